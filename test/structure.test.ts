@@ -1,0 +1,333 @@
+// The shape of the house, checked: which folder may import which, who reads the environment, who
+// speaks SQL, how long a file may be. The rules are pure functions over file texts, so that the
+// cases below can show each of them failing.
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { posix, resolve } from 'node:path'
+
+interface SourceFile {
+  path: string
+  text: string
+}
+
+const everything = '*'
+
+// Folder -> what its code may import besides itself. `engine` reaches providers by the registry
+// only. The command line and the console speak HTTP, so they import nothing that does the work.
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  'src/main': [everything],
+  'src/app': [everything],
+  'src/boot': [everything],
+  'src/keys': ['src/config.ts', 'src/lib'],
+  'src/welcome': ['src/engine'],
+  'src/config': ['src/contract', 'src/lib'],
+  'src/lib': [],
+  'src/contract': ['src/lib/ensure.ts', 'src/lib/decimal.ts'],
+  'src/store': ['src/contract', 'src/lib'],
+  'src/catalog': ['src/contract', 'src/lib', 'src/store'],
+  'src/billing': ['src/contract', 'src/lib', 'src/store'],
+  'src/providers': ['src/contract', 'src/lib'],
+  'src/engine': [
+    'src/contract',
+    'src/lib',
+    'src/store',
+    'src/catalog',
+    'src/billing',
+    'src/providers/index.ts',
+  ],
+  'src/http': ['src/contract', 'src/lib'],
+  'src/surfaces': ['src/contract', 'src/lib', 'src/http', 'src/engine', 'src/catalog'],
+  'src/admin': [
+    'src/contract',
+    'src/lib',
+    'src/http',
+    'src/store',
+    'src/catalog',
+    'src/billing',
+    'src/engine',
+  ],
+  'src/cli': ['src/contract', 'src/lib'],
+  sandbox: ['src/contract', 'src/lib'],
+  console: [],
+}
+
+/** Folders whose members are strangers to each other and meet only in their index.ts. */
+const separate = ['src/providers', 'src/surfaces']
+const sqlPackages = ['kysely', 'pg', 'bun:sqlite']
+const maxLines = 350
+
+/** Tests, and what tests of one folder share. */
+const isTest = (path: string) => /(\.test\.tsx?|\/test-[\w-]+\.ts)$/.test(path)
+
+/** src/engine/admit.ts -> src/engine   src/config-file.ts -> src/config   sandbox/main.ts -> sandbox */
+function roomOf(path: string): string {
+  const [top = '', second = '', third] = path.split('/')
+  if (top !== 'src') return top
+  if (third !== undefined) return `src/${second}`
+  const name = second.replace(/(\.test)?\.tsx?$/, '')
+  return `src/${name.startsWith('config-') ? 'config' : name}`
+}
+
+/** src/providers/chat/stream.ts -> src/providers/chat; undefined outside the separate folders. */
+function memberOf(path: string): string | undefined {
+  const room = roomOf(path)
+  if (!separate.includes(room)) return undefined
+  const name = path.slice(room.length + 1).split('/')[0]!
+  return `${room}/${name.replace(/(\.test)?\.tsx?$/, '')}`
+}
+
+const isRegistry = (path: string) => memberOf(path)?.endsWith('/index') === true
+
+const scanner = new Bun.Transpiler({ loader: 'tsx' })
+const plainScanner = new Bun.Transpiler({ loader: 'ts' })
+
+/**
+ * Every module a file names. The scanner drops what only types use, and an arrow of types is an
+ * arrow too, so the word `type` is taken out first.
+ */
+function importsOf(file: SourceFile): string[] {
+  const untyped = file.text
+    .replace(/\bimport\s+type\b(?=\s*[\w$*{])(?!\s+from\b)/g, 'import')
+    .replace(/\bexport\s+type\b(?=\s*[*{])/g, 'export')
+    .replace(/([{,]\s*)type\s+(?=[\w$]+(\s+as\s+[\w$]+)?\s*[,}])/g, '$1')
+  const found = (file.path.endsWith('x') ? scanner : plainScanner)
+    .scanImports(untyped)
+    .map((found) => found.path)
+  const inTypes = file.text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)
+  const workers = file.text.matchAll(/\bnew URL\(\s*['"](\.[^'"]+)['"],\s*import\.meta\.url/g)
+  for (const [, path] of [...inTypes, ...workers]) found.push(path!)
+  return [...new Set(found)]
+}
+
+function arrowProblem(from: string, to: string): string | undefined {
+  const room = roomOf(from)
+  const own = memberOf(from)
+  const other = memberOf(to)
+  const allowed = arrows[room]
+  if (allowed === undefined) return 'is in a folder that the table does not know'
+  if (allowed.includes(everything)) return undefined
+  if (isTest(from)) {
+    const crosses = own !== undefined && other !== undefined && own !== other && !isRegistry(to)
+    return crosses && !isRegistry(from) ? `crosses over to ${other}` : undefined
+  }
+  if (to === 'package.json') return undefined
+  if (to === 'src/surfaces/surface.ts' && room === 'src/surfaces') return undefined
+  if (room === roomOf(to)) return own === other || isRegistry(from) ? undefined : `imports ${to}`
+  const fits = (rule: string) => to === rule || to.startsWith(`${rule}/`)
+  return allowed.some(fits) ? undefined : `imports ${to}`
+}
+
+function packageProblem(file: SourceFile, name: string, runtime: readonly string[]) {
+  if (isTest(file.path)) return undefined
+  const room = roomOf(file.path)
+  const parts = name.split('/')
+  const bare = name.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0]!
+  if (sqlPackages.includes(bare) && room !== 'src/store') return `speaks SQL through ${bare}`
+  const builtin = /^(node:|bun:|bun$)/.test(name)
+  if (builtin && room === 'src/contract') return `does I/O through ${name}`
+  if (builtin || runtime.includes(bare)) return undefined
+  return `imports ${bare}, which is not a run-time dependency`
+}
+
+const environment = [
+  /\b(process|Bun|import\.meta)\s*\??\.\s*env\b/,
+  /\{[^}]*\benv\b[^}]*\}\s*=\s*(process|Bun)\b/,
+  /import\s*\{[^}]*\benv\b[^}]*\}\s*from\s*['"](node:)?(process|bun)['"]/,
+]
+
+/** Lines of code: a comment may speak of what the code may not do. */
+const codeOf = (text: string) => text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+
+function readsEnvironment(file: SourceFile): boolean {
+  const entitled = file.path === 'src/config.ts' || roomOf(file.path) === 'src/cli'
+  if (entitled || isTest(file.path)) return false
+  return environment.some((pattern) => pattern.test(codeOf(file.text)))
+}
+
+// By name: amounts end in Nanos, and the formatter puts spaces round an operator of two sides. An
+// amount under another name gets past this; it is a fence, not a proof.
+const moneyArithmetic = /Nanos\b[!)\]]* [-+*/%]=? |[\w)\]] [-+*/%]=? [([]*[\w$.!?]*Nanos\b/
+const moneyRooms = ['src/billing', 'src/contract']
+
+function countsMoney(file: SourceFile): boolean {
+  const entitled = moneyRooms.includes(roomOf(file.path)) || file.path === 'src/lib/decimal.ts'
+  return !entitled && !isTest(file.path) && moneyArithmetic.test(codeOf(file.text))
+}
+
+function findProblems(files: readonly SourceFile[], runtime: readonly string[]): string[] {
+  const problems: string[] = []
+  for (const file of files) {
+    const report = (problem: string | undefined) => {
+      if (problem !== undefined) problems.push(`${file.path} ${problem}`)
+    }
+    for (const name of importsOf(file)) {
+      if (!name.startsWith('.')) report(packageProblem(file, name, runtime))
+      else report(arrowProblem(file.path, posix.join(posix.dirname(file.path), name)))
+    }
+    if (arrows[roomOf(file.path)] === undefined) report('is in no folder of the table')
+    if (readsEnvironment(file)) report('reads the environment; only src/config.ts may')
+    if (countsMoney(file)) report('does arithmetic on money; only billing may')
+    const lines = file.text.trimEnd().split('\n')
+    if (lines.length > maxLines) report(`has ${lines.length} lines; the limit is ${maxLines}`)
+    const first = lines[0]?.startsWith('#!') ? lines[1] : lines[0]
+    if (!isTest(file.path) && !/^\/[/*]/.test(first ?? '')) report('does not open with a comment')
+  }
+  return problems
+}
+
+const root = resolve(import.meta.dir, '..')
+
+function readSources(): SourceFile[] {
+  const paths = [...new Bun.Glob('{src,sandbox,console}/**/*.{ts,tsx}').scanSync({ cwd: root })]
+  return paths.sort().map((path) => ({ path, text: readFileSync(resolve(root, path), 'utf8') }))
+}
+
+const runtimePackages = Object.keys(
+  JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).dependencies,
+)
+
+describe('the sources', () => {
+  const files = readSources()
+
+  test('keep to the table of arrows, and to the rules for files', () => {
+    expect(findProblems(files, runtimePackages)).toEqual([])
+  })
+
+  test('are really what the rules look at', () => {
+    const price = files.find((file) => file.path === 'src/contract/price.ts')
+    expect(price).toBeDefined()
+    expect(importsOf(price!)).toEqual(['./catalog.ts'])
+  })
+})
+
+/** Problems of one made-up file; its opening comment is supplied. */
+const problemsOf = (path: string, ...lines: string[]) =>
+  findProblems([{ path, text: ['// A file.', ...lines].join('\n') }], ['hono', 'pg', '@scope/part'])
+
+const importOf = (from: string, to: string) =>
+  `import '${posix.relative(posix.dirname(from), to).replace(/^(?!\.)/, './')}'`
+
+describe('the rules find the forbidden arrow from', () => {
+  const forbidden: [from: string, to: string][] = [
+    ['src/lib/a.ts', 'src/contract/b.ts'],
+    ['src/contract/a.ts', 'src/lib/ids.ts'],
+    ['src/store/a.ts', 'src/billing/b.ts'],
+    ['src/catalog/a.ts', 'src/billing/b.ts'],
+    ['src/billing/a.ts', 'src/catalog/b.ts'],
+    ['src/providers/x/a.ts', 'src/store/b.ts'],
+    ['src/providers/x/a.ts', 'src/providers/y/b.ts'],
+    ['src/providers/x/a.ts', 'src/providers/index.ts'],
+    ['src/engine/a.ts', 'src/providers/x/b.ts'],
+    ['src/engine/a.ts', 'src/surfaces/x/b.ts'],
+    ['src/http/a.ts', 'src/engine/b.ts'],
+    ['src/surfaces/x/a.ts', 'src/surfaces/y/b.ts'],
+    ['src/surfaces/x/a.ts', 'src/billing/b.ts'],
+    ['src/surfaces/x/a.ts', 'src/providers/index.ts'],
+    ['src/admin/a.ts', 'src/surfaces/x/b.ts'],
+    ['src/cli/a.ts', 'src/store/b.ts'],
+    ['src/config-file.ts', 'src/store/b.ts'],
+    ['src/http/a.ts', 'src/config.ts'],
+    ['sandbox/a.ts', 'src/engine/b.ts'],
+    ['console/a.tsx', 'src/admin/b.ts'],
+    ['src/http/a.ts', 'test/b.ts'],
+    ['src/surfaces/x/a.test.ts', 'src/surfaces/y/b.ts'],
+    ['src/providers/x/a.test.ts', 'src/surfaces/y/b.ts'],
+  ]
+  test.each(forbidden)('%s to %s', (from, to) => {
+    const verb = from.includes('.test.') ? 'crosses over to' : 'imports'
+    const target = from.includes('.test.') ? 'src/surfaces/y' : to
+    expect(problemsOf(from, importOf(from, to))).toEqual([`${from} ${verb} ${target}`])
+  })
+
+  const spellings: [spelling: string][] = [
+    ["import { b } from '../store/b.ts'\nb()"],
+    ["import type { B } from '../store/b.ts'"],
+    ["import type B from '../store/b.ts'"],
+    ["import type * as B from '../store/b.ts'"],
+    ["import { type B } from '../store/b.ts'"],
+    ["import {\n  type A,\n  type B,\n} from '../store/b.ts'"],
+    ["import { type A as B, c } from '../store/b.ts'\nc()"],
+    ["export type { B } from '../store/b.ts'"],
+    ["export * from '../store/b.ts'"],
+    ["const b = await import('../store/b.ts')"],
+    ["type B = import('../store/b.ts').B"],
+    ["new Worker(new URL('../store/b.ts', import.meta.url))"],
+  ]
+  test.each(spellings)('http to store, written %j', (spelling) => {
+    expect(problemsOf('src/http/a.ts', spelling)).toEqual(['src/http/a.ts imports src/store/b.ts'])
+  })
+})
+
+describe('the rules find, of other kinds,', () => {
+  const bad: [path: string, line: string, problem: string][] = [
+    ['src/utils/a.ts', '', 'is in no folder of the table'],
+    ['src/stuff.ts', '', 'is in no folder of the table'],
+    ['src/contract/a.ts', "import 'node:fs'", 'does I/O through node:fs'],
+    ['src/admin/a.ts', "import pg from 'pg'\nf(pg)", 'speaks SQL through pg'],
+    ['src/billing/a.ts', "import 'bun:sqlite'", 'speaks SQL through bun:sqlite'],
+    ['src/http/a.ts', "import 'other/x'", 'imports other, which is not a run-time dependency'],
+    ['src/http/a.ts', "import '@s/x/y'", 'imports @s/x, which is not a run-time dependency'],
+    ['src/engine/a.ts', 'f(process.env.HOME)', 'reads the environment; only src/config.ts may'],
+    ['sandbox/a.ts', 'f(Bun.env)', 'reads the environment; only src/config.ts may'],
+    ['src/app.ts', 'const { env } = process', 'reads the environment; only src/config.ts may'],
+    ['src/admin/a.ts', 'f(a + row.chargeNanos)', 'does arithmetic on money; only billing may'],
+    ['src/admin/a.ts', 'totalNanos += a', 'does arithmetic on money; only billing may'],
+    ['src/store/a.ts', 'f(x.priceNanos * 2n)', 'does arithmetic on money; only billing may'],
+  ]
+  test.each(bad)('in %s: %j', (path, line, problem) => {
+    expect(problemsOf(path, line)).toEqual([`${path} ${problem}`])
+  })
+
+  test('an imported environment', () => {
+    expect(problemsOf('src/app.ts', "import { env } from 'node:process'\nf(env)")).toEqual([
+      'src/app.ts reads the environment; only src/config.ts may',
+    ])
+  })
+
+  test('a file that is too long', () => {
+    expect(problemsOf('src/http/a.ts', 'f()\n'.repeat(maxLines))).toEqual([
+      `src/http/a.ts has ${maxLines + 1} lines; the limit is ${maxLines}`,
+    ])
+  })
+
+  test('a file without an opening comment', () => {
+    expect(findProblems([{ path: 'src/lib/a.ts', text: 'f()\n' }], [])).toEqual([
+      'src/lib/a.ts does not open with a comment',
+    ])
+  })
+})
+
+describe('the rules let pass', () => {
+  const allowed: [from: string, to: string][] = [
+    ['src/contract/a.ts', 'src/lib/ensure.ts'],
+    ['src/store/a.ts', 'src/store/migrations/b.ts'],
+    ['src/providers/x/a.ts', 'src/providers/x/b.ts'],
+    ['src/providers/index.ts', 'src/providers/x/a.ts'],
+    ['src/surfaces/index.ts', 'src/surfaces/x/a.ts'],
+    ['src/engine/a.ts', 'src/providers/index.ts'],
+    ['src/surfaces/x/a.ts', 'src/catalog/b.ts'],
+    ['src/surfaces/x/a.test.ts', 'src/store/b.ts'],
+    ['src/config.ts', 'src/config-file.ts'],
+    ['src/main.ts', 'sandbox/server.ts'],
+    ['src/cli/a.ts', 'package.json'],
+  ]
+  test.each(allowed)('the arrow from %s to %s', (from, to) => {
+    expect(problemsOf(from, importOf(from, to))).toEqual([])
+  })
+
+  const good: [path: string, line: string][] = [
+    ['src/config.ts', 'f(process.env)'],
+    ['src/cli/a.ts', 'f(process.env.GATEWAY_URL)'],
+    ['src/http/a.ts', '// process.env is not read here'],
+    ['src/store/a.ts', "import pg from 'pg'\nf(pg)"],
+    ['src/billing/a.ts', 'f(aNanos - bNanos)'],
+    ['src/admin/a.ts', 'f(aNanos < bNanos, -cNanos)'],
+    ['src/http/a.ts', "import 'hono/body-limit'"],
+    ['src/http/a.ts', "import '@scope/part/x'"],
+    ['src/http/a.ts', 'export type A<T> = T\nfunction f() {\n  type B<T> = T\n}'],
+    ['src/http/a.ts', `const s = "import '../store/b.ts'"`],
+  ]
+  test.each(good)('in %s: %j', (path, line) => {
+    expect(problemsOf(path, line)).toEqual([])
+  })
+})
