@@ -1,0 +1,292 @@
+// What gateway.yaml and the admin API may declare, in wire form. Knows no file, no environment and
+// no store.
+import { z } from 'zod'
+import type { Protocol } from './catalog.ts'
+import { interfaces, modelKinds, protocols } from './catalog.ts'
+import {
+  amount,
+  asCidr,
+  baseUrl,
+  count,
+  duration,
+  modelName,
+  modelPattern,
+  name,
+  region,
+  strict,
+  text,
+  timestamp,
+  unique,
+} from './declaration-fields.ts'
+
+export const accountDeclaration = strict({
+  name: name('Name of the account.'),
+  balance: amount('What a new account starts with; later changes here do nothing.').optional(),
+}).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
+
+const tokenLimits = strict({
+  rpm: count('Requests per minute.').optional(),
+  tpm: count('Tokens of text per minute.').optional(),
+  concurrency: count('Requests at the same time.').optional(),
+})
+
+export const tokenDeclaration = strict({
+  account: name('Name of the account that pays for this token.'),
+  name: name('Name of the token, unique within its account.'),
+  token: text(
+    /^sk-[A-Za-z0-9_-]{24,253}$/,
+    "'sk-' and at least 24 more letters, digits, dashes or underscores",
+    'The secret itself. Left out, the first start makes one and shows it.',
+  ).optional(),
+  models: z
+    .array(modelPattern('A model name, or a prefix that ends in *.'))
+    .min(1)
+    .meta({ description: 'Models this token may use. Left out, all of them.' })
+    .optional(),
+  limits: tokenLimits.meta({ description: 'Rate limits. Left out, unlimited.' }).optional(),
+  allowed_ips: z
+    .array(
+      z
+        .string()
+        .refine((value) => asCidr(value) !== undefined, 'must be an IP address or a CIDR')
+        .meta({ description: 'An IP address or a CIDR.' }),
+    )
+    .meta({ description: 'Addresses callers may come from. Left out or empty, any.' })
+    .optional(),
+  expires_at: timestamp('When the token stops working. Left out, never.').optional(),
+}).meta({ title: 'Token', description: "A caller's credential." })
+
+const protocolAddresses = strict({
+  chat: baseUrl('+ /chat/completions').optional(),
+  responses: baseUrl('+ /responses').optional(),
+  messages: baseUrl('+ /v1/messages').optional(),
+  embeddings: baseUrl('+ /embeddings').optional(),
+  images: baseUrl('+ /images/generations and /images/edits').optional(),
+  vf: baseUrl('+ /api/v1/services/aigc/… and /api/v1/tasks/{id}').optional(),
+  imgvendor: baseUrl('+ /v1/images/generations and /v1/images/omni-image').optional(),
+  arkvendor: baseUrl('+ /contents/generations/tasks').optional(),
+  vendorg: baseUrl('+ /v1beta/models/{model}:predictLongRunning').optional(),
+} satisfies Record<Protocol, z.ZodType>)
+
+const timeouts = strict({
+  connect: duration('Until the connection stands. Default 10s.').optional(),
+  first_byte: duration('Until the answer begins. Default 120s.').optional(),
+  idle: duration('Longest silence inside an answer. Default 60s.').optional(),
+  total: duration('Whole call. Default 600s.').optional(),
+})
+
+// Without rules across fields, so that a change of single fields can be checked by partial().
+export const channelDeclaration = strict({
+  name: name('Name of the channel.'),
+  region: region("Region of the upstream account; must be the gateway's, the default.").optional(),
+  keys: z
+    .array(
+      text(
+        /^[\x21-\x7e]{1,4096}$/,
+        'a key of printable characters without spaces',
+        'A key, or "access|secret" where the upstream signs.',
+      ),
+    )
+    .min(1)
+    .meta({ description: 'Upstream keys, used in turn.' }),
+  protocols: protocolAddresses
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one protocol')
+    .meta({ description: 'Base address for each protocol of this upstream.' }),
+  models: z
+    .record(
+      modelPattern('Gateway name, or a prefix that ends in *.'),
+      text(
+        /^(?:\*|[^\s*?#\x00-\x1f]{1,256})$/,
+        'an upstream model name, or "*" to keep the name',
+        'Its name at the upstream, or "*" when both names are equal.',
+      ),
+    )
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one model')
+    .meta({ description: 'Which models it serves, and how the upstream calls them.' }),
+  priority: z
+    .int()
+    .meta({ description: 'Channels with a larger number get the work first. Default 0.' })
+    .optional(),
+  weight: z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'Share among channels of equal priority. Default 1.' })
+    .optional(),
+  timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
+  max_concurrency: count('Calls at the same time. Default 200.').optional(),
+}).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
+
+const modelShape = strict({
+  name: modelName('Name callers use.'),
+  kind: z.enum(modelKinds).meta({ description: 'What the model makes.' }),
+  interfaces: z
+    .array(z.enum(interfaces))
+    .min(1)
+    .refine(unique, 'must not name an interface twice')
+    .meta({ description: 'Ways callers can ask for it.' }),
+  protocols: z
+    .array(z.enum(protocols))
+    .min(1)
+    .refine(unique, 'must not name a protocol twice')
+    .meta({ description: 'Upstream protocols that serve it, best first.' })
+    .optional(),
+  display_name: z.string().min(1).max(128).meta({ description: 'Name for people.' }).optional(),
+  max_output_tokens: count('Most output tokens of one answer.').optional(),
+})
+
+export const modelDeclaration = modelShape
+  .superRefine((model, context) => {
+    if (protocolsOf(model).length > 0) return
+    const message = `must be given, because ${model.interfaces[0]} is no upstream protocol`
+    context.addIssue({ code: 'custom', path: ['protocols'], message })
+  })
+  .meta({ title: 'Model', description: 'Adds a model to the catalog, or replaces one.' })
+
+export const tokenRates = strict({
+  input: amount('Per million input tokens.'),
+  output: amount('Per million output tokens.'),
+  cache_read: amount('Per million input tokens read from a cache. Default: input.').optional(),
+  cache_write: amount('Per million input tokens written to a cache. Default: input.').optional(),
+}).meta({ description: 'Prices per million tokens.' })
+
+const tokenTiers = z
+  .array(
+    strict({
+      up_to: count('Largest whole input this tier covers; the last takes all above.').optional(),
+      per_million: tokenRates,
+    }),
+  )
+  .min(1)
+  .max(32)
+  .superRefine((tiers, context) => {
+    for (const [index, tier] of tiers.entries()) {
+      if (tier.up_to === undefined && index < tiers.length - 1) {
+        const message = 'must be given in every tier but the last'
+        context.addIssue({ code: 'custom', path: [index, 'up_to'], message })
+      }
+      const below = tiers[index - 1]?.up_to
+      if (tier.up_to !== undefined && below !== undefined && tier.up_to <= below) {
+        const message = `must be above ${below}, the tier before it`
+        context.addIssue({ code: 'custom', path: [index, 'up_to'], message })
+      }
+    }
+  })
+
+const priceOf = {
+  model: modelName('Model it prices.'),
+  effective_from: timestamp('When it takes over. Left out, at once.').optional(),
+}
+
+const tokenPrice = strict({
+  ...priceOf,
+  unit: z.literal('token'),
+  per_million: tokenRates.optional(),
+  tiers: tokenTiers
+    .meta({ description: "Prices by size of the request's whole input, ascending." })
+    .optional(),
+})
+  .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
+    message: 'must have either per_million or tiers',
+  })
+  .meta({ oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }] })
+
+const secondPrices = z
+  .record(
+    text(/^[a-z0-9]{1,16}$/, 'a resolution tier such as 720p', 'Resolution tier.'),
+    amount('Per second of output.'),
+  )
+  .refine((value) => Object.keys(value).length > 0, 'must name at least one tier')
+  .meta({ description: 'Price per second of output, by resolution tier.' })
+
+export const priceDeclaration = z
+  .discriminatedUnion('unit', [
+    tokenPrice,
+    strict({
+      ...priceOf,
+      unit: z.literal('image'),
+      per_image: amount('Per delivered image.'),
+    }),
+    strict({ ...priceOf, unit: z.literal('video_second'), per_second: secondPrices }),
+    strict({
+      ...priceOf,
+      unit: z.literal('video_token'),
+      per_million: amount('Per million video tokens.'),
+    }),
+  ])
+  .meta({ title: 'Price', description: 'One version of what a model costs.' })
+
+const callbacks = strict({
+  secret: text(
+    /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    'whsec_ followed by base64',
+    'Signs callbacks: whsec_ followed by base64.',
+  ),
+}).meta({ description: 'How callbacks are signed.' })
+
+const fileShape = strict({
+  region: region("This gateway's region.").default('cn'),
+  currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all money.').default('CNY'),
+  accounts: z.array(accountDeclaration).default([]).meta({ description: 'Who pays.' }),
+  tokens: z.array(tokenDeclaration).default([]).meta({ description: "Callers' credentials." }),
+  channels: z
+    .array(channelDeclaration)
+    .default([])
+    .meta({ description: 'Upstream accounts. Without any, the sandbox answers.' }),
+  models: z
+    .array(modelDeclaration)
+    .default([])
+    .meta({ description: 'Additions to the catalog that ships, and replacements.' }),
+  prices: z
+    .array(priceDeclaration)
+    .default([])
+    .meta({ description: 'Additions to the prices that ship, and replacements.' }),
+  callbacks: callbacks.optional(),
+})
+
+export const fileDeclaration = fileShape
+  .superRefine((file, context) => {
+    const refuse = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: 'custom', path, message })
+    const once = <T>(
+      section: string,
+      list: readonly T[],
+      field: string,
+      of: (item: T) => unknown,
+    ) => {
+      const seen = new Set<unknown>()
+      for (const [index, item] of list.entries()) {
+        const value = of(item)
+        if (value === undefined) continue
+        if (seen.has(value)) refuse([section, index, field], 'is used twice')
+        seen.add(value)
+      }
+    }
+    once('accounts', file.accounts, 'name', (account) => account.name)
+    once('channels', file.channels, 'name', (channel) => channel.name)
+    once('models', file.models, 'name', (model) => model.name)
+    once('tokens', file.tokens, 'name', (token) => `${token.account} ${token.name}`)
+    once('tokens', file.tokens, 'token', (token) => token.token)
+    once('prices', file.prices, 'model', (price) => `${price.model} ${startOf(price)}`)
+    for (const [index, channel] of file.channels.entries()) {
+      if (channel.region === undefined || channel.region === file.region) continue
+      const message = `is ${channel.region}, but this gateway's region is ${file.region}`
+      refuse(['channels', index, 'region'], message)
+    }
+  })
+  .meta({ title: 'Model Gateway configuration' })
+
+export type AccountDeclaration = z.infer<typeof accountDeclaration>
+export type TokenDeclaration = z.infer<typeof tokenDeclaration>
+export type ChannelDeclaration = z.infer<typeof channelDeclaration>
+export type ModelDeclaration = z.infer<typeof modelDeclaration>
+export type PriceDeclaration = z.infer<typeof priceDeclaration>
+export type FileDeclaration = z.infer<typeof fileDeclaration>
+
+const startOf = (price: { effective_from?: string | undefined }) =>
+  price.effective_from === undefined ? undefined : Date.parse(price.effective_from)
+
+// An interface and the protocol of the same name are two ends of one wire shape.
+export function protocolsOf(model: z.infer<typeof modelShape>): readonly Protocol[] {
+  return model.protocols ?? protocols.filter((each) => model.interfaces.some((own) => own === each))
+}

@@ -1,0 +1,70 @@
+// The one table of refusals: every error a caller can meet, with its HTTP status and type.
+// Public text and private cause are separate fields; rendering lives in http/, not here.
+
+type ErrorType =
+  | 'authentication_error'
+  | 'permission_error'
+  | 'insufficient_quota'
+  | 'invalid_request_error'
+  | 'rate_limit_error'
+  | 'upstream_error'
+  | 'server_error'
+
+const row = (status: number, type: ErrorType, retry?: boolean) => ({ status, type, retry })
+
+export const refusals = {
+  invalid_api_key: row(401, 'authentication_error', false),
+  ip_not_allowed: row(403, 'permission_error', false),
+  insufficient_quota: row(402, 'insufficient_quota', false),
+  model_not_found: row(404, 'invalid_request_error', false),
+  model_not_supported: row(400, 'invalid_request_error', false),
+  invalid_request: row(400, 'invalid_request_error', false),
+  invalid_json: row(400, 'invalid_request_error', false),
+  request_too_large: row(413, 'invalid_request_error', false),
+  unsupported_media_type: row(415, 'invalid_request_error', false),
+  not_found: row(404, 'invalid_request_error', false),
+  method_not_allowed: row(405, 'invalid_request_error', false),
+  conflict: row(409, 'invalid_request_error', false),
+  rate_limit_exceeded: row(429, 'rate_limit_error'),
+  upstream_rate_limited: row(429, 'rate_limit_error'),
+  upstream_permission_denied: row(502, 'upstream_error', false),
+  upstream_invalid_request: row(400, 'invalid_request_error', false),
+  content_policy_violation: row(400, 'invalid_request_error', false),
+  upstream_error: row(502, 'upstream_error'),
+  upstream_invalid_response: row(502, 'upstream_error'),
+  upstream_unreachable: row(502, 'upstream_error'),
+  upstream_timeout: row(504, 'upstream_error'),
+  no_available_channel: row(503, 'upstream_error'),
+  overloaded: row(503, 'server_error'),
+  internal_error: row(500, 'server_error'),
+} as const
+
+export type RefusalCode = keyof typeof refusals
+
+export interface RefusalExtras {
+  param?: string
+  upstreamRequestId?: string
+  retryAfterSeconds?: number
+  /** For our own logs only; never rendered. */
+  cause?: unknown
+}
+
+/** An expected "no", passed around as a value. Not an Error: it needs no stack. */
+export class Refusal {
+  readonly code: RefusalCode
+  readonly message: string
+  readonly extras: RefusalExtras
+
+  constructor(code: RefusalCode, message: string, extras: RefusalExtras = {}) {
+    this.code = code
+    this.message = message
+    this.extras = extras
+  }
+
+  get status(): number {
+    return refusals[this.code].status
+  }
+}
+
+export const refuse = (code: RefusalCode, message: string, extras?: RefusalExtras): Refusal =>
+  new Refusal(code, message, extras)

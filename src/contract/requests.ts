@@ -1,0 +1,69 @@
+// Plain requests, and the log row every call leaves behind.
+import type { Interface } from './catalog.ts'
+import type { TokenUsage } from './usage.ts'
+
+/** A text call whose body goes upstream nearly as it came: only the model name changes. */
+export interface TextCall {
+  interface: Interface
+  model: string
+  stream: boolean
+  /** The caller asked for a usage event at the end of its stream. */
+  wantsUsage: boolean
+  /** The caller's JSON, as sent. */
+  body: string
+  /** The same, parsed. Read only. */
+  fields: Readonly<Record<string, unknown>>
+  /** Rough size of the input in tokens, used for the hold and when usage is missing. */
+  inputTokens: number
+  /** The caller's own bound of the output, all choices together. */
+  maxOutputTokens?: number
+  /** Answers asked for at once (`n`). */
+  choices: number
+}
+
+/** One try at one upstream, as the request log shows it. */
+export interface Attempt {
+  channel: string
+  ms: number
+  status?: number
+  error?: string
+}
+
+export type CallEnding =
+  | 'complete' // the upstream's answer was complete
+  | 'refused' // the gateway said no before asking an upstream
+  | 'failed' // the upstream failed, stalled, was cut off or made no sense
+  | 'caller_left' // hang-up; charged only by what had been produced
+
+export interface RequestDetail {
+  stream: boolean
+  ending: CallEnding
+  upstreamModel?: string
+  priceId?: string
+  /** As billed. */
+  usage?: TokenUsage
+  /** As the upstream reported it. */
+  reported?: unknown
+  estimated?: boolean
+  /** Charge the account could not cover; carried by the operator. */
+  absorbedNanos?: string
+  firstByteMs?: number
+  totalMs: number
+  error?: string
+  attempts: readonly Attempt[]
+}
+
+export interface RequestRecord {
+  requestId: string
+  atMs: number
+  accountId: string
+  tokenId: string
+  interface: Interface
+  model: string
+  channel?: string
+  upstreamRequestId?: string
+  status: number
+  errorCode?: string
+  chargeNanos: bigint
+  detail: RequestDetail
+}
