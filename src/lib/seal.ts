@@ -1,0 +1,34 @@
+// Secrets at rest: AES-256-GCM bound to the row it belongs to, and a keyed hash for tokens.
+// One master key; each use has its own derived key.
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+
+export interface Seal {
+  /** `context` is the row id: a ciphertext moved to another row does not open. */
+  encrypt(plain: string, context: string): string
+  decrypt(sealed: string, context: string): string
+  /** Keyed hash of a whole token; the pepper is useless without the master key. */
+  hash(token: string): string
+}
+
+export function createSeal(masterKey: Uint8Array): Seal {
+  const derive = (use: string) => Buffer.from(hkdfSync('sha256', masterKey, '', use, 32))
+  const encryptionKey = derive('upstream keys')
+  const pepper = derive('token hashes')
+  return {
+    encrypt(plain, context) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', encryptionKey, nonce)
+      cipher.setAAD(Buffer.from(context))
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`
+    },
+    decrypt(sealed, context) {
+      const bytes = Buffer.from(sealed.slice(3), 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', encryptionKey, bytes.subarray(0, 12))
+      decipher.setAAD(Buffer.from(context))
+      decipher.setAuthTag(bytes.subarray(12, 28))
+      return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
+    },
+    hash: (token) => createHmac('sha256', pepper).update(token).digest('base64url'),
+  }
+}
