@@ -1,0 +1,289 @@
+// The environment and gateway.yaml as one frozen Config, with every limit of the gateway in one
+// place. The only reader of process.env; what a setting is used for, it does not know.
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ConfigError, type Environment, parseConfigFile } from './config-file.ts'
+import { asCidr, type FileDeclaration, nearestName } from './contract/declarations.ts'
+
+export { ConfigError } from './config-file.ts'
+
+const sandboxModes = ['auto', 'on', 'off'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+export interface Config {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  /** Without a slash at the end; absent, made from the port once it is known. */
+  publicUrl?: string
+  /** Absolute. */
+  dataDir: string
+  databaseUrl?: string
+  redisUrl?: string
+  /** Absolute; absent when there is no file. */
+  configPath?: string
+  adminToken?: string
+  masterKey?: Uint8Array
+  sandbox: (typeof sandboxModes)[number]
+  sandboxTaskSeconds: number
+  /** CIDRs. */
+  egressAllow: readonly string[]
+  workers: number
+  logLevel: (typeof logLevels)[number]
+  file: FileDeclaration
+  limits: Limits
+}
+
+export const limits = {
+  /** Largest request body: several pictures as base64 fit, a video does not. */
+  bodyBytes: 32 * 1024 * 1024,
+  /** Slowest request body; a caller that trickles must not keep its memory. */
+  bodyMs: 60_000,
+  /** Deepest JSON; real requests stay under 20, and recursion must not meet more. */
+  jsonDepth: 64,
+  /** Largest upstream answer that is read whole: nine 2k pictures as base64 fit. */
+  upstreamAnswerBytes: 64 * 1024 * 1024,
+  /** Of an upstream's error text; the rest is never worth reading. */
+  upstreamErrorBytes: 64 * 1024,
+  /** Streams read on to their usage after the caller left; each still occupies an upstream. */
+  abandonedStreams: 64,
+  /** How long one such stream is read on. */
+  abandonedMs: 30_000,
+  /** How long SIGTERM waits for running work; orchestrators rarely wait longer. */
+  drainMs: 60_000,
+  /** Tokens kept in memory; about 1 KB each. */
+  tokenCacheEntries: 10_000,
+  /** Largest page of a list. */
+  listPage: 500,
+  /** Assumed output when neither the caller nor the model bounds it. */
+  defaultOutputTokens: 4096,
+  /** Idle caller connections are closed after this; above the 60 s of common proxies is no gain. */
+  idleConnectionSeconds: 60,
+  /** How long readiness waits for the store before it says no. */
+  storeProbeMs: 1000,
+  /** Largest gateway.yaml; thousands of channels fit. */
+  configBytes: 4 * 1024 * 1024,
+} as const
+
+export type Limits = Readonly<Record<keyof typeof limits, number>>
+
+const variables = [
+  'GATEWAY_HOST',
+  'GATEWAY_PORT',
+  'GATEWAY_PUBLIC_URL',
+  'GATEWAY_DATA_DIR',
+  'GATEWAY_DATABASE_URL',
+  'GATEWAY_REDIS_URL',
+  'GATEWAY_CONFIG',
+  'GATEWAY_ADMIN_TOKEN',
+  'GATEWAY_MASTER_KEY',
+  'GATEWAY_SANDBOX',
+  'GATEWAY_SANDBOX_TASK_SECONDS',
+  'GATEWAY_EGRESS_ALLOW',
+  'GATEWAY_WORKERS',
+  'GATEWAY_LOG',
+] as const
+type Variable = (typeof variables)[number]
+
+export function loadConfig(env: Environment = process.env, cwd: string = process.cwd()): Config {
+  // An empty variable counts as not set: that is how compose files and CI pass "nothing".
+  const get = (variable: Variable) => env[variable] || undefined
+  const publicUrl = readPublicUrl(get('GATEWAY_PUBLIC_URL'))
+  const databaseUrl = readDatabaseUrl(get('GATEWAY_DATABASE_URL'))
+  const redisUrl = readRedisUrl(get('GATEWAY_REDIS_URL'))
+  const adminToken = readAdminToken(get('GATEWAY_ADMIN_TOKEN'))
+  const masterKey = readMasterKey(get('GATEWAY_MASTER_KEY'))
+  const settings = {
+    host: readHost(get('GATEWAY_HOST') ?? '127.0.0.1'),
+    port: readPort(get('GATEWAY_PORT') ?? '8080'),
+    dataDir: resolve(cwd, get('GATEWAY_DATA_DIR') ?? 'data'),
+    sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
+    sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
+    egressAllow: readEgressAllow(get('GATEWAY_EGRESS_ALLOW')),
+    workers: readWorkers(get('GATEWAY_WORKERS') ?? '1'),
+    logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(redisUrl === undefined ? {} : { redisUrl }),
+    ...(adminToken === undefined ? {} : { adminToken }),
+    ...(masterKey === undefined ? {} : { masterKey }),
+  }
+  const named = get('GATEWAY_CONFIG')
+  const read = readFile(named === undefined ? undefined : resolve(cwd, named), env, cwd)
+  return freeze({ ...settings, ...read, limits })
+}
+
+/**
+ * Reads the file again, and nothing else. Throws ConfigError when it is wrong or gone: dropping
+ * every declaration because of a moved file would be worse than keeping the old ones.
+ */
+export function reloadFile(
+  config: Config,
+  env: Environment = process.env,
+  cwd: string = process.cwd(),
+): Config {
+  const read = readFile(config.configPath, env, cwd)
+  for (const setting of ['region', 'currency'] as const) {
+    if (read.file[setting] === config.file[setting]) continue
+    throw new ConfigError(
+      `${read.configPath}: ${setting} cannot change from ${config.file[setting]} to ` +
+        `${read.file[setting]} while the gateway runs; restart it.`,
+    )
+  }
+  return freeze({ ...config, ...read })
+}
+
+function readFile(
+  named: string | undefined,
+  env: Environment,
+  cwd: string,
+): { file: FileDeclaration; configPath?: string } {
+  const path = named ?? resolve(cwd, 'gateway.yaml')
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (named === undefined && code === 'ENOENT') return { file: parseConfigFile('', path, env) }
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+    throw new ConfigError(`GATEWAY_CONFIG: the file ${path} ${why}.`)
+  }
+  if (bytes.length > limits.configBytes) {
+    throw new ConfigError(`GATEWAY_CONFIG: ${path} is larger than ${limits.configBytes} bytes.`)
+  }
+  return { file: parseConfigFile(new TextDecoder().decode(bytes), path, env), configPath: path }
+}
+
+/** Used by the command line; they may well be set where the gateway starts. */
+const others = ['GATEWAY_URL', 'GATEWAY_TOKEN', 'GATEWAY_MODEL']
+
+/**
+ * A sentence for each variable that looks like a setting and is none. Not an error: orchestrators
+ * inject names of this shape for services called "gateway".
+ */
+export function unknownVariables(env: Environment = process.env): string[] {
+  const known: readonly string[] = [...variables, ...others]
+  return Object.keys(env)
+    .filter((variable) => variable.startsWith('GATEWAY_') && !known.includes(variable))
+    .map((variable) => {
+      const near = nearestName(variable, variables)
+      return `${variable} is not a known setting and is ignored; did you mean ${near}?`
+    })
+}
+
+/** For settings that hold no secret: the sentence repeats what it got. */
+const wrong = (variable: Variable, got: string, accepts: string) =>
+  new ConfigError(`${variable} is ${JSON.stringify(got)}; it takes ${accepts}.`)
+
+const wrongSecret = (variable: Variable, got: string, accepts: string) =>
+  new ConfigError(`${variable} has ${got}; it takes ${accepts}.`)
+
+function readHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  if (asCidr(host) !== undefined && !host.includes('/')) return host
+  // Digits and dots alone would be a mistyped address, not a name.
+  if (/^(?!.*\.\.)[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(host) && /[a-z]/i.test(host)) {
+    return host
+  }
+  throw wrong('GATEWAY_HOST', text, 'an IP address or a host name')
+}
+
+function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw wrong('GATEWAY_PORT', text, 'a whole number from 0 to 65535')
+}
+
+function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const accepts = 'an http or https address without credentials, query or fragment'
+  if (text.includes('@')) throw wrongSecret('GATEWAY_PUBLIC_URL', 'credentials in it', accepts)
+  if (!/^https?:\/\/[^\s/?#\\][^\s?#\\]*$/.test(text) || !URL.canParse(text)) {
+    throw wrong('GATEWAY_PUBLIC_URL', text, accepts)
+  }
+  return text.replace(/\/+$/, '')
+}
+
+/** The scheme of an address whose rest may hold a password. */
+function schemeIn(text: string): string {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
+  return scheme === undefined ? 'no scheme' : `the scheme ${scheme}://`
+}
+
+function readDatabaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const accepts = 'an address that begins with postgres:// or postgresql://'
+  if (!/^postgres(?:ql)?:\/\//.test(text)) {
+    throw wrongSecret('GATEWAY_DATABASE_URL', schemeIn(text), accepts)
+  }
+  if (URL.canParse(text)) return text
+  throw wrongSecret('GATEWAY_DATABASE_URL', 'a form that is no address', accepts)
+}
+
+function readRedisUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const accepts = 'an address that begins with redis:// or rediss://'
+  if (!/^rediss?:\/\//.test(text)) {
+    throw wrongSecret('GATEWAY_REDIS_URL', schemeIn(text), accepts)
+  }
+  if (URL.canParse(text)) return text
+  throw wrongSecret('GATEWAY_REDIS_URL', 'a form that is no address', accepts)
+}
+
+function readAdminToken(text: string | undefined): string | undefined {
+  if (text === undefined || /^[\x21-\x7e]{16,1024}$/.test(text)) return text
+  const accepts = 'at least 16 printable characters without spaces'
+  throw wrongSecret('GATEWAY_ADMIN_TOKEN', `${text.length} characters`, accepts)
+}
+
+function readMasterKey(text: string | undefined): Uint8Array | undefined {
+  if (text === undefined) return undefined
+  if (/^[0-9a-f]{64}$/i.test(text)) return new Uint8Array(Buffer.from(text, 'hex'))
+  // 32 bytes are 43 characters of base64, with or without the padding, in either alphabet.
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) {
+    return new Uint8Array(Buffer.from(text, 'base64'))
+  }
+  const accepts = '32 bytes as base64 (44 characters) or hex (64 characters)'
+  throw wrongSecret('GATEWAY_MASTER_KEY', `${text.length} characters`, accepts)
+}
+
+function readChoice<T extends string>(variable: Variable, text: string, choices: readonly T[]): T {
+  const choice = choices.find((each) => each === text)
+  if (choice === undefined) throw wrong(variable, text, `one of ${choices.join(', ')}`)
+  return choice
+}
+
+function readTaskSeconds(text: string): number {
+  if (/^\d{1,5}(?:\.\d{1,3})?$/.test(text) && Number(text) <= 86_400) return Number(text)
+  throw wrong('GATEWAY_SANDBOX_TASK_SECONDS', text, 'a number of seconds from 0 to 86400')
+}
+
+function readEgressAllow(text: string | undefined): readonly string[] {
+  if (text === undefined) return []
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const cidr = asCidr(entry)
+      const accepts = 'a comma list of CIDRs such as 10.0.0.0/8'
+      if (cidr === undefined) throw wrong('GATEWAY_EGRESS_ALLOW', text, accepts)
+      return cidr
+    })
+}
+
+function readWorkers(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) {
+    throw wrong('GATEWAY_WORKERS', text, 'a whole number of at least 1')
+  }
+  if (text === '1') return 1
+  throw new ConfigError(
+    `GATEWAY_WORKERS is ${text}; this version runs one process, so it takes 1 only ` +
+      '(start more gateways on one PostgreSQL database instead).',
+  )
+}
+
+function freeze<T>(value: T): T {
+  // The bytes of a key cannot be frozen; JavaScript has no such array.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  for (const inner of Object.values(value)) freeze(inner)
+  return Object.freeze(value)
+}
