@@ -1,0 +1,45 @@
+// Paging: one more row than asked for tells whether there is a next page, and the key of the last
+// row shown, wrapped so that nobody builds on it, says where that begins.
+
+export interface PageQuery {
+  limit: number
+  cursor?: string | undefined
+}
+
+export interface Page<T> {
+  items: T[]
+  nextCursor?: string
+}
+
+/** The cursor did not come from a list of this gateway. */
+export class BadCursor extends Error {
+  override name = 'BadCursor'
+}
+
+export function pageOf<Row, T>(
+  rows: readonly Row[],
+  limit: number,
+  keyOf: (row: Row) => string | number,
+  shape: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const page: Page<T> = { items: shown.map(shape) }
+  if (rows.length > limit && last !== undefined) page.nextCursor = wrap(String(keyOf(last)))
+  return page
+}
+
+const wrap = (key: string) => Buffer.from(`:${key}`).toString('base64url')
+
+export function textCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const key = text.slice(1)
+  if (!text.startsWith(':') || wrap(key) !== cursor) throw new BadCursor('unknown cursor')
+  return key
+}
+
+export function numberCursor(cursor: string): number {
+  const key = textCursor(cursor)
+  if (!/^\d{1,15}$/.test(key)) throw new BadCursor('unknown cursor')
+  return Number(key)
+}

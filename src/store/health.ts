@@ -1,0 +1,61 @@
+// Whether writes are being stored. A failed write makes the store unhealthy; only a write that
+// succeeds makes it healthy again, and one is tried every second.
+
+const probeEveryMs = 1000
+
+export class Health {
+  readonly #probe: () => Promise<void>
+  readonly #log: (level: 'warn' | 'error' | 'info', msg: string) => void
+  #healthy = true
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #stopped = false
+
+  constructor(
+    probe: () => Promise<void>,
+    log: (level: 'warn' | 'error' | 'info', msg: string) => void,
+  ) {
+    this.#probe = probe
+    this.#log = log
+  }
+
+  get healthy(): boolean {
+    return this.#healthy
+  }
+
+  failed(error: unknown): void {
+    if (this.#healthy) this.#log('error', `the store cannot write: ${messageOf(error)}`)
+    this.#healthy = false
+    if (this.#timer === undefined && !this.#stopped) this.#later()
+  }
+
+  /** For a write that is known to have been stored. */
+  wrote(): void {
+    if (this.#healthy) return
+    this.#healthy = true
+    this.#log('info', 'the store can write again')
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #later(): void {
+    this.#timer = setTimeout(() => void this.#try(), probeEveryMs)
+    this.#timer.unref()
+  }
+
+  async #try(): Promise<void> {
+    try {
+      await this.#probe()
+      this.wrote()
+    } catch {
+      // Said once, when it broke.
+    }
+    this.#timer = undefined
+    if (!this.#healthy && !this.#stopped) this.#later()
+  }
+}
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

@@ -1,0 +1,164 @@
+// Group commit: records that arrive while one batch is being written make up the next. Knows how a
+// record becomes flat cells, not how an engine writes them.
+import type { Entry } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import type { Cell } from './schema.ts'
+
+/** Order of the cells of one request; both engines' statements use it. */
+export const requestColumns = [
+  'request_id',
+  'at_ms',
+  'account_id',
+  'token_id',
+  'interface',
+  'model',
+  'channel',
+  'upstream_request_id',
+  'status',
+  'error_code',
+  'charge_nanos',
+  'detail',
+] as const
+
+export const entryColumns = [
+  'at_ms',
+  'account_id',
+  'kind',
+  'amount_nanos',
+  'ref',
+  'model',
+  'unit',
+  'quantity',
+  'price_id',
+  'estimated',
+  'note',
+] as const
+
+const maxRecordsPerBatch = 512
+
+/** Rows laid end to end in one array each: the cheapest thing to send to another thread. */
+export interface Batch {
+  size: number
+  requests: Cell[]
+  entries: Cell[]
+}
+
+interface Gathering extends Batch {
+  /** Shared by every record of the batch: they are stored together or not at all. */
+  done: Promise<void>
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+export class HotQueue {
+  readonly #write: (batch: Batch) => Promise<void>
+  readonly #waiting: Gathering[] = []
+  #current: Gathering | undefined
+  #busy = false
+  #closed = false
+
+  constructor(write: (batch: Batch) => Promise<void>) {
+    this.#write = write
+  }
+
+  add(request: RequestRecord, entry: Entry | undefined): Promise<void> {
+    const wrong = this.#closed ? 'the store is closed' : problemOf(request, entry)
+    if (wrong !== undefined) return Promise.reject(new Error(wrong))
+    let batch = this.#current
+    if (batch === undefined || batch.size === maxRecordsPerBatch) {
+      batch = newBatch()
+      this.#current = batch
+      this.#waiting.push(batch)
+      if (!this.#busy) {
+        this.#busy = true
+        // One turn later, so that everything recorded in this turn shares the first batch.
+        queueMicrotask(() => void this.#drain())
+      }
+    }
+    batch.size++
+    pushRequest(batch.requests, request)
+    if (entry !== undefined) pushEntry(batch.entries, entry)
+    return batch.done
+  }
+
+  async #drain(): Promise<void> {
+    for (;;) {
+      const batch = this.#waiting.shift()
+      if (batch === undefined) break
+      if (batch === this.#current) this.#current = undefined
+      try {
+        await this.#write(batch)
+        batch.resolve()
+      } catch (error) {
+        batch.reject(error)
+      }
+    }
+    this.#busy = false
+  }
+
+  /** Takes no more records and waits for those it has. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const last = this.#waiting.at(-1)
+    if (last !== undefined) await last.done.catch(() => {})
+    while (this.#busy) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+function newBatch(): Gathering {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  return { size: 0, requests: [], entries: [], done: promise, resolve, reject }
+}
+
+function pushRequest(cells: Cell[], request: RequestRecord): void {
+  cells.push(
+    request.requestId,
+    request.atMs,
+    request.accountId,
+    request.tokenId,
+    request.interface,
+    request.model,
+    request.channel ?? null,
+    request.upstreamRequestId ?? null,
+    request.status,
+    request.errorCode ?? null,
+    request.chargeNanos,
+    JSON.stringify(request.detail),
+  )
+}
+
+function pushEntry(cells: Cell[], entry: Entry): void {
+  cells.push(
+    entry.atMs,
+    entry.accountId,
+    entry.kind,
+    entry.amountNanos,
+    entry.ref,
+    entry.model ?? null,
+    entry.unit ?? null,
+    entry.quantity ?? null,
+    entry.priceId ?? null,
+    entry.estimated === true ? 1 : 0,
+    entry.note ?? null,
+  )
+}
+
+const largestNanos = 2n ** 63n - 1n
+
+/** What the database would refuse is refused here, so that one bad record cannot sink its batch. */
+function problemOf(request: RequestRecord, entry: Entry | undefined): string | undefined {
+  if (!Number.isSafeInteger(request.atMs)) return 'a request needs a whole atMs'
+  if (!Number.isSafeInteger(request.status)) return 'a request needs a whole status'
+  if (!fits(request.chargeNanos)) return 'the charge of a request is out of range'
+  if (entry === undefined) return undefined
+  if (!Number.isSafeInteger(entry.atMs)) return 'an entry needs a whole atMs'
+  if (!fits(entry.amountNanos)) return 'the amount of an entry is out of range'
+  return signFits(entry) ? undefined : `a ${entry.kind} cannot be ${entry.amountNanos}`
+}
+
+const fits = (nanos: bigint) => nanos <= largestNanos && nanos >= -largestNanos
+
+function signFits({ kind, amountNanos }: Entry): boolean {
+  if (kind === 'charge' || kind === 'hold') return amountNanos <= 0n
+  return kind === 'release' ? amountNanos >= 0n : amountNanos !== 0n
+}

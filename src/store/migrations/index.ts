@@ -1,0 +1,69 @@
+// Brings a database to the newest schema, one transaction per step: a kill at any point leaves the
+// step done with its version row, or not begun. Knows nothing of what a step changes.
+import { type Kysely, sql } from 'kysely'
+import { getMeta, setMeta } from '../meta.ts'
+import { StoreRefused } from '../refused.ts'
+import type { Engine, Schema } from '../schema.ts'
+import { firstTables } from './0001-first-tables.ts'
+
+export interface Migration {
+  version: number
+  up(engine: Engine): readonly string[]
+}
+
+export const migrations: readonly Migration[] = [firstTables]
+
+const newestKnown = Math.max(...migrations.map((migration) => migration.version))
+
+export interface Target {
+  engine: Engine
+  /** The file or database, as a person knows it. */
+  name: string
+  tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
+}
+
+/** Any constant will do as long as no release changes it. */
+const migrationLock = 7_203_114_501
+
+export async function migrate(target: Target): Promise<void> {
+  let version = await target.tx((tx) => readVersion(tx, target))
+  for (const migration of migrations) {
+    if (migration.version <= version) continue
+    version = await target.tx(async (tx) => {
+      // Read again inside: someone else may have applied the step while this one waited.
+      if ((await readVersion(tx, target)) < migration.version) {
+        for (const statement of migration.up(target.engine)) await sql.raw(statement).execute(tx)
+        await setMeta(tx, 'schema_version', String(migration.version))
+      }
+      return migration.version
+    })
+  }
+}
+
+async function readVersion(tx: Kysely<Schema>, target: Target): Promise<number> {
+  if (target.engine === 'postgres') {
+    await sql`SELECT pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
+    const found = await sql<{
+      name: string | null
+    }>`SELECT to_regclass('meta')::text AS name`.execute(tx)
+    if (found.rows[0]?.name === null) await createMeta(tx, '')
+  } else {
+    await createMeta(tx, ' STRICT')
+  }
+  const version = Number((await getMeta(tx, 'schema_version')) ?? '0')
+  if (version > newestKnown) {
+    throw new StoreRefused(
+      `${target.name} was written by a newer gateway (schema ${version}, this one knows ` +
+        `${newestKnown}); start that version, or restore a backup made before the upgrade.`,
+    )
+  }
+  return version
+}
+
+const createMeta = (tx: Kysely<Schema>, strict: string) =>
+  sql
+    .raw(
+      `CREATE TABLE IF NOT EXISTS meta (
+         key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)${strict}`,
+    )
+    .execute(tx)

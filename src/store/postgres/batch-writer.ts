@@ -1,0 +1,78 @@
+// The hot statement of the PostgreSQL engine: one batch of records is one statement, one round
+// trip and one commit. Sent again with the same content when the connection fails: rows that are
+// already there change nothing.
+import type pg from 'pg'
+import { type Batch, entryColumns, requestColumns } from '../hot-queue.ts'
+import type { Cell } from '../schema.ts'
+import { isPassing, pause } from './connection.ts'
+
+const retryPausesMs = [100, 300, 700, 1300, 2000]
+const retryWithinMs = 5000
+
+const columnTypes: Readonly<Record<string, string>> = {
+  at_ms: 'bigint',
+  status: 'bigint',
+  charge_nanos: 'bigint',
+  amount_nanos: 'bigint',
+  estimated: 'bigint',
+  quantity: 'double precision',
+}
+
+function insert(table: string, columns: readonly string[], firstParameter: number): string {
+  const arrays = columns.map(
+    (column, i) => `$${firstParameter + i}::${columnTypes[column] ?? 'text'}[]`,
+  )
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`
+}
+
+const statement = `
+WITH logged AS (
+  ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
+), booked AS (
+  ${insert('entries', entryColumns, 1 + requestColumns.length)} ON CONFLICT (ref, kind) DO NOTHING
+  RETURNING account_id, kind, amount_nanos
+), sums AS (
+  SELECT account_id,
+    coalesce(sum(amount_nanos) FILTER (WHERE kind NOT IN ('hold', 'release')), 0)::bigint AS balance,
+    coalesce(-sum(amount_nanos) FILTER (WHERE kind IN ('hold', 'release')), 0)::bigint AS held
+  FROM booked GROUP BY account_id
+)
+UPDATE accounts
+SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums.held
+FROM sums WHERE accounts.id = sums.account_id`
+
+/** Rows laid end to end become one array per column. */
+function byColumn(cells: readonly Cell[], width: number): Cell[][] {
+  const columns: Cell[][] = Array.from({ length: width }, () => [])
+  for (let i = 0; i < cells.length; i++) columns[i % width]!.push(storable(cells[i]!))
+  return columns
+}
+
+/** PostgreSQL has no NUL in text; a caller can put one into a model name and must not be able to
+ * make the batch of everybody else fail with it. */
+const storable = (cell: Cell): Cell =>
+  typeof cell === 'string' && cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
+
+export async function writeBatch(
+  pool: pg.Pool,
+  { requests, entries }: Batch,
+  interrupted: (error: unknown) => void,
+): Promise<void> {
+  const values = [
+    ...byColumn(requests, requestColumns.length),
+    ...byColumn(entries, entryColumns.length),
+  ]
+  const startMs = performance.now()
+  for (let tries = 0; ; tries++) {
+    try {
+      await pool.query({ name: 'hot-batch', text: statement, values })
+      return
+    } catch (error) {
+      const pauseMs = retryPausesMs[tries]
+      const late = performance.now() - startMs + (pauseMs ?? 0) > retryWithinMs
+      if (pauseMs === undefined || late || !isPassing(error)) throw error
+      interrupted(error)
+      await pause(pauseMs * (0.5 + Math.random() / 2))
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// How this gateway connects to PostgreSQL, and which of its errors mean what.
+import pg from 'pg'
+import { messageOf } from '../health.ts'
+import { codeOf, StoreRefused } from '../refused.ts'
+
+const connectTimeoutMs = 5000
+const int8 = 20
+
+/** Parsed here and not in pg's global table, which other code in the process may share. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === int8 && format !== 'binary'
+      ? BigInt
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+export function clientConfig(databaseUrl: string): pg.ClientConfig {
+  return {
+    connectionString: databaseUrl,
+    types,
+    connectionTimeoutMillis: connectTimeoutMs,
+    // A transaction that hangs must end long before the late index counts on it having ended.
+    idle_in_transaction_session_timeout: 20_000,
+    keepAlive: true,
+    application_name: 'model-gateway',
+  }
+}
+
+/** Another try may find the server back, or the other transaction gone. */
+export function isPassing(error: unknown): boolean {
+  const code = codeOf(error)
+  if (!/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE') return true // not from the server
+  return /^(08|53|40|57P)/.test(code)
+}
+
+/** Serialization failure or deadlock: nothing was done, do it again. */
+export const isRaced = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
+
+export interface Address {
+  /** Without user and password, for messages. */
+  name: string
+  secrets: readonly string[]
+}
+
+export function addressOf(databaseUrl: string): Address {
+  let url: URL
+  try {
+    url = new URL(databaseUrl)
+  } catch {
+    throw new StoreRefused(
+      'the database address cannot be read; write it as postgres://user:password@host:port/name.',
+    )
+  }
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
+    throw new StoreRefused(
+      `the database address begins with ${url.protocol}// but only postgres:// is known.`,
+    )
+  }
+  const password = url.searchParams.get('password') ?? ''
+  const secrets = [url.password, safeDecode(url.password), password].filter((text) => text !== '')
+  return { name: `PostgreSQL database ${url.host || 'localhost'}${url.pathname}`, secrets }
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function refusalFor(error: unknown, address: Address): StoreRefused {
+  if (error instanceof StoreRefused) return error
+  const { name } = address
+  const code = codeOf(error)
+  if (code.startsWith('28')) {
+    return new StoreRefused(`${name} refused the user or password; check the database address.`)
+  }
+  if (code === '3D000') {
+    return new StoreRefused(`${name} does not exist; create it or check the database address.`)
+  }
+  if (code === '42501') {
+    return new StoreRefused(`${name} lets this user create no tables; grant it that right.`)
+  }
+  const why = address.secrets.reduce(
+    (text, secret) => text.replaceAll(secret, '***'),
+    messageOf(error) || code,
+  )
+  return new StoreRefused(
+    isPassing(error)
+      ? `${name} cannot be reached (${why}); check that it runs and that the address is right.`
+      : `${name} cannot be used (${why}).`,
+  )
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms))

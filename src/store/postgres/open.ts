@@ -1,0 +1,117 @@
+// The PostgreSQL engine: a pool for transactions and reads, one connection of its own for the hot
+// batches so that no report can keep them waiting, and one that says this gateway owns the database.
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { Health } from '../health.ts'
+import { HotQueue } from '../hot-queue.ts'
+import { integerPlugin } from '../integers.ts'
+import { LateIndex, type LateIndexLimits } from '../late-index.ts'
+import { setMeta } from '../meta.ts'
+import { migrate } from '../migrations/index.ts'
+import type { Schema } from '../schema.ts'
+import { type Log, once, type Store } from '../store.ts'
+import { writeBatch } from './batch-writer.ts'
+import { addressOf, clientConfig, isPassing, isRaced, pause, refusalFor } from './connection.ts'
+import { SingleOwner } from './single-owner.ts'
+
+export interface PostgresOptions {
+  databaseUrl: string
+  log: Log
+  lateIndex: LateIndexLimits
+}
+
+/** With the hot connection and the owner's: ten in all. */
+const maxConnections = 8
+const hotQueryTimeoutMs = 5000
+const maxTries = 5
+
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { databaseUrl, log } = options
+  const address = addressOf(databaseUrl)
+  const owner = new SingleOwner(databaseUrl, (error) => health.failed(error), log)
+  const pool = openPool({ ...clientConfig(databaseUrl), max: maxConnections }, log)
+  const hotPool = openPool(
+    { ...clientConfig(databaseUrl), max: 1, query_timeout: hotQueryTimeoutMs },
+    log,
+  )
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [integerPlugin],
+  })
+  const health = new Health(async () => {
+    if (!owner.held) throw new Error('this gateway does not own the database')
+    await setMeta(db, 'probe', String(Date.now()))
+  }, log)
+  const tx = retried(db, (error) => health.failed(error))
+  const closeConnections = async () => {
+    health.stop()
+    await Promise.allSettled([db.destroy(), hotPool.end()])
+    await owner.close()
+  }
+
+  try {
+    await owner.acquire(address.name)
+    await migrate({ engine: 'postgres', name: address.name, tx })
+    await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
+  } catch (error) {
+    await closeConnections()
+    throw refusalFor(error, address)
+  }
+
+  const index = new LateIndex({ tx, log }, options.lateIndex)
+  const queue = new HotQueue(async (batch) => {
+    try {
+      await writeBatch(hotPool, batch, (error) => health.failed(error))
+      if (owner.held) health.wrote()
+      index.recorded(batch.size)
+    } catch (error) {
+      health.failed(error)
+      throw error
+    }
+  })
+
+  return {
+    engine: 'postgres',
+    read: db,
+    tx,
+    record: (request, entry) => queue.add(request, entry),
+    get healthy() {
+      return health.healthy
+    },
+    close: once(async () => {
+      await index.stop()
+      await queue.close()
+      await closeConnections()
+    }),
+  }
+}
+
+function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
+  const pool = new pg.Pool(config)
+  // An idle connection that the server closed is replaced at the next use.
+  pool.on('error', (error) => log('warn', `a database connection was lost: ${error.message}`))
+  return pool
+}
+
+function retried(db: Kysely<Schema>, failed: (error: unknown) => void): Store['tx'] {
+  return async (work) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await db.transaction().execute(work)
+      } catch (error) {
+        if (isRaced(error) && tries < maxTries) {
+          await pause(Math.random() * 20 * 2 ** tries)
+          continue
+        }
+        if (isDatabaseTrouble(error)) failed(error)
+        throw error
+      }
+    }
+  }
+}
+
+/** The work may throw anything of its own; only the connection's errors speak of the database. */
+const isDatabaseTrouble = (error: unknown): boolean =>
+  error instanceof Error &&
+  isPassing(error) &&
+  ('code' in error || /^(Connection terminated|timeout exceeded)/.test(error.message))

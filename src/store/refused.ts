@@ -1,0 +1,33 @@
+// Why a store does not open, and how the two engines name the same conflict.
+
+/** The store cannot be opened; the message is one sentence for the person who started the gateway. */
+export class StoreRefused extends Error {
+  override name = 'StoreRefused'
+}
+
+/** An error that the database itself reported, with the engine's own code. */
+export class DatabaseError extends Error {
+  override name = 'DatabaseError'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The engine's code of an error: 'SQLITE_FULL', '23505', 'ECONNREFUSED', or ''. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+/** True when a row with the same unique name, hash or id already exists. */
+export function isUniqueConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return (
+    code === '23505' ||
+    code === 'SQLITE_CONSTRAINT_UNIQUE' ||
+    code === 'SQLITE_CONSTRAINT_PRIMARYKEY'
+  )
+}

@@ -1,0 +1,92 @@
+// The tables as Kysely sees them, the same on both engines. Integers follow their names: columns
+// ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
+import type { Generated } from 'kysely'
+import type { EntryKind } from '../contract/ledger.ts'
+
+export interface Schema {
+  meta: { key: string; value: string }
+  accounts: {
+    id: string
+    name: string
+    balance_nanos: bigint
+    held_nanos: bigint
+    source: string
+    created_at_ms: number
+  }
+  entries: {
+    id: Generated<number>
+    at_ms: number
+    account_id: string
+    kind: EntryKind
+    amount_nanos: bigint
+    ref: string
+    model: string | null
+    unit: string | null
+    quantity: number | null
+    price_id: string | null
+    estimated: number
+    note: string | null
+  }
+  tokens: {
+    id: string
+    account_id: string
+    name: string
+    hash: string
+    prefix: string
+    models: string
+    limits: string
+    allowed_ips: string
+    expires_at_ms: number | null
+    disabled: number
+    source: string
+    created_at_ms: number
+    revoked_at_ms: number | null
+  }
+  channels: {
+    id: string
+    name: string
+    body: string
+    created_at_ms: number
+    updated_at_ms: number
+  }
+  channel_keys: { id: string; channel_id: string; position: number; ciphertext: string }
+  models: { name: string; body: string; updated_at_ms: number }
+  prices: {
+    id: string
+    model: string
+    body: string
+    source: string
+    effective_from_ms: number
+    created_at_ms: number
+  }
+  requests: {
+    seq: Generated<number>
+    request_id: string
+    at_ms: number
+    account_id: string
+    token_id: string
+    interface: string
+    model: string
+    channel: string | null
+    upstream_request_id: string | null
+    status: number
+    error_code: string | null
+    charge_nanos: bigint
+    detail: string
+  }
+  upstream_ids: { upstream_request_id: string; request_id: string }
+  audit_log: {
+    id: Generated<number>
+    at_ms: number
+    actor: string
+    action: string
+    subject: string
+    before: string | null
+    after: string | null
+  }
+}
+
+/** The plainest values a row can hold. */
+export type Cell = string | number | bigint | null
+
+export type Engine = 'sqlite' | 'postgres'

@@ -1,0 +1,112 @@
+// The SQLite engine: a writer thread that also holds the data directory's lock, and a reader thread
+// of its own, so that a slow report never stalls a commit.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Health } from '../health.ts'
+import { HotQueue } from '../hot-queue.ts'
+import { LateIndex, type LateIndexLimits } from '../late-index.ts'
+import { setMeta } from '../meta.ts'
+import { migrate } from '../migrations/index.ts'
+import { codeOf } from '../refused.ts'
+import { type Log, once, type Store } from '../store.ts'
+import { type Ask, kyselyOverThread } from './dialect.ts'
+import { Mutex } from './mutex.ts'
+import { refusalFor } from './refusals.ts'
+import { DatabaseThread } from './thread.ts'
+
+export interface SqliteOptions {
+  dataDir: string
+  log: Log
+  lateIndex: LateIndexLimits
+}
+
+const brokenDisk = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/
+
+export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Promise<Store> {
+  const file = join(dataDir, 'gateway.db')
+  const writerThread = new DatabaseThread()
+  const mutex = new Mutex()
+  const health = new Health(() => tx((db) => setMeta(db, 'probe', String(Date.now()))), log)
+  const failed = (error: unknown) => health.failed(error)
+
+  const askWriter: Ask = async (question) => {
+    try {
+      return await writerThread.ask(question)
+    } catch (error) {
+      if (brokenDisk.test(codeOf(error))) failed(error)
+      throw error
+    }
+  }
+  const writer = kyselyOverThread(askWriter, { mutex, failed })
+  const tx: Store['tx'] = (work) => writer.transaction().execute(work)
+
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const lockFile = join(dataDir, 'gateway.lock')
+    await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile })
+    await migrate({ engine: 'sqlite', name: file, tx })
+    // A write that changes something tells now what the first paying caller would find out.
+    await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
+  } catch (error) {
+    health.stop()
+    await writerThread.close().catch(() => {})
+    throw refusalFor(error, dataDir, file)
+  }
+
+  const index = new LateIndex({ tx, log }, lateIndex)
+  const queue = new HotQueue(async ({ requests, entries, size }) => {
+    const turn = mutex.lock()
+    if (turn !== undefined) await turn
+    try {
+      await writerThread.ask({ kind: 'batch', requests, entries })
+      health.wrote()
+      index.recorded(size)
+    } catch (error) {
+      failed(error)
+      throw error
+    } finally {
+      mutex.unlock()
+    }
+  })
+  const reader = lazyReader(file)
+
+  return {
+    engine: 'sqlite',
+    read: kyselyOverThread(reader.ask),
+    tx,
+    record: (request, entry) => queue.add(request, entry),
+    get healthy() {
+      return health.healthy
+    },
+    close: once(async () => {
+      health.stop()
+      await index.stop()
+      await queue.close()
+      await mutex.lock()
+      await reader.close()
+      await writerThread.close()
+    }),
+  }
+}
+
+/** Most command line runs read nothing: the second thread starts with the first read. */
+function lazyReader(file: string): { ask: Ask; close(): Promise<void> } {
+  let thread: DatabaseThread | undefined
+  let opened: Promise<unknown> = Promise.resolve()
+  let closed = false
+  return {
+    async ask(question) {
+      if (closed) throw new Error('the store is closed')
+      if (thread === undefined) {
+        thread = new DatabaseThread()
+        opened = thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+      }
+      await opened
+      return thread.ask(question)
+    },
+    async close() {
+      closed = true
+      await thread?.close()
+    },
+  }
+}

@@ -1,0 +1,301 @@
+// What the store promises, on every engine there is.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Entry } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import { newId } from '../lib/ids.ts'
+import { findAccount, insertAccount } from './accounts.ts'
+import { appendEntry, findEntries, listEntries, sumEntries } from './entries.ts'
+import { type Page, type Store, StoreRefused } from './index.ts'
+import { watermarkKey } from './late-index.ts'
+import { getMeta, putMetaIfAbsent, setMeta } from './meta.ts'
+import { findRequest, listRequests } from './requests.ts'
+import {
+  aCharge,
+  aRequest,
+  engines,
+  failureOf,
+  newPlace,
+  type Place,
+  until,
+} from './test-engines.ts'
+
+if (!engines.includes('postgres')) {
+  console.error('store: PostgreSQL cases were left out (set TEST_POSTGRES_URL to run them)')
+}
+
+const credit = (amountNanos: bigint, ref: string): Entry => ({
+  atMs: 1,
+  accountId: 'acc_1',
+  kind: 'credit',
+  amountNanos,
+  ref,
+})
+
+describe.each([...engines])('the store on %s', (engine) => {
+  let place: Place
+  let store: Store
+
+  beforeEach(async () => {
+    place = await newPlace(engine)
+    store = await place.open()
+    await store.tx((tx) =>
+      insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 }),
+    )
+  })
+
+  afterEach(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  const reopen = async () => {
+    await store.close()
+    store = await place.open()
+  }
+
+  test('keeps a thousand records and a balance equal to their sum', async () => {
+    const requests = Array.from({ length: 1000 }, () => aRequest({ chargeNanos: 7n }))
+    await Promise.all(requests.map((request) => store.record(request, aCharge(request, 7n))))
+    await reopen()
+    const { items } = await listRequests(store.read, { limit: 2000 })
+    const ids = (all: RequestRecord[]) => all.map(({ requestId }) => requestId).sort()
+    expect(ids(items)).toEqual(ids(requests))
+    expect((await findAccount(store.read, 'acme'))?.balanceNanos).toBe(-7000n)
+    expect(await sumEntries(store.read)).toEqual([
+      { accountId: 'acc_1', entries: 1000, balanceNanos: -7000n, heldNanos: 0n },
+    ])
+  })
+
+  test('returns a record as it was given', async () => {
+    const full = aRequest({
+      channel: 'main',
+      upstreamRequestId: 'up_1',
+      status: 502,
+      errorCode: 'upstream_error',
+      chargeNanos: 5n,
+      detail: {
+        stream: true,
+        ending: 'failed',
+        totalMs: 9,
+        attempts: [{ channel: 'main', ms: 9 }],
+      },
+    })
+    const bare = aRequest()
+    const charge: Entry = { ...aCharge(full, 5n), quantity: 2.5, estimated: true, note: 'short' }
+    await Promise.all([store.record(full, charge), store.record(bare)])
+    expect(await findRequest(store.read, full.requestId)).toEqual([full])
+    expect(await findRequest(store.read, bare.requestId)).toEqual([bare])
+    expect(await findEntries(store.read, full.requestId)).toEqual([
+      { ...charge, id: expect.any(Number) },
+    ])
+  })
+
+  test('stores a record once, however often it is given', async () => {
+    const request = aRequest()
+    const charge = aCharge(request, 10n)
+    await Promise.all([store.record(request, charge), store.record(request, charge)])
+    await store.record(request, charge)
+    expect((await listRequests(store.read, { limit: 10 })).items).toHaveLength(1)
+    expect((await listEntries(store.read, 'acc_1', { limit: 10 })).items).toHaveLength(1)
+    expect((await findAccount(store.read, 'acc_1'))?.balanceNanos).toBe(-10n)
+  })
+
+  test('books an entry once only, with its effect on balance and held amount', async () => {
+    const hold: Entry = { ...credit(-30n, 'task_1'), kind: 'hold' }
+    const release: Entry = { ...credit(30n, 'task_1'), kind: 'release' }
+    const append = (entry: Entry) => store.tx((tx) => appendEntry(tx, entry))
+    expect(await append(credit(100n, 'c_1'))).toBe(true)
+    expect(await append(credit(100n, 'c_1'))).toBe(false)
+    expect(await append(hold)).toBe(true)
+    expect(await append(hold)).toBe(false)
+    const during = { balanceNanos: 100n, heldNanos: 30n }
+    expect(await findAccount(store.read, 'acc_1')).toMatchObject(during)
+    expect(await append(release)).toBe(true)
+    expect(await findAccount(store.read, 'acc_1')).toMatchObject({ heldNanos: 0n })
+    expect(await sumEntries(store.read)).toEqual([
+      { accountId: 'acc_1', entries: 3, balanceNanos: 100n, heldNanos: 0n },
+    ])
+  })
+
+  test('books holds and releases of the hot path against the held amount', async () => {
+    const [first, second] = [aRequest(), aRequest()]
+    await Promise.all([
+      store.record(first, { ...aCharge(first, 40n), kind: 'hold' }),
+      store.record(second, { ...aCharge(second, -15n), kind: 'release' }),
+    ])
+    const account = await findAccount(store.read, 'acc_1')
+    expect(account).toMatchObject({ balanceNanos: 0n, heldNanos: 25n })
+  })
+
+  test('refuses to change or delete an entry', async () => {
+    await store.tx((tx) => appendEntry(tx, credit(100n, 'c_1')))
+    const change = store.tx((tx) =>
+      tx.updateTable('entries').set({ amount_nanos: 1n }).where('ref', '=', 'c_1').execute(),
+    )
+    expect(await failureOf(change)).toMatch('append-only')
+    const deletion = store.tx((tx) => tx.deleteFrom('entries').where('ref', '=', 'c_1').execute())
+    expect(await failureOf(deletion)).toMatch('append-only')
+    expect((await findEntries(store.read, 'c_1'))[0]?.amountNanos).toBe(100n)
+  })
+
+  test('refuses an entry whose sign does not fit its kind', async () => {
+    const wrong: Entry = { ...credit(5n, 'w_1'), kind: 'charge' }
+    expect(await failureOf(store.tx((tx) => appendEntry(tx, wrong)))).toMatch(/constraint/i)
+  })
+
+  test('one bad record does not sink the others of its batch', async () => {
+    const [good, bad, odd] = [aRequest(), aRequest(), aRequest({ model: 'a\0b' })]
+    const outcomes = await Promise.allSettled([
+      store.record(good, aCharge(good, 1n)),
+      store.record(bad, aCharge(bad, -1n)),
+      store.record(odd),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(store.healthy).toBe(true)
+    expect(await findRequest(store.read, good.requestId)).toHaveLength(1)
+    expect(await findRequest(store.read, odd.requestId)).toHaveLength(1)
+  })
+
+  test('a transaction that throws leaves nothing behind and hands on its error', async () => {
+    const failing = store.tx(async (tx) => {
+      await appendEntry(tx, credit(100n, 'c_1'))
+      throw new Error('changed my mind')
+    })
+    expect(await failureOf(failing)).toMatch('changed my mind')
+    expect(await findEntries(store.read, 'c_1')).toEqual([])
+    expect(await findAccount(store.read, 'acc_1')).toMatchObject({ balanceNanos: 0n })
+    expect(store.healthy).toBe(true)
+  })
+
+  test('transactions and records wait for each other and all arrive', async () => {
+    const work = Array.from({ length: 60 }, (_, i) => {
+      if (i % 3 === 0) return store.tx((tx) => appendEntry(tx, credit(2n, `c_${i}`)))
+      const request = aRequest()
+      return store.record(request, aCharge(request, 1n))
+    })
+    await Promise.all(work)
+    expect(await findAccount(store.read, 'acc_1')).toMatchObject({ balanceNanos: 0n })
+    expect((await sumEntries(store.read))[0]?.entries).toBe(60)
+  })
+
+  test('an entry for an account that does not exist is not booked', async () => {
+    const lost: Entry = { ...credit(5n, 'c_1'), accountId: 'acc_none' }
+    expect(await failureOf(store.tx((tx) => appendEntry(tx, lost)))).toMatch('account that exists')
+    expect(await findEntries(store.read, 'c_1')).toEqual([])
+  })
+
+  test('amounts beyond the exact numbers survive, and other integers are numbers', async () => {
+    const huge = 2n ** 62n + 1n
+    await store.tx((tx) => appendEntry(tx, credit(huge, 'c_1')))
+    expect((await findEntries(store.read, 'c_1'))[0]).toMatchObject({ amountNanos: huge, atMs: 1 })
+    expect(await findAccount(store.read, 'acc_1')).toMatchObject({ balanceNanos: huge })
+    expect((await sumEntries(store.read))[0]).toMatchObject({ balanceNanos: huge, entries: 1 })
+  })
+
+  test('opens again without changing the schema, and keeps its values', async () => {
+    const version = await getMeta(store.read, 'schema_version')
+    expect(await store.tx((tx) => putMetaIfAbsent(tx, 'k', 'first'))).toBe('first')
+    await reopen()
+    expect(await getMeta(store.read, 'schema_version')).toBe(version)
+    expect(await store.tx((tx) => putMetaIfAbsent(tx, 'k', 'second'))).toBe('first')
+  })
+
+  test('refuses a schema from a newer gateway', async () => {
+    await store.tx((tx) => setMeta(tx, 'schema_version', '999'))
+    await store.close()
+    const again = place.open()
+    expect(await again.catch((error) => error)).toBeInstanceOf(StoreRefused)
+    expect(await failureOf(again)).toMatch('newer gateway')
+  })
+
+  test('finds requests by upstream id before and after they are indexed', async () => {
+    const requests = Array.from({ length: 25 }, (_, i) =>
+      aRequest({ upstreamRequestId: `up_${i % 20}` }),
+    )
+    for (const request of requests) await store.record(request)
+    expect(await getMeta(store.read, watermarkKey)).toBeUndefined()
+    const shared = [requests[3], requests[23]]
+    expect(await findRequest(store.read, 'up_3')).toEqual(shared as RequestRecord[])
+
+    await store.close()
+    const lateIndex = { quietMs: 10, settleMs: 50, rowsPerTransaction: 4 }
+    store = await place.open({ lateIndex })
+    const last = { watermark: '' }
+    await until(async () => {
+      const rows = await store.read.selectFrom('upstream_ids').selectAll().execute()
+      last.watermark = (await getMeta(store.read, watermarkKey)) ?? ''
+      return rows.length === 25
+    })
+    expect(await findRequest(store.read, 'up_3')).toEqual(shared as RequestRecord[])
+    const newest = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
+    expect(last.watermark).toBe(String(newest.at(-1)?.seq))
+
+    // Drop the rows the index has taken over, so that only what lies behind it can answer.
+    const late = aRequest({ upstreamRequestId: 'up_3' })
+    await store.tx((tx) => tx.deleteFrom('upstream_ids').execute())
+    await store.record(late)
+    expect(await findRequest(store.read, 'up_3')).toEqual([late])
+  })
+
+  test('cursors page through everything once, newest first', async () => {
+    for (let i = 0; i < 23; i++) {
+      const request = aRequest({ model: i % 2 === 0 ? 'even' : 'odd' })
+      await store.record(request, aCharge(request, 1n))
+    }
+    const seen = await collect((cursor) => listRequests(store.read, { limit: 5, cursor }))
+    expect(seen.sizes).toEqual([5, 5, 5, 5, 3])
+    const order = seen.items.map(({ atMs }) => atMs)
+    expect(order).toEqual([...order].sort((a, b) => b - a))
+    expect(new Set(seen.items.map(({ requestId }) => requestId)).size).toBe(23)
+    const entries = await collect((cursor) =>
+      listEntries(store.read, 'acc_1', { limit: 23, cursor }),
+    )
+    expect(entries.sizes).toEqual([23])
+    const even = await listRequests(store.read, { limit: 50, model: 'even' })
+    expect(even.items).toHaveLength(12)
+    expect(await failureOf(listRequests(store.read, { limit: 5, cursor: 'no' }))).toMatch('cursor')
+  })
+
+  test('filters requests by time, account, token, channel, status and error', async () => {
+    const at = (atMs: number, more: Partial<RequestRecord> = {}) =>
+      aRequest({ atMs, requestId: newId('req', atMs), ...more })
+    const rows = [
+      at(1_000, { accountId: 'acc_2', channel: 'main' }),
+      at(2_000, { tokenId: 'tok_2', status: 502, errorCode: 'upstream_error' }),
+      at(3_000),
+    ]
+    for (const row of rows) await store.record(row)
+    const found = async (filter: object) =>
+      (await listRequests(store.read, { limit: 10, ...filter })).items.map(({ atMs }) => atMs)
+    expect(await found({ fromMs: 2_000 })).toEqual([3_000, 2_000])
+    expect(await found({ toMs: 2_000 })).toEqual([1_000])
+    expect(await found({ accountId: 'acc_2' })).toEqual([1_000])
+    expect(await found({ channel: 'main' })).toEqual([1_000])
+    expect(await found({ tokenId: 'tok_2' })).toEqual([2_000])
+    expect(await found({ status: 502 })).toEqual([2_000])
+    expect(await found({ errorCode: 'upstream_error' })).toEqual([2_000])
+  })
+
+  test('close waits for the records it has and takes no more', async () => {
+    const request = aRequest()
+    const queued = store.record(request)
+    await store.close()
+    await queued
+    expect(await failureOf(store.record(aRequest()))).toMatch('closed')
+    store = await place.open()
+    expect(await findRequest(store.read, request.requestId)).toHaveLength(1)
+  })
+})
+
+async function collect<T>(list: (cursor?: string) => Promise<Page<T>>) {
+  const items: T[] = []
+  const sizes: number[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list(cursor)
+    items.push(...page.items)
+    sizes.push(page.items.length)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return { items, sizes }
+}

@@ -1,0 +1,41 @@
+// The shape of the store's door, apart from it so that both engines can promise it.
+import type { Kysely } from 'kysely'
+import type { Entry } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import type { Engine, Schema } from './schema.ts'
+
+export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
+
+/** What the actions of a table take first: a transaction, or the store's `read`. */
+export type Tx = Kysely<Schema>
+
+export interface Store {
+  readonly engine: Engine
+  /** Reads outside a transaction. */
+  readonly read: Kysely<Schema>
+  /**
+   * All or nothing, one at a time with the hot writer on SQLite. Inside, await nothing but the
+   * transaction itself: another tx or a record would wait for this one for ever. On PostgreSQL the
+   * work may run again after a deadlock, so it must change nothing but rows.
+   */
+  tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
+  /**
+   * Hot path: one request log row and, maybe, its ledger entry; durable when the promise resolves.
+   * Idempotent by request id and by the entry's ref and kind. The promise is shared with other
+   * records of the same batch.
+   */
+  record(request: RequestRecord, entry?: Entry): Promise<void>
+  /** False after a failed write until a write succeeds again; tried every second. */
+  readonly healthy: boolean
+  /** Waits for the records it has; takes no more. */
+  close(): Promise<void>
+}
+
+/** The work is done at the first call; later calls wait for the same end. */
+export function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}

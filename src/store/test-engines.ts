@@ -1,0 +1,95 @@
+// For tests: places to keep a store in, one kind per engine, thrown away afterwards. PostgreSQL is
+// there when TEST_POSTGRES_URL names a server on which databases may be created.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Entry } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import { newId } from '../lib/ids.ts'
+import { openStore, type Store, type StoreOptions } from './index.ts'
+import type { Engine } from './schema.ts'
+
+export interface Place {
+  options: StoreOptions
+  open(more?: Partial<StoreOptions>): Promise<Store>
+  remove(): Promise<void>
+}
+
+export const postgresUrl = process.env['TEST_POSTGRES_URL']
+
+export const engines: readonly Engine[] =
+  postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+
+export async function newPlace(engine: Engine): Promise<Place> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-store-'))
+  const databaseUrl = engine === 'postgres' ? await createDatabase() : undefined
+  const options: StoreOptions = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
+  return {
+    options,
+    open: (more) => openStore({ ...options, ...more }),
+    async remove() {
+      rmSync(dataDir, { recursive: true, force: true })
+      if (databaseUrl !== undefined) await dropDatabase(databaseUrl)
+    },
+  }
+}
+
+export async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: postgresUrl })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+async function createDatabase(): Promise<string> {
+  const name = newId('gateway_test')
+  await onServer(`CREATE DATABASE ${name}`)
+  const url = new URL(postgresUrl!)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const dropDatabase = (url: string) =>
+  onServer(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`)
+
+export function aRequest(more: Partial<RequestRecord> = {}): RequestRecord {
+  const atMs = more.atMs ?? Date.now()
+  return {
+    requestId: newId('req', atMs),
+    atMs,
+    accountId: 'acc_1',
+    tokenId: 'tok_1',
+    interface: 'chat',
+    model: 'txta-plus',
+    status: 200,
+    chargeNanos: 0n,
+    detail: { stream: false, ending: 'complete', totalMs: 3, attempts: [] },
+    ...more,
+  }
+}
+
+export function aCharge(request: RequestRecord, nanos: bigint): Entry {
+  return {
+    atMs: request.atMs,
+    accountId: request.accountId,
+    kind: 'charge',
+    amountNanos: -nanos,
+    ref: request.requestId,
+    model: request.model,
+    unit: 'token',
+    quantity: 30,
+    priceId: 'price_1',
+  }
+}
+
+/** Waits for something that happens in the background; the test's own time-out is the limit. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(10)
+}
+
+/** The message of the failure. `expect(…).rejects` keeps answers of other threads from arriving. */
+export const failureOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'it did not fail',
+    (error: Error) => error.message,
+  )

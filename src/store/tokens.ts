@@ -1,0 +1,132 @@
+// Rows of tokens: the HMAC of the secret, never the secret. A revoked token stays as a row.
+import type { Kysely, Selectable } from 'kysely'
+import type { Source, Token, TokenLimits } from '../contract/catalog.ts'
+import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
+import type { Schema } from './schema.ts'
+
+export interface StoredToken extends Token {
+  hash: string
+  createdAtMs: number
+  revokedAtMs?: number
+}
+
+export async function insertToken(
+  tx: Kysely<Schema>,
+  token: Omit<StoredToken, 'accountName' | 'revokedAtMs'>,
+): Promise<void> {
+  await tx
+    .insertInto('tokens')
+    .values({
+      id: token.id,
+      account_id: token.accountId,
+      name: token.name,
+      hash: token.hash,
+      prefix: token.prefix,
+      models: JSON.stringify(token.models),
+      limits: JSON.stringify(token.limits),
+      allowed_ips: JSON.stringify(token.allowedIps),
+      expires_at_ms: token.expiresAtMs ?? null,
+      disabled: token.disabled ? 1 : 0,
+      source: token.source,
+      created_at_ms: token.createdAtMs,
+      revoked_at_ms: null,
+    })
+    .execute()
+}
+
+export interface TokenChange {
+  name?: string
+  models?: readonly string[]
+  limits?: TokenLimits
+  allowedIps?: readonly string[]
+  /** Null: never. */
+  expiresAtMs?: number | null
+  disabled?: boolean
+}
+
+/** False when there is no such token that still counts. */
+export async function updateToken(
+  tx: Kysely<Schema>,
+  id: string,
+  change: TokenChange,
+): Promise<boolean> {
+  const { name, models, limits, allowedIps, expiresAtMs, disabled } = change
+  const columns = {
+    ...(name !== undefined && { name }),
+    ...(models !== undefined && { models: JSON.stringify(models) }),
+    ...(limits !== undefined && { limits: JSON.stringify(limits) }),
+    ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
+    ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
+    ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+  }
+  if (Object.keys(columns).length === 0) return (await findToken(tx, id)) !== undefined
+  const result = await tx
+    .updateTable('tokens')
+    .set(columns)
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** False when it does not exist or was revoked before. */
+export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
+  const result = await tx
+    .updateTable('tokens')
+    .set({ revoked_at_ms: atMs })
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+export async function findToken(db: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
+  const row = await valid(db).where('tokens.id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
+}
+
+/** All that are not revoked, for the snapshot in memory. */
+export async function loadTokens(db: Kysely<Schema>): Promise<StoredToken[]> {
+  return (await valid(db).orderBy('tokens.id').execute()).map(shape)
+}
+
+/** Those that are not revoked, in order of id. */
+export async function listTokens(
+  db: Kysely<Schema>,
+  { limit, cursor, accountId }: PageQuery & { accountId?: string | undefined },
+): Promise<Page<StoredToken>> {
+  let query = valid(db)
+    .orderBy('tokens.id')
+    .limit(limit + 1)
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (cursor !== undefined) query = query.where('tokens.id', '>', textCursor(cursor))
+  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+}
+
+const valid = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('tokens')
+    .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
+    .selectAll('tokens')
+    .select('accounts.name as account_name')
+    .where('revoked_at_ms', 'is', null)
+
+function shape(row: Selectable<Schema['tokens']> & { account_name: string }): StoredToken {
+  const token: StoredToken = {
+    id: row.id,
+    accountId: row.account_id,
+    accountName: row.account_name,
+    name: row.name,
+    hash: row.hash,
+    prefix: row.prefix,
+    models: JSON.parse(row.models) as string[],
+    limits: JSON.parse(row.limits) as TokenLimits,
+    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    disabled: row.disabled === 1,
+    source: row.source as Source,
+    createdAtMs: row.created_at_ms,
+  }
+  if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
+  if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms
+  return token
+}
