@@ -1,0 +1,159 @@
+// The catalog that ships: every model the gateway knows without configuration, and a first price
+// for each. Rows only; which channel serves a model is configuration.
+import type { Interface, Model, ModelKind, Protocol } from '../contract/catalog.ts'
+import { modelFrom, type PriceDeclaration } from '../contract/declarations.ts'
+
+interface Family {
+  kind: ModelKind
+  interfaces: Interface[]
+  /** Left out where the interfaces' own protocols serve. */
+  protocols?: Protocol[]
+  max_output_tokens?: number
+  names: readonly string[]
+}
+
+const families: readonly Family[] = [
+  {
+    kind: 'text',
+    interfaces: ['chat', 'responses', 'messages'],
+    max_output_tokens: 8192,
+    names: ['txta-plus', 'txta-turbo', 'txta-vl-plus', 'txta-vl-long'],
+  },
+  { kind: 'embedding', interfaces: ['embeddings'], names: ['txta-embed'] },
+  {
+    kind: 'image',
+    interfaces: ['images'],
+    protocols: ['images', 'vf'],
+    names: ['imga-plus', 'imga-edit'],
+  },
+  {
+    kind: 'image',
+    interfaces: ['imgvendor'],
+    names: [
+      'imgvendor-v1',
+      'imgvendor-v1-5',
+      'imgvendor-v2',
+      'imgvendor-v2-new',
+      'imgvendor-v2-1',
+      'imgvendor-v3',
+      'imgvendor-v3-omni',
+      'imgvendor-image-o1',
+    ],
+  },
+  {
+    kind: 'video',
+    interfaces: ['videos'],
+    protocols: ['vf'],
+    names: [
+      'vfa-2.7-t2v',
+      'vfa-2.7-i2v',
+      'vfa-2.7-r2v',
+      'vfa-2.7-videoedit',
+      'vfb-1.1-t2v',
+      'vfb-1.1-i2v',
+      'vfb-1.1-r2v',
+      'vfb-1.0-i2v',
+      'vfb-1.0-r2v',
+      'vfb-1.0-video-edit',
+    ],
+  },
+  {
+    kind: 'video',
+    interfaces: ['arkvendor', 'videos'],
+    names: [
+      'vidmodel-1-5-pro',
+      'vidmodel-1-0-pro',
+      'vidmodel-1-0-pro-fast',
+      'vidmodel-1-0-lite-t2v',
+      'vidmodel-1-0-lite-i2v',
+    ],
+  },
+  { kind: 'video', interfaces: ['vendorg', 'videos'], names: ['vendorg-video-1'] },
+]
+
+// Known so that asking for it is a wrong interface rather than an unknown name: the vendor makes
+// videos with it, and no interface of this gateway reaches those.
+const unreachable: Model = {
+  name: 'imgvendor-v2-5-turbo',
+  kind: 'video',
+  interfaces: [],
+  protocols: ['imgvendor'],
+  displayName: 'imgvendor-v2-5-turbo',
+  ownedBy: 'imgvendor',
+  source: 'builtin',
+}
+
+export const builtinModels: readonly Model[] = [
+  ...families.flatMap(({ names, ...family }) =>
+    names.map((name) => modelFrom({ name, ...family }, 'builtin')),
+  ),
+  unreachable,
+]
+
+const perTokens = (
+  model: string,
+  input: string,
+  output: string,
+  cache: { cache_read?: string; cache_write?: string } = {},
+): PriceDeclaration => ({ model, unit: 'token', per_million: { input, output, ...cache } })
+
+const perImage = (model: string, per_image: string): PriceDeclaration => ({
+  model,
+  unit: 'image',
+  per_image,
+})
+
+const perSecond = (model: string, at720p: string, at1080p: string): PriceDeclaration => ({
+  model,
+  unit: 'video_second',
+  per_second: { '720p': at720p, '1080p': at1080p },
+})
+
+const perVideoTokens = (model: string, per_million: string): PriceDeclaration => ({
+  model,
+  unit: 'video_token',
+  per_million,
+})
+
+export const builtinPrices: readonly PriceDeclaration[] = [
+  perTokens('txta-plus', '0.80', '2.00', { cache_read: '0.08', cache_write: '1.00' }),
+  perTokens('txta-turbo', '0.30', '0.60', { cache_read: '0.03', cache_write: '0.375' }),
+  perTokens('txta-vl-plus', '1.00', '10.00', { cache_read: '0.10', cache_write: '1.25' }),
+  {
+    model: 'txta-vl-long',
+    unit: 'token',
+    tiers: [
+      { up_to: 32_000, per_million: { input: '1.00', output: '10.00' } },
+      { up_to: 128_000, per_million: { input: '1.50', output: '15.00' } },
+      { up_to: 256_000, per_million: { input: '3.00', output: '30.00' } },
+    ],
+  },
+  perTokens('txta-embed', '0.50', '0'),
+  perImage('imga-plus', '0.20'),
+  perImage('imga-edit', '0.30'),
+  perImage('imgvendor-v1', '0.025'),
+  perImage('imgvendor-v1-5', '0.10'),
+  perImage('imgvendor-v2', '0.10'),
+  perImage('imgvendor-v2-new', '0.10'),
+  perImage('imgvendor-v2-1', '0.10'),
+  perImage('imgvendor-v3', '0.20'),
+  perImage('imgvendor-v3-omni', '0.20'),
+  perImage('imgvendor-image-o1', '0.20'),
+  perSecond('vfa-2.7-t2v', '0.60', '1.00'),
+  perSecond('vfa-2.7-i2v', '0.60', '1.00'),
+  perSecond('vfa-2.7-r2v', '0.60', '1.00'),
+  perSecond('vfa-2.7-videoedit', '0.60', '1.00'),
+  perSecond('vfb-1.1-t2v', '0.90', '1.20'),
+  perSecond('vfb-1.1-i2v', '0.90', '1.20'),
+  perSecond('vfb-1.1-r2v', '0.90', '1.20'),
+  perSecond('vfb-1.0-i2v', '0.90', '1.60'),
+  perSecond('vfb-1.0-r2v', '0.90', '1.60'),
+  perSecond('vfb-1.0-video-edit', '0.90', '1.60'),
+  perVideoTokens('vidmodel-1-5-pro', '16.00'),
+  perVideoTokens('vidmodel-1-0-pro', '15.00'),
+  perVideoTokens('vidmodel-1-0-pro-fast', '4.20'),
+  perVideoTokens('vidmodel-1-0-lite-t2v', '10.00'),
+  perVideoTokens('vidmodel-1-0-lite-i2v', '10.00'),
+  perSecond('vendorg-video-1', '1.00', '1.50'),
+  perSecond('imgvendor-v2-5-turbo', '0.30', '0.50'),
+]

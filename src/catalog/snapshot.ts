@@ -1,0 +1,89 @@
+// What may be asked, by whom, and where it is served: one immutable picture, swapped as a whole
+// when something changes. Knows no money beyond whether a model has a price at all.
+import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
+import { matches } from '../lib/pattern.ts'
+
+export interface CatalogParts {
+  region: string
+  models: Iterable<Model>
+  channels: Iterable<Channel>
+  /** By the keyed hash of the secret. */
+  tokens: ReadonlyMap<string, Token>
+  isPriced: (model: string) => boolean
+}
+
+/** A channel that can serve a model, and how. */
+export interface Route {
+  channel: Channel
+  protocol: Protocol
+  baseUrl: string
+  upstreamModel: string
+}
+
+export interface Catalog {
+  readonly models: ReadonlyMap<string, Model>
+  readonly channels: readonly Channel[]
+  readonly tokens: ReadonlyMap<string, Token>
+  /** Every model that some channel serves and that has a price, by name. */
+  readonly offered: readonly Model[]
+  /** Routes of a model for one interface, best first. */
+  routes(model: Model, use: Interface): readonly Route[]
+  visible(token: Token, name: string): Model | undefined
+  listVisible(token: Token): Model[]
+}
+
+export function createCatalog(parts: CatalogParts): Catalog {
+  const models = new Map([...parts.models].map((model) => [model.name, model]))
+  const channels = [...parts.channels]
+  const routes = new Map<string, readonly Route[]>()
+  const offered: Model[] = []
+  for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
+    const found = usable.flatMap((channel) => routesOf(model, channel))
+    if (found.length === 0 || !parts.isPriced(model.name)) continue
+    offered.push(model)
+    found.sort((a, b) => b.channel.priority - a.channel.priority)
+    for (const use of model.interfaces) {
+      routes.set(
+        `${model.name} ${use}`,
+        found.filter((route) => serves(route, use)),
+      )
+    }
+  }
+  const offeredByName = new Map(offered.map((model) => [model.name, model]))
+  const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
+  return {
+    models,
+    channels,
+    tokens: parts.tokens,
+    offered,
+    routes: (model, use) => routes.get(`${model.name} ${use}`) ?? [],
+    visible: (token, name) => (allows(token, name) ? offeredByName.get(name) : undefined),
+    listVisible: (token) => offered.filter((model) => allows(token, model.name)),
+  }
+}
+
+/** Text interfaces are asked in their own protocol; task interfaces by whatever the model speaks. */
+const ownProtocol: ReadonlySet<string> = new Set(['chat', 'responses', 'messages', 'embeddings'])
+
+const serves = (route: Route, use: Interface): boolean =>
+  ownProtocol.has(use) ? route.protocol === use : !ownProtocol.has(route.protocol)
+
+function routesOf(model: Model, channel: Channel): Route[] {
+  const upstreamModel = upstreamName(channel, model.name)
+  if (upstreamModel === undefined) return []
+  return model.protocols.flatMap((protocol) => {
+    const baseUrl = channel.protocols[protocol]
+    return baseUrl === undefined ? [] : [{ channel, protocol, baseUrl, upstreamModel }]
+  })
+}
+
+/** An exact name wins over a prefix, a longer prefix over a shorter one. */
+function upstreamName(channel: Channel, name: string): string | undefined {
+  const pattern = Object.keys(channel.models)
+    .filter((candidate) => matches(candidate, name))
+    .toSorted((a, b) => Number(a.endsWith('*')) - Number(b.endsWith('*')) || b.length - a.length)[0]
+  if (pattern === undefined) return undefined
+  const target = channel.models[pattern]
+  return target === '*' ? name : target
+}
