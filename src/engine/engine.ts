@@ -1,0 +1,62 @@
+// What the engine works with. Everything that varies arrives here from main.ts.
+import type { Ledger } from '../billing/ledger.ts'
+import type { PriceBook } from '../billing/price-book.ts'
+import type { Catalog } from '../catalog/snapshot.ts'
+import type { Protocol, Token } from '../contract/catalog.ts'
+import type { Refusal } from '../contract/errors.ts'
+import type { Provider } from '../contract/provider.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Cleaner } from '../lib/redact.ts'
+import type { Seal } from '../lib/seal.ts'
+import type { Store } from '../store/index.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { Declared } from './refresh.ts'
+
+export interface EngineLimits {
+  /** Output bound of a call that sets none, when its model has none either. */
+  defaultOutputTokens: number
+  /** Streams read on after their caller left, at once and for how long. */
+  abandonedStreams: number
+  abandonedMs: number
+  /** Presented secrets remembered with their token, so that they are not hashed every time. */
+  tokenCacheEntries: number
+}
+
+export interface Engine {
+  readonly store: Store
+  readonly ledger: Ledger
+  /** Swapped as a whole when something changes. */
+  catalog: Catalog
+  prices: PriceBook
+  cleaner: Cleaner
+  readonly providers: ReadonlyMap<Protocol, Provider>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly fetch: typeof fetch
+  readonly seal: Seal
+  declared: Declared
+  readonly log: Log
+  readonly limits: EngineLimits
+  readonly deadlines: Deadlines
+  /** Secrets seen since the last swap, with the token each belongs to. */
+  readonly knownSecrets: Map<string, Token>
+  /** Calls in flight by channel id; keys used so far by channel id. */
+  readonly busy: Map<string, number>
+  readonly keyTurns: Map<string, number>
+  abandoned: number
+  /** Calls that have been admitted and not yet ended. */
+  running: number
+  draining: boolean
+}
+
+/** One call of one caller, from its request id on. */
+export interface CallContext {
+  readonly requestId: string
+  readonly atMs: number
+  readonly token: Token
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal
+  /** How an error looks to this caller, for errors inside a stream that has begun. */
+  readonly errorBody: (refusal: Refusal) => string
+}

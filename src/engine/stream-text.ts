@@ -1,0 +1,124 @@
+// A text stream from its first byte to its last. Upstream bytes go to the caller as fast as it reads
+// them; the final event waits until the charge is durable.
+//
+//   caller reads ──> pull ──> upstream read ──> watcher ──> bytes out
+//        finished ──> settle, final event, close
+//        failed   ──> release, error event, close
+//        caller leaves ──> read on for a while to learn the usage, then settle
+import { Refusal } from '../contract/errors.ts'
+import type { TextReply, UpstreamError } from '../contract/provider.ts'
+import { noteAttempt } from './call-record.ts'
+import { end, failCall, type OpenCall, settleCall } from './open-call.ts'
+
+type StreamReply = Extract<TextReply, { kind: 'stream' }>
+
+/** Reads until something can be sent: until then a failure is still a plain error answer. */
+export async function openStream(
+  open: OpenCall,
+  reply: StreamReply,
+  hangUp: () => void,
+): Promise<{ stream: ReadableStream<Uint8Array> } | Refusal> {
+  const { ctx, engine, record } = open
+  const first = await next(open, reply)
+  ctx.signal.removeEventListener('abort', hangUp)
+  const { outcome } = reply.watcher
+  if (first === undefined && outcome !== undefined && outcome !== 'finished') {
+    return failCall(open, outcome)
+  }
+  record.detail.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  return { stream: streamOf(open, reply, first) }
+}
+
+function streamOf(
+  open: OpenCall,
+  reply: StreamReply,
+  first: Uint8Array | undefined,
+): ReadableStream<Uint8Array> {
+  let gone = false
+  let waiting = first
+  const leave = () => {
+    if (gone) return
+    gone = true
+    readOn(open, reply).catch((error) => {
+      open.engine.log.error('an abandoned stream could not be settled', {
+        request_id: open.ctx.requestId,
+        error,
+      })
+    })
+  }
+  // Both are needed: a body whose caller left before the first read is never cancelled.
+  open.ctx.signal.addEventListener('abort', leave)
+  if (open.ctx.signal.aborted) leave()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const bytes = waiting ?? (await next(open, reply))
+      waiting = undefined
+      if (gone) return
+      if (bytes !== undefined) controller.enqueue(bytes)
+      if (reply.watcher.outcome === undefined) return
+      const last = await finish(open, reply)
+      open.ctx.signal.removeEventListener('abort', leave)
+      if (gone) return
+      gone = true
+      if (last !== undefined) controller.enqueue(last)
+      controller.close()
+    },
+    cancel: leave,
+  })
+}
+
+/** The next bytes for the caller; undefined only once the watcher has an outcome. */
+async function next(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
+  const { reader, watcher } = reply
+  while (watcher.outcome === undefined) {
+    let chunk: Uint8Array | undefined
+    try {
+      const read = await reader.read()
+      if (read.done) watcher.close()
+      else chunk = read.value
+    } catch {
+      watcher.close()
+    }
+    open.deadline.touch()
+    const bytes = chunk === undefined ? undefined : watcher.take(chunk)
+    if (bytes !== undefined) return bytes
+  }
+  return undefined
+}
+
+/** Settles or releases, then gives the last bytes the caller sees. */
+async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
+  const { outcome, ending } = reply.watcher
+  if (!open.admission.hold.open) return undefined
+  if (outcome !== 'finished') return errorEvent(open, failCall(open, outcome as UpstreamError))
+  const settled = await settle(open, reply, 'complete')
+  return settled instanceof Refusal ? errorEvent(open, settled) : ending
+}
+
+function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller_left') {
+  const { watcher, reader, upstreamRequestId } = reply
+  noteAttempt(open.engine, open.record, open.startedMs, { status: 200, upstreamRequestId })
+  end(open)
+  reader.cancel().catch(() => {})
+  return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
+}
+
+const errorEvent = ({ provider, ctx }: OpenCall, refusal: Refusal): Uint8Array =>
+  provider.errorEvent(ctx.errorBody(refusal))
+
+/** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
+async function readOn(open: OpenCall, reply: StreamReply): Promise<void> {
+  const { engine, abort, admission, deadline } = open
+  if (!admission.hold.open) return
+  const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
+  engine.abandoned++
+  const timer = setTimeout(() => abort.abort(), mayReadOn ? engine.limits.abandonedMs : 0)
+  while (reply.watcher.outcome === undefined) await next(open, reply)
+  clearTimeout(timer)
+  engine.abandoned--
+  if (!admission.hold.open) return
+  const { outcome } = reply.watcher
+  const cutShort = abort.signal.aborted && !deadline.expired
+  if (outcome === 'finished' || cutShort) await settle(open, reply, 'caller_left')
+  else failCall(open, outcome as UpstreamError)
+}

@@ -1,0 +1,78 @@
+// One request and its answer: the id that is on every response, and the only place responses are made.
+import { newId } from '../lib/ids.ts'
+
+export interface Exchange {
+  readonly requestId: string
+  readonly atMs: number
+  readonly request: Request
+  readonly path: string
+  /** The address the connection came from. */
+  readonly ip: () => string | undefined
+}
+
+export function newExchange(request: Request, ip: () => string | undefined): Exchange {
+  const atMs = Date.now()
+  return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), ip }
+}
+
+/** The path of an absolute URL without parsing all of it. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const query = url.indexOf('?', start)
+  return start === -1 ? '/' : url.slice(start, query === -1 ? undefined : query)
+}
+
+export type AnswerHeaders = Record<string, string>
+
+/** Headers of every answer: the request id under each name an SDK looks for, and CORS if asked. */
+export function answerHeaders(x: Exchange, contentType: string): AnswerHeaders {
+  const headers: AnswerHeaders = {
+    'content-type': contentType,
+    'x-gateway-request-id': x.requestId,
+    'x-request-id': x.requestId,
+    'request-id': x.requestId,
+  }
+  const origin = x.request.headers.get('origin')
+  if (origin !== null && isDataPlane(x.path)) {
+    headers['access-control-allow-origin'] = origin
+    headers['access-control-expose-headers'] = exposed
+    headers['vary'] = 'origin'
+  }
+  return headers
+}
+
+export function answerJson(
+  x: Exchange,
+  body: string,
+  status = 200,
+  extra?: AnswerHeaders,
+): Response {
+  const headers = answerHeaders(x, 'application/json')
+  return new Response(body, { status, headers: extra ? { ...headers, ...extra } : headers })
+}
+
+export function answerStream(x: Exchange, body: ReadableStream<Uint8Array>): Response {
+  const headers = answerHeaders(x, 'text/event-stream; charset=utf-8')
+  headers['cache-control'] = 'no-cache'
+  headers['x-accel-buffering'] = 'no'
+  return new Response(body, { headers })
+}
+
+const exposed =
+  'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
+  'openai-poll-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests'
+
+/** Interfaces that browsers of any origin may call with a token; the admin API is same-origin. */
+export function isDataPlane(path: string): boolean {
+  return /^\/(?:v1|vendorg|imgvendor|arkvendor)(?:\/|$)/.test(path)
+}
+
+/** The answer to a browser's question before the real request. No cookie is ever allowed along. */
+export function answerPreflight(x: Exchange): Response {
+  const headers = answerHeaders(x, 'text/plain')
+  const asked = x.request.headers.get('access-control-request-headers')
+  headers['access-control-allow-methods'] = 'GET, HEAD, POST, DELETE, OPTIONS'
+  headers['access-control-allow-headers'] = asked ?? 'authorization, content-type'
+  headers['access-control-max-age'] = '86400'
+  return new Response(null, { status: 204, headers })
+}

@@ -1,0 +1,44 @@
+// The one place where a refusal becomes bytes. The body is the same everywhere; each interface adds
+// what its own SDKs look for.
+import { Refusal, refusals } from '../contract/errors.ts'
+import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
+
+/** Extra top-level or error fields of an interface, by path prefix. */
+type Dialect = (refusal: Refusal, requestId: string) => { top?: object; error?: object }
+
+const dialects: readonly [prefix: string, dialect: Dialect][] = [
+  ['/v1/messages', (_, requestId) => ({ top: { type: 'error', request_id: requestId } })],
+]
+
+export function errorBody(refusal: Refusal, requestId: string, path: string): string {
+  const dialect = dialects.find(([prefix]) => path.startsWith(prefix))?.[1]
+  const { top, error } = dialect?.(refusal, requestId) ?? {}
+  return JSON.stringify({
+    ...top,
+    error: {
+      message: `${refusal.message} (${requestId})`,
+      type: refusals[refusal.code].type,
+      code: refusal.code,
+      param: refusal.extras.param ?? null,
+      request_id: requestId,
+      upstream_request_id: refusal.extras.upstreamRequestId ?? '',
+      ...error,
+    },
+  })
+}
+
+export function answerRefusal(x: Exchange, refusal: Refusal): Response {
+  const { retry } = refusals[refusal.code]
+  const extra: AnswerHeaders = {}
+  if (retry === false) extra['x-should-retry'] = 'false'
+  const { retryAfterSeconds } = refusal.extras
+  if (retryAfterSeconds !== undefined) extra['retry-after'] = String(retryAfterSeconds)
+  else if (refusal.status === 429 || refusal.status === 503) extra['retry-after'] = '1'
+  if (refusal.code === 'method_not_allowed' && refusal.extras.param !== undefined) {
+    extra['allow'] = refusal.extras.param
+  }
+  return answerJson(x, errorBody(refusal, x.requestId, x.path), refusal.status, extra)
+}
+
+export const answer = (x: Exchange, result: Response | Refusal): Response =>
+  result instanceof Refusal ? answerRefusal(x, result) : result
