@@ -1,0 +1,136 @@
+// Accounts, their credits and their ledger.
+import { z } from 'zod'
+import { accountDeclaration } from '../contract/declarations.ts'
+import { Refusal, refuse } from '../contract/errors.ts'
+import type { Engine } from '../engine/engine.ts'
+import { openAccount } from '../engine/open-account.ts'
+import { formatNanos, parseNanos } from '../lib/decimal.ts'
+import { type Account, findAccount, listAccounts } from '../store/accounts.ts'
+import { listEntries, type StoredEntry } from '../store/entries.ts'
+import { isUniqueConflict } from '../store/index.ts'
+import {
+  listOf,
+  noteChange,
+  notFound,
+  pageQuery,
+  type Resource,
+  readBody,
+  route,
+  time,
+} from './route.ts'
+
+const credit = z.strictObject({
+  amount: z
+    .string({ error: 'must be a decimal in quotes, such as "10.00"' })
+    .refine(
+      (text) => (parseNanos(text) ?? 0n) !== 0n,
+      'must be a decimal other than 0, at most 9 places',
+    ),
+  note: z.string().max(500).optional(),
+})
+
+export const accounts: Resource = (app, deps) => {
+  const { engine } = deps
+  const { store } = engine
+
+  app.post(
+    '/accounts',
+    route(async (_, x) => {
+      const body = await readBody(x, deps, accountDeclaration)
+      if (body instanceof Refusal) return body
+      const balanceNanos = parseNanos(body.balance ?? '0')!
+      try {
+        const opened = { name: body.name, source: 'api' as const, balanceNanos }
+        const id = await openAccount(engine, opened, (tx, subject) =>
+          noteChange(tx, x.atMs, { action: 'account.create', subject, after: body }),
+        )
+        return view(engine, (await findAccount(store.read, id))!)
+      } catch (error) {
+        if (!isUniqueConflict(error)) throw error
+        return refuse('conflict', `there is an account '${body.name}' already`, { param: 'name' })
+      }
+    }, 201),
+  )
+
+  app.get(
+    '/accounts',
+    route(async ({ query }) => {
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      return listOf(await listAccounts(store.read, page), (account) => view(engine, account))
+    }),
+  )
+
+  app.get(
+    '/accounts/:id',
+    route(async ({ id }) => {
+      const account = await findAccount(store.read, id)
+      return account === undefined ? notFound('account', id) : view(engine, account)
+    }),
+  )
+
+  app.post(
+    '/accounts/:id/credits',
+    route(async ({ id, header }, x) => {
+      const account = await findAccount(store.read, id)
+      if (account === undefined) return notFound('account', id)
+      const body = await readBody(x, deps, credit)
+      if (body instanceof Refusal) return body
+      const key = header('idempotency-key')
+      const ref = key === undefined ? x.requestId : `credit:${account.id}:${key}`
+      const note = { action: 'account.credit', subject: account.id, after: body }
+      const done = await engine.ledger.credit(
+        account.id,
+        parseNanos(body.amount)!,
+        { ref, atMs: x.atMs, ...(body.note !== undefined && { note: body.note }) },
+        (tx) => noteChange(tx, x.atMs, note),
+      )
+      if (done === 'insufficient') {
+        return refuse('conflict', 'the account does not have that much available', {
+          param: 'amount',
+        })
+      }
+      return view(engine, (await findAccount(store.read, account.id))!)
+    }, 201),
+  )
+
+  app.get(
+    '/accounts/:id/ledger',
+    route(async ({ id, query }) => {
+      const account = await findAccount(store.read, id)
+      if (account === undefined) return notFound('account', id)
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      return listOf(await listEntries(store.read, account.id, page), entryView)
+    }),
+  )
+}
+
+function view(engine: Engine, account: Account) {
+  const { heldNanos, availableNanos } = engine.ledger.spendable(account)
+  return {
+    id: account.id,
+    name: account.name,
+    currency: engine.declared.file.currency,
+    balance: formatNanos(account.balanceNanos),
+    held: formatNanos(heldNanos),
+    available: formatNanos(availableNanos),
+    source: account.source,
+    created_at: time(account.createdAtMs),
+  }
+}
+
+export const entryView = (entry: StoredEntry) => ({
+  id: String(entry.id),
+  at: time(entry.atMs),
+  kind: entry.kind,
+  amount: formatNanos(entry.amountNanos),
+  request_id: entry.ref.startsWith('req_') ? entry.ref : null,
+  task_id: /^(?:video|image|task)_/.test(entry.ref) ? entry.ref : null,
+  model: entry.model ?? null,
+  unit: entry.unit ?? null,
+  quantity: entry.quantity ?? null,
+  price_id: entry.priceId ?? null,
+  estimated: entry.estimated ?? false,
+  note: entry.note ?? null,
+})

@@ -1,0 +1,31 @@
+// The books proven on request, and the record of who changed what.
+import { auditBooks } from '../billing/audit.ts'
+import { Refusal } from '../contract/errors.ts'
+import { listAudit } from '../store/audit-log.ts'
+import { listOf, pageQuery, type Resource, route, time } from './route.ts'
+
+export const audits: Resource = (app, deps) => {
+  const { store } = deps.engine
+
+  app.post(
+    '/audit',
+    route(() => auditBooks(store)),
+  )
+
+  app.get(
+    '/audit-log',
+    route(async ({ query }) => {
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      return listOf(await listAudit(store.read, page), (row) => ({
+        id: String(row.id),
+        at: time(row.atMs),
+        actor: row.actor,
+        action: row.action,
+        subject: row.subject,
+        before: row.before === undefined ? null : JSON.parse(row.before),
+        after: row.after === undefined ? null : JSON.parse(row.after),
+      }))
+    }),
+  )
+}

@@ -1,0 +1,31 @@
+// The admin API: one file per resource, one token for all of them.
+import { Hono } from 'hono'
+import { Refusal, refuse } from '../contract/errors.ts'
+import { credentialOf } from '../http/credentials.ts'
+import { answerRefusal } from '../http/render-error.ts'
+import { accounts } from './accounts.ts'
+import { audits } from './audits.ts'
+import { catalog } from './catalog.ts'
+import { channels } from './channels.ts'
+import { requests } from './requests.ts'
+import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { tokens } from './tokens.ts'
+
+const resources = [accounts, tokens, channels, catalog, requests, audits]
+
+export function admin(deps: AdminDeps): AdminApp {
+  const app: AdminApp = new Hono<AdminEnv>()
+  app.use('*', async ({ env: { exchange } }, next) => {
+    const secret = credentialOf(exchange)
+    if (secret instanceof Refusal) return answerRefusal(exchange, secret)
+    if (secret === undefined || !deps.isAdmin(secret)) {
+      return answerRefusal(
+        exchange,
+        refuse('invalid_api_key', 'this needs the admin token as "Authorization: Bearer <token>"'),
+      )
+    }
+    return next()
+  })
+  for (const mount of resources) mount(app, deps)
+  return app
+}

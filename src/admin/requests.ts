@@ -1,0 +1,146 @@
+// The request log, and why a request cost what it cost.
+import { explainTokens } from '../billing/explain.ts'
+import { Refusal, refuse } from '../contract/errors.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import type { Engine } from '../engine/engine.ts'
+import { formatNanos } from '../lib/decimal.ts'
+import { findAccount } from '../store/accounts.ts'
+import { findEntries } from '../store/entries.ts'
+import { findRequest, listRequests, type RequestFilter } from '../store/requests.ts'
+import { entryView } from './accounts.ts'
+import { priceView } from './catalog.ts'
+import { type AdminDeps, listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
+
+export const requests: Resource = (app, deps) => {
+  const { engine } = deps
+  const { store } = engine
+
+  app.get(
+    '/requests',
+    route(async ({ query }) => {
+      const id = query('id') ?? query('request_id') ?? query('upstream_request_id')
+      if (id !== undefined) return listOf({ items: await findRequest(store.read, id) }, view)
+      const filter = await filterFrom(query, deps)
+      return filter instanceof Refusal
+        ? filter
+        : listOf(await listRequests(store.read, filter), view)
+    }),
+  )
+
+  app.get(
+    '/requests/:id',
+    route(async ({ id }) => {
+      const [record] = await findRequest(store.read, id)
+      return record === undefined ? notFound('request', id) : view(record)
+    }),
+  )
+
+  app.get(
+    '/explain/:id',
+    route(async ({ id }) => {
+      const [record] = await findRequest(store.read, id)
+      return record === undefined ? notFound('request', id) : explain(engine, record)
+    }),
+  )
+}
+
+type Read = (name: string) => string | undefined
+
+async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | Refusal> {
+  const page = pageQuery(read, deps)
+  if (page instanceof Refusal) return page
+  const wanted = read('account')
+  const account =
+    wanted === undefined ? undefined : await findAccount(deps.engine.store.read, wanted)
+  if (wanted !== undefined && account === undefined) return notFound('account', wanted)
+  const status = read('status')
+  if (status !== undefined && !/^\d{3}$/.test(status)) {
+    return refuse('invalid_request', "'status' must be an HTTP status", { param: 'status' })
+  }
+  const times: { fromMs?: number; toMs?: number } = {}
+  for (const [name, field] of [
+    ['from', 'fromMs'],
+    ['to', 'toMs'],
+  ] as const) {
+    const text = read(name)
+    if (text === undefined) continue
+    const ms = Date.parse(text)
+    if (Number.isNaN(ms)) {
+      return refuse('invalid_request', `'${name}' must be an RFC 3339 time`, { param: name })
+    }
+    times[field] = ms
+  }
+  return {
+    ...page,
+    ...times,
+    accountId: account?.id,
+    tokenId: read('token'),
+    model: read('model'),
+    channel: read('channel'),
+    status: status === undefined ? undefined : Number(status),
+    errorCode: read('error_code'),
+  }
+}
+
+const usageView = (usage: NonNullable<RequestRecord['detail']['usage']>) => ({
+  input_tokens: usage.inputTokens,
+  output_tokens: usage.outputTokens,
+  cache_read_tokens: usage.cacheReadTokens,
+  cache_write_tokens: usage.cacheWriteTokens,
+})
+
+const absorbed = ({ detail }: RequestRecord): string =>
+  formatNanos(BigInt(detail.absorbedNanos ?? '0'))
+
+const view = (record: RequestRecord) => ({
+  request_id: record.requestId,
+  at: time(record.atMs),
+  account_id: record.accountId,
+  token_id: record.tokenId,
+  interface: record.interface,
+  model: record.model,
+  channel: record.channel ?? null,
+  upstream_model: record.detail.upstreamModel ?? null,
+  upstream_request_id: record.upstreamRequestId ?? '',
+  status: record.status,
+  error_code: record.errorCode ?? null,
+  error: record.detail.error ?? null,
+  ending: record.detail.ending,
+  stream: record.detail.stream,
+  charge: formatNanos(record.chargeNanos),
+  absorbed: absorbed(record),
+  usage: record.detail.usage === undefined ? null : usageView(record.detail.usage),
+  usage_reported: record.detail.reported ?? null,
+  estimated: record.detail.estimated ?? false,
+  price_id: record.detail.priceId ?? null,
+  first_byte_ms: record.detail.firstByteMs ?? null,
+  total_ms: record.detail.totalMs,
+  attempts: record.detail.attempts,
+})
+
+async function explain(engine: Engine, record: RequestRecord): Promise<object> {
+  const { currency } = engine.declared.file
+  const { usage, priceId, estimated } = record.detail
+  const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
+  const entries = await findEntries(engine.store.read, record.requestId)
+  const steps =
+    usage === undefined || price === undefined
+      ? [`nothing was charged: ${record.detail.error ?? record.detail.ending}`]
+      : explainTokens(price, usage, currency)
+  if (estimated) steps.push('the upstream reported no usable usage; the gateway counted the text')
+  if (record.detail.absorbedNanos !== undefined) {
+    steps.push(`not covered by the balance and carried by the operator: ${absorbed(record)}`)
+  }
+  return {
+    request_id: record.requestId,
+    model: record.model,
+    currency,
+    charge: formatNanos(record.chargeNanos),
+    usage: usage === undefined ? null : usageView(usage),
+    usage_reported: record.detail.reported ?? null,
+    estimated: estimated ?? false,
+    price: price === undefined ? null : priceView(engine, price),
+    steps,
+    entries: entries.map(entryView),
+  }
+}

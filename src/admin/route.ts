@@ -1,0 +1,115 @@
+// What all admin resources share: who may enter, how bodies and lists are read, how values look.
+import type { Context, Hono } from 'hono'
+import type { z } from 'zod'
+import { checkDeclaration, settingName } from '../contract/declarations.ts'
+import { Refusal, refuse } from '../contract/errors.ts'
+import type { Engine } from '../engine/engine.ts'
+import { answerJson, type Exchange } from '../http/exchange.ts'
+import { type BodyLimits, readJsonObject } from '../http/read-json.ts'
+import { answer } from '../http/render-error.ts'
+import { appendAudit } from '../store/audit-log.ts'
+import { BadCursor, type Page, type PageQuery, type Tx } from '../store/index.ts'
+
+export interface AdminDeps {
+  engine: Engine
+  limits: BodyLimits & { listPage: number }
+  isAdmin: (secret: string) => boolean
+}
+
+export interface AdminEnv {
+  Bindings: { exchange: Exchange }
+}
+export type AdminApp = Hono<AdminEnv>
+
+export type Resource = (app: AdminApp, deps: AdminDeps) => void
+
+/** What a route looks at besides the body. */
+interface Ask {
+  /** The last name in the path. */
+  id: string
+  query: (name: string) => string | undefined
+  header: (name: string) => string | undefined
+}
+
+type Result = object | Refusal
+type Work = (ask: Ask, x: Exchange) => Promise<Result> | Result
+
+/** Turns a function from question to value into a route; the value becomes the JSON body. */
+export function route(work: Work, status = 200) {
+  return async ({ env, req }: Context<AdminEnv>): Promise<Response> => {
+    const x = env.exchange
+    const query = (name: string) => req.query(name)
+    const header = (name: string) => req.header(name)
+    try {
+      const result = await work({ id: req.param('id') ?? '', query, header }, x)
+      if (result instanceof Refusal) return answer(x, result)
+      return answerJson(x, JSON.stringify(result), status)
+    } catch (error) {
+      if (!(error instanceof BadCursor)) throw error
+      return answer(
+        x,
+        refuse('invalid_request', "'cursor' is not one of ours", { param: 'cursor' }),
+      )
+    }
+  }
+}
+
+export async function readBody<T>(
+  x: Exchange,
+  { limits }: AdminDeps,
+  schema: z.ZodType<T>,
+): Promise<T | Refusal> {
+  const body = await readJsonObject(x, limits)
+  if (body instanceof Refusal) return body
+  const checked = checkDeclaration(schema, body.fields)
+  if ('value' in checked) return checked.value
+  const { path, message } = checked.problems[0]!
+  const setting = settingName(path)
+  return refuse('invalid_request', `${setting || 'the body'} ${message}`, { param: setting })
+}
+
+const defaultPage = 100
+
+export function pageQuery(
+  read: (name: string) => string | undefined,
+  { limits }: AdminDeps,
+): PageQuery | Refusal {
+  const text = read('limit')
+  const limit = text === undefined ? defaultPage : Number(text)
+  if (!Number.isInteger(limit) || limit < 1 || limit > limits.listPage) {
+    return refuse(
+      'invalid_request',
+      `'limit' must be a whole number from 1 to ${limits.listPage}`,
+      {
+        param: 'limit',
+      },
+    )
+  }
+  return { limit, cursor: read('cursor') }
+}
+
+export const listOf = <T>(page: Page<T>, view: (item: T) => object) => ({
+  items: page.items.map(view),
+  next_cursor: page.nextCursor ?? null,
+})
+
+export const time = (ms: number): string => new Date(ms).toISOString()
+
+export const notFound = (what: string, id: string): Refusal =>
+  refuse('not_found', `there is no ${what} '${id}'`)
+
+/** Who changed what; goes into the transaction of the change. */
+export async function noteChange(
+  tx: Tx,
+  atMs: number,
+  change: { action: string; subject: string; before?: object; after?: object },
+): Promise<void> {
+  const { before, after, ...rest } = change
+  await appendAudit(tx, {
+    atMs,
+    actor: 'admin',
+    ...rest,
+    ...(before !== undefined && { before: JSON.stringify(before) }),
+    ...(after !== undefined && { after: JSON.stringify(after) }),
+  })
+}

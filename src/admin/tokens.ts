@@ -1,0 +1,186 @@
+// Tokens: issued here, shown once, changed and revoked.
+
+import { z } from 'zod'
+import { tokenDeclaration } from '../contract/declarations.ts'
+import { Refusal, refuse } from '../contract/errors.ts'
+import { refresh } from '../engine/refresh.ts'
+import { newId, newSecret } from '../lib/ids.ts'
+import { findAccount } from '../store/accounts.ts'
+import { isUniqueConflict } from '../store/index.ts'
+import {
+  findToken,
+  insertToken,
+  listTokens,
+  revokeToken,
+  type StoredToken,
+  type TokenChange,
+  updateToken,
+} from '../store/tokens.ts'
+import {
+  listOf,
+  noteChange,
+  notFound,
+  pageQuery,
+  type Resource,
+  readBody,
+  route,
+  time,
+} from './route.ts'
+
+const { name, models, limits, allowed_ips, expires_at } = tokenDeclaration.shape
+const limitChange = z
+  .strictObject(
+    Object.fromEntries(
+      (['rpm', 'tpm', 'concurrency'] as const).map((field) => [
+        field,
+        limits.unwrap().shape[field].unwrap().nullable().optional(),
+      ]),
+    ),
+  )
+  .optional()
+const change = z.strictObject({
+  name: name.optional(),
+  models,
+  limits: limitChange,
+  allowed_ips,
+  expires_at: expires_at.nullable(),
+  disabled: z.boolean().optional(),
+})
+
+export const tokens: Resource = (app, deps) => {
+  const { engine } = deps
+  const { store } = engine
+
+  app.post(
+    '/tokens',
+    route(async (_, x) => {
+      const body = await readBody(x, deps, tokenDeclaration)
+      if (body instanceof Refusal) return body
+      const account = await findAccount(store.read, body.account)
+      if (account === undefined) {
+        return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
+      }
+      const secret = body.token ?? newSecret('sk-')
+      const id = newId('tok', x.atMs)
+      const { token: _secret, ...shown } = body
+      try {
+        await store.tx(async (tx) => {
+          await insertToken(tx, {
+            id,
+            accountId: account.id,
+            name: body.name,
+            hash: engine.seal.hash(secret),
+            prefix: secret.slice(0, 8),
+            models: body.models ?? ['*'],
+            limits: defined(body.limits ?? {}),
+            allowedIps: body.allowed_ips ?? [],
+            ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
+            disabled: false,
+            source: 'api',
+            createdAtMs: x.atMs,
+          })
+          await noteChange(tx, x.atMs, { action: 'token.create', subject: id, after: shown })
+        })
+      } catch (error) {
+        if (!isUniqueConflict(error)) throw error
+        return refuse('conflict', 'this secret is in use already', { param: 'token' })
+      }
+      await refresh(engine)
+      return { ...view((await findToken(store.read, id))!), token: secret }
+    }, 201),
+  )
+
+  app.get(
+    '/tokens',
+    route(async ({ query }) => {
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      const wanted = query('account')
+      const account = wanted === undefined ? undefined : await findAccount(store.read, wanted)
+      if (wanted !== undefined && account === undefined) return notFound('account', wanted)
+      return listOf(await listTokens(store.read, { ...page, accountId: account?.id }), view)
+    }),
+  )
+
+  app.get(
+    '/tokens/:id',
+    route(async ({ id }) => {
+      const token = await findToken(store.read, id)
+      return token === undefined ? notFound('token', id) : view(token)
+    }),
+  )
+
+  app.patch(
+    '/tokens/:id',
+    route(async ({ id }, x) => {
+      const before = await findToken(store.read, id)
+      if (before === undefined) return notFound('token', id)
+      if (before.source === 'file') return fileOwned(before.name)
+      const body = await readBody(x, deps, change)
+      if (body instanceof Refusal) return body
+      await store.tx(async (tx) => {
+        await updateToken(tx, before.id, changeFrom(body, before))
+        await noteChange(tx, x.atMs, {
+          action: 'token.update',
+          subject: before.id,
+          before: view(before),
+          after: body,
+        })
+      })
+      await refresh(engine)
+      return view((await findToken(store.read, before.id))!)
+    }),
+  )
+
+  app.delete(
+    '/tokens/:id',
+    route(async ({ id }, x) => {
+      const before = await findToken(store.read, id)
+      if (before === undefined) return notFound('token', id)
+      if (before.source === 'file') return fileOwned(before.name)
+      await store.tx(async (tx) => {
+        await revokeToken(tx, before.id, x.atMs)
+        await noteChange(tx, x.atMs, { action: 'token.revoke', subject: before.id })
+      })
+      await refresh(engine)
+      return { id: before.id, revoked: true }
+    }),
+  )
+}
+
+const fileOwned = (what: string): Refusal =>
+  refuse('conflict', `'${what}' is declared in the configuration file; change it there`)
+
+/** Limits are merged; null takes one away. */
+function changeFrom(body: z.infer<typeof change>, before: StoredToken): TokenChange {
+  const { name, models, limits, allowed_ips, expires_at, disabled } = body
+  return {
+    ...(name !== undefined && { name }),
+    ...(models !== undefined && { models }),
+    ...(limits !== undefined && { limits: defined({ ...before.limits, ...limits }) }),
+    ...(allowed_ips !== undefined && { allowedIps: allowed_ips }),
+    ...(expires_at !== undefined && {
+      expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
+    }),
+    ...(disabled !== undefined && { disabled }),
+  }
+}
+
+const defined = (limits: Readonly<Record<string, number | null | undefined>>) =>
+  Object.fromEntries(
+    Object.entries(limits).filter((pair): pair is [string, number] => pair[1] != null),
+  )
+
+const view = (token: StoredToken) => ({
+  id: token.id,
+  account: token.accountName,
+  name: token.name,
+  prefix: token.prefix,
+  models: token.models,
+  limits: token.limits,
+  allowed_ips: token.allowedIps,
+  expires_at: token.expiresAtMs === undefined ? null : time(token.expiresAtMs),
+  disabled: token.disabled,
+  source: token.source,
+  created_at: time(token.createdAtMs),
+})

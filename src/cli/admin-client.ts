@@ -1,0 +1,113 @@
+// HTTP to the gateway: one call, its JSON answer, or a Stop that says in one sentence what went
+// wrong. It knows no resource and prints nothing.
+import { isObject } from '../lib/json.ts'
+import { exitCodes, misuse, Stop } from './command.ts'
+import { printable } from './show.ts'
+
+/** A recomputation of every balance is the slowest call there is. */
+const adminTimeoutMs = 300_000
+
+export interface Ask {
+  query?: Readonly<Record<string, string | number | undefined>>
+  body?: unknown
+}
+
+export interface Admin {
+  ask(method: string, path: string, options?: Ask): Promise<unknown>
+}
+
+export function openAdmin(url: string, findToken: () => string | undefined): Admin {
+  return {
+    async ask(method, path, { query = {}, body } = {}) {
+      const token = findToken()
+      const headers: Record<string, string> = { accept: 'application/json' }
+      if (token !== undefined) headers['authorization'] = `Bearer ${token}`
+      if (body !== undefined) headers['content-type'] = 'application/json'
+      const response = await reach(url, `/admin/v1${path}${queryOf(query)}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(adminTimeoutMs),
+      })
+      if (response.status === 401 && token === undefined) {
+        await response.body?.cancel()
+        throw new Stop(
+          exitCodes.refused,
+          'no admin token: give --admin-token, set GATEWAY_ADMIN_TOKEN, or point ' +
+            "GATEWAY_DATA_DIR at the gateway's data, where the file admin-token lies",
+        )
+      }
+      return answerOf(response, url)
+    },
+  }
+}
+
+function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.set(name, String(value))
+  }
+  return params.size === 0 ? '' : `?${params}`
+}
+
+/** Redirects are not followed: the bearer token is meant for this address alone. */
+export async function reach(url: string, path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url + path, { ...init, redirect: 'manual' })
+  } catch (error) {
+    throw connectionStop(error, url)
+  }
+}
+
+function connectionStop(error: unknown, url: string): Stop {
+  const { name, code } = error as { name?: string; code?: string }
+  if (name === 'TimeoutError') {
+    return new Stop(exitCodes.unreachable, `the gateway at ${url} did not answer in time`)
+  }
+  // A header with a line break in it never leaves this machine.
+  if (name === 'TypeError' && code === undefined) return misuse('the token holds odd characters')
+  return new Stop(
+    exitCodes.unreachable,
+    `no gateway answers at ${url} (${code ?? name ?? 'no connection'}): ` +
+      'start it with gateway start, or name its address with --url or GATEWAY_URL',
+  )
+}
+
+/** The parsed answer of a success; null for an empty one. */
+export async function answerOf(response: Response, url: string): Promise<unknown> {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (error) {
+    throw connectionStop(error, url)
+  }
+  const answer = parseJson(text)
+  if (!response.ok) {
+    throw new Stop(exitCodes.refused, refusalSentence(response.status, answer, requestId(response)))
+  }
+  if (answer === undefined) {
+    throw new Stop(exitCodes.refused, `${url} answered without JSON: is that the gateway?`)
+  }
+  return answer
+}
+
+export const requestId = (response: Response): string | undefined =>
+  response.headers.get('x-gateway-request-id') ?? undefined
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The gateway's own message; the request id is added where the message does not hold it. */
+export function refusalSentence(status: number, answer: unknown, headerId?: string): string {
+  const error = isObject(answer) && isObject(answer['error']) ? answer['error'] : {}
+  const message = typeof error['message'] === 'string' ? error['message'] : `status ${status}`
+  const id = typeof error['request_id'] === 'string' ? error['request_id'] : headerId
+  const sentence = printable(message).replace(/\s+/g, ' ').trim()
+  return id === undefined || sentence.includes(id) ? sentence : `${sentence} (request id ${id})`
+}

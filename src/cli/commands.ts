@@ -1,0 +1,51 @@
+// The table of all commands. Help, suggestions and dispatch are made from it.
+import { readFileSync } from 'node:fs'
+import { accountCommands } from './accounts.ts'
+import { auditCommands } from './audits.ts'
+import { callCommands } from './call.ts'
+import { channelCommands } from './channels.ts'
+import type { Command } from './command.ts'
+import type { Elsewhere } from './parse-line.ts'
+import { priceCommands } from './prices.ts'
+import { requestCommands } from './requests.ts'
+import { tokenCommands } from './tokens.ts'
+
+/** Answered by bin/gateway before this program is started; listed so that help is complete. */
+export const elsewhere: readonly Elsewhere[] = [
+  { name: 'start', summary: 'run the gateway (the default)' },
+  { name: 'dev', summary: 'run it and restart on every change of its code' },
+  { name: 'sandbox', summary: 'run the upstream simulator alone' },
+]
+
+const versionCommand: Command = {
+  path: ['version'],
+  args: [],
+  summary: 'which version this is',
+  flags: {},
+  async run() {
+    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    const { version } = JSON.parse(text) as { version: string }
+    return { answer: { version }, text: version }
+  },
+}
+
+const helpCommand: Command = {
+  path: ['help'],
+  args: ['[COMMAND]'],
+  summary: 'this page, or the page of a command',
+  flags: {},
+  // The parser answers help itself; the row is here to be listed.
+  run: async () => ({ answer: null, text: '' }),
+}
+
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...tokenCommands,
+  ...channelCommands,
+  ...priceCommands,
+  ...requestCommands,
+  ...auditCommands,
+  ...callCommands,
+  helpCommand,
+  versionCommand,
+]

@@ -1,0 +1,348 @@
+// The command line as a person meets it: a child process against a small admin server.
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { commands, elsewhere } from './commands.ts'
+
+interface Seen {
+  method: string
+  path: string
+  authorization: string | null
+  body: unknown
+}
+
+type Reply = (seen: Seen) => Response
+
+let seen: Seen[] = []
+let reply: Reply = () => Response.json({})
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const { pathname, search } = new URL(request.url)
+    const text = await request.text()
+    const call: Seen = {
+      method: request.method,
+      path: pathname + search,
+      authorization: request.headers.get('authorization'),
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+    seen.push(call)
+    return reply(call)
+  },
+})
+const url = `http://127.0.0.1:${server.port}`
+const dir = mkdtempSync(join(tmpdir(), 'gateway-cli-'))
+
+beforeEach(() => {
+  seen = []
+  reply = () => Response.json({})
+})
+
+afterAll(() => {
+  server.stop(true)
+  rmSync(dir, { recursive: true })
+})
+
+async function gateway(args: readonly string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), ...args], {
+    cwd: dir,
+    env: { GATEWAY_URL: url, GATEWAY_ADMIN_TOKEN: 'adm-test', ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { stdout, stderr, exitCode }
+}
+
+const answer = (body: unknown, status = 200) => {
+  reply = () => Response.json(body, { status })
+}
+
+test('token create shows the secret and says that it is shown once', async () => {
+  answer({ id: 'tok_1', token: 'sk-very-secret', prefix: 'sk-very', account: 'acme', name: 'ci' })
+  const args = ['--account', 'acme', '--name', 'ci', '--models', 'txta-*,imga-plus', '--rpm', '60']
+  const run = await gateway(['token', 'create', ...args, '--allowed-ips', '127.0.0.0/8'])
+  expect(run.exitCode).toBe(0)
+  expect(run.stdout.match(/sk-very-secret/g)).toHaveLength(1)
+  expect(run.stdout).toContain('shown only once')
+  expect(seen).toEqual([
+    {
+      method: 'POST',
+      path: '/admin/v1/tokens',
+      authorization: 'Bearer adm-test',
+      body: {
+        account: 'acme',
+        name: 'ci',
+        models: ['txta-*', 'imga-plus'],
+        limits: { rpm: 60 },
+        allowed_ips: ['127.0.0.0/8'],
+      },
+    },
+  ])
+})
+
+test('--json prints the answer as one document, wherever the flag stands', async () => {
+  const body = { items: [{ id: 'acc_1', name: 'acme', balance: '1.00' }], next_cursor: 'c2' }
+  answer(body)
+  for (const args of [
+    ['account', 'list', '--json'],
+    ['--json', 'account', 'list'],
+  ]) {
+    const run = await gateway(args)
+    expect(JSON.parse(run.stdout)).toEqual(body)
+    expect(run.stderr).toBe('')
+  }
+})
+
+test('an empty answer is still one JSON document', async () => {
+  reply = () => new Response(null, { status: 204 })
+  const run = await gateway(['token', 'revoke', 'tok_1', '--json'])
+  expect(run).toEqual({ stdout: 'null\n', stderr: '', exitCode: 0 })
+  expect(seen[0]).toMatchObject({ method: 'DELETE', path: '/admin/v1/tokens/tok_1' })
+})
+
+test('a list is an aligned table without colour, and tells how to go on', async () => {
+  answer({
+    items: [
+      { id: 'acc_1', name: '示例', balance: '100.00', held: '0.00', available: '100.00' },
+      { id: 'acc_22', name: 'b\u001b[31m', balance: '7.123', currency: 'CNY' },
+    ],
+    next_cursor: 'c2',
+  })
+  const run = await gateway(['account', 'list', '--limit', '2'])
+  expect(run.stdout).toBe(
+    [
+      'ID      NAME     BALANCE  HELD  AVAILABLE',
+      'acc_1   示例      100.00  0.00     100.00',
+      'acc_22  b[31m  7.123 CNY     -          -',
+      '',
+      'more accounts: add --cursor c2',
+      '',
+    ].join('\n'),
+  )
+  expect(seen[0]?.path).toBe('/admin/v1/accounts?limit=2')
+})
+
+test('a wrong flag or command exits 2 and names the nearest one', async () => {
+  const cases = [
+    [['token', 'list', '--acount', 'a'], 'did you mean --account?'],
+    [['tokn', 'list'], "did you mean 'token'?"],
+    [['token', 'craete'], "did you mean 'token create'?"],
+    [['strat'], "did you mean 'start'?"],
+    [['token'], 'needs one of: create, list, update, revoke'],
+    [['token', 'create', '--account', 'a'], 'needs --name'],
+    [['account', 'show'], 'needs ID|NAME'],
+    [['token', 'update', 'tok_1'], 'nothing to change'],
+    [['token', 'update', 'tok_1', '--rpm', 'many'], '--rpm takes a whole number'],
+    [['account', 'credit', 'acme', '1e3'], 'AMOUNT takes an amount'],
+    [['account', 'list', '--url', 'nowhere'], 'not an http address'],
+  ] as const
+  const runs = await Promise.all(cases.map(([args]) => gateway(args)))
+  runs.forEach((run, i) => {
+    expect(run.stderr).toContain(cases[i]![1])
+    expect(run.stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect({ exitCode: run.exitCode, stdout: run.stdout }).toEqual({ exitCode: 2, stdout: '' })
+  })
+  expect(seen).toEqual([])
+})
+
+test('an unreachable gateway exits 69 and the sentence says how to start it', async () => {
+  const closed = Bun.serve({ port: 0, fetch: () => new Response() })
+  const address = `http://127.0.0.1:${closed.port}`
+  await closed.stop(true)
+  const run = await gateway(['account', 'list', '--url', address])
+  expect(run.exitCode).toBe(69)
+  expect(run.stdout).toBe('')
+  expect(run.stderr).toContain('gateway start')
+})
+
+test("a refusal exits 1 with the gateway's message and the request id once", async () => {
+  const message = 'no account of that name (req_9)'
+  answer({ error: { message, code: 'not_found', request_id: 'req_9' } }, 404)
+  const told = await gateway(['account', 'show', 'a/b', '--json'])
+  const stderr = `gateway: ${message}\n`
+  expect(told).toEqual({ stdout: '', stderr, exitCode: 1 })
+  expect(seen[0]?.path).toBe('/admin/v1/accounts/a%2Fb')
+
+  answer({ error: { message: 'no such account', request_id: 'req_10' } }, 404)
+  const untold = await gateway(['account', 'show', 'x'])
+  expect(untold.stderr).toBe('gateway: no such account (request id req_10)\n')
+})
+
+test('the admin token is taken from the data directory when nothing else gives it', async () => {
+  writeFileSync(join(dir, 'admin-token'), 'adm-from-file\n')
+  answer({ items: [] })
+  const run = await gateway(['account', 'list'], {
+    GATEWAY_ADMIN_TOKEN: '',
+    GATEWAY_DATA_DIR: dir,
+  })
+  expect(run.stdout).toBe('no accounts\n')
+  expect(seen[0]?.authorization).toBe('Bearer adm-from-file')
+})
+
+test('without any admin token the refusal says where one may come from', async () => {
+  answer({ error: { message: 'no' } }, 401)
+  const run = await gateway(['account', 'list'], { GATEWAY_ADMIN_TOKEN: '' })
+  expect(run.exitCode).toBe(1)
+  expect(run.stderr).toContain('GATEWAY_ADMIN_TOKEN')
+})
+
+test('help lists every command, and every command has its page', async () => {
+  const [help, flag, group] = await Promise.all([
+    gateway(['help']),
+    gateway(['-h']),
+    gateway(['token', '--help']),
+  ])
+  expect(help.exitCode).toBe(0)
+  for (const { path } of commands) expect(help.stdout).toContain(`  ${path.join(' ')}`)
+  for (const { name } of elsewhere) expect(help.stdout).toContain(`  ${name} `)
+  expect(flag.stdout).toBe(help.stdout)
+  expect(group.stdout).toContain('token revoke ID')
+  expect(group.stdout).not.toContain('channel')
+  const page = await gateway(['token', 'create', '-h'])
+  expect(page.stdout).toContain('Usage: gateway token create --account ID|NAME --name NAME')
+  expect(page.stdout).toContain('--allowed-ips')
+})
+
+test('a negative amount is a value and not a flag', async () => {
+  await gateway(['account', 'credit', 'acme', '-5.00', '--note', 'back'])
+  expect(seen[0]).toMatchObject({
+    path: '/admin/v1/accounts/acme/credits',
+    body: { amount: '-5.00', note: 'back' },
+  })
+})
+
+test('a channel takes keys from the environment and several protocols and models', async () => {
+  answer({ id: 'ch_1', name: 'up', keys: ['sk…1', 'sk…2'] })
+  const args = ['channel', 'create', '--name', 'up', '--key', 'k1', '--key-env', 'UP_KEY']
+  const more = ['--protocol', 'chat=https://up.example/v1?a=b', '--model', 'txta-plus=p1']
+  const run = await gateway([...args, ...more, '--model', 'vfa-*=*', '--priority', '-1'], {
+    UP_KEY: 'k2',
+  })
+  expect(run.exitCode).toBe(0)
+  expect(run.stdout).not.toContain('sk…')
+  expect(seen[0]?.body).toEqual({
+    name: 'up',
+    keys: ['k1', 'k2'],
+    protocols: { chat: 'https://up.example/v1?a=b' },
+    models: { 'txta-plus': 'p1', 'vfa-*': '*' },
+    priority: -1,
+  })
+  const unset = await gateway([...args, ...more])
+  expect(unset.stderr).toContain('UP_KEY is not set')
+  const unknown = await gateway([...args, '--protocol', 'cht=x', '--model', 'a=b'], { UP_KEY: 'k' })
+  expect(unknown).toMatchObject({ exitCode: 2 })
+  expect(unknown.stderr).toContain("did you mean 'chat'?")
+})
+
+test('a failed channel test and a failed audit exit 1 with the reason', async () => {
+  answer({ ok: false, latency_ms: 3, error: 'key refused' })
+  const tried = await gateway(['channel', 'test', 'ch_1', '--model', 'm'])
+  expect(tried).toMatchObject({ exitCode: 1, stdout: 'failed: key refused\n' })
+  expect(seen[0]?.body).toEqual({ model: 'm' })
+
+  answer({ ok: false, accounts: 2, entries: 9, problems: [{ account: 'acme', problem: 'off' }] })
+  const audit = await gateway(['audit'])
+  expect(audit.exitCode).toBe(1)
+  expect(audit.stdout).toMatch(/2 accounts, 9 entries.*1 problem\b\n\n.*\nacme +off/)
+
+  answer({ ok: true, accounts: 2, entries: 9, problems: [] })
+  expect(await gateway(['audit'])).toMatchObject({ exitCode: 0 })
+})
+
+test('a price comes from a file or from the line, and the model must agree', async () => {
+  const file = join(dir, 'price.yaml')
+  writeFileSync(file, 'unit: token\nper_million: { input: "0.80", output: "2.00" }\n')
+  const price = { unit: 'token', per_million: { input: '0.80', output: '2.00' } }
+  await gateway(['price', 'create', '--model', 'm', '--file', file])
+  await gateway(['price', 'create', '--json-body', JSON.stringify({ ...price, model: 'm' })])
+  expect(seen.map((each) => each.body)).toEqual([
+    { ...price, model: 'm' },
+    { ...price, model: 'm' },
+  ])
+  const odd = await gateway(['price', 'create', '--model', 'm', '--json-body', '{"model":"n"}'])
+  expect(odd.exitCode).toBe(2)
+})
+
+test('the request log is filtered by every flag', async () => {
+  answer({ items: [{ request_id: 'req_1', status: 200, usage: { input_tokens: 12 } }] })
+  const filters = ['--account=a', '--token=t', '--model=m', '--channel=c', '--status=502']
+  const times = ['--error-code=upstream_error', '--from=2026-11-01T00:00:00Z']
+  const run = await gateway(['request', 'list', ...filters, ...times])
+  expect(run.stdout).toContain('req_1')
+  expect(seen[0]?.path).toBe(
+    '/admin/v1/requests?account=a&token=t&model=m&channel=c&status=502' +
+      '&error_code=upstream_error&from=2026-11-01T00%3A00%3A00Z',
+  )
+})
+
+test('explain prints the steps, then the entries in its currency', async () => {
+  const entries = [{ at: '2026-11-01T00:00:00Z', kind: 'charge', amount: '-0.02' }]
+  const steps = ['12 tokens in', '0.02 in all']
+  answer({ request_id: 'req_1', charge: '0.02', currency: 'CNY', steps, entries })
+  const run = await gateway(['explain', 'req_1'])
+  expect(run.stdout).toMatch(/req_1 +0\.02 CNY\n\n +12 tokens in\n +0\.02 in all\n\nAT/)
+  expect(run.stdout).toContain('charge  -0.02 CNY')
+})
+
+const events = (...data: readonly unknown[]) =>
+  new Response(
+    data
+      .map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`)
+      .join(''),
+    { headers: { 'content-type': 'text/event-stream', 'x-gateway-request-id': 'req_7' } },
+  )
+const word = (content: string) => ({ choices: [{ delta: { content } }] })
+
+test('call chat prints the streamed words and puts id and usage on stderr', async () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2 }
+  reply = () => events(word('good '), word('day'), { choices: [], usage }, '[DONE]')
+  const args = ['call', 'chat', '--model', 'txta-plus', 'hello there', '--stream']
+  const run = await gateway([...args, '--token', 'sk-caller', '--max-tokens', '5'])
+  const stderr = 'request req_7, 3 tokens in, 2 out\n'
+  expect(run).toEqual({ stdout: 'good day\n', stderr, exitCode: 0 })
+  expect(seen[0]).toMatchObject({
+    path: '/v1/chat/completions',
+    authorization: 'Bearer sk-caller',
+    body: {
+      model: 'txta-plus',
+      max_tokens: 5,
+      stream: true,
+      messages: [{ role: 'user', content: 'hello there' }],
+    },
+  })
+})
+
+test('call chat exits 1 when the stream breaks off or carries an error', async () => {
+  const args = ['call', 'chat', '--model', 'm', 'hi', '--stream', '--token', 't']
+  reply = () => events(word('good '))
+  const cut = await gateway(args)
+  expect(cut).toMatchObject({ exitCode: 1, stdout: 'good \n' })
+  expect(cut.stderr).toContain('req_7')
+  reply = () => events(word('a'), { error: { message: 'upstream cut off' } }, '[DONE]')
+  const failed = await gateway(args)
+  expect(failed).toMatchObject({ exitCode: 1 })
+  expect(failed.stderr).toBe('gateway: upstream cut off (request id req_7)\n')
+})
+
+test('call chat without --stream prints the answer, with GATEWAY_TOKEN as the token', async () => {
+  answer({ choices: [{ message: { content: 'good day' } }] })
+  const args = ['call', 'chat', '--model', 'm', 'hi']
+  const run = await gateway(args, { GATEWAY_TOKEN: 'sk-env' })
+  expect(run).toMatchObject({ stdout: 'good day\n', exitCode: 0 })
+  expect(seen[0]?.authorization).toBe('Bearer sk-env')
+  expect(await gateway(args)).toMatchObject({ exitCode: 2 })
+})
+
+test('version prints the version of the package', async () => {
+  const [human, json] = await Promise.all([gateway(['version']), gateway(['version', '--json'])])
+  expect(human.stdout).toMatch(/^\d+\.\d+\.\d+/)
+  expect(JSON.parse(json.stdout)).toEqual({ version: human.stdout.trim() })
+})

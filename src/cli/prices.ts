@@ -1,0 +1,116 @@
+// gateway model and gateway price: what can be asked for and what it costs. A price is sent as it
+// was written; no arithmetic happens here.
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { isObject } from '../lib/json.ts'
+import { type Command, misuse, pageFlags } from './command.ts'
+import type { Line } from './line.ts'
+import { list } from './list.ts'
+import { cell, column, type Row, record, rowOf, rowsOf } from './show.ts'
+
+/** { per_million: { input: '0.80' } } -> 'input 0.80 per million'; tiers one after the other. */
+function termsOf(row: Row): string {
+  const tiers = rowsOf(row['tiers'])
+  if (tiers.length > 0) {
+    return tiers
+      .map((tier) => {
+        const upTo = tier['up_to']
+        const range = upTo === undefined || upTo === null ? 'above' : `to ${cell(upTo)}`
+        return `${range}: ${termsOf(tier)}`
+      })
+      .join('; ')
+  }
+  const units = ['per_million', 'per_image', 'per_second'].filter((key) => row[key] !== undefined)
+  return cell(units.map((key) => `${cell(row[key])} ${key.replace('_', ' ')}`))
+}
+
+function priceBody(line: Line): Row {
+  const file = line.text('file')
+  const json = line.text('json-body')
+  if ((file === undefined) === (json === undefined)) {
+    throw misuse('price create needs either --file or --json-body')
+  }
+  const body =
+    file === undefined ? parseText(json!, '--json-body') : parseText(readText(file), file)
+  const model = line.text('model') ?? body['model']
+  if (model === undefined) throw misuse('price create needs --model')
+  if (body['model'] !== undefined && body['model'] !== model) {
+    throw misuse(`--model says '${model}' and the price says '${cell(body['model'])}'`)
+  }
+  return { ...body, model }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw misuse(`cannot read ${file}: ${(error as { code?: string }).code ?? error}`)
+  }
+}
+
+/** JSON is YAML, so one parser reads both. */
+function parseText(text: string, from: string): Row {
+  let value: unknown
+  try {
+    value = parseYaml(text)
+  } catch (error) {
+    throw misuse(`${from} is not valid YAML or JSON: ${(error as Error).message.split('\n')[0]}`)
+  }
+  if (!isObject(value)) throw misuse(`${from} must hold one price, as an object`)
+  return value
+}
+
+export const priceCommands: readonly Command[] = [
+  {
+    path: ['model', 'list'],
+    args: [],
+    summary: 'the catalog of models',
+    flags: pageFlags,
+    run: (context) =>
+      list(context, {
+        path: '/models',
+        what: 'models',
+        columns: [
+          { title: 'name', value: (row) => cell(row['name'] ?? row['id']) },
+          column('kind'),
+          column('interfaces'),
+          column('protocols'),
+          column('source'),
+        ],
+      }),
+  },
+  {
+    path: ['price', 'list'],
+    args: [],
+    summary: 'price versions',
+    flags: { model: { value: 'MODEL', summary: 'of this model only' }, ...pageFlags },
+    run: (context) =>
+      list(context, {
+        path: '/prices',
+        what: 'prices',
+        query: { model: context.line.text('model') },
+        columns: [
+          column('id'),
+          column('model'),
+          column('unit'),
+          { title: 'terms', value: termsOf },
+          column('effective_from', 'from'),
+          column('source'),
+        ],
+      }),
+  },
+  {
+    path: ['price', 'create'],
+    args: [],
+    summary: 'add a price version, which takes over from the one before',
+    flags: {
+      model: { value: 'MODEL', summary: 'unless the price names it' },
+      file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
+      'json-body': { value: 'JSON', summary: 'the same as text' },
+    },
+    async run({ line, admin }) {
+      const answer = await admin.ask('POST', '/prices', { body: priceBody(line) })
+      return { answer, text: record(rowOf(answer)) }
+    },
+  },
+]

@@ -1,0 +1,124 @@
+// gateway request and gateway explain: what was asked, how it went, why it cost what it cost.
+import { isObject } from '../lib/json.ts'
+import { entryColumns } from './accounts.ts'
+import { type Command, pageFlags } from './command.ts'
+import { list, segment } from './list.ts'
+import {
+  cell,
+  column,
+  inCurrency,
+  moneyColumn,
+  nameOf,
+  numberColumn,
+  type Row,
+  record,
+  rowOf,
+  rowsOf,
+  table,
+} from './show.ts'
+
+const usageColumn = (title: string, field: string) => ({
+  title,
+  right: true as const,
+  value: (row: Row) => cell(rowOf(row['usage'])[field]),
+})
+
+/** Entries of one explanation share its currency. */
+const withCurrency = (rows: readonly Row[], currency: unknown): readonly Row[] =>
+  rows.map((row) => ({ currency, ...row }))
+
+function explanation(answer: unknown): string {
+  const row = rowOf(answer)
+  const parts = [`${cell(row['request_id'] ?? row['task_id'])}  ${inCurrency(row['charge'], row)}`]
+  const steps = Array.isArray(row['steps']) ? row['steps'] : []
+  if (steps.length > 0) parts.push(steps.map((step) => `  ${cell(step)}`).join('\n'))
+  const entries = withCurrency(rowsOf(row['entries']), row['currency'])
+  if (entries.length > 0) parts.push(table(entries, entryColumns))
+  return parts.join('\n\n')
+}
+
+function requestText(answer: unknown): string {
+  const row = rowOf(answer)
+  const attempts = rowsOf(row['attempts'])
+  const parts = [record(row, ['attempts'])]
+  if (attempts.length > 0) {
+    const columns = [column('channel'), numberColumn('ms'), numberColumn('status')]
+    const error = { title: 'error', value: errorOf }
+    parts.push(table(attempts, [...columns, error]))
+  }
+  return parts.join('\n\n')
+}
+
+function errorOf(row: Row): string {
+  const error = row['error'] ?? row['error_code']
+  return cell(isObject(error) ? (error['message'] ?? error['code']) : error)
+}
+
+export const requestCommands: readonly Command[] = [
+  {
+    path: ['request', 'list'],
+    args: [],
+    summary: 'the request log, newest first',
+    flags: {
+      account: { value: 'ID|NAME', summary: 'of this account' },
+      token: { value: 'ID', summary: 'made with this token (its id, not its secret)' },
+      model: { value: 'MODEL', summary: 'for this model' },
+      channel: { value: 'NAME', summary: 'through this channel' },
+      status: { value: 'N', summary: 'answered with this HTTP status' },
+      'error-code': { value: 'CODE', summary: 'such as model_not_found' },
+      from: { value: 'TIME', summary: 'at or after, such as 2026-11-01T00:00:00Z' },
+      to: { value: 'TIME', summary: 'before' },
+      ...pageFlags,
+    },
+    run: (context) =>
+      list(context, {
+        path: '/requests',
+        what: 'requests',
+        query: {
+          account: context.line.text('account'),
+          token: context.line.text('token'),
+          model: context.line.text('model'),
+          channel: context.line.text('channel'),
+          status: context.line.text('status'),
+          error_code: context.line.text('error-code'),
+          from: context.line.time('from'),
+          to: context.line.time('to'),
+        },
+        columns: [
+          column('at'),
+          column('request_id', 'request'),
+          { title: 'account', value: (row) => nameOf(row['account']) },
+          { title: 'token', value: (row) => nameOf(row['token']) },
+          column('interface'),
+          column('model'),
+          { title: 'channel', value: (row) => nameOf(row['channel']) },
+          numberColumn('status'),
+          column('error_code', 'error'),
+          usageColumn('in', 'input_tokens'),
+          usageColumn('out', 'output_tokens'),
+          moneyColumn('charge'),
+          numberColumn('total_ms', 'ms'),
+        ],
+      }),
+  },
+  {
+    path: ['request', 'show'],
+    args: ['ID'],
+    summary: "one request by the gateway's id or the upstream's",
+    flags: {},
+    async run({ line, admin }) {
+      const answer = await admin.ask('GET', `/requests/${segment(line.arg(0))}`)
+      return { answer, text: requestText(answer) }
+    },
+  },
+  {
+    path: ['explain'],
+    args: ['ID'],
+    summary: 'why a request or task cost what it cost',
+    flags: {},
+    async run({ line, admin }) {
+      const answer = await admin.ask('GET', `/explain/${segment(line.arg(0))}`)
+      return { answer, text: explanation(answer) }
+    },
+  },
+]
