@@ -1,0 +1,140 @@
+// The gateway's parts, opened in order. Everything that varies is made here and handed down.
+import { timingSafeEqual } from 'node:crypto'
+import { type Sandbox, startSandbox } from '../sandbox/server.ts'
+import { createApp, type Handle } from './app.ts'
+import { Ledger } from './billing/ledger.ts'
+import { createPriceBook } from './billing/price-book.ts'
+import { createCatalog } from './catalog/snapshot.ts'
+import { type Config, ConfigError } from './config.ts'
+import type { Channel } from './contract/catalog.ts'
+import { channelFrom } from './contract/declarations.ts'
+import { applyDeclarations, type MadeToken } from './engine/apply-declarations.ts'
+import { Deadlines } from './engine/deadlines.ts'
+import type { Engine } from './engine/engine.ts'
+import { firstToken } from './engine/first-token.ts'
+import { refresh } from './engine/refresh.ts'
+import type { OwnKeys } from './keys.ts'
+import { systemClock } from './lib/clock.ts'
+import { newSecret } from './lib/ids.ts'
+import type { Log } from './lib/log.ts'
+import { createCleaner } from './lib/redact.ts'
+import { createSeal } from './lib/seal.ts'
+import { providers } from './providers/index.ts'
+import { openStore, type Store } from './store/index.ts'
+import { putMetaIfAbsent } from './store/meta.ts'
+
+export interface Gateway {
+  engine: Engine
+  handle: Handle
+  sandbox: Sandbox | undefined
+  madeTokens: readonly MadeToken[]
+  close(): Promise<void>
+}
+
+export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gateway> {
+  const store = await openStore({
+    dataDir: config.dataDir,
+    ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
+    log: (level, msg) => log[level](msg),
+  })
+  const seal = createSeal(keys.masterKey)
+  await checkMasterKey(store, seal.hash('master key check'))
+  const sandboxKey = newSecret('sandbox-')
+  const sandbox = wantsSandbox(config)
+    ? startSandbox({ taskSeconds: config.sandboxTaskSeconds, key: sandboxKey })
+    : undefined
+  const engine = newEngine(config, log, store, await Ledger.open(store), seal)
+  engine.declared = {
+    file: config.file,
+    ownSecrets: [keys.adminToken, Buffer.from(keys.masterKey).toString('base64')],
+    ...(sandbox !== undefined && {
+      sandbox: sandboxChannel(sandbox, sandboxKey, config.file.region),
+    }),
+  }
+  const madeTokens = await applyDeclarations(engine, config.file)
+  if (sandbox !== undefined && config.file.tokens.length === 0) {
+    madeTokens.push(...(await firstToken(engine)))
+  }
+  await refresh(engine)
+  const handle = createApp({
+    engine,
+    limits: config.limits,
+    isAdmin: (secret) => sameText(secret, keys.adminToken),
+    configSchema: () => Bun.file(new URL('../gateway.schema.json', import.meta.url)).text(),
+  })
+  return { engine, handle, sandbox, madeTokens, close: () => closeAll(engine, sandbox) }
+}
+
+async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
+  engine.deadlines.close()
+  await sandbox?.stop()
+  await engine.store.close()
+}
+
+const wantsSandbox = ({ sandbox, file }: Config): boolean =>
+  sandbox === 'on' || (sandbox === 'auto' && file.channels.length === 0)
+
+/** Real channels come first: the sandbox only serves what none of them does. */
+function sandboxChannel(sandbox: Sandbox, key: string, region: string): Channel {
+  const declared = {
+    name: 'sandbox',
+    keys: [key],
+    protocols: sandbox.protocols,
+    models: { '*': '*' },
+    priority: -1_000_000,
+    max_concurrency: 100_000,
+  }
+  return channelFrom(declared, { id: 'sandbox', source: 'builtin', region })
+}
+
+function newEngine(
+  config: Config,
+  log: Log,
+  store: Store,
+  ledger: Ledger,
+  seal: ReturnType<typeof createSeal>,
+): Engine {
+  return {
+    store,
+    ledger,
+    seal,
+    log,
+    providers,
+    clock: systemClock,
+    random: Math.random,
+    fetch: globalThis.fetch,
+    limits: config.limits,
+    deadlines: new Deadlines(systemClock.nowMs),
+    declared: { file: config.file, ownSecrets: [] },
+    catalog: createCatalog({
+      region: config.file.region,
+      models: [],
+      channels: [],
+      tokens: new Map(),
+      isPriced: () => false,
+    }),
+    prices: createPriceBook([], new Set(), systemClock.nowMs),
+    cleaner: createCleaner([]),
+    knownSecrets: new Map(),
+    busy: new Map(),
+    keyTurns: new Map(),
+    abandoned: 0,
+    running: 0,
+    draining: false,
+  }
+}
+
+/** A database opened with another master key could neither check a token nor open a key. */
+async function checkMasterKey(store: Store, check: string): Promise<void> {
+  const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'master_key_check', check))
+  if (stored === check) return
+  await store.close()
+  throw new ConfigError(
+    'GATEWAY_MASTER_KEY (or master.key in the data directory) is not the key this database was made with.',
+  )
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,36 @@
+// What a person sees when the gateway starts. Knows only what it is told to show.
+import type { MadeToken } from './engine/apply-declarations.ts'
+
+export interface Welcome {
+  url: string
+  data: string
+  sandbox?: string
+  adminToken?: string
+  tokens: readonly MadeToken[]
+}
+
+/** Secrets appear once, when they were made; the last line is for programs. */
+export function welcomeText({ url, data, sandbox, adminToken, tokens }: Welcome): string {
+  const lines = [
+    '',
+    '  Model Gateway',
+    '',
+    `  API          ${url}/v1`,
+    `  Admin API    ${url}/admin/v1`,
+    `  Data         ${data}`,
+  ]
+  if (sandbox !== undefined)
+    lines.push(`  Sandbox      on, at ${sandbox}; no provider key is needed`)
+  if (adminToken !== undefined) lines.push('', `  Admin token  ${adminToken}`)
+  for (const { account, name, secret } of tokens) {
+    lines.push(`  API token    ${secret}   (account ${account}, token ${name}; shown only now)`)
+  }
+  const ready = tokens[0]
+  if (ready !== undefined) lines.push('', '  Try it:', '', curlLine(url, ready.secret))
+  return `${lines.join('\n')}\n\n`
+}
+
+const curlLine = (url: string, secret: string): string =>
+  `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' ` +
+  `-H 'Content-Type: application/json' ` +
+  `-d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`
