@@ -1,0 +1,111 @@
+// Puts an answer on the wire: pauses, streams, cuts. Knows no protocol.
+import type { LoggedCall } from './call-log.ts'
+import type { Directives } from './directives.ts'
+import type { Answer, StreamEvent } from './protocol.ts'
+
+/** Time for the last bytes to leave before the connection is reset under them. */
+const lingerMs = 10
+
+export type Deliverable = Exclude<Answer, { kind: 'fault' }>
+
+export function deliver(
+  answer: Deliverable,
+  call: LoggedCall,
+  directives: Directives,
+  signal: AbortSignal,
+): Response {
+  const init = { headers: { 'x-request-id': call.id, 'content-type': contentType(answer) } }
+  call.status = 200
+  if (answer.kind === 'stream') {
+    call.stream = true
+    call.prompt_tokens = answer.promptTokens
+    return new Response(streamOf(answer.events, call, directives, signal), init)
+  }
+  call.prompt_tokens = answer.counts?.promptTokens ?? 0
+  if (directives.cutAfterChunks !== undefined) {
+    return new Response(firstHalf(answer.body, signal), init)
+  }
+  call.completion_tokens = answer.counts?.completionTokens ?? 0
+  call.finished = !signal.aborted
+  return new Response(answer.body, init)
+}
+
+const contentType = (answer: Deliverable): string =>
+  answer.kind === 'stream' ? 'text/event-stream' : answer.contentType
+
+/** Ends early, without a word, when the signal does. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+/** Bun resets the connection when a body fails; it reports every other kind of error on stderr. */
+const reset = () => new DOMException('connection cut', 'AbortError')
+
+function streamOf(
+  events: Iterable<StreamEvent>,
+  call: LoggedCall,
+  directives: Directives,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const iterator = events[Symbol.iterator]()
+  const cutAfter = directives.cutAfterChunks ?? Number.POSITIVE_INFINITY
+  let sent = 0
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (sent >= cutAfter) {
+          await pause(lingerMs, signal)
+          return controller.error(reset())
+        }
+        const { value: event } = iterator.next()
+        if (event !== undefined && sent > 0) await pause(directives.chunkMs, signal)
+        // The caller left: the stream is cancelled already.
+        if (signal.aborted) return
+        if (event === undefined) {
+          call.finished = true
+          return controller.close()
+        }
+        sent++
+        call.completion_tokens += event.outputTokens
+        controller.enqueue(encoder.encode(event.wire))
+      },
+    },
+    // Nothing is made ahead of the socket, so the call log says what really went out.
+    { highWaterMark: 0 },
+  )
+}
+
+function firstHalf(body: string | Uint8Array, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  let sent = false
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (sent) {
+          await pause(lingerMs, signal)
+          return controller.error(reset())
+        }
+        sent = true
+        controller.enqueue(bytes.slice(0, Math.ceil(bytes.length / 2)))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

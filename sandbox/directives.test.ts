@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { readDirectives } from './directives.ts'
+
+const read = (text: string) => readDirectives({ messages: [{ content: [{ text }] }] })
+
+test('a request without directives asks for nothing', () => {
+  expect(read('plain [[sim]] text')).toEqual({
+    delayMs: 0,
+    chunkMs: 0,
+    hang: false,
+    noUsage: false,
+    leak: false,
+    flip: false,
+  })
+})
+
+test('every directive is read with its value', () => {
+  const all = [
+    'delay=2s',
+    'chunk=20ms',
+    'tokens=500',
+    'status=429',
+    'fail=content_policy',
+    'cut=5',
+    'hang',
+    'no-usage',
+    'leak',
+    'images=2',
+    'flip',
+  ]
+  expect(read(all.map((one) => `[[sim:${one}]]`).join(' and '))).toEqual({
+    delayMs: 2000,
+    chunkMs: 20,
+    outputTokens: 500,
+    status: 429,
+    fail: 'content_policy',
+    cutAfterChunks: 5,
+    hang: true,
+    noUsage: true,
+    leak: true,
+    images: 2,
+    flip: true,
+  })
+})
+
+test('the last directive of a kind wins, wherever the texts stand', () => {
+  const found = readDirectives({ a: '[[sim:tokens=1]]', b: { c: ['[[sim:tokens=2]]'] } })
+  expect(found.outputTokens).toBe(2)
+})
+
+test('a value that makes no sense leaves the directive plain text', () => {
+  const found = read('[[sim:tokens=many]][[sim:status=200]][[sim:delay=5]][[sim:constructor=1]]')
+  expect(found).toEqual(read(''))
+})
+
+test('pauses have an upper bound', () => {
+  expect(read('[[sim:delay=999999s]]').delayMs).toBe(600_000)
+})

@@ -1,0 +1,77 @@
+// The [[sim:...]] directives: where they are found and what their values may be. What each one does
+// is decided elsewhere. A directive with a value that makes no sense is plain text.
+//   [[sim:delay=2s]] -> delayMs 2000   [[sim:delay=300ms]] -> delayMs 300   [[sim:fail]] -> fail ''
+
+export interface Directives {
+  delayMs: number
+  chunkMs: number
+  outputTokens?: number
+  status?: number
+  /** The reason given, or the empty string. */
+  fail?: string
+  cutAfterChunks?: number
+  hang: boolean
+  noUsage: boolean
+  leak: boolean
+  images?: number
+  flip: boolean
+}
+
+const longestPauseMs = 600_000
+const mostTokens = 100_000
+const mostChunks = 1_000_000
+const mostImages = 100
+
+const pattern = /\[\[sim:([a-z-]+)(?:=([\w.-]*))?\]\]/g
+
+/** Reads every text of a request; the last directive of a kind wins. */
+export function readDirectives(fields: Readonly<Record<string, unknown>>): Directives {
+  const found: Directives = {
+    delayMs: 0,
+    chunkMs: 0,
+    hang: false,
+    noUsage: false,
+    leak: false,
+    flip: false,
+  }
+  // Written out again, escapes a client may have used are gone and the order is the document's.
+  const text = JSON.stringify(fields)
+  if (!text.includes('[[sim:')) return found
+  for (const [, kind = '', value] of text.matchAll(pattern)) {
+    Object.assign(found, readers.get(kind)?.(value))
+  }
+  return found
+}
+
+type Reader = (value: string | undefined) => Partial<Directives> | undefined
+
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['delay', duration('delayMs')],
+  ['chunk', duration('chunkMs')],
+  ['tokens', whole('outputTokens', 0, mostTokens)],
+  ['status', whole('status', 300, 599)],
+  ['cut', whole('cutAfterChunks', 0, mostChunks)],
+  ['images', whole('images', 0, mostImages)],
+  ['fail', (value) => ({ fail: value ?? '' })],
+  ['hang', () => ({ hang: true })],
+  ['no-usage', () => ({ noUsage: true })],
+  ['leak', () => ({ leak: true })],
+  ['flip', () => ({ flip: true })],
+])
+
+function whole(name: keyof Directives, least: number, most: number): Reader {
+  return (value = '') => {
+    const number = Number(value)
+    const sound = /^\d{1,9}$/.test(value) && number >= least && number <= most
+    return sound ? { [name]: number } : undefined
+  }
+}
+
+function duration(name: keyof Directives): Reader {
+  return (value = '') => {
+    const parts = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s)$/.exec(value)
+    if (parts === null) return undefined
+    const ms = Number(parts[1]) * (parts[2] === 's' ? 1000 : 1)
+    return { [name]: Math.min(ms, longestPauseMs) }
+  }
+}

@@ -1,0 +1,58 @@
+// The command `gateway sandbox`: the simulator as a process of its own.
+import { parseArgs } from 'node:util'
+import { type Sandbox, type SandboxOptions, startSandbox } from './server.ts'
+
+/** EX_CONFIG: a setting is wrong and trying again will not help. */
+const wrongSetting = 78
+
+function giveUp(why: string): never {
+  console.error(`sandbox: ${why}`)
+  process.exit(wrongSetting)
+}
+
+function readOptions(args: string[]): SandboxOptions {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        port: { type: 'string', default: '9090' },
+        host: { type: 'string', default: '127.0.0.1' },
+        key: { type: 'string' },
+      },
+    })
+    const port = Number(values.port)
+    if (!/^\d{1,5}$/.test(values.port) || port > 65_535) {
+      giveUp(`--port must be a number from 0 to 65535, not '${values.port}'.`)
+    }
+    if (values.key === '') giveUp('--key must not be empty.')
+    return { port, host: values.host, ...(values.key === undefined ? {} : { key: values.key }) }
+  } catch (error) {
+    return giveUp(firstSentence(error))
+  }
+}
+
+/** Bun and Node add advice after the first sentence; the first one names the flag. */
+function firstSentence(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return `${message.split(/\.\s|\n/)[0]?.replace(/\.$/, '')}.`
+}
+
+function start(options: SandboxOptions): Sandbox {
+  try {
+    return startSandbox(options)
+  } catch (error) {
+    const { host, port } = options
+    return giveUp(`--port or --host: cannot listen on ${host}:${port} (${firstSentence(error)})`)
+  }
+}
+
+const sandbox = start(readOptions(process.argv.slice(2)))
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    void sandbox.stop().then(() => process.exit(0))
+  })
+}
+
+for (const [protocol, base] of Object.entries(sandbox.protocols)) console.log(`${protocol} ${base}`)
+console.log(`ready http://localhost:${sandbox.port}`)

@@ -1,0 +1,122 @@
+// A prompt laid out as tokens, and the memory of prompts seen before. Serves every protocol that
+// reads text; how a request becomes a prompt is the protocol's affair.
+import { splitTokens } from './tokens.ts'
+
+const tokensPerMessage = 3
+const tokensPerMedia = 258
+/** Implicit caching works in whole blocks: shorter prompts are never cached. */
+const blockTokens = 256
+/** Bounds what one prompt can push out of the memory. */
+const mostBlocks = 400
+const mostMarks = 4
+
+export interface CacheUse {
+  cachedTokens: number
+  createdTokens: number
+  /** The request marked what to cache; otherwise the cache works by itself. */
+  explicit: boolean
+}
+
+export class Prompt {
+  /** One entry per token, so that the length is the count. */
+  readonly #pieces: string[] = []
+  readonly #ends: number[] = []
+  #marks: number[] = []
+
+  get tokens(): number {
+    return this.#pieces.length
+  }
+
+  get pieces(): readonly string[] {
+    return this.#pieces
+  }
+
+  /** Where parts end, as token counts: the places a marked prefix may end. */
+  get ends(): readonly number[] {
+    return this.#ends
+  }
+
+  get marks(): readonly number[] {
+    return this.#marks.slice(-mostMarks)
+  }
+
+  openMessage(role: string): void {
+    this.#pieces.push(role)
+    this.#fill(tokensPerMessage - 1)
+  }
+
+  addText(text: string): void {
+    for (const piece of splitTokens(text)) this.#pieces.push(piece)
+  }
+
+  addMedia(reference: string): void {
+    this.#pieces.push(reference)
+    this.#fill(tokensPerMedia - 1)
+  }
+
+  endPart(marked: boolean): void {
+    this.#ends.push(this.tokens)
+    if (marked) this.#marks.push(this.tokens)
+  }
+
+  #fill(count: number): void {
+    for (let i = 0; i < count; i++) this.#pieces.push('')
+  }
+}
+
+/** Remembers prompt prefixes by their hash, the least recently used forgotten first. */
+export class PromptCache {
+  readonly #seen = new Map<string, true>()
+  readonly #capacity: number
+
+  constructor(capacity = 1_000) {
+    this.#capacity = capacity
+  }
+
+  /** Looks a prompt up and remembers it. `scope` keeps models and keys apart. */
+  use(prompt: Prompt, scope: string): CacheUse {
+    return prompt.marks.length > 0
+      ? this.#useMarks(prompt, `explicit ${scope}`)
+      : this.#useBlocks(prompt, `implicit ${scope}`)
+  }
+
+  #useBlocks(prompt: Prompt, scope: string): CacheUse {
+    const blocks = Math.min(Math.floor(prompt.tokens / blockTokens), mostBlocks)
+    const ends = Array.from({ length: blocks }, (_, i) => (i + 1) * blockTokens)
+    const keys = chain(prompt.pieces, ends, scope)
+    const missing = keys.findIndex((key) => !this.#seen.has(key))
+    const hits = missing === -1 ? blocks : missing
+    for (const key of keys) this.#remember(key)
+    return { cachedTokens: hits * blockTokens, createdTokens: 0, explicit: false }
+  }
+
+  /** A hit is the longest prefix some earlier request marked, whether or not this one marks it. */
+  #useMarks(prompt: Prompt, scope: string): CacheUse {
+    const lastMark = prompt.marks.at(-1) ?? 0
+    const ends = prompt.ends.filter((end) => end <= lastMark)
+    const keys = chain(prompt.pieces, ends, scope)
+    const hit = keys.findLastIndex((key) => this.#seen.has(key))
+    const cachedTokens = hit === -1 ? 0 : ends[hit]!
+    ends.forEach((end, i) => {
+      if (i === hit || prompt.marks.includes(end)) this.#remember(keys[i]!)
+    })
+    return { cachedTokens, createdTokens: lastMark - cachedTokens, explicit: true }
+  }
+
+  #remember(key: string): void {
+    this.#seen.delete(key)
+    this.#seen.set(key, true)
+    if (this.#seen.size > this.#capacity) this.#seen.delete(this.#seen.keys().next().value!)
+  }
+}
+
+/** One key per prefix; each covers all that came before it. */
+function chain(pieces: readonly string[], ends: readonly number[], scope: string): string[] {
+  let hash = BigInt(Bun.hash(scope))
+  let start = 0
+  return ends.map((end) => {
+    hash = BigInt(Bun.hash(pieces.slice(start, end).join('\0'), hash))
+    start = end
+    return hash.toString(36)
+  })
+}

@@ -1,0 +1,76 @@
+// What a simulated protocol offers, and what it is given. One file or folder per protocol and one
+// line in registry.ts. A protocol decides what to answer; it never touches a socket or a timer.
+import type { Protocol } from '../src/contract/catalog.ts'
+import type { Directives } from './directives.ts'
+
+export interface SandboxSettings {
+  /** How long an image or video task takes. */
+  taskSeconds: number
+}
+
+/** One call as the protocol sees it. */
+export interface Ask {
+  /** Goes out as x-request-id. */
+  id: string
+  /** The credential as presented, empty when there was none. */
+  key: string
+  /** Named groups of the route's path. */
+  params: Readonly<Record<string, string>>
+  /** The JSON body; empty for calls without one. */
+  fields: Readonly<Record<string, unknown>>
+  directives: Directives
+}
+
+/** A refusal before it has the protocol's shape. */
+export interface Fault {
+  status: number
+  message: string
+  reason?: 'content_policy' | 'missing_field' | 'unknown_path' | 'model_not_found'
+  param?: string
+}
+
+export interface Counts {
+  promptTokens: number
+  completionTokens: number
+}
+
+export interface StreamEvent {
+  /** As it goes over the wire, blank line included. */
+  wire: string
+  outputTokens: number
+}
+
+export type Answer =
+  | { kind: 'fault'; fault: Fault }
+  | { kind: 'whole'; contentType: string; body: string | Uint8Array<ArrayBuffer>; counts?: Counts }
+  | { kind: 'stream'; promptTokens: number; events: Iterable<StreamEvent> }
+
+export interface Route {
+  method: string
+  path: RegExp
+  answer(ask: Ask): Answer
+}
+
+export interface SimulatedProtocol {
+  protocol: Protocol
+  /** What a channel's address for this protocol ends in. */
+  basePath: string
+  routes: readonly Route[]
+  /** A task is created at once and then takes its time; any other answer is late itself. */
+  delaySlows: 'answer' | 'task'
+  readKey(headers: Headers): string
+  errorBody(fault: Fault, id: string): unknown
+}
+
+/** Made once per server, so that a protocol's memory (caches, tasks) ends with its server. */
+export type ProtocolMaker = (settings: SandboxSettings) => SimulatedProtocol
+
+export const bearerKey = (headers: Headers): string =>
+  /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+
+export const jsonAnswer = (value: unknown, counts?: Counts): Answer => ({
+  kind: 'whole',
+  contentType: 'application/json',
+  body: JSON.stringify(value),
+  ...(counts === undefined ? {} : { counts }),
+})

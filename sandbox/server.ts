@@ -1,0 +1,191 @@
+// The upstream simulator: a little server of its own, reached over HTTP like any real upstream.
+// Finds the protocol, keeps the call log, applies the directives that mean the same everywhere.
+import type { Protocol } from '../src/contract/catalog.ts'
+import { CallLog, type LoggedCall } from './call-log.ts'
+import { deliver, pause, untilAborted } from './deliver.ts'
+import { type Directives, readDirectives } from './directives.ts'
+import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
+import { registry } from './registry.ts'
+
+export interface Sandbox {
+  port: number
+  url: string
+  /** The base address of every protocol the sandbox speaks, as a channel wants them. */
+  protocols: Readonly<Partial<Record<Protocol, string>>>
+  stop(): Promise<void>
+}
+
+export interface SandboxOptions {
+  port?: number
+  host?: string
+  taskSeconds?: number
+  /** When given, every other credential is refused. */
+  key?: string
+}
+
+const largestBodyBytes = 128 * 1024 * 1024
+
+export function startSandbox(options: SandboxOptions = {}): Sandbox {
+  const { port = 0, host = '127.0.0.1', taskSeconds = 3 } = options
+  const [first, ...others] = registry
+  const fallback = first({ taskSeconds })
+  const spoken = [fallback, ...others.map((make) => make({ taskSeconds }))]
+  const log = new CallLog()
+  let served = 0
+
+  const server = Bun.serve({
+    port,
+    hostname: host,
+    idleTimeout: 0,
+    maxRequestBodySize: largestBodyBytes,
+    development: false,
+    async fetch(request) {
+      const path = new URL(request.url).pathname
+      if (path.startsWith('/_sandbox/')) return control(log, request.method, path)
+      const raw = await request.text()
+      const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
+      const target = findTarget(spoken, request.method, path)
+      const protocol = target.protocol ?? fallback
+      const call = log.open(id, target.protocol?.protocol ?? null)
+      const visit = { request, path, raw, call, protocol, target }
+      return answerCall(visit, options.key)
+    },
+  })
+  const url = `http://${reachable(host)}:${server.port}`
+  return {
+    port: server.port ?? 0,
+    url,
+    protocols: Object.fromEntries(spoken.map((one) => [one.protocol, url + one.basePath])),
+    // Closing the connections aborts the signal of every request, so nothing keeps waiting.
+    stop: () => server.stop(true),
+  }
+}
+
+interface Target {
+  protocol?: SimulatedProtocol
+  route?: Route
+  params: Readonly<Record<string, string>>
+}
+
+interface Visit {
+  request: Request
+  path: string
+  raw: string
+  call: LoggedCall
+  protocol: SimulatedProtocol
+  target: Target
+}
+
+/** A protocol without a route means that the path is right and the method is not. */
+function findTarget(spoken: readonly SimulatedProtocol[], method: string, path: string): Target {
+  let near: SimulatedProtocol | undefined
+  for (const protocol of spoken) {
+    for (const route of protocol.routes) {
+      const match = route.path.exec(path)
+      if (match === null) continue
+      if (route.method === method) return { protocol, route, params: match.groups ?? {} }
+      near ??= protocol
+    }
+  }
+  return near === undefined ? { params: {} } : { protocol: near, params: {} }
+}
+
+async function answerCall(visit: Visit, key: string | undefined): Promise<Response> {
+  const { request, path, raw, call, protocol, target } = visit
+  const presented = protocol.readKey(request.headers)
+  if (target.protocol === undefined) return refuse(visit, unknownPath(request.method, path))
+  if (target.route === undefined) {
+    return refuse(visit, { status: 405, message: `Not allowed on ${path}: ${request.method}` })
+  }
+  if (key !== undefined && presented !== key) return refuse(visit, wrongKey(presented))
+  const fields = raw === '' && request.method !== 'POST' ? {} : parseObject(raw)
+  if (fields === undefined) {
+    return refuse(visit, { status: 400, message: 'The body of the request is not a JSON object.' })
+  }
+  if (typeof fields['model'] === 'string') call.model = fields['model']
+  if (typeof fields['user'] === 'string') call.user = fields['user']
+  call.stream = fields['stream'] === true
+
+  const directives = readDirectives(fields)
+  const { signal } = request
+  if (directives.hang) await untilAborted(signal)
+  if (protocol.delaySlows === 'answer') await pause(directives.delayMs, signal)
+  if (signal.aborted) return new Response(null, { status: 499 })
+
+  const fault = directedFault(directives, presented)
+  const ask = { id: call.id, key: presented, params: target.params, fields, directives }
+  const answer: Answer = fault ? { kind: 'fault', fault } : target.route.answer(ask)
+  if (answer.kind === 'fault') return refuse(visit, answer.fault)
+  return deliver(answer, call, directives, signal)
+}
+
+function refuse({ call, protocol, request }: Visit, fault: Fault): Response {
+  const headers: Record<string, string> = { 'x-request-id': call.id }
+  if (fault.status === 429 || fault.status === 503) headers['retry-after'] = '1'
+  call.status = fault.status
+  call.finished = !request.signal.aborted
+  // Response.json would refuse a body for 304, which a directive may well ask for.
+  if (fault.status === 304) return new Response(null, { status: 304, headers })
+  return Response.json(protocol.errorBody(fault, call.id), { status: fault.status, headers })
+}
+
+const unknownPath = (method: string, path: string): Fault => ({
+  status: 404,
+  message: `Invalid URL (${method} ${path})`,
+  reason: 'unknown_path',
+})
+
+/** Real vendors echo the key with its middle hidden; so does this. */
+function wrongKey(presented: string): Fault {
+  if (presented === '') {
+    return { status: 401, message: "You didn't provide an API key in the Authorization header." }
+  }
+  const shown = presented.length < 12 ? '' : presented.slice(0, 5)
+  const masked = `${shown}${'*'.repeat(8)}${shown === '' ? '' : presented.slice(-4)}`
+  return {
+    status: 401,
+    message: `Incorrect API key provided: ${masked}. Find your key on the account page.`,
+  }
+}
+
+function directedFault(directives: Directives, presented: string): Fault | undefined {
+  if (directives.leak) return { status: 500, message: leakedText(presented) }
+  if (directives.status === undefined) return undefined
+  return {
+    status: directives.status,
+    message: `The sandbox was told to answer ${directives.status}.`,
+  }
+}
+
+/** All that must never reach a caller, in one message. */
+const leakedText = (key: string): string =>
+  [
+    `Inference failed for key ${key === '' ? 'none' : key}:`,
+    `POST http://10.12.0.7:8443/internal/v1/infer?token=itk-5f3a9c1e77b20d46 answered 500`,
+    '    at InferenceWorker.run (/srv/inference/dist/worker.js:118:23)',
+    '    at async Scheduler.dispatch (/srv/inference/dist/scheduler.js:57:9)',
+  ].join('\n')
+
+function parseObject(raw: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(raw)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return value as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+function control(log: CallLog, method: string, path: string): Response {
+  if (path !== '/_sandbox/calls') return new Response('not found\n', { status: 404 })
+  if (method === 'GET') return Response.json(log.read())
+  if (method !== 'DELETE') return new Response('GET or DELETE\n', { status: 405 })
+  log.clear()
+  return new Response(null, { status: 204 })
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
