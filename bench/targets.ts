@@ -1,0 +1,213 @@
+// Starts what is measured: nginx, the gateway and the peer, each in front of the fake upstream.
+// Refuses to know how load is made or what the figures mean.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Child, startChild } from './children.ts'
+import { model } from './payload.ts'
+import { childrenOf } from './proc.ts'
+
+export interface Target {
+  name: string
+  port: number
+  /** The processes whose cost is counted. */
+  pids: number[]
+  /** What its callers send besides the body. */
+  headers: Record<string, string>
+  child: Child
+  /** Only looked at: what it gets wrong does not end the run. */
+  peer: boolean
+}
+
+export interface Place {
+  root: string
+  tempDir: string
+  upstreamPort: number
+  /** Whatever is started is added here, so that it is ended even if it never becomes ready. */
+  children: Child[]
+}
+
+export const adminToken = 'bench-admin-token-0123456789abcdef'
+export const account = 'bench'
+export const nanosPerToken = 1000n
+
+const callerToken = 'sk-bench0123456789abcdef0123456789'
+/**
+ * The peer alone resolves to a node-server with which it answered every stream with status 500, and
+ * so it did with 1.14.2; with 1.13.8 streams were seen to work.
+ */
+const peerPackage = {
+  private: true,
+  dependencies: { '@portkey-ai/gateway': '1.15.2' },
+  overrides: { '@hono/node-server': '1.13.8' },
+}
+const startMs = 20_000
+const installMs = 120_000
+
+export function findNginx(): string | undefined {
+  const paths = ['/usr/sbin/nginx', '/usr/local/sbin/nginx']
+  return Bun.which('nginx') ?? paths.find((path) => existsSync(path))
+}
+
+export function nginxVersion(path: string): string {
+  const { stderr } = Bun.spawnSync([path, '-v'])
+  return /nginx\/(\S+)/.exec(stderr.toString())?.[1] ?? 'unknown'
+}
+
+/** A plain reverse proxy for streams: no buffering, no log, connections kept on both sides. */
+export function nginxConfig(place: Place, port: number): string {
+  const dir = place.tempDir
+  const kept = 'keepalive_requests 100000000;'
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `  ${name}_temp_path ${dir}/nginx-${name};`,
+  )
+  return `worker_processes 1;
+daemon off;
+pid ${dir}/nginx.pid;
+error_log ${dir}/nginx.log;
+events { worker_connections 8192; }
+http {
+  access_log off;
+  ${kept}
+${temp.join('\n')}
+  upstream fake { server 127.0.0.1:${place.upstreamPort}; keepalive 2048; ${kept} }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location / {
+      proxy_pass http://fake;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+    }
+  }
+}
+`
+}
+
+/** Every kind of token has one price, so that a call's charge follows from its total alone. */
+export function gatewayConfig(upstreamPort: number): object {
+  const price = '1.00'
+  return {
+    region: 'cn',
+    currency: 'CNY',
+    accounts: [{ name: account, balance: '900000000.00' }],
+    tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+    channels: [
+      {
+        name: 'fake',
+        region: 'cn',
+        keys: ['bench-upstream-key'],
+        protocols: { chat: `http://127.0.0.1:${upstreamPort}/v1` },
+        models: { [model]: '*' },
+        max_concurrency: 100_000,
+      },
+    ],
+    prices: [
+      {
+        model,
+        unit: 'token',
+        per_million: { input: price, output: price, cache_read: price, cache_write: price },
+      },
+    ],
+  }
+}
+
+export async function startNginx(place: Place, path: string): Promise<Target> {
+  const port = freePort()
+  const config = join(place.tempDir, 'nginx.conf')
+  writeFileSync(config, nginxConfig(place, port))
+  const logFile = join(place.tempDir, 'nginx.log')
+  const command = [path, '-e', logFile, '-c', config]
+  const child = startChild({ name: 'nginx', command, cwd: place.root, logFile })
+  place.children.push(child)
+  await child.waitUntil(() => isListening(port), startMs)
+  return { name: 'nginx', port, pids: childrenOf(child.pid), headers: {}, child, peer: false }
+}
+
+export async function startGateway(place: Place, command: string | undefined): Promise<Target> {
+  const config = join(place.tempDir, 'gateway.yaml')
+  writeFileSync(config, JSON.stringify(gatewayConfig(place.upstreamPort), undefined, 2))
+  const child = startChild({
+    name: 'gateway',
+    command: command === undefined ? ['bin/gateway', 'start'] : ['sh', '-c', `exec ${command}`],
+    cwd: place.root,
+    env: {
+      ...withoutGatewayVariables(),
+      GATEWAY_PORT: '0',
+      GATEWAY_DATA_DIR: join(place.tempDir, 'data'),
+      GATEWAY_CONFIG: config,
+      GATEWAY_ADMIN_TOKEN: adminToken,
+      GATEWAY_SANDBOX: 'off',
+      GATEWAY_LOG: 'warn',
+    },
+    logFile: join(place.tempDir, 'gateway.log'),
+  })
+  place.children.push(child)
+  const port = Number(await child.waitForLine(/^ready http:\/\/[^:]+:(\d+)$/, startMs))
+  const headers = { authorization: `Bearer ${callerToken}` }
+  return {
+    name: 'gateway',
+    port,
+    pids: [child.pid, ...childrenOf(child.pid)],
+    headers,
+    child,
+    peer: false,
+  }
+}
+
+export async function startPeer(place: Place): Promise<Target> {
+  const dir = join(place.tempDir, 'peer')
+  mkdirSync(dir)
+  writeFileSync(join(dir, 'package.json'), JSON.stringify(peerPackage))
+  const install = ['npm', 'install', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund']
+  const result = Bun.spawnSync(install, { timeout: installMs })
+  if (!result.success) throw new Error(`npm could not install the peer: ${result.stderr}`)
+  const port = freePort()
+  const script = join(dir, 'node_modules/@portkey-ai/gateway/build/start-server.js')
+  const child = startChild({
+    name: 'portkey',
+    command: ['node', script, `--port=${port}`, '--headless'],
+    cwd: dir,
+    logFile: join(place.tempDir, 'peer.log'),
+  })
+  place.children.push(child)
+  await child.waitUntil(() => isListening(port), startMs)
+  const headers = {
+    authorization: 'Bearer bench-upstream-key',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `http://127.0.0.1:${place.upstreamPort}/v1`,
+  }
+  return {
+    name: 'portkey',
+    port,
+    pids: [child.pid, ...childrenOf(child.pid)],
+    headers,
+    child,
+    peer: true,
+  }
+}
+
+/** The gateway must see the bench's settings and no one else's. */
+function withoutGatewayVariables(): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(Bun.env).filter(([name]) => !name.startsWith('GATEWAY_')),
+  )
+}
+
+/** nginx and the peer cannot take port 0; between this and their start the port is anyone's. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+async function isListening(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    socket.end()
+    return true
+  } catch {
+    return false
+  }
+}
