@@ -7,13 +7,14 @@ import type { Engine } from './engine/engine.ts'
 import {
   answerJson,
   answerPreflight,
+  type Connection,
   type Exchange,
   isDataPlane,
   newExchange,
 } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { surfaces } from './surfaces/index.ts'
-import type { App, Env } from './surfaces/surface.ts'
+import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
 export interface AppDeps {
   engine: Engine
@@ -23,14 +24,16 @@ export interface AppDeps {
   configSchema: () => Promise<string>
 }
 
-export type Handle = (
-  request: Request,
-  ip: () => string | undefined,
-) => Response | Promise<Response>
+export type Handle = (request: Request, connection: Connection) => Response | Promise<Response>
 
 export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): Handle {
   const app: App = new Hono<Env>()
-  for (const surface of surfaces) surface.mount(app, { engine, limits })
+  const hot = new Map<string, (x: Exchange) => Promise<Response>>()
+  const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
+    hot.set(path, work)
+    app.post(path, ({ env }) => work(env.exchange))
+  }
+  for (const surface of surfaces) surface.mount(app, { engine, limits, hotPost })
   app.route('/admin/v1', admin({ engine, limits, isAdmin }))
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
@@ -39,14 +42,18 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   app.get('/', ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
 
   app.notFound(({ env }) => answerRefusal(env.exchange, notRouted(app, env.exchange)))
-  app.onError((error, { env: { exchange } }) => {
+  const answerBug = (exchange: Exchange, error: unknown) => {
     engine.log.error('unexpected error', { request_id: exchange.requestId, error })
     return answerRefusal(exchange, refuse('internal_error', 'something went wrong in the gateway'))
-  })
+  }
+  app.onError((error, { env }) => answerBug(env.exchange, error))
 
-  return (request, ip) => {
-    const exchange = newExchange(request, ip)
-    if (request.method === 'OPTIONS' && isDataPlane(exchange.path)) return answerPreflight(exchange)
+  return (request, connection) => {
+    const exchange = newExchange(request, connection)
+    const { method } = request
+    const direct = method === 'POST' ? hot.get(exchange.path) : undefined
+    if (direct !== undefined) return direct(exchange).catch((error) => answerBug(exchange, error))
+    if (method === 'OPTIONS' && isDataPlane(exchange.path)) return answerPreflight(exchange)
     return app.fetch(request, { exchange })
   }
 }
@@ -57,16 +64,23 @@ function answerReady(x: Exchange, engine: Engine): Response {
   return answerJson(x, JSON.stringify({ status }), ready ? 200 : 503)
 }
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-
 function notRouted(app: App, { path, request }: Exchange) {
-  const allowed = methods.filter((method) => app.router.match(method, path)[0].length > 0)
-  if (allowed.length > 0) {
-    return refuse('method_not_allowed', `${request.method} is not possible on ${path}`, {
-      param: allowed.join(', '),
-    })
+  const allow = [...new Set(app.routes.filter((route) => takes(route, path)).map((r) => r.method))]
+  if (allow.length > 0) {
+    const message = `${request.method} is not possible on ${path}`
+    return refuse('method_not_allowed', message, { allow: allow.join(', ') })
   }
   return refuse('not_found', `there is nothing at ${path}${hintFor(path)}`)
+}
+
+/** Middleware is registered for all methods and answers nothing by itself. */
+function takes(route: { method: string; path: string }, path: string): boolean {
+  if (route.method === 'ALL') return false
+  const [wanted, given] = [route.path.split('/'), path.split('/')]
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
+  )
 }
 
 /** The commonest mistakes are in the base address. */

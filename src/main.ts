@@ -63,11 +63,12 @@ function listen(config: Config, { handle }: Gateway) {
       // Sizes are judged per route, after the caller is known and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch(request, server) {
-        // An upstream may think longer than a connection may idle; engine deadlines watch instead.
-        server.timeout(request, 0)
-        return handle(request, () => server.requestIP(request)?.address)
-      },
+      fetch: (request, server) =>
+        handle(request, {
+          ip: () => server.requestIP(request)?.address,
+          // An upstream may think longer than a connection may idle; deadlines watch it instead.
+          keepOpen: () => server.timeout(request, 0),
+        }),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -12,7 +12,7 @@ import type { Price, TokenRates } from '../contract/price.ts'
 import type { Engine } from '../engine/engine.ts'
 import { refresh } from '../engine/refresh.ts'
 import { formatNanos } from '../lib/decimal.ts'
-import { newId } from '../lib/ids.ts'
+import { newShortId } from '../lib/ids.ts'
 import { upsertModel } from '../store/models.ts'
 import { insertPrice, listPrices } from '../store/prices.ts'
 import { listOf, noteChange, pageQuery, type Resource, readBody, route, time } from './route.ts'
@@ -73,7 +73,7 @@ export const catalog: Resource = (app, deps) => {
       }
       const startMs = body.effective_from === undefined ? x.atMs : Date.parse(body.effective_from)
       const price: Price = {
-        id: newId('price', x.atMs),
+        id: newShortId('price', x.atMs),
         model: body.model,
         terms: termsFrom(body),
         // A version that started in the past would reprice calls that are already charged.

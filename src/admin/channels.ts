@@ -10,7 +10,7 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
 import { refresh } from '../engine/refresh.ts'
 import { testChannel } from '../engine/test-channel.ts'
-import { newId } from '../lib/ids.ts'
+import { newShortId } from '../lib/ids.ts'
 import {
   deleteChannel,
   findChannel,
@@ -32,7 +32,7 @@ export const channels: Resource = (app, deps) => {
     route(async (_, x) => {
       const body = await readBody(x, deps, channelDeclaration)
       if (body instanceof Refusal) return body
-      const channel = fromDeclaration(engine, body, newId('chn', x.atMs))
+      const channel = fromDeclaration(engine, body, newShortId('chn', x.atMs))
       const refusal = misplaced(engine, channel)
       if (refusal !== undefined) return refusal
       await store.tx(async (tx) => {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { tokenDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { refresh } from '../engine/refresh.ts'
-import { newId, newSecret } from '../lib/ids.ts'
+import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
 import { isUniqueConflict } from '../store/index.ts'
 import {
@@ -61,7 +61,7 @@ export const tokens: Resource = (app, deps) => {
         return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
       }
       const secret = body.token ?? newSecret('sk-')
-      const id = newId('tok', x.atMs)
+      const id = newShortId('tok', x.atMs)
       const { token: _secret, ...shown } = body
       try {
         await store.tx(async (tx) => {

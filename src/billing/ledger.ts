@@ -9,7 +9,7 @@ import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { ensure } from '../lib/ensure.ts'
 import { findAccount, listBalances } from '../store/accounts.ts'
-import { appendEntry, findEntry } from '../store/entries.ts'
+import { appendEntry, findEntries, findEntry } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
 import { type AccountFunds, availableNanos, fundsFrom, type StoredBalance } from './balances.ts'
 
@@ -125,6 +125,7 @@ export class Ledger {
   ): Promise<CreditResult> {
     const funds = this.#of(accountId)
     const takesBack = amountNanos < 0n
+    if ((await findEntries(this.#store.read, entry.ref)).length > 0) return 'repeated'
     if (takesBack) {
       if (funds.stale || availableNanos(funds) < -amountNanos) return 'insufficient'
       funds.balanceNanos += amountNanos
@@ -132,6 +133,8 @@ export class Ledger {
     const kind = takesBack ? 'adjust' : 'credit'
     const fresh = await this.#tracked(funds, () =>
       this.#store.tx(async (tx) => {
+        // One ref is one correction, whichever its sign.
+        if ((await findEntries(tx, entry.ref)).length > 0) return false
         const first = await appendEntry(tx, { ...entry, accountId, kind, amountNanos })
         if (first) await alongside(tx)
         return first

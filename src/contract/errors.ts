@@ -45,6 +45,8 @@ export interface RefusalExtras {
   param?: string
   upstreamRequestId?: string
   retryAfterSeconds?: number
+  /** Methods that a path does take. */
+  allow?: string
   /** For our own logs only; never rendered. */
   cause?: unknown
 }

@@ -50,7 +50,7 @@ export interface RequestDetail {
   firstByteMs?: number
   totalMs: number
   error?: string
-  attempts: readonly Attempt[]
+  attempts: Attempt[]
 }
 
 export interface RequestRecord {

@@ -10,7 +10,7 @@ import {
 } from '../contract/declarations.ts'
 import type { Price } from '../contract/price.ts'
 import { parseNanos } from '../lib/decimal.ts'
-import { newId, newSecret } from '../lib/ids.ts'
+import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
 import { insertPrice, loadPrices } from '../store/prices.ts'
 import {
@@ -91,7 +91,7 @@ async function replaceToken(
   await engine.store.tx(async (tx) => {
     if (before !== undefined) await revokeToken(tx, before.id, nowMs)
     await insertToken(tx, {
-      id: newId('tok', nowMs),
+      id: newShortId('tok', nowMs),
       accountId,
       name: declared.name,
       hash: engine.seal.hash(secret),
@@ -130,7 +130,7 @@ async function applyPrices(
         ? earlier.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 1)
         : earlier.filter((price) => price.effectiveFromMs === startMs)
     if (said.some((price) => Bun.deepEquals(price.terms, terms, true))) continue
-    const id = newId('price', nowMs)
+    const id = newShortId('price', nowMs)
     const price: Price = {
       id,
       model: declared.model,

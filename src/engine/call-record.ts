@@ -3,7 +3,7 @@
 import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { UpstreamError } from '../contract/provider.ts'
-import type { CallEnding, RequestRecord } from '../contract/requests.ts'
+import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts'
 import type { Admission } from './admit.ts'
 import type { CallContext, Engine } from './engine.ts'
 
@@ -35,15 +35,10 @@ export function noteAttempt(
   outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
 ): void {
   if (outcome.upstreamRequestId !== undefined) record.upstreamRequestId = outcome.upstreamRequestId
-  record.detail.attempts = [
-    ...record.detail.attempts,
-    {
-      channel: record.channel ?? '',
-      ms: engine.clock.nowMs() - startedMs,
-      ...(outcome.status !== undefined && { status: outcome.status }),
-      ...(outcome.error !== undefined && { error: outcome.error }),
-    },
-  ]
+  const attempt: Attempt = { channel: record.channel ?? '', ms: engine.clock.nowMs() - startedMs }
+  if (outcome.status !== undefined) attempt.status = outcome.status
+  if (outcome.error !== undefined) attempt.error = outcome.error
+  record.detail.attempts.push(attempt)
 }
 
 export function endRecord(

@@ -1,7 +1,7 @@
 // A newcomer's first account and token, so that the first call works without any set-up. Only for
 // an empty database in front of the sandbox: nobody gets credit on a real upstream this way.
 
-import { newId, newSecret } from '../lib/ids.ts'
+import { newSecret, newShortId } from '../lib/ids.ts'
 import { listAccounts } from '../store/accounts.ts'
 import { insertToken } from '../store/tokens.ts'
 import type { MadeToken } from './apply-declarations.ts'
@@ -18,7 +18,7 @@ export async function firstToken(engine: Engine): Promise<MadeToken[]> {
   const account = { name: 'default', source: 'api' as const, balanceNanos: openingNanos }
   await openAccount(engine, account, (tx, accountId) =>
     insertToken(tx, {
-      id: newId('tok', nowMs),
+      id: newShortId('tok', nowMs),
       accountId,
       name: 'first',
       hash: engine.seal.hash(secret),

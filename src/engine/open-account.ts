@@ -1,6 +1,6 @@
 // A new account and its opening credit: one transaction, so that neither is ever there alone.
 import type { Source } from '../contract/catalog.ts'
-import { newId } from '../lib/ids.ts'
+import { newShortId } from '../lib/ids.ts'
 import { insertAccount } from '../store/accounts.ts'
 import { appendEntry } from '../store/entries.ts'
 import type { Tx } from '../store/index.ts'
@@ -13,7 +13,7 @@ export async function openAccount(
 ): Promise<string> {
   const { name, source, balanceNanos } = account
   const atMs = engine.clock.nowMs()
-  const id = newId('acc', atMs)
+  const id = newShortId('acc', atMs)
   await engine.store.tx(async (tx) => {
     await insertAccount(tx, { id, name, source, createdAtMs: atMs })
     if (balanceNanos !== 0n) {

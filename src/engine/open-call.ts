@@ -63,7 +63,8 @@ export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
   const { engine, ctx, call, admission, record, startedMs } = open
   end(open)
   engine.ledger.release(admission.hold)
-  const error = cleaned(engine, timedOut(open) ?? raw, call.body)
+  const sent = call.body.replaceAll('\\/', '/')
+  const error = cleaned(engine, timedOut(open) ?? raw, sent)
   noteAttempt(engine, record, startedMs, {
     ...(error.httpStatus !== undefined && { status: error.httpStatus }),
     error: error.message,

@@ -37,12 +37,18 @@ export async function runText(
   return settled instanceof Refusal ? settled : { body: reply.body }
 }
 
-function ask({ engine, call, admission, provider, abort }: OpenCall): Promise<TextReply> {
+function ask({ engine, call, admission, provider, abort, deadline }: OpenCall): Promise<TextReply> {
   const { route, key } = admission
-  const { channel, baseUrl, upstreamModel } = route
   return provider.send(
     call,
-    { baseUrl, key, model: upstreamModel, timeouts: channel.timeouts, fetch: engine.fetch },
+    {
+      baseUrl: route.baseUrl,
+      key,
+      model: route.upstreamModel,
+      timeouts: route.channel.timeouts,
+      fetch: engine.fetch,
+      began: deadline.touch,
+    },
     abort.signal,
   )
 }

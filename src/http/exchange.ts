@@ -6,13 +6,19 @@ export interface Exchange {
   readonly atMs: number
   readonly request: Request
   readonly path: string
-  /** The address the connection came from. */
-  readonly ip: () => string | undefined
+  readonly connection: Connection
 }
 
-export function newExchange(request: Request, ip: () => string | undefined): Exchange {
+export interface Connection {
+  /** The address it came from. */
+  ip(): string | undefined
+  /** From here on the connection may be silent for as long as the answer takes. */
+  keepOpen(): void
+}
+
+export function newExchange(request: Request, connection: Connection): Exchange {
   const atMs = Date.now()
-  return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), ip }
+  return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), connection }
 }
 
 /** The path of an absolute URL without parsing all of it. */

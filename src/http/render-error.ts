@@ -34,9 +34,7 @@ export function answerRefusal(x: Exchange, refusal: Refusal): Response {
   const { retryAfterSeconds } = refusal.extras
   if (retryAfterSeconds !== undefined) extra['retry-after'] = String(retryAfterSeconds)
   else if (refusal.status === 429 || refusal.status === 503) extra['retry-after'] = '1'
-  if (refusal.code === 'method_not_allowed' && refusal.extras.param !== undefined) {
-    extra['allow'] = refusal.extras.param
-  }
+  if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow
   return answerJson(x, errorBody(refusal, x.requestId, x.path), refusal.status, extra)
 }
 

@@ -23,6 +23,8 @@ const shapes: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9+/_.=~-]{6,}/gi, '$1 [secret]'],
   [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?/g, '[secret]'],
   [/\b(?:sk|pk|rk|ak|ghp|gho|glpat|xox[abp]|whsec)[-_][A-Za-z0-9*_.-]{6,}/g, '[secret]'],
+  // A key with its middle hidden still shows both ends.
+  [/[A-Za-z0-9_-]*\*{3,}[A-Za-z0-9_-]*/g, '[secret]'],
   [/\b(?:AKIA|ASIA|AKLT|LTAI|AIza)[A-Za-z0-9_-]{8,}/g, '[secret]'],
   [
     /\b((?:api|access|secret|auth|private)?[-_ ]?(?:key|token|secret|password|passwd|signature|credential)s?)(["']?\s*[=:]\s*["']?)(?!\[secret\]|\d+\b)([^\s"',;&)}\]]{4,})/gi,

@@ -11,29 +11,21 @@ export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<Re
   const own = await db.selectFrom('requests').selectAll().where('request_id', '=', anyId).execute()
   if (own.length > 0) return own.map(shape)
   // One statement, so that the index cannot move on between looking into it and behind it.
-  const rows = await db
-    .selectFrom('requests')
-    .selectAll()
-    .where('request_id', 'in', (e) =>
-      e
-        .selectFrom('upstream_ids')
-        .select('request_id')
-        .where('upstream_request_id', '=', anyId)
-        .unionAll(
-          e
-            .selectFrom('requests')
-            .select('request_id')
-            .where('upstream_request_id', '=', anyId)
-            .where('seq', '>', watermark()),
-        ),
+  const { rows } = await sql<Selectable<Schema['requests']>>`
+    WITH RECURSIVE segments(n) AS (
+      SELECT min(segment) FROM upstream_ids
+      UNION ALL
+      SELECT n + 1 FROM segments WHERE n < (SELECT max(segment) FROM upstream_ids)
     )
-    .orderBy('seq')
-    .execute()
+    SELECT * FROM requests WHERE seq IN (
+      SELECT u.seq FROM segments JOIN upstream_ids u
+        ON u.segment = segments.n AND u.upstream_request_id = ${anyId}
+      UNION ALL
+      SELECT r.seq FROM requests r WHERE r.upstream_request_id = ${anyId} AND r.seq >
+        coalesce((SELECT CAST(value AS bigint) FROM meta WHERE key = ${watermarkKey}), 0)
+    ) ORDER BY seq`.execute(db)
   return rows.map(shape)
 }
-
-const watermark = () => sql<number>`
-  coalesce((SELECT CAST(value AS bigint) FROM meta WHERE key = ${watermarkKey}), 0)`
 
 export interface RequestFilter extends PageQuery {
   accountId?: string | undefined

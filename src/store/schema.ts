@@ -74,7 +74,7 @@ export interface Schema {
     charge_nanos: bigint
     detail: string
   }
-  upstream_ids: { upstream_request_id: string; request_id: string }
+  upstream_ids: { segment: number; upstream_request_id: string; seq: number }
   audit_log: {
     id: Generated<number>
     at_ms: number

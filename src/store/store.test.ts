@@ -218,7 +218,7 @@ describe.each([...engines])('the store on %s', (engine) => {
     expect(await findRequest(store.read, 'up_3')).toEqual(shared as RequestRecord[])
 
     await store.close()
-    const lateIndex = { quietMs: 10, settleMs: 50, rowsPerTransaction: 4 }
+    const lateIndex = { quietMs: 10, settleMs: 50 }
     store = await place.open({ lateIndex })
     const last = { watermark: '' }
     await until(async () => {

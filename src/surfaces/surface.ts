@@ -18,6 +18,8 @@ export type App = Hono<Env>
 export interface SurfaceDeps {
   engine: Engine
   limits: BodyLimits
+  /** A POST route on an exact path, looked up ahead of the router: for what is called most. */
+  hotPost(path: string, answer: (x: Exchange) => Promise<Response>): void
 }
 
 export interface Surface {
@@ -31,7 +33,7 @@ type Work = (x: Exchange, token: Token) => Promise<Response | Refusal> | Respons
 export function asCaller(engine: Engine, x: Exchange, work: Work): ReturnType<Work> {
   const secret = credentialOf(x)
   if (secret instanceof Refusal) return secret
-  const token = authenticate(engine, secret, x.ip)
+  const token = authenticate(engine, secret, x.connection.ip)
   return token instanceof Refusal ? token : work(x, token)
 }
 

@@ -74,7 +74,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     () => output,
     child.exited.then(() => Promise.all(collected)),
   )
-  return {
+  const gateway: TestGateway = {
     url,
     pid: child.pid,
     dataDir,
@@ -104,9 +104,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       }),
     chat(content, extra = {}) {
       const messages = [{ role: 'user', content }]
-      return this.post('/v1/chat/completions', { model: 'txta-plus', messages, ...extra })
+      return gateway.post('/v1/chat/completions', { model: 'txta-plus', messages, ...extra })
     },
   }
+  return gateway
 }
 
 /** A start that must fail; gives the exit code and what was printed. */
@@ -117,7 +118,12 @@ export async function failedStart(
     cwd: tempDir(),
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'] ?? '', GATEWAY_PORT: '0', GATEWAY_DATA_DIR: tempDir(), ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      GATEWAY_PORT: '0',
+      GATEWAY_DATA_DIR: tempDir(),
+      ...env,
+    },
   })
   const text = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
   return { code: await child.exited, text }

@@ -1,56 +1,17 @@
 // The caller's JSON on its way up and the upstream's on its way down. Text is spliced, not rebuilt:
 // numbers beyond double precision, key order and unknown fields survive as they came.
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json.ts'
+import { endOfString, isObject } from '../../lib/json.ts'
 
 /** What goes upstream: the mapped model name, and usage asked for on streams. */
 export function upstreamBody(call: TextCall, upstreamModel: string): string {
-  const needsUsage = call.stream && !call.wantsUsage
-  if (needsUsage && call.fields['stream_options'] != null) return rebuilt(call, upstreamModel)
-  if (!splices(call.body)) return rebuilt(call, upstreamModel)
-  const named = upstreamModel === call.model ? call.body : renamed(call.body, upstreamModel)
-  if (named === undefined) return rebuilt(call, upstreamModel)
-  if (!needsUsage) return named
-  if (call.body.includes('"stream_options"')) return rebuilt(call, upstreamModel)
-  return named.replace('{', '{"stream_options":{"include_usage":true},')
-}
-
-function rebuilt(call: TextCall, model: string): string {
-  const options = call.fields['stream_options']
-  return JSON.stringify({
-    ...call.fields,
-    model,
-    ...(call.stream && {
-      stream_options: { ...(isObject(options) ? options : {}), include_usage: true },
-    }),
-  })
-}
-
-/**
- * Whether the text names its model once and plainly. Given twice, or spelled with escapes, two
- * parsers could read two models from it, and the one served would not be the one billed.
- */
-function splices(text: string): boolean {
-  const first = text.indexOf('"model"')
-  return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !escapedLetter.test(text)
-}
-
-const escapedLetter = /\\u00[4-7]/
-const modelKey = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
-
-/**
- * The text with the value of its only `model` key replaced; undefined when there is no single one.
- * Inside a JSON string every quote is escaped, so `"model"` with bare quotes is always a key or a
- * whole string.
- */
-export function renamed(text: string, model: string): string | undefined {
-  if (!splices(text)) return undefined
-  let done = false
-  const out = text.replace(modelKey, () => {
-    done = true
-    return `"model":${JSON.stringify(model)}`
-  })
-  return done ? out : undefined
+  const { body, fields } = call
+  const named =
+    upstreamModel === call.model && namesOnce(body) ? body : withModel(body, upstreamModel)
+  if (!call.stream || call.wantsUsage) return named
+  const options = fields['stream_options']
+  const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
+  return withField(named, 'stream_options', JSON.stringify(wanted))
 }
 
 /** An answer with the caller's model name in place of the upstream's. */
@@ -59,6 +20,82 @@ export function restoreModel(
   parsed: Readonly<Record<string, unknown>>,
   model: string,
 ): string {
-  if (parsed['model'] === model) return text
-  return renamed(text, model) ?? JSON.stringify({ ...parsed, model })
+  return parsed['model'] === model ? text : withModel(text, model)
 }
+
+const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
+
+/** `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. */
+export function withModel(text: string, model: string): string {
+  const value = JSON.stringify(model)
+  if (!namesOnce(text)) return withField(text, 'model', value)
+  const field = modelField.exec(text)
+  if (field === null) return withField(text, 'model', value)
+  return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
+}
+
+/**
+ * Whether `"model"` stands in the text once and plainly; it is then the field itself, because
+ * inside a JSON string every quote is escaped. Given twice, or spelled with escapes, two parsers
+ * could read two models from the text, and the one served would not be the one billed.
+ */
+function namesOnce(text: string): boolean {
+  const first = text.indexOf('"model"')
+  return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !escapedLetter.test(text)
+}
+
+const escapedLetter = /\\u00[4-7]/
+
+/** Sets a field of the outermost object, wherever and however often it is given; adds it if not. */
+export function withField(text: string, name: string, value: string): string {
+  if (!text.includes(`"${name}"`) && !escapedLetter.test(text)) {
+    const open = text.indexOf('{') + 1
+    const comma = /^\s*\}/.test(text.slice(open)) ? '' : ','
+    return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
+  }
+  let out = ''
+  let from = 0
+  for (const { start, end } of valuesOf(text, name)) {
+    out += text.slice(from, start) + value
+    from = end
+  }
+  if (from > 0) return out + text.slice(from)
+  const open = text.indexOf('{') + 1
+  return `${text.slice(0, open)}"${name}":${value},${text.slice(open)}`
+}
+
+/** Where the values of a field of the outermost object begin and end. The text is valid JSON. */
+function valuesOf(text: string, name: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = []
+  let depth = 0
+  let key: string | undefined
+  let start = -1
+  const close = (end: number) => {
+    if (start !== -1 && key === name) found.push({ start, end: trimmedEnd(text, start, end) })
+    start = -1
+    key = undefined
+  }
+  for (let i = text.indexOf('{'); i < text.length; i++) {
+    const char = text[i]
+    if (char === '"') {
+      const end = endOfString(text, i)
+      if (depth === 1 && start === -1) key = JSON.parse(text.slice(i, end + 1))
+      i = end
+    } else if (char === ':' && depth === 1 && start === -1) start = valueStart(text, i + 1)
+    else if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') {
+      if (depth === 1) close(i)
+      depth--
+    } else if (char === ',' && depth === 1) close(i)
+  }
+  return found
+}
+
+function valueStart(text: string, from: number): number {
+  let at = from
+  while (/\s/.test(text[at] ?? '')) at++
+  return at
+}
+
+const trimmedEnd = (text: string, start: number, end: number): number =>
+  start + text.slice(start, end).trimEnd().length

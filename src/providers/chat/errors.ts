@@ -36,7 +36,7 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
   if (status === 400 || status === 413 || status === 422) {
     return contentPolicy.test(words) ? 'content_policy_violation' : 'upstream_invalid_request'
   }
-  if (status === 401 || status === 403 || status === 404) return 'upstream_permission_denied'
+  if (status >= 401 && status <= 404) return 'upstream_permission_denied'
   if (status === 429) return 'upstream_rate_limited'
   if (status === 408 || status === 504) return 'upstream_timeout'
   return 'upstream_error'

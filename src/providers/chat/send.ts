@@ -11,6 +11,7 @@ import { ChatStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
+const noAnswer = 'the upstream answered with something that is not a chat completion'
 
 export async function send(
   call: TextCall,
@@ -34,6 +35,7 @@ export async function send(
   } catch (error) {
     return failed('upstream_unreachable', 'the upstream could not be reached', undefined, error)
   }
+  upstream.began()
   const requestId = upstreamRequestId(response.headers)
   if (response.status !== 200) {
     const text = await readText(response, maxErrorBytes).catch(() => '')
@@ -74,12 +76,13 @@ async function readAnswer(
   }
   const answer = text === undefined ? undefined : parse(text)
   if (text === undefined || !isObject(answer)) {
-    const message = 'the upstream answered with something that is not a chat completion'
-    return failed('upstream_invalid_response', message, requestId)
+    return failed('upstream_invalid_response', noAnswer, requestId)
   }
-  if (answer['error'] != null || !Array.isArray(answer['choices'])) {
+  if (answer['error'] != null) {
     return { kind: 'failed', error: readError(200, response.headers, text) }
   }
+  if (!Array.isArray(answer['choices']))
+    return failed('upstream_invalid_response', noAnswer, requestId)
   const choices = answer['choices']
   return {
     kind: 'json',

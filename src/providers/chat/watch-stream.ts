@@ -4,16 +4,19 @@
 import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject } from '../../lib/json.ts'
-import { renamed } from './body.ts'
+import { withModel } from './body.ts'
 import { readErrorEvent } from './errors.ts'
 import { readUsage } from './usage.ts'
 
 /** An event larger than this is not an event. */
 const maxEventBytes = 8 * 1024 * 1024
-/** Text is counted lazily, in pieces of this size; most streams never need the count. */
-const countEveryBytes = 16 * 1024
+/** The beginning of a stream that stands for the rest when its text has to be counted. */
+const sampleBytes = 4 * 1024
 
-const worthOpening = /prompt_tokens|\[DONE\]|"error"|"finish_reason"\s*:\s*"/
+/** What makes an event worth opening: usage, the end, an error. */
+const signs = ['"usage":{', '"usage": {', '[DONE]', '"error"'].map((sign) => Buffer.from(sign))
+const worthParsing = /"usage"\s*:\s*\{|"error"/
+const finishReason = /"finish_reason"\s*:\s*"/
 const done = Buffer.from('data: [DONE]\n\n')
 
 export interface WatchOptions {
@@ -29,10 +32,11 @@ export class ChatStreamWatcher implements StreamWatcher {
   reported: Reported = { usage: undefined, raw: undefined }
   readonly #options: WatchOptions
   #carry: Buffer | undefined
-  #finishSeen = false
-  #uncounted: Buffer[] = []
-  #uncountedBytes = 0
-  #counted = 0
+  /** The last bytes that went through whole; they tell whether the answer had come to its end. */
+  #last: Buffer | undefined
+  #sample: Buffer[] = []
+  #sampledBytes = 0
+  #seenBytes = 0
 
   constructor(options: WatchOptions) {
     this.#options = options
@@ -50,16 +54,18 @@ export class ChatStreamWatcher implements StreamWatcher {
     if (end === 0) return undefined
     const whole = end === bytes.length ? bytes : bytes.subarray(0, end)
     this.#remember(whole)
-    if (this.#options.restoreTo === undefined && !worthOpening.test(whole.toString('latin1'))) {
-      return whole
-    }
-    return this.#open(whole)
+    if (this.#options.restoreTo !== undefined) return this.#open(whole, 0)
+    const sign = firstSign(whole)
+    return sign === -1 ? whole : this.#open(whole, startOfEvent(whole, sign))
   }
 
   close(): void {
     if (this.outcome !== undefined) return
-    if (this.#finishSeen && this.#carry === undefined) {
-      // Some upstreams end without the marker; every choice had said why it stopped.
+    const rest = this.#carry?.toString().trimEnd() ?? ''
+    // Some upstreams leave out the last line ends, others the marker: then the last event must
+    // have said why the answer stopped, or the usage must have come.
+    const over = rest === '' && (this.#hasUsage || finishReason.test(this.#lastText()))
+    if (over || dataOf(`${rest}\n\n`) === '[DONE]') {
       this.outcome = 'finished'
       this.ending = done
       return
@@ -67,19 +73,27 @@ export class ChatStreamWatcher implements StreamWatcher {
     this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
   }
 
+  get #hasUsage(): boolean {
+    return this.reported.raw !== undefined
+  }
+
+  #lastText(): string {
+    return this.#last?.toString('latin1') ?? ''
+  }
+
+  /** Counted in the sample and scaled to the whole: nothing of a long answer has to be kept. */
   countOutputTokens(): number {
-    if (this.#uncounted.length > 0) {
-      this.#counted += countText(Buffer.concat(this.#uncounted).toString())
-      this.#uncounted = []
-      this.#uncountedBytes = 0
-    }
-    return this.#counted
+    if (this.#sampledBytes === 0) return 0
+    const counted = countText(Buffer.concat(this.#sample).toString())
+    return Math.ceil((counted * this.#seenBytes) / this.#sampledBytes)
   }
 
   #remember(whole: Buffer): void {
-    this.#uncounted.push(whole)
-    this.#uncountedBytes += whole.length
-    if (this.#uncountedBytes > countEveryBytes) this.countOutputTokens()
+    this.#last = whole
+    this.#seenBytes += whole.length
+    if (this.#sampledBytes > sampleBytes) return
+    this.#sample.push(whole)
+    this.#sampledBytes += whole.length
   }
 
   #fail(message: string, code: UpstreamError['code'] = 'upstream_invalid_response'): void {
@@ -87,13 +101,16 @@ export class ChatStreamWatcher implements StreamWatcher {
     this.outcome = { code, message, ...(id !== undefined && { upstreamRequestId: id }) }
   }
 
-  #open(whole: Buffer): Uint8Array | undefined {
+  /** Events from `start` on are looked at one by one; what stands before passes as it is. */
+  #open(whole: Buffer, start: number): Uint8Array | undefined {
     let out = ''
-    for (const event of splitEvents(whole.toString())) {
+    for (const event of splitEvents(whole.toString('utf8', start))) {
       if (this.outcome !== undefined) break
       out += this.#pass(event)
     }
-    return out === '' ? undefined : Buffer.from(out)
+    if (start === 0) return out === '' ? undefined : Buffer.from(out)
+    const before = whole.subarray(0, start)
+    return out === '' ? before : Buffer.concat([before, Buffer.from(out)])
   }
 
   /** One whole event, its closing blank line included, to what the caller gets of it. */
@@ -105,7 +122,7 @@ export class ChatStreamWatcher implements StreamWatcher {
       this.ending = Buffer.from(event)
       return ''
     }
-    return worthOpening.test(event) ? this.#inspect(event, data) : this.#restored(event)
+    return worthParsing.test(event) ? this.#inspect(event, data) : this.#restored(event)
   }
 
   #inspect(event: string, data: string): string {
@@ -121,23 +138,35 @@ export class ChatStreamWatcher implements StreamWatcher {
       this.outcome = readErrorEvent(chunk['error'], this.#options.upstreamRequestId)
       return ''
     }
-    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
-    if (choices.some((c) => isObject(c) && typeof c['finish_reason'] === 'string')) {
-      this.#finishSeen = true
-    }
     if (!isObject(chunk['usage'])) return this.#restored(event)
     this.reported = readUsage(chunk['usage'])
     if (this.#options.wantsUsage) return this.#restored(event)
-    if (choices.length === 0) return ''
+    if (!Array.isArray(chunk['choices']) || chunk['choices'].length === 0) return ''
     const { usage: _, ...rest } = chunk
     return this.#restored(`data: ${JSON.stringify(rest)}\n\n`)
   }
 
   #restored(event: string): string {
     const name = this.#options.restoreTo
-    if (name === undefined) return event
-    return renamed(event, name) ?? rebuiltEvent(event, name)
+    return name === undefined || !event.includes('{') ? event : withModel(event, name)
   }
+}
+
+/** Index of the earliest sign; -1 when the bytes need no look. */
+function firstSign(bytes: Buffer): number {
+  let first = -1
+  for (const sign of signs) {
+    const at = bytes.indexOf(sign)
+    if (at !== -1 && (first === -1 || at < first)) first = at
+  }
+  return first
+}
+
+/** Index where the event that holds this byte begins. */
+function startOfEvent(bytes: Buffer, at: number): number {
+  const unix = bytes.lastIndexOf('\n\n', at)
+  const dos = bytes.lastIndexOf('\r\n\r\n', at)
+  return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
 }
 
 /** Index just after the last blank line; 0 when no event is whole yet. */
@@ -153,21 +182,12 @@ const splitEvents = (text: string): string[] => text.match(/[\s\S]*?(?:\r\n\r\n|
 
 /** The event's data, its lines joined; undefined for comments and other fields. */
 function dataOf(event: string): string | undefined {
-  if (!event.includes('data:')) return undefined
+  if (event.startsWith('data: ') && event.indexOf('\n') === event.length - 2) {
+    return event.slice(6, -2)
+  }
   const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'))
   if (lines.length === 0) return undefined
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
-}
-
-function rebuiltEvent(event: string, model: string): string {
-  const data = dataOf(event)
-  if (data === undefined) return event
-  try {
-    const chunk: unknown = JSON.parse(data)
-    return isObject(chunk) ? `data: ${JSON.stringify({ ...chunk, model })}\n\n` : event
-  } catch {
-    return event
-  }
 }
 
 const textField = /"(?:content|reasoning_content|arguments)":"((?:[^"\\]|\\.)*)"/g

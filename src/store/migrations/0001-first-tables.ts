@@ -120,9 +120,10 @@ CREATE TABLE requests (
 CREATE INDEX requests_by_account ON requests (account_id, seq);
 
 CREATE TABLE upstream_ids (
+  segment {int} NOT NULL,
   upstream_request_id {text} NOT NULL,
-  request_id {text} NOT NULL,
-  PRIMARY KEY (upstream_request_id, request_id)
+  seq {int} NOT NULL,
+  PRIMARY KEY (segment, upstream_request_id, seq)
 ){byKey};
 
 CREATE TABLE audit_log (

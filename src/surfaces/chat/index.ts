@@ -10,8 +10,8 @@ import { parseChat } from './parse.ts'
 
 export const chat: Surface = {
   name: 'chat',
-  mount(app, { engine, limits }) {
-    app.post('/v1/chat/completions', async ({ env: { exchange } }) => {
+  mount(_, { engine, limits, hotPost }) {
+    hotPost('/v1/chat/completions', async (exchange) => {
       const result = await asCaller(engine, exchange, async (x, token) => {
         const ctx = contextOf(x, token)
         const body = await readJsonObject(x, limits)
@@ -19,6 +19,7 @@ export const chat: Surface = {
         if (call instanceof Refusal) {
           return recordUnbilled(engine, newRecord(ctx, 'chat', ''), 'refused', call)
         }
+        x.connection.keepOpen()
         const done = await runText(engine, ctx, call)
         if (done instanceof Refusal) return done
         return 'body' in done ? answerJson(x, done.body) : answerStream(x, done.stream)

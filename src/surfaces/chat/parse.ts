@@ -10,17 +10,22 @@ const wrong = (param: string, message: string): Refusal =>
 
 /** More answers than anybody needs from one call. */
 const maxChoices = 128
+const maxModelName = 256
 
 export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   const { model, messages } = fields
   if (typeof model !== 'string' || model === '') {
     return wrong('model', "'model' must be a non-empty string")
   }
+  if (model.length > maxModelName) return wrong('model', "'model' is too long for a model name")
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
   }
-  const odd = messages.findIndex((m) => !isObject(m) || typeof m['role'] !== 'string')
-  if (odd !== -1) return wrong('messages', `'messages[${odd}]' must be an object with a 'role'`)
+  for (let i = 0; i < messages.length; i++) {
+    const message: unknown = messages[i]
+    if (isObject(message) && typeof message['role'] === 'string') continue
+    return wrong('messages', `'messages[${i}]' must be an object with a 'role'`)
+  }
   const stream = fields['stream'] ?? false
   if (typeof stream !== 'boolean') return wrong('stream', "'stream' must be true or false")
   const options = fields['stream_options']

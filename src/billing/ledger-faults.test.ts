@@ -1,0 +1,199 @@
+// A write that fails leaves its outcome open: the account takes no new holds until the store has
+// been asked, and is exact from then on.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { newId } from '../lib/ids.ts'
+import { findAccount, insertAccount } from '../store/accounts.ts'
+import { findEntries } from '../store/entries.ts'
+import type { Store } from '../store/index.ts'
+import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-engines.ts'
+import { availableNanos } from './balances.ts'
+import { Ledger } from './ledger.ts'
+
+const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
+
+/** `refuse` writes nothing; `lose` writes and then says that it failed. */
+type Fault = 'none' | 'refuse' | 'lose'
+
+interface Faulty extends Store {
+  fault: Fault
+  sick: boolean
+}
+
+function faulty(store: Store): Faulty {
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { fault } = made
+    if (fault === 'refuse') throw new Error('the disk said no')
+    const result = await work()
+    if (fault === 'lose') throw new Error('the answer was lost')
+    return result
+  }
+  const made: Faulty = {
+    engine: store.engine,
+    read: store.read,
+    tx: (work) => guarded(() => store.tx(work)),
+    record: (request, entry) => guarded(() => store.record(request, entry)),
+    close: () => store.close(),
+    get healthy() {
+      return store.healthy && !made.sick
+    },
+    fault: 'none',
+    sick: false,
+  }
+  return made
+}
+
+let place: Place
+let store: Faulty
+let ledger: Ledger
+const id = 'acc_1'
+
+beforeEach(async () => {
+  place = await newPlace('sqlite')
+  store = faulty(await place.open())
+  await store.tx((tx) => insertAccount(tx, { id, name: 'acme', source: 'api', createdAtMs: 1 }))
+  ledger = await Ledger.open(store)
+  await ledger.credit(id, 1_000n, { ref: 'c_1', atMs: 1 })
+})
+
+afterEach(async () => {
+  await store.close()
+  await place.remove()
+})
+
+const spendable = () => availableNanos(ledger.funds(id)!)
+const stored = async () => {
+  const account = await findAccount(store.read, id)
+  return account!.balanceNanos - account!.heldNanos
+}
+
+type Attempt = [name: string, nanosIfStored: bigint, attempt: () => Promise<unknown>]
+
+const attempts: Attempt[] = [
+  [
+    'a charge',
+    -300n,
+    () => ledger.settle(ledger.hold(id, 400n)!, 300n, aRequest({ accountId: id }), labels),
+  ],
+  ['a credit', 70n, () => ledger.credit(id, 70n, { ref: 'c_2', atMs: 1 })],
+  ['a credit taken back', -70n, () => ledger.credit(id, -70n, { ref: 'c_3', atMs: 1 })],
+  ['a hold of a task', -200n, () => ledger.holdTask('video_1', id, 200n, 1)],
+]
+
+describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault) => {
+  test.each(attempts)(
+    '%s leaves the account shut until it is exact again',
+    async (_, nanos, run) => {
+      store.sick = true
+      store.fault = fault
+      expect(await failureOf(run())).toMatch(fault === 'refuse' ? 'said no' : 'was lost')
+      expect(ledger.usable(id)).toBe(false)
+      expect(ledger.hold(id, 1n)).toBeUndefined()
+      store.fault = 'none'
+      expect(await ledger.credit(id, -1n, { ref: 'c_9', atMs: 1 })).toBe('insufficient')
+      expect(await ledger.holdTask('video_9', id, 1n, 1)).toBe('insufficient')
+      store.sick = false
+      await until(() => ledger.usable(id))
+      const wanted = 1_000n + (fault === 'lose' ? nanos : 0n)
+      expect(await stored()).toBe(wanted)
+      expect(spendable()).toBe(wanted)
+      expect(ledger.funds(id)?.callHoldsNanos).toBe(0n)
+    },
+  )
+
+  test('the end of a task leaves the account shut, and can be tried again', async () => {
+    await ledger.holdTask('video_1', id, 200n, 1)
+    const charge = { taskId: 'video_1', chargeNanos: 150n, ...labels }
+    const end = () => ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, charge)
+    store.fault = fault
+    expect(await failureOf(end())).not.toBe('it did not fail')
+    expect(ledger.usable(id)).toBe(false)
+    expect(spendable() <= (await stored())).toBe(true)
+    store.fault = 'none'
+    await until(() => ledger.usable(id))
+    expect(spendable()).toBe(fault === 'lose' ? 850n : 800n)
+    expect(await end()).toBe(fault === 'refuse')
+    expect([spendable(), await stored()]).toEqual([850n, 850n])
+    expect(await findEntries(store.read, 'video_1')).toHaveLength(3)
+  })
+
+  test('calls that are on their way keep their holds and are settled exactly', async () => {
+    const [first, second, third] = [400n, 100n, 50n].map((nanos) => ledger.hold(id, nanos)!)
+    store.fault = fault
+    const request = () => aRequest({ accountId: id })
+    const lost = failureOf(ledger.settle(first!, 300n, request(), labels))
+    expect(await lost).not.toBe('it did not fail')
+    store.fault = 'none'
+    await ledger.settle(second!, 80n, request(), labels)
+    await until(() => ledger.usable(id))
+    const balance = 1_000n - 80n - (fault === 'lose' ? 300n : 0n)
+    expect(ledger.funds(id)).toMatchObject({ balanceNanos: balance, callHoldsNanos: 50n })
+    ledger.release(third!)
+    expect([spendable(), await stored()]).toEqual([balance, balance])
+  })
+})
+
+test('other accounts are not shut', async () => {
+  const other = newId('acc')
+  await store.tx((tx) => insertAccount(tx, { id: other, name: 'b', source: 'api', createdAtMs: 1 }))
+  ledger.add({ id: other, balanceNanos: 0n, heldNanos: 0n })
+  await ledger.credit(other, 10n, { ref: 'c_2', atMs: 1 })
+  store.fault = 'refuse'
+  store.sick = true
+  const settling = ledger.settle(ledger.hold(id, 1n)!, 1n, aRequest({ accountId: id }), labels)
+  expect(await failureOf(settling)).toMatch('said no')
+  expect([ledger.usable(id), ledger.usable(other)]).toEqual([false, true])
+  expect(ledger.hold(other, 10n)).toBeDefined()
+  store.sick = false
+  store.fault = 'none'
+  await until(() => ledger.usable(id))
+})
+
+test('many failures and successes at once end exactly', async () => {
+  const settling = Array.from({ length: 60 }, (_, i) => {
+    store.fault = (['none', 'refuse', 'lose', 'none'] as const)[i % 4]!
+    const hold = ledger.hold(id, 9n)!
+    return ledger.settle(hold, 5n, aRequest({ accountId: id }), labels)
+  })
+  store.fault = 'none'
+  const outcomes = await Promise.allSettled(settling)
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(30)
+  await until(() => ledger.usable(id))
+  // A quarter of them were refused; the others were written, told or not.
+  expect([spendable(), await stored()]).toEqual([775n, 775n])
+  expect(ledger.funds(id)).toMatchObject({ callHoldsNanos: 0n, pending: 0 })
+})
+
+test('a store closed underneath shuts the account; opened again, everything is exact', async () => {
+  const request = aRequest({ accountId: id })
+  await ledger.settle(ledger.hold(id, 400n)!, 300n, request, labels)
+  const hold = ledger.hold(id, 400n)!
+  await store.close()
+  const late = ledger.settle(hold, 200n, aRequest({ accountId: id }), labels)
+  expect(await failureOf(late)).toMatch('closed')
+  expect(ledger.usable(id)).toBe(false)
+  expect(ledger.hold(id, 1n)).toBeUndefined()
+  store = faulty(await place.open())
+  ledger = await Ledger.open(store)
+  expect(ledger.usable(id)).toBe(true)
+  expect([spendable(), await stored()]).toEqual([700n, 700n])
+  expect(await findEntries(store.read, request.requestId)).toHaveLength(1)
+})
+
+test('an account nobody knows can hold nothing', () => {
+  expect(ledger.usable('acc_none')).toBe(false)
+  expect(ledger.hold('acc_none', 0n)).toBeUndefined()
+})
+
+test('what cannot be charged is an error before anything is written', async () => {
+  const hold = ledger.hold(id, 10n)!
+  const record = aRequest({ accountId: id })
+  expect(await failureOf(ledger.settle(hold, -1n, record, labels))).toMatch('never negative')
+  expect(hold.open).toBe(true)
+  ledger.release(hold)
+  await ledger.holdTask('video_1', id, 20n, 1)
+  const tooMuch = { taskId: 'video_1', chargeNanos: 21n, ...labels }
+  const ending = ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, tooMuch)
+  expect(await failureOf(ending)).toMatch('within its hold')
+  await until(() => ledger.usable(id))
+  expect([spendable(), await stored()]).toEqual([980n, 980n])
+})

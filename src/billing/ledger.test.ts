@@ -1,0 +1,294 @@
+// The ledger against a model that is too simple to be wrong, on every store there is, and against
+// stores that fail.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { newId } from '../lib/ids.ts'
+import { findAccount, insertAccount } from '../store/accounts.ts'
+import { findEntries, sumEntries } from '../store/entries.ts'
+import type { Store } from '../store/index.ts'
+import { findRequest } from '../store/requests.ts'
+import { aRequest, engines, failureOf, newPlace, type Place } from '../store/test-engines.ts'
+import { availableNanos } from './balances.ts'
+import { type Hold, Ledger } from './ledger.ts'
+
+if (!engines.includes('postgres')) {
+  console.error('left out: ledger on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+const caseLimitMs = 60_000
+const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
+
+type Op =
+  | { op: 'hold'; wanted: bigint; least: bigint }
+  | { op: 'settle'; pick: number; amount: bigint }
+  | { op: 'release'; pick: number }
+  | { op: 'credit'; ref: number; amount: bigint }
+  | { op: 'holdTask'; task: number; amount: bigint }
+  | { op: 'endTask'; task: number; share: bigint | undefined }
+  | { op: 'reopen' }
+
+function smaller(a: bigint, b: bigint): bigint {
+  if (a < b) return a
+  return b
+}
+
+const amount = fc.bigInt({ min: 0n, max: 100n })
+const pick = fc.nat(20)
+const few = fc.nat(5)
+const op: fc.Arbitrary<Op> = fc.oneof(
+  fc.record({ wanted: amount, least: amount }).map(({ wanted, least }) => ({
+    op: 'hold' as const,
+    wanted,
+    least: smaller(least, wanted),
+  })),
+  fc.record({ op: fc.constant('settle' as const), pick, amount }),
+  fc.record({ op: fc.constant('release' as const), pick }),
+  fc.record({
+    op: fc.constant('credit' as const),
+    ref: few,
+    amount: fc.bigInt({ min: -80n, max: 200n }).filter((nanos) => nanos !== 0n),
+  }),
+  fc.record({ op: fc.constant('holdTask' as const), task: few, amount }),
+  fc.record({
+    op: fc.constant('endTask' as const),
+    task: few,
+    share: fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }),
+  }),
+  fc.constant({ op: 'reopen' as const }),
+)
+
+interface Model {
+  balance: bigint
+  holds: bigint[]
+  credits: Map<string, bigint>
+  tasks: Map<string, { held: bigint; ended: boolean }>
+}
+
+const sum = (values: Iterable<bigint>) => [...values].reduce((total, each) => total + each, 0n)
+const openTasks = ({ tasks }: Model) => [...tasks.values()].filter(({ ended }) => !ended)
+const heldByTasks = (model: Model) => sum(openTasks(model).map(({ held }) => held))
+const available = (model: Model) => model.balance - sum(model.holds) - heldByTasks(model)
+
+/** One account of its own, the ledger over it, and what both should look like. */
+class Bench {
+  readonly store: Store
+  readonly accountId = newId('acc')
+  readonly model: Model = { balance: 0n, holds: [], credits: new Map(), tasks: new Map() }
+  readonly holds: Hold[] = []
+  ledger!: Ledger
+
+  constructor(store: Store) {
+    this.store = store
+  }
+
+  async open(): Promise<void> {
+    const { store, accountId: id } = this
+    await store.tx((tx) => insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 }))
+    this.ledger = await Ledger.open(store)
+  }
+
+  async run(step: Op): Promise<void> {
+    const { ledger, model, accountId: id, holds } = this
+    switch (step.op) {
+      case 'hold': {
+        const got = ledger.hold(id, step.wanted, step.least)
+        const takes = smaller(step.wanted, available(model))
+        const fits = takes >= step.least && (takes > 0n || step.wanted === 0n)
+        expect(got?.amountNanos).toBe(fits ? takes : undefined)
+        if (got === undefined) return
+        holds.push(got)
+        model.holds.push(takes)
+        return
+      }
+      case 'settle':
+        return this.#settle(step.pick, step.amount)
+      case 'release': {
+        if (holds.length === 0) return
+        const [hold] = holds.splice(step.pick % holds.length, 1)
+        model.holds.splice(step.pick % model.holds.length, 1)
+        ledger.release(hold!)
+        expect(() => ledger.release(hold!)).toThrow('a hold ends once')
+        return
+      }
+      case 'credit':
+        return this.#credit(step.ref, step.amount)
+      case 'holdTask':
+        return this.#holdTask(step.task, step.amount)
+      case 'endTask':
+        return this.#endTask(step.task, step.share)
+      case 'reopen':
+        // Holds of calls die with the process; those of tasks do not.
+        this.ledger = await Ledger.open(this.store)
+        holds.length = 0
+        model.holds.length = 0
+    }
+  }
+
+  async #settle(at: number, wanted: bigint): Promise<void> {
+    const { ledger, model, holds, store } = this
+    if (holds.length === 0) return
+    const [hold] = holds.splice(at % holds.length, 1)
+    model.holds.splice(at % model.holds.length, 1)
+    const charge = smaller(wanted, available(model))
+    const record = aRequest({ accountId: this.accountId })
+    await ledger.settle(hold!, wanted, record, labels)
+    model.balance -= charge
+    expect(await failureOf(ledger.settle(hold!, 1n, record, labels))).toMatch('a hold ends once')
+    const [row] = await findRequest(store.read, record.requestId)
+    const absorbed = charge < wanted ? (wanted - charge).toString() : undefined
+    expect([row?.chargeNanos, row?.detail.absorbedNanos]).toEqual([charge, absorbed])
+    const entries = await findEntries(store.read, record.requestId)
+    expect(entries.map(({ kind, amountNanos }) => [kind, amountNanos])).toEqual([
+      ['charge', -charge],
+    ])
+  }
+
+  async #credit(number: number, nanos: bigint): Promise<void> {
+    const { ledger, model, accountId } = this
+    const ref = `credit:${accountId}:${number}`
+    // An adjustment is another kind of entry, so it may share its ref with a credit.
+    const key = `${nanos < 0n ? 'adjust' : 'credit'} ${ref}`
+    const said = await ledger.credit(accountId, nanos, { ref, atMs: 1 })
+    if (nanos < 0n && available(model) < -nanos) expect(said).toBe('insufficient')
+    else if (model.credits.has(key)) expect(said).toBe('repeated')
+    else {
+      expect(said).toBe('done')
+      model.credits.set(key, nanos)
+      model.balance += nanos
+    }
+  }
+
+  async #holdTask(number: number, nanos: bigint): Promise<void> {
+    const { ledger, model, accountId } = this
+    const task = `video_${accountId}_${number}`
+    const said = await ledger.holdTask(task, accountId, nanos, 1)
+    if (available(model) < nanos) expect(said).toBe('insufficient')
+    else if (model.tasks.has(task)) expect(said).toBe('repeated')
+    else {
+      expect(said).toBe('done')
+      model.tasks.set(task, { held: nanos, ended: false })
+    }
+  }
+
+  async #endTask(number: number, share: bigint | undefined): Promise<void> {
+    const { ledger, model, accountId } = this
+    const taskId = `video_${accountId}_${number}`
+    const task = model.tasks.get(taskId)
+    const chargeNanos = share === undefined ? undefined : ((task?.held ?? 0n) * share) / 4n
+    const charge = chargeNanos === undefined ? undefined : { taskId, chargeNanos, ...labels }
+    const ended = await ledger.endTask(accountId, { taskId, atMs: 1 }, charge)
+    expect(ended).toBe(task !== undefined && !task.ended)
+    if (!ended || task === undefined) return
+    task.ended = true
+    model.balance -= chargeNanos ?? 0n
+  }
+
+  /** Memory, store and model agree, and nobody has spent what they had not. */
+  async check(): Promise<void> {
+    const { ledger, model, accountId, store } = this
+    const funds = ledger.funds(accountId)!
+    expect(availableNanos(funds)).toBe(available(model))
+    expect(availableNanos(funds) >= 0n).toBe(true)
+    expect(funds).toMatchObject({
+      balanceNanos: model.balance,
+      callHoldsNanos: sum(model.holds),
+      taskHoldsNanos: heldByTasks(model),
+      pending: 0,
+      stale: false,
+    })
+    const stored = await findAccount(store.read, accountId)
+    expect(stored).toMatchObject({ balanceNanos: model.balance, heldNanos: heldByTasks(model) })
+  }
+}
+
+describe.each([...engines])('the ledger on %s', (engine) => {
+  let place: Place
+  let store: Store
+  beforeAll(async () => {
+    place = await newPlace(engine)
+    store = await place.open()
+  })
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  test(
+    'does what the model does, step by step, through reopenings',
+    async () => {
+      const rich: Op = { op: 'credit', ref: 100, amount: 150n }
+      await fc.assert(
+        fc.asyncProperty(fc.array(op, { minLength: 5, maxLength: 40 }), async (steps) => {
+          const bench = new Bench(store)
+          await bench.open()
+          for (const step of [rich, ...steps]) {
+            await bench.run(step)
+            await bench.check()
+          }
+        }),
+        { numRuns: 40 },
+      )
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'never spends more than there is, however much happens at once',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(op, { minLength: 30, maxLength: 80 }), async (steps) => {
+          const bench = new Bench(store)
+          await bench.open()
+          const { ledger, accountId } = bench
+          const solvent = () => availableNanos(ledger.funds(accountId)!) >= 0n
+          await ledger.credit(accountId, 200n, { ref: newId('credit'), atMs: 1 })
+          await Promise.all(
+            steps.map((step) => atOnce(bench, step).then(() => expect(solvent()).toBe(true))),
+          )
+          for (const hold of bench.holds.splice(0)) ledger.release(hold)
+          const funds = ledger.funds(accountId)!
+          const stored = await findAccount(store.read, accountId)
+          expect(stored).toMatchObject({
+            balanceNanos: funds.balanceNanos,
+            heldNanos: funds.taskHoldsNanos,
+          })
+          expect([funds.callHoldsNanos, funds.stale]).toEqual([0n, false])
+          const sums = (await sumEntries(store.read)).find((each) => each.accountId === accountId)
+          expect(sums).toMatchObject({
+            balanceNanos: funds.balanceNanos,
+            heldNanos: funds.taskHoldsNanos,
+          })
+          const again = await Ledger.open(store)
+          expect(again.funds(accountId)).toMatchObject({
+            balanceNanos: funds.balanceNanos,
+            taskHoldsNanos: funds.taskHoldsNanos,
+          })
+        }),
+        { numRuns: 30 },
+      )
+    },
+    caseLimitMs,
+  )
+})
+
+/** The same steps with nobody waiting for anybody; only what can be said without a model is checked. */
+async function atOnce({ ledger, accountId, holds }: Bench, step: Op): Promise<void> {
+  if (step.op === 'hold') {
+    const hold = ledger.hold(accountId, step.wanted, step.least)
+    if (hold !== undefined) holds.push(hold)
+  } else if (step.op === 'settle' || step.op === 'release') {
+    const hold = holds.splice(step.pick % Math.max(holds.length, 1), 1)[0]
+    if (hold === undefined) return
+    if (step.op === 'release') return ledger.release(hold)
+    await ledger.settle(hold, step.amount, aRequest({ accountId }), labels)
+  } else if (step.op === 'credit') {
+    const ref = `credit:${accountId}:${step.ref}`
+    await ledger.credit(accountId, step.amount, { ref, atMs: 1 })
+  } else if (step.op === 'holdTask') {
+    await ledger.holdTask(`video_${accountId}_${step.task}`, accountId, step.amount, 1)
+  } else if (step.op === 'endTask') {
+    const taskId = `video_${accountId}_${step.task}`
+    const charge = step.share === undefined ? undefined : { taskId, chargeNanos: 0n, ...labels }
+    await ledger.endTask(accountId, { taskId, atMs: 1 }, charge)
+  }
+}

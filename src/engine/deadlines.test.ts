@@ -1,0 +1,109 @@
+// Time limits of upstream work, with a clock that only the test moves.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { Deadlines } from './deadlines.ts'
+
+const limits = { firstByteMs: 1_000, idleMs: 300, totalMs: 5_000 }
+let nowMs: number
+let deadlines: Deadlines
+let expired: string[]
+
+beforeEach(() => {
+  nowMs = 1_000_000
+  deadlines = new Deadlines(() => nowMs)
+  expired = []
+})
+afterEach(() => deadlines.close())
+
+const start = (name: string, more: Partial<typeof limits> = {}) =>
+  deadlines.start({ ...limits, ...more }, () => expired.push(name))
+
+/** Moves the clock and looks. */
+function after(ms: number): string[] {
+  nowMs += ms
+  deadlines.sweep()
+  return expired
+}
+
+describe('a call', () => {
+  test('may take its first limit to begin, and not longer', () => {
+    const deadline = start('a')
+    expect(after(1_000)).toEqual([])
+    expect(deadline.expired).toBe(false)
+    expect(after(1)).toEqual(['a'])
+    expect(deadline.expired).toBe(true)
+  })
+
+  test('may then be silent for the idle limit, counted anew from every sign of life', () => {
+    const deadline = start('a')
+    after(900)
+    deadline.touch()
+    for (let i = 0; i < 10; i++) {
+      expect(after(300)).toEqual([])
+      deadline.touch()
+    }
+    expect(after(301)).toEqual(['a'])
+  })
+
+  test('may not take longer than its total, however lively it is', () => {
+    const deadline = start('a')
+    for (let ms = 0; ms < 5_000; ms += 250) {
+      expect(after(250)).toEqual([])
+      deadline.touch()
+    }
+    expect(after(1)).toEqual(['a'])
+  })
+
+  test('whose total is shorter than its first limit ends by the total', () => {
+    start('a', { totalMs: 10 })
+    expect(after(11)).toEqual(['a'])
+  })
+
+  test('expires once', () => {
+    const deadline = start('a')
+    after(2_000)
+    deadline.touch()
+    after(2_000)
+    expect(after(10_000)).toEqual(['a'])
+    expect(deadline.expired).toBe(true)
+  })
+
+  test('that has ended never expires, and may end twice', () => {
+    const deadline = start('a')
+    deadline.end()
+    deadline.end()
+    expect(after(100_000)).toEqual([])
+    expect(deadline.expired).toBe(false)
+  })
+})
+
+describe('many calls', () => {
+  test('expire each at its own time', () => {
+    start('a', { firstByteMs: 100 })
+    start('b', { firstByteMs: 200 })
+    nowMs += 50
+    start('late', { firstByteMs: 100 })
+    expect(after(51)).toEqual(['a'])
+    expect(after(50)).toEqual(['a', 'late'])
+    expect(after(50)).toEqual(['a', 'late', 'b'])
+  })
+
+  test('may end or begin while others expire', () => {
+    const others = new Map<string, { end(): void }>()
+    deadlines.start({ ...limits, firstByteMs: 1 }, () => {
+      expired.push('first')
+      others.get('second')?.end()
+      start('begun')
+    })
+    others.set('second', start('second', { firstByteMs: 1 }))
+    expect(after(2)).toEqual(['first'])
+    expect(after(1_001)).toEqual(['first', 'begun'])
+  })
+
+  test('are swept without being asked, until closed', async () => {
+    const seen = Promise.withResolvers<void>()
+    deadlines.start({ ...limits, firstByteMs: 1 }, seen.resolve)
+    nowMs += 2
+    await seen.promise
+    deadlines.close()
+  })
+})

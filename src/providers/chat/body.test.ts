@@ -1,0 +1,146 @@
+// Bodies on their way up and answers on their way down: only the model name and the wish for usage
+// may change; everything else stays as its author wrote it.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { TextCall } from '../../contract/requests.ts'
+import { renamed, restoreModel, upstreamBody } from './body.ts'
+
+/** A call as the surface makes it from this text. */
+function callOf(body: string): TextCall {
+  const fields = JSON.parse(body) as Record<string, unknown>
+  const options = fields['stream_options'] as { include_usage?: boolean } | null | undefined
+  return {
+    interface: 'chat',
+    model: String(fields['model']),
+    stream: fields['stream'] === true,
+    wantsUsage: options?.include_usage === true,
+    body,
+    fields,
+    inputTokens: 1,
+    choices: 1,
+  }
+}
+
+const up = (body: string, model: string) => upstreamBody(callOf(body), model)
+
+describe('a body on its way up', () => {
+  test('stays as it is when neither name nor usage has to change', () => {
+    const body = '{ "model" : "a",\n "big": 12345678901234567890, "x": 1.0, "messages": [] }'
+    expect(up(body, 'a')).toBe(body)
+    const asked = '{"model":"a","stream":true,"stream_options":{"include_usage":true},"x":1e2}'
+    expect(up(asked, 'a')).toBe(asked)
+  })
+
+  test('changes its model name and not one byte besides', () => {
+    const body = '{ "x": 1.0,\t"model" : "a" , "big": 12345678901234567890, "t": "\\u00e9é" }'
+    expect(up(body, 'up-1')).toBe(
+      '{ "x": 1.0,\t"model":"up-1" , "big": 12345678901234567890, "t": "\\u00e9é" }',
+    )
+  })
+
+  test.each(['$&', '$1', '$$', "$'", '$`', 'a"b', 'a\\b', 'org/model:tag@1'])(
+    'takes the upstream name %j as it is',
+    (name) => {
+      expect(JSON.parse(up('{"model":"a","n":1}', name))).toEqual({ model: name, n: 1 })
+      const streamed = up('{"model":"a","stream":true}', name)
+      expect(JSON.parse(streamed)).toMatchObject({ model: name, stream: true })
+    },
+  )
+
+  test.each([
+    ['a duplicate', '{"model":"a","model":"b","n":1}', 'b'],
+    ['a duplicate that is not a string', '{"model":5,"model":"b"}', 'b'],
+    ['an escaped duplicate before', '{"mod\\u0065l":"a","model":"b"}', 'b'],
+    ['an escaped duplicate after', '{"model":"a","\\u006dodel":"b"}', 'b'],
+    ['an escaped name alone', '{"\\u006Dode\\u006c":"b"}', 'b'],
+    ['a nested one', '{"metadata":{"model":"x"},"model":"b"}', 'b'],
+    ['a value that looks like the name', '{"stop":"model","model":"b"}', 'b'],
+    ['a text that looks like the whole', '{"user":"\\"model\\":\\"x\\"","model":"b"}', 'b'],
+  ])('has one model only, the one that is served, with %s', (_, body, served) => {
+    for (const upstream of [served, 'up-1']) {
+      const sent = up(body, upstream)
+      expect(sent.match(/"(?:m|\\u006d)od(?:e|\\u0065)(?:l|\\u006c)"\s*:/gi)?.length).toBe(
+        sent.includes('metadata') ? 2 : 1,
+      )
+      const { model: _model, ...rest } = JSON.parse(body) as Record<string, unknown>
+      expect(JSON.parse(sent)).toEqual({ ...rest, model: upstream })
+    }
+  })
+
+  test.each([
+    ['none', '{"model":"a","stream":true}', {}],
+    ['null', '{"model":"a","stream":true,"stream_options":null}', {}],
+    ['an empty one', '{"model":"a","stream":true,"stream_options":{}}', {}],
+    ['a refusal', '{"model":"a","stream":true,"stream_options":{"include_usage":false}}', {}],
+    ['another option', '{"model":"a","stream":true,"stream_options":{"x":[1]}}', { x: [1] }],
+    ['an escaped one', '{"model":"a","stream":true,"stream\\u005foptions":{"x":1}}', { x: 1 }],
+  ])('asks for usage on a stream whose stream_options are %s', (_, body, kept) => {
+    for (const name of ['a', 'up-1']) {
+      const sent = up(body, name)
+      expect(JSON.parse(sent)).toEqual({
+        ...(JSON.parse(body) as object),
+        model: name,
+        stream_options: { ...kept, include_usage: true },
+      })
+      expect(sent.match(/"stream_options"/g)).toHaveLength(1)
+    }
+  })
+
+  test('asks for no usage when no stream is asked for', () => {
+    expect(up('{"model":"a","stream":false}', 'b')).toBe('{"model":"b","stream":false}')
+    expect(up('{"model":"a","stream":null}', 'b')).toBe('{"model":"b","stream":null}')
+  })
+
+  test('keeps everything else, whatever it is', () => {
+    const key = fc.string().filter((k) => !['model', 'stream', 'stream_options'].includes(k))
+    const rest = fc.dictionary(key, fc.jsonValue(), { maxKeys: 6 })
+    const layout = fc.constantFrom(undefined, 1, '\t')
+    fc.assert(
+      fc.property(rest, fc.boolean(), layout, fc.string(), (fields, stream, indent, name) => {
+        // JSON has no -0, and a key __proto__ never gets this far.
+        const clean = JSON.parse(JSON.stringify(fields)) as object
+        if (Object.hasOwn(clean, '__proto__')) return
+        const body = JSON.stringify({ ...clean, model: 'a', stream }, null, indent)
+        const wanted = { ...clean, model: name, stream }
+        const asked = stream ? { ...wanted, stream_options: { include_usage: true } } : wanted
+        expect(JSON.parse(up(body, name))).toEqual(asked)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('an answer on its way down', () => {
+  const restore = (text: string, model: string) =>
+    restoreModel(text, JSON.parse(text) as Record<string, unknown>, model)
+
+  test('gets the name back that the caller used, and keeps every other byte', () => {
+    const text = '{ "id":"x", "model": "up-1", "n": 12345678901234567890,"created":1.0 }'
+    expect(restore(text, 'own')).toBe(
+      '{ "id":"x", "model":"own", "n": 12345678901234567890,"created":1.0 }',
+    )
+    expect(restore(text, 'up-1')).toBe(text)
+  })
+
+  test('with a second "model" somewhere is still right', () => {
+    const text = '{"model":"up","choices":[{"message":{"content":"model"}}]}'
+    expect(JSON.parse(restore(text, '$&'))).toEqual({
+      model: '$&',
+      choices: [{ message: { content: 'model' } }],
+    })
+  })
+
+  test('without a model gets one', () => {
+    expect(JSON.parse(restore('{"id":"x"}', 'own'))).toEqual({ id: 'x', model: 'own' })
+  })
+
+  test('whose model is no string gets one', () => {
+    expect(JSON.parse(restore('{"model":null,"id":"x"}', 'own'))).toEqual({ id: 'x', model: 'own' })
+  })
+})
+
+test('a text that names no model, or two, is not spliced', () => {
+  expect(renamed('{"a":1}', 'x')).toBeUndefined()
+  expect(renamed('{"model":"a","b":{"model":"c"}}', 'x')).toBeUndefined()
+  expect(renamed('{"model":5}', 'x')).toBeUndefined()
+})

@@ -1,0 +1,108 @@
+// An upstream's refusals in the words of the error table, case by case.
+import { describe, expect, test } from 'bun:test'
+import { readError, readErrorEvent, upstreamRequestId } from './errors.ts'
+
+const read = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  readError(status, new Headers(headers), typeof body === 'string' ? body : JSON.stringify(body))
+
+describe('the code', () => {
+  const says = (message: string) => ({ error: { message } })
+  test.each([
+    [400, says('bad field'), 'upstream_invalid_request'],
+    [413, says('too long'), 'upstream_invalid_request'],
+    [422, says('bad field'), 'upstream_invalid_request'],
+    [400, { error: { message: 'no', code: 'data_inspection_failed' } }, 'content_policy_violation'],
+    [400, { error: { message: 'no', type: 'content_filter' } }, 'content_policy_violation'],
+    [400, says('violates our content_policy'), 'content_policy_violation'],
+    [400, says('Input may contain inappropriate content.'), 'content_policy_violation'],
+    [401, says('bad key'), 'upstream_permission_denied'],
+    [403, says('no entitlement'), 'upstream_permission_denied'],
+    [404, says('no such model'), 'upstream_permission_denied'],
+    [408, says('slow'), 'upstream_timeout'],
+    [504, says('slow'), 'upstream_timeout'],
+    [429, says('slow down'), 'upstream_rate_limited'],
+    [500, says('broken'), 'upstream_error'],
+    [502, says('broken'), 'upstream_error'],
+    [503, says('busy'), 'upstream_error'],
+    [500, says('content_policy service is down'), 'upstream_error'],
+    [301, '', 'upstream_error'],
+    [200, says('in a good status'), 'upstream_error'],
+  ])('of status %d with %j is %s', (status, body, code) => {
+    expect(read(status, body)).toMatchObject({ code, httpStatus: status } as object)
+  })
+})
+
+describe('the message', () => {
+  const silent = 'the upstream answered with status 500'
+  test.each<[unknown, string]>([
+    [{ error: { message: 'boom' } }, 'boom'],
+    [{ error: 'boom' }, 'boom'],
+    [{ message: 'boom', code: 'X' }, 'boom'],
+    [{ error: { message: '' }, message: 'outer' }, 'outer'],
+    [{ error: { message: 5 } }, silent],
+    [{ error: null }, silent],
+    [{}, silent],
+    [[], silent],
+    ['"text"', silent],
+    ['', silent],
+    ['<html><body>Bad gateway</body></html>', silent],
+    ['{"error":{"message":"cut o', silent],
+  ])('of %j', (body, message) => {
+    expect(read(500, body).message).toBe(message)
+  })
+})
+
+describe('the upstream request id', () => {
+  test.each<[Record<string, string>, unknown, string | undefined]>([
+    [{ 'x-request-id': 'a', 'request-id': 'b' }, {}, 'a'],
+    [{ 'request-id': 'b' }, { request_id: 'c' }, 'b'],
+    [{}, { request_id: 'c' }, 'c'],
+    [{}, { request_id: '' }, undefined],
+    [{}, {}, undefined],
+  ])('from headers %j and body %j is %p', (headers, body, id) => {
+    expect(read(500, body, headers).upstreamRequestId).toBe(id)
+  })
+
+  test('of a good answer is in its headers', () => {
+    expect(upstreamRequestId(new Headers({ 'X-Request-Id': 'a' }))).toBe('a')
+    expect(upstreamRequestId(new Headers())).toBeUndefined()
+  })
+})
+
+describe('retry-after', () => {
+  const inFuture = new Date(Date.now() + 30_000).toUTCString()
+  test.each<[string, number | undefined]>([
+    ['7', 7],
+    ['0', 1],
+    ['-5', 1],
+    ['1000000000', 600],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 1],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', 600],
+    ['soon', undefined],
+    ['', undefined],
+  ])('of %j is %p seconds', (value, seconds) => {
+    expect(read(429, {}, { 'retry-after': value }).retryAfterSeconds).toBe(seconds)
+  })
+
+  test('of a time in half a minute is about that', () => {
+    const { retryAfterSeconds } = read(429, {}, { 'retry-after': inFuture })
+    expect(retryAfterSeconds).toBeWithin(1, 32)
+  })
+
+  test('that is missing stays missing', () => {
+    expect('retryAfterSeconds' in read(429, {})).toBe(false)
+  })
+})
+
+test('an error event of a stream is read as the error of an answer is', () => {
+  expect(readErrorEvent({ message: 'boom', code: 'x' }, 'up_1')).toEqual({
+    code: 'upstream_error',
+    message: 'boom',
+    upstreamRequestId: 'up_1',
+  })
+  expect(readErrorEvent({ type: 'content_filter' }, undefined)).toEqual({
+    code: 'content_policy_violation',
+    message: 'the upstream reported an error in its stream',
+  })
+  expect(readErrorEvent('boom', undefined).message).toBe('boom')
+})
