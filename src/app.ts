@@ -54,9 +54,13 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
     const direct = method === 'POST' ? hot.get(exchange.path) : undefined
     if (direct !== undefined) return direct(exchange).catch((error) => answerBug(exchange, error))
     if (method === 'OPTIONS' && isDataPlane(exchange.path)) return answerPreflight(exchange)
-    return app.fetch(request, { exchange })
+    return app.fetch(absolute(request), { exchange })
   }
 }
+
+/** The router reads an absolute address, which callers of HTTP/1.0 need not send. */
+const absolute = (request: Request): Request =>
+  request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 
 function answerReady(x: Exchange, engine: Engine): Response {
   const ready = !engine.draining && engine.store.healthy

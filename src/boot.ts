@@ -52,7 +52,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
     }),
   }
   const madeTokens = await applyDeclarations(engine, config.file)
-  if (sandbox !== undefined && config.file.tokens.length === 0) {
+  if (sandbox !== undefined && nothingReal(config)) {
     madeTokens.push(...(await firstToken(engine)))
   }
   await refresh(engine)
@@ -70,6 +70,10 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   await sandbox?.stop()
   await engine.store.close()
 }
+
+/** Credit made by the gateway itself must never reach a real upstream. */
+const nothingReal = ({ file }: Config): boolean =>
+  file.tokens.length === 0 && file.channels.length === 0
 
 const wantsSandbox = ({ sandbox, file }: Config): boolean =>
   sandbox === 'on' || (sandbox === 'auto' && file.channels.length === 0)

@@ -15,21 +15,31 @@ export interface OwnKeys {
 
 export function loadKeys(config: Config): OwnKeys {
   const { dataDir } = config
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const masterKey =
-    config.masterKey ??
-    Buffer.from(
-      kept(dataDir, 'master.key', () => randomBytes(32).toString('base64')).text,
-      'base64',
-    )
-  if (masterKey.length !== 32) {
-    throw new ConfigError(`${join(dataDir, 'master.key')} does not hold 32 bytes in base64.`)
+  try {
+    return readOrMake(config)
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new ConfigError(`GATEWAY_DATA_DIR: ${path ?? dataDir} cannot be used (${code}).`)
   }
+}
+
+function readOrMake(config: Config): OwnKeys {
+  const { dataDir } = config
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const masterKey = config.masterKey ?? keptMasterKey(dataDir)
   if (config.adminToken !== undefined) {
     return { masterKey, adminToken: config.adminToken, adminTokenIsNew: false }
   }
   const { text, isNew } = kept(dataDir, 'admin-token', () => newSecret('admin-'))
   return { masterKey, adminToken: text, adminTokenIsNew: isNew }
+}
+
+function keptMasterKey(dataDir: string): Uint8Array {
+  const { text } = kept(dataDir, 'master.key', () => randomBytes(32).toString('base64'))
+  const key = Buffer.from(text, 'base64')
+  if (key.length === 32) return key
+  throw new ConfigError(`${join(dataDir, 'master.key')} does not hold 32 bytes in base64.`)
 }
 
 function kept(dir: string, name: string, make: () => string): { text: string; isNew: boolean } {

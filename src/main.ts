@@ -1,8 +1,12 @@
 // Boot in order, shut down in reverse. A wrong setting ends the start with one sentence and code 78.
+import type { Handle } from './app.ts'
 import { boot, type Gateway } from './boot.ts'
 import { type Config, ConfigError, loadConfig, reloadFile, unknownVariables } from './config.ts'
+import { refuse } from './contract/errors.ts'
 import { applyDeclarations, DeclarationRefused } from './engine/apply-declarations.ts'
 import { refresh } from './engine/refresh.ts'
+import { newExchange } from './http/exchange.ts'
+import { answerRefusal } from './http/render-error.ts'
 import { loadKeys } from './keys.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { StoreRefused } from './store/index.ts'
@@ -12,12 +16,13 @@ const wrongSetting = 78
 
 async function main(): Promise<void> {
   let config = loadConfig()
+  let gateway: Gateway | undefined
+  // The port comes first: secrets that are shown once must not be made by a start that fails.
+  const server = listen(config, () => gateway?.handle ?? answerStarting)
   const keys = loadKeys(config)
   const log = logFor(config, () => gateway)
   for (const sentence of unknownVariables()) log.warn(sentence)
-  let gateway: Gateway | undefined
   gateway = await boot(config, keys, log)
-  const server = listen(config, gateway)
   const url = config.publicUrl ?? `http://localhost:${server.port}`
   process.stdout.write(
     welcomeText({
@@ -53,7 +58,13 @@ function logFor(config: Config, gateway: () => Gateway | undefined): Log {
   return log
 }
 
-function listen(config: Config, { handle }: Gateway) {
+const answerStarting: Handle = (request, connection) =>
+  answerRefusal(
+    newExchange(request, connection),
+    refuse('overloaded', 'the gateway is starting', { retryAfterSeconds: 1 }),
+  )
+
+function listen(config: Config, handle: () => Handle) {
   const { host, port, limits } = config
   try {
     return Bun.serve({
@@ -64,7 +75,7 @@ function listen(config: Config, { handle }: Gateway) {
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       fetch: (request, server) =>
-        handle(request, {
+        handle()(request, {
           ip: () => server.requestIP(request)?.address,
           // An upstream may think longer than a connection may idle; deadlines watch it instead.
           keepOpen: () => server.timeout(request, 0),

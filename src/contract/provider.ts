@@ -13,8 +13,8 @@ export interface Upstream {
   model: string
   timeouts: Timeouts
   fetch: typeof fetch
-  /** Called when the answer has begun. */
-  began: () => void
+  /** To be called whenever something of the answer arrives. */
+  progress: () => void
 }
 
 /** A failure in the words of the error table; `message` is the upstream's own, not yet cleaned. */

@@ -47,7 +47,7 @@ function ask({ engine, call, admission, provider, abort, deadline }: OpenCall): 
       model: route.upstreamModel,
       timeouts: route.channel.timeouts,
       fetch: engine.fetch,
-      began: deadline.touch,
+      progress: deadline.touch,
     },
     abort.signal,
   )

@@ -21,9 +21,9 @@ export function newExchange(request: Request, connection: Connection): Exchange 
   return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), connection }
 }
 
-/** The path of an absolute URL without parsing all of it. */
+/** The path of a URL without parsing all of it; callers of HTTP/1.0 may send the path alone. */
 function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const query = url.indexOf('?', start)
   return start === -1 ? '/' : url.slice(start, query === -1 ? undefined : query)
 }

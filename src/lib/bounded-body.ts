@@ -4,6 +4,7 @@
 export async function readText(
   message: Request | Response,
   maxBytes: number,
+  onProgress: () => void = () => {},
 ): Promise<string | undefined> {
   const declared = message.headers.get('content-length')
   // A plain body of declared length cannot grow; a compressed or chunked one can.
@@ -15,6 +16,7 @@ export async function readText(
   let size = 0
   let text = ''
   for await (const chunk of message.body as unknown as AsyncIterable<Uint8Array>) {
+    onProgress()
     size += chunk.byteLength
     if (size > maxBytes) return undefined
     text += decoder.decode(chunk, { stream: true })

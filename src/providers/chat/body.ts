@@ -46,20 +46,16 @@ function namesOnce(text: string): boolean {
 
 const escapedLetter = /\\u00[4-7]/
 
-/** Sets a field of the outermost object, wherever and however often it is given; adds it if not. */
+/** Sets a field of the outermost object; adds it if it is not there, and keeps one if it is twice. */
 export function withField(text: string, name: string, value: string): string {
   if (!text.includes(`"${name}"`) && !escapedLetter.test(text)) {
     const open = text.indexOf('{') + 1
     const comma = /^\s*\}/.test(text.slice(open)) ? '' : ','
     return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
   }
-  let out = ''
-  let from = 0
-  for (const { start, end } of valuesOf(text, name)) {
-    out += text.slice(from, start) + value
-    from = end
-  }
-  if (from > 0) return out + text.slice(from)
+  const [given, ...again] = valuesOf(text, name)
+  if (again.length > 0) return JSON.stringify({ ...JSON.parse(text), [name]: JSON.parse(value) })
+  if (given !== undefined) return text.slice(0, given.start) + value + text.slice(given.end)
   const open = text.indexOf('{') + 1
   return `${text.slice(0, open)}"${name}":${value},${text.slice(open)}`
 }

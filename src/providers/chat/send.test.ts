@@ -66,6 +66,7 @@ function ask(
     model: 'up-model',
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     fetch,
+    progress: () => {},
   }
   return send(call, upstream, signal)
 }
@@ -137,7 +138,7 @@ describe('a bad answer is a failure:', () => {
       () => Response.json({ error: { message: 'x' } }),
       'upstream_error',
     ],
-    ['no choices', () => Response.json({ id: 'x' }), 'upstream_error'],
+    ['no choices', () => Response.json({ id: 'x' }), 'upstream_invalid_response'],
     ['no content', () => new Response(null, { status: 204 }), 'upstream_error'],
   ])('%s', async (_, answer, code) => {
     respond = answer

@@ -35,13 +35,13 @@ export async function send(
   } catch (error) {
     return failed('upstream_unreachable', 'the upstream could not be reached', undefined, error)
   }
-  upstream.began()
+  upstream.progress()
   const requestId = upstreamRequestId(response.headers)
   if (response.status !== 200) {
     const text = await readText(response, maxErrorBytes).catch(() => '')
     return { kind: 'failed', error: readError(response.status, response.headers, text ?? '') }
   }
-  if (!call.stream) return readAnswer(call, response, requestId)
+  if (!call.stream) return readAnswer(call, upstream, response, requestId)
   const type = response.headers.get('content-type') ?? ''
   if (response.body === null || !type.includes('event-stream')) {
     response.body?.cancel().catch(() => {})
@@ -58,6 +58,7 @@ export async function send(
     watcher: new ChatStreamWatcher({
       restoreTo: upstream.model === call.model ? undefined : call.model,
       wantsUsage: call.wantsUsage,
+      choices: call.choices,
       upstreamRequestId: requestId,
     }),
   }
@@ -65,12 +66,13 @@ export async function send(
 
 async function readAnswer(
   call: TextCall,
+  upstream: Upstream,
   response: Response,
   requestId: string | undefined,
 ): Promise<TextReply> {
   let text: string | undefined
   try {
-    text = await readText(response, maxAnswerBytes)
+    text = await readText(response, maxAnswerBytes, upstream.progress)
   } catch (error) {
     return failed('upstream_error', 'the upstream broke off its answer', requestId, error)
   }

@@ -6,7 +6,12 @@ import { ChatStreamWatcher, type WatchOptions } from './watch-stream.ts'
 
 type Json = Record<string, unknown>
 
-const plain: WatchOptions = { restoreTo: undefined, wantsUsage: true, upstreamRequestId: 'up_1' }
+const plain: WatchOptions = {
+  restoreTo: undefined,
+  wantsUsage: true,
+  choices: 1,
+  upstreamRequestId: 'up_1',
+}
 const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }
 const counted = { inputTokens: 5, outputTokens: 7, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
@@ -123,6 +128,7 @@ describe('any stream, cut anywhere,', () => {
   const options = fc.record({
     restoreTo: fc.constantFrom(undefined, 'own-name', 'with "quotes" and $&'),
     wantsUsage: fc.boolean(),
+    choices: fc.constant(1),
     upstreamRequestId: fc.constant('up_1'),
   })
 
@@ -196,7 +202,7 @@ describe('the end of a stream', () => {
     const second = chunkOf('', {
       choices: [{ index: 1, delta: { content: 'and' }, finish_reason: null }],
     })
-    const { watcher } = watchText(dataLine(second) + dataLine(finish))
+    const { watcher } = watchText(dataLine(second) + dataLine(finish), { ...plain, choices: 2 })
     expect(watcher.outcome).toMatchObject({ code: 'upstream_error' })
   })
 

@@ -20,6 +20,8 @@ const finishReason = /"finish_reason"\s*:\s*"/
 const done = Buffer.from('data: [DONE]\n\n')
 
 export interface WatchOptions {
+  /** Answers in the stream; each says why it stopped. */
+  choices: number
   /** The name the caller used; undefined when the upstream uses the same. */
   restoreTo: string | undefined
   wantsUsage: boolean
@@ -56,15 +58,19 @@ export class ChatStreamWatcher implements StreamWatcher {
     this.#remember(whole)
     if (this.#options.restoreTo !== undefined) return this.#open(whole, 0)
     const sign = firstSign(whole)
-    return sign === -1 ? whole : this.#open(whole, startOfEvent(whole, sign))
+    const start = sign === -1 ? whole.length : startOfEvent(whole, sign)
+    const odd = oddEvent(whole, start)
+    if (odd === -1 && sign === -1) return whole
+    return this.#open(whole, odd === -1 ? start : odd)
   }
 
   close(): void {
     if (this.outcome !== undefined) return
     const rest = this.#carry?.toString().trimEnd() ?? ''
-    // Some upstreams leave out the last line ends, others the marker: then the last event must
-    // have said why the answer stopped, or the usage must have come.
-    const over = rest === '' && (this.#hasUsage || finishReason.test(this.#lastText()))
+    // Some upstreams leave out the last line ends, others the marker: then the usage must have
+    // come, or the only answer must have said why it stopped.
+    const stopped = this.#options.choices === 1 && finishReason.test(this.#lastText())
+    const over = rest === '' && (this.#hasUsage || stopped)
     if (over || dataOf(`${rest}\n\n`) === '[DONE]') {
       this.outcome = 'finished'
       this.ending = done
@@ -122,7 +128,8 @@ export class ChatStreamWatcher implements StreamWatcher {
       this.ending = Buffer.from(event)
       return ''
     }
-    return worthParsing.test(event) ? this.#inspect(event, data) : this.#restored(event)
+    const plain = data.startsWith('{') && data.endsWith('}') && !worthParsing.test(event)
+    return plain ? this.#restored(event) : this.#inspect(event, data)
   }
 
   #inspect(event: string, data: string): string {
@@ -162,6 +169,27 @@ function firstSign(bytes: Buffer): number {
   return first
 }
 
+const opening = Buffer.from('data: {')
+
+/**
+ * Where the first event before `end` begins that is not one line holding one object; -1 if all are.
+ * A look at both ends of each event: opening every one would cost more than forwarding it.
+ */
+function oddEvent(bytes: Buffer, end: number): number {
+  let start = 0
+  while (start < end) {
+    const close = bytes.indexOf('\n\n', start)
+    const usual =
+      close !== -1 &&
+      bytes[close - 1] === 0x7d &&
+      bytes[start + 6] === 0x7b &&
+      bytes.compare(opening, 0, 7, start, start + 7) === 0
+    if (!usual) return start
+    start = close + 2
+  }
+  return -1
+}
+
 /** Index where the event that holds this byte begins. */
 function startOfEvent(bytes: Buffer, at: number): number {
   const unix = bytes.lastIndexOf('\n\n', at)
@@ -190,7 +218,7 @@ function dataOf(event: string): string | undefined {
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
 }
 
-const textField = /"(?:content|reasoning_content|arguments)":"((?:[^"\\]|\\.)*)"/g
+const textField = /"(?:content|reasoning_content|arguments)":"([^"\\]*(?:\\.[^"\\]*)*)"/g
 
 function countText(events: string): number {
   let text = ''

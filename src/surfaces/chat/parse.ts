@@ -1,6 +1,7 @@
 // The chat-completions request: what the gateway itself must know of it. Everything else passes.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { modelNotFound } from '../../engine/admit.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject } from '../../lib/json.ts'
@@ -17,7 +18,7 @@ export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   if (typeof model !== 'string' || model === '') {
     return wrong('model', "'model' must be a non-empty string")
   }
-  if (model.length > maxModelName) return wrong('model', "'model' is too long for a model name")
+  if (model.length > maxModelName) return modelNotFound(`${model.slice(0, 32)}…`)
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
   }
