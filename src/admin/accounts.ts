@@ -78,12 +78,19 @@ export const accounts: Resource = (app, deps) => {
       if (body instanceof Refusal) return body
       const key = header('idempotency-key')
       const ref = key === undefined ? x.requestId : `credit:${account.id}:${key}`
-      const note = { action: 'account.credit', subject: account.id, after: body }
       const done = await engine.ledger.credit(
         account.id,
         parseNanos(body.amount)!,
         { ref, atMs: x.atMs, ...(body.note !== undefined && { note: body.note }) },
-        (tx) => noteChange(tx, x.atMs, note),
+        async (tx) => {
+          // Booked by now, in this same transaction.
+          const { balanceNanos } = (await findAccount(tx, account.id))!
+          await noteChange(tx, x.atMs, {
+            action: 'account.credit',
+            subject: account.id,
+            after: { ...body, balance: formatNanos(balanceNanos) },
+          })
+        },
       )
       if (done === 'insufficient') {
         return refuse('conflict', 'the account does not have that much available', {

@@ -13,9 +13,18 @@ import type { Engine } from '../engine/engine.ts'
 import { refresh } from '../engine/refresh.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { newShortId } from '../lib/ids.ts'
-import { upsertModel } from '../store/models.ts'
+import { findModel, upsertModel } from '../store/models.ts'
 import { insertPrice, listPrices } from '../store/prices.ts'
-import { listOf, noteChange, pageQuery, type Resource, readBody, route, time } from './route.ts'
+import {
+  listOf,
+  noteChange,
+  pageOfList,
+  pageQuery,
+  type Resource,
+  readBody,
+  route,
+  time,
+} from './route.ts'
 
 export const catalog: Resource = (app, deps) => {
   const { engine } = deps
@@ -23,10 +32,12 @@ export const catalog: Resource = (app, deps) => {
 
   app.get(
     '/models',
-    route(() => ({
-      items: [...engine.catalog.models.values()].map((model) => modelView(engine, model)),
-      next_cursor: null,
-    })),
+    route(({ query }) => {
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      const models = pageOfList(engine.catalog.models.values(), ({ name }) => name, page)
+      return listOf(models, (model) => modelView(engine, model))
+    }),
   )
 
   app.put(
@@ -35,17 +46,19 @@ export const catalog: Resource = (app, deps) => {
       const named = z.looseObject({}).transform((body) => ({ ...body, name: id }))
       const body = await readBody(x, deps, named.pipe(modelDeclaration))
       if (body instanceof Refusal) return body
-      const before = engine.catalog.models.get(body.name)
-      if (before?.source === 'file') {
+      const shown = engine.catalog.models.get(body.name)
+      if (shown?.source === 'file') {
         return refuse('conflict', `model '${body.name}' is declared in the configuration file`)
       }
+      const after = modelFrom(body, 'api')
       await store.tx(async (tx) => {
-        await upsertModel(tx, modelFrom(body, 'api'), x.atMs)
+        const before = (await findModel(tx, body.name)) ?? shown
+        await upsertModel(tx, after, x.atMs)
         await noteChange(tx, x.atMs, {
           action: 'model.put',
           subject: body.name,
-          ...(before !== undefined && { before: modelView(engine, before) }),
-          after: body,
+          ...(before !== undefined && { before: declarationView(before) }),
+          after: declarationView(after),
         })
       })
       await refresh(engine)
@@ -71,6 +84,10 @@ export const catalog: Resource = (app, deps) => {
       if (!engine.catalog.models.has(body.model)) {
         return refuse('invalid_request', `there is no model '${body.model}'`, { param: 'model' })
       }
+      if (engine.declared.file.prices.some(({ model }) => model === body.model)) {
+        const message = `the price of '${body.model}' is declared in the configuration file, which wins`
+        return refuse('conflict', `${message}; change it there`, { param: 'model' })
+      }
       const startMs = body.effective_from === undefined ? x.atMs : Date.parse(body.effective_from)
       const price: Price = {
         id: newShortId('price', x.atMs),
@@ -82,7 +99,8 @@ export const catalog: Resource = (app, deps) => {
       }
       await store.tx(async (tx) => {
         await insertPrice(tx, price, x.atMs)
-        await noteChange(tx, x.atMs, { action: 'price.create', subject: price.id, after: body })
+        const after = { ...body, effective_from: time(price.effectiveFromMs) }
+        await noteChange(tx, x.atMs, { action: 'price.create', subject: price.id, after })
       })
       await refresh(engine)
       return priceView(engine, price)
@@ -90,16 +108,20 @@ export const catalog: Resource = (app, deps) => {
   )
 }
 
-const modelView = (engine: Engine, model: Model) => ({
+const declarationView = (model: Model) => ({
   name: model.name,
   kind: model.kind,
   interfaces: model.interfaces,
   protocols: model.protocols,
   display_name: model.displayName,
   max_output_tokens: model.maxOutputTokens ?? null,
-  callable: engine.catalog.offered.includes(model),
-  price_id: engine.prices.current(model.name)?.id ?? null,
   source: model.source,
+})
+
+const modelView = (engine: Engine, model: Model) => ({
+  ...declarationView(model),
+  callable: engine.catalog.offers(model.name),
+  price_id: engine.prices.current(model.name)?.id ?? null,
 })
 
 const rates = (tier: TokenRates) => ({

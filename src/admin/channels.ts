@@ -13,15 +13,26 @@ import { testChannel } from '../engine/test-channel.ts'
 import { newShortId } from '../lib/ids.ts'
 import {
   deleteChannel,
-  findChannel,
   insertChannel,
+  lockChannel,
   type StoredChannel,
   updateChannel,
 } from '../store/channels.ts'
-import { noteChange, notFound, type Resource, readBody, route } from './route.ts'
+import { isUniqueConflict, type Tx } from '../store/index.ts'
+import {
+  listOf,
+  noteChange,
+  notFound,
+  pageOfList,
+  pageQuery,
+  type Resource,
+  readBody,
+  route,
+} from './route.ts'
 
 const change = channelDeclaration.partial().extend({ disabled: z.boolean().optional() })
-const test = z.strictObject({ model: z.string().optional() })
+type Change = z.infer<typeof change>
+const test = z.strictObject({ model: z.string().max(128).optional() })
 
 export const channels: Resource = (app, deps) => {
   const { engine } = deps
@@ -32,22 +43,35 @@ export const channels: Resource = (app, deps) => {
     route(async (_, x) => {
       const body = await readBody(x, deps, channelDeclaration)
       if (body instanceof Refusal) return body
-      const channel = fromDeclaration(engine, body, newShortId('chn', x.atMs))
+      const id = newShortId('chn', x.atMs)
+      const channel = sealed(engine, fromDeclaration(engine, body, id), x.atMs)
       const refusal = misplaced(engine, channel)
       if (refusal !== undefined) return refusal
-      await store.tx(async (tx) => {
-        await insertChannel(tx, { ...sealed(engine, channel, x.atMs), createdAtMs: x.atMs })
-        const after = view(channel)
-        await noteChange(tx, x.atMs, { action: 'channel.create', subject: channel.id, after })
-      })
+      const after = storedView(channel)
+      try {
+        await store.tx(async (tx) => {
+          await insertChannel(tx, channel)
+          await noteChange(tx, x.atMs, { action: 'channel.create', subject: id, after })
+        })
+      } catch (error) {
+        if (!isUniqueConflict(error)) throw error
+        return nameTaken(channel.name)
+      }
       await refresh(engine)
-      return view(channel)
+      return after
     }, 201),
   )
 
   app.get(
     '/channels',
-    route(() => ({ items: engine.catalog.channels.map(view), next_cursor: null })),
+    route(({ query }) => {
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      return listOf(
+        pageOfList(engine.catalog.channels, ({ name }) => name, page),
+        view,
+      )
+    }),
   )
 
   app.get(
@@ -61,42 +85,38 @@ export const channels: Resource = (app, deps) => {
   app.patch(
     '/channels/:id',
     route(async ({ id }, x) => {
-      const before = find(engine, id)
-      if (before === undefined) return notFound('channel', id)
-      if (before.source !== 'api') return notOurs(before)
+      const found = find(engine, id)
+      if (found === undefined) return notFound('channel', id)
+      if (found.source !== 'api') return notOurs(found)
       const body = await readBody(x, deps, change)
       if (body instanceof Refusal) return body
-      const after = merged(engine, before, body)
-      const refusal = misplaced(engine, after)
-      if (refusal !== undefined) return refusal
-      const existed = await store.tx(async (tx) => {
-        if ((await findChannel(tx, before.id)) === undefined) return false
-        await noteChange(tx, x.atMs, {
-          action: 'channel.update',
-          subject: before.id,
-          before: view(before),
-          after: view(after),
-        })
-        return updateChannel(tx, sealed(engine, after, x.atMs))
-      })
-      await refresh(engine)
-      return existed ? view(after) : notFound('channel', id)
+      try {
+        const changed = await store.tx((tx) => changeChannel(engine, tx, x.atMs, found.id, body))
+        await refresh(engine)
+        return changed
+      } catch (error) {
+        if (!isUniqueConflict(error)) throw error
+        return nameTaken(body.name ?? found.name)
+      }
     }),
   )
 
   app.delete(
     '/channels/:id',
     route(async ({ id }, x) => {
-      const before = find(engine, id)
-      if (before === undefined) return notFound('channel', id)
-      if (before.source !== 'api') return notOurs(before)
-      await store.tx(async (tx) => {
-        await deleteChannel(tx, before.id)
-        const change = { action: 'channel.delete', subject: before.id, before: view(before) }
-        await noteChange(tx, x.atMs, change)
+      const found = find(engine, id)
+      if (found === undefined) return notFound('channel', id)
+      if (found.source !== 'api') return notOurs(found)
+      const existed = await store.tx(async (tx) => {
+        const channel = await lockChannel(tx, found.id)
+        if (channel === undefined) return false
+        await deleteChannel(tx, channel.id)
+        const before = storedView(channel)
+        await noteChange(tx, x.atMs, { action: 'channel.delete', subject: channel.id, before })
+        return true
       })
       await refresh(engine)
-      return { id: before.id, deleted: true }
+      return existed ? { id: found.id, deleted: true } : notFound('channel', id)
     }),
   )
 
@@ -130,7 +150,7 @@ const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): 
   channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
 
 /** A channel of another region is never taken in, and names stay unique over all sources. */
-function misplaced(engine: Engine, channel: Channel): Refusal | undefined {
+function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
   const { region } = engine.declared.file
   if (channel.region !== region) {
     const message = `region is ${channel.region}, but this gateway's region is ${region}`
@@ -138,16 +158,44 @@ function misplaced(engine: Engine, channel: Channel): Refusal | undefined {
   }
   const other = engine.catalog.channels.find(({ name }) => name === channel.name)
   if (other === undefined || other.id === channel.id) return undefined
-  return refuse('conflict', `there is a channel '${channel.name}' already`, { param: 'name' })
+  return nameTaken(channel.name)
 }
 
-/** Fields that are given replace the old ones; time-outs one by one. */
-function merged(engine: Engine, before: Channel, body: z.infer<typeof change>): Channel {
+const nameTaken = (name: string): Refusal =>
+  refuse('conflict', `there is a channel '${name}' already`, { param: 'name' })
+
+/** Built on the stored row, not on the one in memory: changes at once must not undo each other. */
+async function changeChannel(
+  engine: Engine,
+  tx: Tx,
+  atMs: number,
+  id: string,
+  body: Change,
+): Promise<object | Refusal> {
+  const stored = await lockChannel(tx, id)
+  if (stored === undefined) return notFound('channel', id)
+  const channel = merged(engine, stored, body, atMs)
+  const refusal = misplaced(engine, channel)
+  if (refusal !== undefined) return refusal
+  await updateChannel(tx, channel)
+  const after = storedView(channel)
+  await noteChange(tx, atMs, {
+    action: 'channel.update',
+    subject: id,
+    before: storedView(stored),
+    // New keys look like the old ones from outside.
+    after: body.keys === undefined ? after : { ...after, keys_replaced: true },
+  })
+  return after
+}
+
+/** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
+function merged(engine: Engine, before: StoredChannel, body: Change, atMs: number): StoredChannel {
   const declared = fromDeclaration(
     engine,
     {
       name: body.name ?? before.name,
-      keys: body.keys ?? [...before.keys],
+      keys: body.keys ?? [],
       protocols: body.protocols ?? { ...before.protocols },
       models: body.models ?? { ...before.models },
       region: body.region ?? before.region,
@@ -158,31 +206,35 @@ function merged(engine: Engine, before: Channel, body: z.infer<typeof change>): 
     },
     before.id,
   )
-  return { ...declared, disabled: body.disabled ?? before.disabled }
+  const after = sealed(engine, declared, atMs)
+  return {
+    ...after,
+    keyCiphertexts: body.keys === undefined ? before.keyCiphertexts : after.keyCiphertexts,
+    disabled: body.disabled ?? before.disabled,
+    createdAtMs: before.createdAtMs,
+  }
 }
 
-function sealed(
-  engine: Engine,
-  channel: Channel,
-  atMs: number,
-): Omit<StoredChannel, 'createdAtMs'> {
-  const { keys, ...rest } = channel
-  const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, channel.id))
-  return { ...rest, keyCiphertexts, updatedAtMs: atMs }
+function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
+  const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
+  return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
 }
 
-const timeoutsView = ({ timeouts }: Channel) => ({
+const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
   connect: `${timeouts.connectMs}ms`,
   first_byte: `${timeouts.firstByteMs}ms`,
   idle: `${timeouts.idleMs}ms`,
   total: `${timeouts.totalMs}ms`,
 })
 
-const view = (channel: Channel) => ({
+const view = (channel: Channel) => viewOf(channel, channel.keys.length)
+const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
+
+const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   id: channel.id,
   name: channel.name,
   region: channel.region,
-  keys: channel.keys.length,
+  keys,
   protocols: channel.protocols,
   models: channel.models,
   priority: channel.priority,

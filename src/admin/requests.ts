@@ -6,7 +6,9 @@ import type { Engine } from '../engine/engine.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
 import { findEntries } from '../store/entries.ts'
+import type { Page } from '../store/index.ts'
 import { findRequest, listRequests, type RequestFilter } from '../store/requests.ts'
+import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
 import { entryView } from './accounts.ts'
 import { priceView } from './catalog.ts'
 import { type AdminDeps, listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
@@ -19,29 +21,41 @@ export const requests: Resource = (app, deps) => {
     '/requests',
     route(async ({ query }) => {
       const id = query('id') ?? query('request_id') ?? query('upstream_request_id')
-      if (id !== undefined) return listOf({ items: await findRequest(store.read, id) }, view)
+      if (id !== undefined) return viewPage(engine, { items: await newestFirst(engine, id) })
       const filter = await filterFrom(query, deps)
       return filter instanceof Refusal
         ? filter
-        : listOf(await listRequests(store.read, filter), view)
+        : viewPage(engine, await listRequests(store.read, filter))
     }),
   )
 
   app.get(
     '/requests/:id',
     route(async ({ id }) => {
-      const [record] = await findRequest(store.read, id)
-      return record === undefined ? notFound('request', id) : view(record)
+      const [record] = await newestFirst(engine, id)
+      if (record === undefined) return notFound('request', id)
+      return (await viewPage(engine, { items: [record] })).items[0]!
     }),
   )
 
   app.get(
     '/explain/:id',
     route(async ({ id }) => {
-      const [record] = await findRequest(store.read, id)
+      const [record] = await newestFirst(engine, id)
       return record === undefined ? notFound('request', id) : explain(engine, record)
     }),
   )
+}
+
+/** An upstream's id may stand for several requests; the newest is what people ask about. */
+const newestFirst = async (engine: Engine, anyId: string): Promise<RequestRecord[]> =>
+  (await findRequest(engine.store.read, anyId)).toReversed()
+
+/** Rows know ids; people know names. */
+async function viewPage(engine: Engine, page: Page<RequestRecord>) {
+  const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
+  const names = await namesOfTokens(engine.store.read, ids)
+  return listOf(page, (record) => view(record, names.get(record.tokenId)))
 }
 
 type Read = (name: string) => string | undefined
@@ -92,11 +106,13 @@ const usageView = (usage: NonNullable<RequestRecord['detail']['usage']>) => ({
 const absorbed = ({ detail }: RequestRecord): string =>
   formatNanos(BigInt(detail.absorbedNanos ?? '0'))
 
-const view = (record: RequestRecord) => ({
+const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   request_id: record.requestId,
   at: time(record.atMs),
   account_id: record.accountId,
+  account: names?.account ?? null,
   token_id: record.tokenId,
+  token: names?.token ?? null,
   interface: record.interface,
   model: record.model,
   channel: record.channel ?? null,

@@ -8,6 +8,7 @@ import { answerJson, type Exchange } from '../http/exchange.ts'
 import { type BodyLimits, readJsonObject } from '../http/read-json.ts'
 import { answer } from '../http/render-error.ts'
 import { appendAudit } from '../store/audit-log.ts'
+import { pageOf, textCursor } from '../store/cursor.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../store/index.ts'
 
 export interface AdminDeps {
@@ -93,12 +94,25 @@ export const listOf = <T>(page: Page<T>, view: (item: T) => object) => ({
   next_cursor: page.nextCursor ?? null,
 })
 
+/** A page of what is in memory, in order of a key that no two items share. */
+export function pageOfList<T>(
+  items: Iterable<T>,
+  keyOf: (item: T) => string,
+  { limit, cursor }: PageQuery,
+): Page<T> {
+  const after = cursor === undefined ? '' : textCursor(cursor)
+  const rest = [...items]
+    .filter((item) => keyOf(item) > after)
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return pageOf(rest, limit, keyOf, (item) => item)
+}
+
 export const time = (ms: number): string => new Date(ms).toISOString()
 
 export const notFound = (what: string, id: string): Refusal =>
   refuse('not_found', `there is no ${what} '${id}'`)
 
-/** Who changed what; goes into the transaction of the change. */
+/** Who changed what; goes into the transaction of the change. No secret may be in either picture. */
 export async function noteChange(
   tx: Tx,
   atMs: number,

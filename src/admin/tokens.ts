@@ -1,19 +1,20 @@
 // Tokens: issued here, shown once, changed and revoked.
-
 import { z } from 'zod'
 import { tokenDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { refresh } from '../engine/refresh.ts'
 import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
-import { isUniqueConflict } from '../store/index.ts'
+import { isUniqueConflict, type Tx } from '../store/index.ts'
 import {
   findToken,
   insertToken,
   listTokens,
+  lockToken,
   revokeToken,
   type StoredToken,
   type TokenChange,
+  tokenNameTaken,
   updateToken,
 } from '../store/tokens.ts'
 import {
@@ -62,9 +63,8 @@ export const tokens: Resource = (app, deps) => {
       }
       const secret = body.token ?? newSecret('sk-')
       const id = newShortId('tok', x.atMs)
-      const { token: _secret, ...shown } = body
       try {
-        await store.tx(async (tx) => {
+        const made = await store.tx(async (tx) => {
           await insertToken(tx, {
             id,
             accountId: account.id,
@@ -79,14 +79,18 @@ export const tokens: Resource = (app, deps) => {
             source: 'api',
             createdAtMs: x.atMs,
           })
-          await noteChange(tx, x.atMs, { action: 'token.create', subject: id, after: shown })
+          const after = view((await findToken(tx, id))!)
+          await noteChange(tx, x.atMs, { action: 'token.create', subject: id, after })
+          return after
         })
+        await refresh(engine)
+        return { ...made, token: secret }
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
-        return refuse('conflict', 'this secret is in use already', { param: 'token' })
+        return (await tokenNameTaken(store.read, account.id, body.name))
+          ? nameTaken(account.name, body.name)
+          : refuse('conflict', 'this secret is in use already', { param: 'token' })
       }
-      await refresh(engine)
-      return { ...view((await findToken(store.read, id))!), token: secret }
     }, 201),
   )
 
@@ -113,40 +117,59 @@ export const tokens: Resource = (app, deps) => {
   app.patch(
     '/tokens/:id',
     route(async ({ id }, x) => {
-      const before = await findToken(store.read, id)
-      if (before === undefined) return notFound('token', id)
-      if (before.source === 'file') return fileOwned(before.name)
+      const found = await findToken(store.read, id)
+      if (found === undefined) return notFound('token', id)
       const body = await readBody(x, deps, change)
       if (body instanceof Refusal) return body
-      await store.tx(async (tx) => {
-        await updateToken(tx, before.id, changeFrom(body, before))
-        await noteChange(tx, x.atMs, {
-          action: 'token.update',
-          subject: before.id,
-          before: view(before),
-          after: body,
-        })
-      })
-      await refresh(engine)
-      return view((await findToken(store.read, before.id))!)
+      try {
+        const changed = await store.tx((tx) => changeToken(tx, x.atMs, id, body))
+        await refresh(engine)
+        return changed
+      } catch (error) {
+        if (!isUniqueConflict(error)) throw error
+        return nameTaken(found.accountName, body.name ?? found.name)
+      }
     }),
   )
 
   app.delete(
     '/tokens/:id',
     route(async ({ id }, x) => {
-      const before = await findToken(store.read, id)
-      if (before === undefined) return notFound('token', id)
-      if (before.source === 'file') return fileOwned(before.name)
-      await store.tx(async (tx) => {
-        await revokeToken(tx, before.id, x.atMs)
-        await noteChange(tx, x.atMs, { action: 'token.revoke', subject: before.id })
+      const refusal = await store.tx(async (tx) => {
+        const token = await lockToken(tx, id)
+        if (token === undefined) return notFound('token', id)
+        if (token.source === 'file') return fileOwned(token.name)
+        await revokeToken(tx, id, x.atMs)
+        const before = view(token)
+        await noteChange(tx, x.atMs, { action: 'token.revoke', subject: id, before })
+        return undefined
       })
+      if (refusal !== undefined) return refusal
       await refresh(engine)
-      return { id: before.id, revoked: true }
+      return { id, revoked: true }
     }),
   )
 }
+
+/** What the token is changed into depends on what it is: nobody else may change it meanwhile. */
+async function changeToken(
+  tx: Tx,
+  atMs: number,
+  id: string,
+  body: z.infer<typeof change>,
+): Promise<object | Refusal> {
+  const before = await lockToken(tx, id)
+  if (before === undefined) return notFound('token', id)
+  if (before.source === 'file') return fileOwned(before.name)
+  await updateToken(tx, id, changeFrom(body, before))
+  const after = view((await findToken(tx, id))!)
+  const note = { action: 'token.update', subject: id, before: view(before), after }
+  await noteChange(tx, atMs, note)
+  return after
+}
+
+const nameTaken = (account: string, name: string): Refusal =>
+  refuse('conflict', `account '${account}' has a token '${name}' already`, { param: 'name' })
 
 const fileOwned = (what: string): Refusal =>
   refuse('conflict', `'${what}' is declared in the configuration file; change it there`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Channel, Model, Token } from '../contract/catalog.ts'
-import { createCatalog } from './snapshot.ts'
+import { createCatalog, routesThrough } from './snapshot.ts'
 
 const model = (name: string, extra: Partial<Model> = {}): Model => ({
   name,
@@ -55,9 +55,35 @@ test('a token sees what its patterns allow, a channel serves and a price covers'
 
 test('a model without a channel that speaks one of its protocols is not there', () => {
   const speechless = channel('c', { protocols: { embeddings: 'http://c' } })
-  expect(catalog([model('m')], [speechless]).offered).toEqual([])
-  expect(catalog([model('m')], [channel('c', { disabled: true })]).offered).toEqual([])
-  expect(catalog([model('m')], [channel('c', { region: 'eu' })]).offered).toEqual([])
+  const offers = (only: Channel) => catalog([model('m')], [only]).offers('m')
+  expect(offers(speechless)).toBe(false)
+  expect(offers(channel('c', { disabled: true }))).toBe(false)
+  expect(offers(channel('c', { region: 'eu' }))).toBe(false)
+  expect(offers(channel('c'))).toBe(true)
+})
+
+test('a model is there from the moment its price begins, without a new picture', () => {
+  let begun = false
+  const it = catalog([model('m')], [channel('c')], () => begun)
+  const seen = () => [
+    it.offers('m'),
+    it.visible(token(['*']), 'm')?.name,
+    it.listVisible(token(['*'])).length,
+  ]
+  expect(seen()).toEqual([false, undefined, 0])
+  begun = true
+  expect(seen()).toEqual([true, 'm', 1])
+  begun = false
+  expect(seen()).toEqual([false, undefined, 0])
+})
+
+test('a disabled channel can still say how it would serve a model', () => {
+  const resting = channel('c', { disabled: true, models: { m: 'up' } })
+  const through = (it: Model, use: 'chat' | 'images') => routesThrough(resting, it, use)
+  expect(through(model('m'), 'chat')).toMatchObject([{ protocol: 'chat', upstreamModel: 'up' }])
+  expect(through(model('m', { interfaces: ['messages'] }), 'chat')).toEqual([])
+  expect(through(model('m'), 'images')).toEqual([])
+  expect(through(model('other'), 'chat')).toEqual([])
 })
 
 test('an interface gets only routes of its own protocol, higher priority first', () => {

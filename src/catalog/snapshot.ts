@@ -1,5 +1,6 @@
 // What may be asked, by whom, and where it is served: one immutable picture, swapped as a whole
-// when something changes. Knows no money beyond whether a model has a price at all.
+// when something changes. Knows no money beyond whether a model has a price, which it asks every
+// time: a price may begin between two swaps.
 import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
 import { matches } from '../lib/pattern.ts'
 
@@ -9,6 +10,7 @@ export interface CatalogParts {
   channels: Iterable<Channel>
   /** By the keyed hash of the secret. */
   tokens: ReadonlyMap<string, Token>
+  /** Whether there is a price in force now. */
   isPriced: (model: string) => boolean
 }
 
@@ -24,8 +26,8 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
   readonly tokens: ReadonlyMap<string, Token>
-  /** Every model that some channel serves and that has a price, by name. */
-  readonly offered: readonly Model[]
+  /** Some channel serves it and it has a price now. */
+  offers(name: string): boolean
   /** Routes of a model for one interface, best first. */
   routes(model: Model, use: Interface): readonly Route[]
   visible(token: Token, name: string): Model | undefined
@@ -36,12 +38,12 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const models = new Map([...parts.models].map((model) => [model.name, model]))
   const channels = [...parts.channels]
   const routes = new Map<string, readonly Route[]>()
-  const offered: Model[] = []
+  const served = new Map<string, Model>()
   for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
     const found = usable.flatMap((channel) => routesOf(model, channel))
-    if (found.length === 0 || !parts.isPriced(model.name)) continue
-    offered.push(model)
+    if (found.length === 0) continue
+    served.set(model.name, model)
     found.sort((a, b) => b.channel.priority - a.channel.priority)
     for (const use of model.interfaces) {
       routes.set(
@@ -50,18 +52,27 @@ export function createCatalog(parts: CatalogParts): Catalog {
       )
     }
   }
-  const offeredByName = new Map(offered.map((model) => [model.name, model]))
   const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
   return {
     models,
     channels,
     tokens: parts.tokens,
-    offered,
+    offers: (name) => served.has(name) && parts.isPriced(name),
     routes: (model, use) => routes.get(`${model.name} ${use}`) ?? [],
-    visible: (token, name) => (allows(token, name) ? offeredByName.get(name) : undefined),
-    listVisible: (token) => offered.filter((model) => allows(token, model.name)),
+    visible: (token, name) => {
+      const model = served.get(name)
+      return model !== undefined && allows(token, name) && parts.isPriced(name) ? model : undefined
+    },
+    listVisible: (token) =>
+      [...served.values()].filter(({ name }) => allows(token, name) && parts.isPriced(name)),
   }
 }
+
+/** How one channel would serve a model for one interface, be the channel enabled or not. */
+export const routesThrough = (channel: Channel, model: Model, use: Interface): Route[] =>
+  model.interfaces.includes(use)
+    ? routesOf(model, channel).filter((route) => serves(route, use))
+    : []
 
 /** Text interfaces are asked in their own protocol; task interfaces by whatever the model speaks. */
 const ownProtocol: ReadonlySet<string> = new Set(['chat', 'responses', 'messages', 'embeddings'])

@@ -1,5 +1,6 @@
 // What gateway.yaml declares, brought into the store: accounts with their opening balance, tokens,
-// price versions. Safe to run at every start and every reload; each thing happens once.
+// price versions. Safe to run at every start and every reload; each thing happens once, and tokens
+// and prices come into force together or not at all.
 import { builtinPrices } from '../catalog/builtin.ts'
 import type { Source } from '../contract/catalog.ts'
 import {
@@ -12,14 +13,10 @@ import type { Price } from '../contract/price.ts'
 import { parseNanos } from '../lib/decimal.ts'
 import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
+import { isUniqueConflict, type Tx } from '../store/index.ts'
 import { insertPrice, loadPrices } from '../store/prices.ts'
-import {
-  insertToken,
-  loadTokens,
-  revokeToken,
-  type StoredToken,
-  updateToken,
-} from '../store/tokens.ts'
+import { insertToken, loadTokens, revokeToken, updateToken } from '../store/tokens.ts'
+import { lastVersion, saysTheSame, startOf } from './declared-prices.ts'
 import type { Engine } from './engine.ts'
 import { openAccount } from './open-account.ts'
 
@@ -37,71 +34,103 @@ export async function applyDeclarations(
   engine: Engine,
   file: FileDeclaration,
 ): Promise<MadeToken[]> {
+  await refuseImpossible(engine, file)
   for (const { name, balance } of file.accounts) {
     if ((await findAccount(engine.store.read, name)) !== undefined) continue
     await openAccount(engine, { name, source: 'file', balanceNanos: parseNanos(balance ?? '0')! })
   }
-  const made = await applyTokens(engine, file)
-  await applyPrices(engine, builtinPrices, 'builtin')
-  await applyPrices(engine, file.prices, 'file')
-  return made
+  try {
+    return await engine.store.tx(async (tx) => {
+      const made = await applyTokens(engine, tx, file.tokens)
+      await applyPrices(engine, tx, builtinPrices, 'builtin')
+      await applyPrices(engine, tx, file.prices, 'file')
+      return made
+    })
+  } catch (error) {
+    if (!isUniqueConflict(error)) throw error
+    throw new DeclarationRefused('a declared token has the name or the secret of another token')
+  }
 }
 
-async function applyTokens(engine: Engine, file: FileDeclaration): Promise<MadeToken[]> {
-  const { store, clock } = engine
-  const made: MadeToken[] = []
-  const stored = (await loadTokens(store.read)).filter(({ source }) => source === 'file')
-  const kept = new Set<string>()
-  for (const declared of file.tokens) {
-    const account = await findAccount(store.read, declared.account)
-    if (account === undefined) {
+/** Everything a person can get wrong is looked for before anything is changed. */
+async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
+  const { read } = engine.store
+  const issued = (await loadTokens(read)).filter(({ source }) => source !== 'file')
+  for (const { account: payer, name, token: secret } of file.tokens) {
+    const account = await findAccount(read, payer)
+    if (account === undefined && !file.accounts.some((declared) => declared.name === payer)) {
       throw new DeclarationRefused(
-        `token '${declared.name}' names the account '${declared.account}', which does not exist`,
+        `token '${name}' names the account '${payer}', which does not exist`,
       )
     }
-    const before = stored.find((t) => t.accountId === account.id && t.name === declared.name)
-    const hash = declared.token === undefined ? undefined : engine.seal.hash(declared.token)
-    if (before !== undefined && (hash === undefined || hash === before.hash)) {
-      kept.add(before.id)
-      await store.tx((tx) => updateToken(tx, before.id, changeOf(declared)))
-      continue
+    if (issued.some((other) => other.accountId === account?.id && other.name === name)) {
+      throw new DeclarationRefused(
+        `account '${payer}' has a token '${name}' from the admin API; choose another name`,
+      )
     }
-    const secret = declared.token ?? newSecret('sk-')
-    await replaceToken(engine, declared, account.id, secret, before)
-    if (declared.token === undefined) {
-      made.push({ account: declared.account, name: declared.name, secret })
+    const hash = secret === undefined ? undefined : engine.seal.hash(secret)
+    if (issued.some((other) => other.hash === hash)) {
+      throw new DeclarationRefused(
+        `the secret of token '${name}' belongs to a token from the admin API`,
+      )
     }
   }
-  for (const token of stored) {
-    if (kept.has(token.id)) continue
-    await store.tx((tx) => revokeToken(tx, token.id, clock.nowMs()))
+}
+
+async function applyTokens(
+  engine: Engine,
+  tx: Tx,
+  declarations: readonly TokenDeclaration[],
+): Promise<MadeToken[]> {
+  const nowMs = engine.clock.nowMs()
+  const stored = (await loadTokens(tx)).filter(({ source }) => source === 'file')
+  const kept = new Map<string, TokenDeclaration>()
+  const fresh: { declared: TokenDeclaration; accountId: string }[] = []
+  for (const declared of declarations) {
+    const accountId = (await findAccount(tx, declared.account))!.id
+    const before = stored.find((t) => t.accountId === accountId && t.name === declared.name)
+    const hash = declared.token === undefined ? before?.hash : engine.seal.hash(declared.token)
+    if (before !== undefined && hash === before.hash) kept.set(before.id, declared)
+    else fresh.push({ declared, accountId })
+  }
+  // What ends comes first: a name or a secret may pass from one token to another.
+  for (const { id } of stored) {
+    const declared = kept.get(id)
+    if (declared === undefined) await revokeToken(tx, id, nowMs)
+    else await updateToken(tx, id, changeOf(declared))
+  }
+  const made: MadeToken[] = []
+  for (const { declared, accountId } of fresh) {
+    const { account, name, token } = declared
+    const secret = token ?? newSecret('sk-')
+    await addToken(engine, tx, { declared, accountId, secret, nowMs })
+    if (token === undefined) made.push({ account, name, secret })
   }
   return made
 }
 
-async function replaceToken(
+async function addToken(
   engine: Engine,
-  declared: TokenDeclaration,
-  accountId: string,
-  secret: string,
-  before: StoredToken | undefined,
+  tx: Tx,
+  {
+    declared,
+    accountId,
+    secret,
+    nowMs,
+  }: { declared: TokenDeclaration; accountId: string; secret: string; nowMs: number },
 ): Promise<void> {
-  const nowMs = engine.clock.nowMs()
   const { expiresAtMs, ...rest } = changeOf(declared)
-  await engine.store.tx(async (tx) => {
-    if (before !== undefined) await revokeToken(tx, before.id, nowMs)
-    await insertToken(tx, {
-      id: newShortId('tok', nowMs),
-      accountId,
-      name: declared.name,
-      hash: engine.seal.hash(secret),
-      prefix: secret.slice(0, 8),
-      ...rest,
-      ...(expiresAtMs !== null && { expiresAtMs }),
-      disabled: false,
-      source: 'file',
-      createdAtMs: nowMs,
-    })
+  await insertToken(tx, {
+    id: newShortId('tok', nowMs),
+    accountId,
+    name: declared.name,
+    hash: engine.seal.hash(secret),
+    prefix: secret.slice(0, 8),
+    ...rest,
+    ...(expiresAtMs !== null && { expiresAtMs }),
+    disabled: false,
+    source: 'file',
+    createdAtMs: nowMs,
   })
 }
 
@@ -115,29 +144,19 @@ const changeOf = (declared: TokenDeclaration) => ({
 /** A version is added only when it differs from what this source said last. */
 async function applyPrices(
   engine: Engine,
+  tx: Tx,
   declarations: readonly PriceDeclaration[],
   source: Source,
 ): Promise<void> {
   const nowMs = engine.clock.nowMs()
-  const stored = (await loadPrices(engine.store.read)).filter((price) => price.source === source)
+  const stored = (await loadPrices(tx)).filter((price) => price.source === source)
   for (const declared of declarations) {
-    const terms = termsFrom(declared)
-    const startMs =
-      declared.effective_from === undefined ? undefined : Date.parse(declared.effective_from)
-    const earlier = stored.filter(({ model }) => model === declared.model)
-    const said =
-      startMs === undefined
-        ? earlier.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 1)
-        : earlier.filter((price) => price.effectiveFromMs === startMs)
-    if (said.some((price) => Bun.deepEquals(price.terms, terms, true))) continue
+    const said = lastVersion(declared, declarations, stored, nowMs)
+    if (said !== undefined && saysTheSame(declared, said)) continue
     const id = newShortId('price', nowMs)
-    const price: Price = {
-      id,
-      model: declared.model,
-      terms,
-      effectiveFromMs: startMs ?? nowMs,
-      source,
-    }
-    await engine.store.tx((tx) => insertPrice(tx, price, nowMs))
+    const effectiveFromMs = startOf(declared) ?? nowMs
+    const terms = termsFrom(declared)
+    const price: Price = { id, model: declared.model, terms, effectiveFromMs, source }
+    await insertPrice(tx, price, nowMs)
   }
 }

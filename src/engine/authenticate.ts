@@ -28,11 +28,14 @@ export function authenticate(
   return token
 }
 
+/** What a token may be declared as: anything else is not worth a hash. */
+const possibleSecret = /^sk-[A-Za-z0-9_-]{24,253}$/
+
 /** Found by a keyed hash of the whole secret; the hash is remembered, not computed every time. */
 function tokenOf(engine: Engine, secret: string): Token | undefined {
   const known = engine.knownSecrets.get(secret)
   if (known !== undefined) return known
-  if (!/^sk-[\w-]{8,200}$/.test(secret)) return undefined
+  if (!possibleSecret.test(secret)) return undefined
   const token = engine.catalog.tokens.get(engine.seal.hash(secret))
   if (token === undefined) return undefined
   if (engine.knownSecrets.size >= engine.limits.tokenCacheEntries) engine.knownSecrets.clear()

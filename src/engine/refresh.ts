@@ -1,16 +1,19 @@
 // Builds the pictures the hot path looks at (catalog, prices, secrets to clean away) from what is
-// stored and what is declared, and swaps them in as a whole.
-import { createPriceBook } from '../billing/price-book.ts'
+// stored and what is declared, and swaps them in as a whole, one after the other: an older picture
+// never takes the place of a newer one.
+import { createPriceBook, type PriceBook } from '../billing/price-book.ts'
 import { builtinModels } from '../catalog/builtin.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
 import type { Channel, Model } from '../contract/catalog.ts'
 import { channelFrom, type FileDeclaration, modelFrom } from '../contract/declarations.ts'
+import type { Price } from '../contract/price.ts'
 import { createCleaner } from '../lib/redact.ts'
 import type { Seal } from '../lib/seal.ts'
 import { loadChannels, type StoredChannel } from '../store/channels.ts'
 import { loadModels } from '../store/models.ts'
 import { loadPrices } from '../store/prices.ts'
 import { loadTokens } from '../store/tokens.ts'
+import { withoutDropped } from './declared-prices.ts'
 import type { Engine } from './engine.ts'
 
 /** What does not come from the store. */
@@ -22,7 +25,36 @@ export interface Declared {
   ownSecrets: readonly string[]
 }
 
-export async function refresh(engine: Engine): Promise<void> {
+interface Turn {
+  ended: Promise<void>
+  /** The next one, if somebody has asked for it. */
+  next?: Promise<void>
+}
+const turns = new WeakMap<Engine, Turn>()
+
+/** When this resolves, what was stored before the call is in force. */
+export function refresh(engine: Engine): Promise<void> {
+  const turn = turns.get(engine)
+  if (turn === undefined) return begin(engine)
+  // The next one has not begun to read, so it will see what every caller until then has stored.
+  turn.next ??= turn.ended.then(
+    () => begin(engine),
+    () => begin(engine),
+  )
+  return turn.next
+}
+
+function begin(engine: Engine): Promise<void> {
+  const turn: Turn = {
+    ended: rebuild(engine).finally(() => {
+      if (turn.next === undefined) turns.delete(engine)
+    }),
+  }
+  turns.set(engine, turn)
+  return turn.ended
+}
+
+async function rebuild(engine: Engine): Promise<void> {
   const { store, declared, seal } = engine
   const [tokens, stored, models, prices] = await Promise.all([
     loadTokens(store.read),
@@ -31,8 +63,7 @@ export async function refresh(engine: Engine): Promise<void> {
     loadPrices(store.read),
   ])
   const channels = channelsOf(declared, stored, seal)
-  const priced = new Set(declared.file.prices.map(({ model }) => model))
-  const book = createPriceBook(prices, priced, engine.clock.nowMs)
+  const book = pricesOf(declared.file, prices, engine.clock.nowMs)
   engine.prices = book
   engine.catalog = createCatalog({
     region: declared.file.region,
@@ -46,6 +77,15 @@ export async function refresh(engine: Engine): Promise<void> {
     ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
   ])
   engine.knownSecrets.clear()
+}
+
+/** What the file has dropped is no longer in force; it can still be looked up. */
+function pricesOf(file: FileDeclaration, stored: readonly Price[], nowMs: () => number): PriceBook {
+  const priced = new Set(file.prices.map(({ model }) => model))
+  const inForce = withoutDropped(stored, file.prices, nowMs())
+  const { current } = createPriceBook(inForce, priced, nowMs)
+  const { byId } = createPriceBook(stored, priced, nowMs)
+  return { current, byId }
 }
 
 /** Declared ones win over those of the admin API, those over the shipped ones. */

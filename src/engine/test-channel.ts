@@ -1,6 +1,6 @@
 // One cheap call to a channel, outside all accounts: does it answer, and how fast?
 
-import type { Route } from '../catalog/snapshot.ts'
+import { type Route, routesThrough } from '../catalog/snapshot.ts'
 import type { Channel, Model } from '../contract/catalog.ts'
 import type { TextCall } from '../contract/requests.ts'
 import { cleaned } from './call-record.ts'
@@ -36,6 +36,7 @@ export async function testChannel(
       model: route.upstreamModel,
       timeouts: channel.timeouts,
       fetch: engine.fetch,
+      progress: () => {},
     },
     AbortSignal.timeout(testLimitMs),
   )
@@ -44,23 +45,29 @@ export async function testChannel(
   return { ok: false, ...result, error: cleaned(engine, reply.error, '').message }
 }
 
-/** The model asked for, else the first text model the channel serves. */
+/**
+ * The model asked for, else the first text model the channel serves, those with a price before
+ * others. Asked of the channel itself: one that is disabled is in no list of routes.
+ */
 function textRoute(
   engine: Engine,
   channel: Channel,
   wanted: string | undefined,
 ): { model: Model; route: Route } | undefined {
-  for (const model of engine.catalog.offered) {
-    if (wanted !== undefined && model.name !== wanted) continue
-    const route = engine.catalog
-      .routes(model, 'chat')
-      .find((candidate) => candidate.channel.id === channel.id)
-    if (route !== undefined && engine.providers.get(route.protocol)?.text !== undefined) {
-      return { model, route }
-    }
+  const models = [...engine.catalog.models.values()]
+    .filter(({ name }) => wanted === undefined || name === wanted)
+    .toSorted((a, b) => unpriced(engine, a) - unpriced(engine, b) || (a.name < b.name ? -1 : 1))
+  for (const model of models) {
+    const route = routesThrough(channel, model, 'chat').find(
+      ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
+    )
+    if (route !== undefined) return { model, route }
   }
   return undefined
 }
+
+const unpriced = (engine: Engine, { name }: Model): number =>
+  engine.prices.current(name) === undefined ? 1 : 0
 
 function hello(model: string): TextCall {
   const fields = { model, messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 }

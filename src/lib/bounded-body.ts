@@ -1,16 +1,24 @@
 // Reads a body into text without ever holding more than a limit.
 
 /** Undefined when the body is larger than `maxBytes`; rejects when it breaks off. */
-export async function readText(
+export function readText(
   message: Request | Response,
   maxBytes: number,
   onProgress: () => void = () => {},
 ): Promise<string | undefined> {
   const declared = message.headers.get('content-length')
   // A plain body of declared length cannot grow; a compressed or chunked one can.
-  if (declared !== null && message.headers.get('content-encoding') === null) {
-    return Number(declared) <= maxBytes ? message.text() : undefined
+  if (declared === null || message.headers.get('content-encoding') !== null) {
+    return readGrowing(message, maxBytes, onProgress)
   }
+  return Number(declared) <= maxBytes ? message.text() : Promise.resolve(undefined)
+}
+
+async function readGrowing(
+  message: Request | Response,
+  maxBytes: number,
+  onProgress: () => void,
+): Promise<string | undefined> {
   if (message.body === null) return ''
   const decoder = new TextDecoder()
   let size = 0

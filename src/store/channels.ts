@@ -56,6 +56,20 @@ export async function findChannel(
   return (await withKeys(db, rows))[0]
 }
 
+/** The same, and nobody else changes it until the transaction ends. */
+export async function lockChannel(
+  tx: Kysely<Schema>,
+  id: string,
+): Promise<StoredChannel | undefined> {
+  // Writing is the lock both engines know; what is read after it is the newest.
+  await tx
+    .updateTable('channels')
+    .set((e) => ({ updated_at_ms: e.ref('updated_at_ms') }))
+    .where('id', '=', id)
+    .execute()
+  return findChannel(tx, id)
+}
+
 /** All of them, for the snapshot in memory. */
 export async function loadChannels(db: Kysely<Schema>): Promise<StoredChannel[]> {
   return withKeys(db, await db.selectFrom('channels').selectAll().orderBy('id').execute())

@@ -35,6 +35,13 @@ export const entryColumns = [
 ] as const
 
 const maxRecordsPerBatch = 512
+/**
+ * Under load a batch waits a moment for company: waking the writer and one commit cost far more
+ * than a row. A store with little to do writes at once.
+ */
+const gatherMs = 1
+/** A batch of at least this many records is the sign of load. */
+const loadedBatch = 8
 
 /** Rows laid end to end in one array each: the cheapest thing to send to another thread. */
 export interface Batch {
@@ -56,6 +63,7 @@ export class HotQueue {
   #current: Gathering | undefined
   #busy = false
   #closed = false
+  #lastSize = 0
 
   constructor(write: (batch: Batch) => Promise<void>) {
     this.#write = write
@@ -83,7 +91,9 @@ export class HotQueue {
 
   async #drain(): Promise<void> {
     for (;;) {
+      if (this.#lastSize >= loadedBatch) await pause(gatherMs)
       const batch = this.#waiting.shift()
+      this.#lastSize = batch?.size ?? 0
       if (batch === undefined) break
       if (batch === this.#current) this.#current = undefined
       try {
@@ -105,10 +115,19 @@ export class HotQueue {
   }
 }
 
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
 function newBatch(): Gathering {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   return { size: 0, requests: [], entries: [], done: promise, resolve, reject }
 }
+
+/** Between cells when they travel as text. */
+export const separator = '\x1f'
+
+/** Words of callers and upstreams must not break a row apart; all other cells are our own. */
+const cell = (text: string): string =>
+  text.includes(separator) ? text.replaceAll(separator, ' ') : text
 
 function pushRequest(cells: Cell[], request: RequestRecord): void {
   cells.push(
@@ -117,9 +136,9 @@ function pushRequest(cells: Cell[], request: RequestRecord): void {
     request.accountId,
     request.tokenId,
     request.interface,
-    request.model,
+    cell(request.model),
     request.channel ?? null,
-    request.upstreamRequestId ?? null,
+    request.upstreamRequestId === undefined ? null : cell(request.upstreamRequestId),
     request.status,
     request.errorCode ?? null,
     request.chargeNanos,
@@ -139,7 +158,7 @@ function pushEntry(cells: Cell[], entry: Entry): void {
     entry.quantity ?? null,
     entry.priceId ?? null,
     entry.estimated === true ? 1 : 0,
-    entry.note ?? null,
+    entry.note === undefined ? null : cell(entry.note),
   )
 }
 

@@ -1,7 +1,6 @@
 // The door of the store: the only place with SQL. Opens SQLite in the data directory, or the
 // PostgreSQL database it is given. Rows are read and changed through one file per table.
 import { type LateIndexLimits, lateIndexLimits } from './late-index.ts'
-import { openPostgres } from './postgres/open.ts'
 import { openSqlite } from './sqlite/open.ts'
 import type { Log, Store } from './store.ts'
 
@@ -18,7 +17,7 @@ export interface StoreOptions {
   lateIndex?: Partial<LateIndexLimits>
 }
 
-export function openStore({
+export async function openStore({
   dataDir,
   databaseUrl,
   log = () => {},
@@ -28,5 +27,7 @@ export function openStore({
     return openSqlite({ dataDir, log, lateIndex: { ...lateIndexLimits.sqlite, ...lateIndex } })
   }
   const limits = { ...lateIndexLimits.postgres, ...lateIndex }
+  // Its driver is loaded only where it is used.
+  const { openPostgres } = await import('./postgres/open.ts')
   return openPostgres({ databaseUrl, log, lateIndex: limits })
 }

@@ -17,6 +17,11 @@ export async function upsertModel(
     .execute()
 }
 
+export async function findModel(db: Kysely<Schema>, name: string): Promise<Model | undefined> {
+  const row = await db.selectFrom('models').selectAll().where('name', '=', name).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
+}
+
 /** All of them, for the snapshot in memory. */
 export async function loadModels(db: Kysely<Schema>): Promise<Model[]> {
   return (await db.selectFrom('models').selectAll().orderBy('name').execute()).map(shape)

@@ -1,4 +1,5 @@
-// Rows of tokens: the HMAC of the secret, never the secret. A revoked token stays as a row.
+// Rows of tokens: the HMAC of the secret, never the secret. A revoked token stays as a row, but its
+// name and its secret are free again.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source, Token, TokenLimits } from '../contract/catalog.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
@@ -83,6 +84,51 @@ export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number):
 export async function findToken(db: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
   const row = await valid(db).where('tokens.id', '=', id).executeTakeFirst()
   return row === undefined ? undefined : shape(row)
+}
+
+/** The same, and nobody else changes it until the transaction ends. */
+export async function lockToken(tx: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
+  // Writing is the lock both engines know; what is read after it is the newest.
+  await tx
+    .updateTable('tokens')
+    .set({ revoked_at_ms: null })
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .execute()
+  return findToken(tx, id)
+}
+
+/** True when the account has a token of this name that is not revoked. */
+export async function tokenNameTaken(
+  db: Kysely<Schema>,
+  accountId: string,
+  name: string,
+): Promise<boolean> {
+  const row = await valid(db)
+    .where('account_id', '=', accountId)
+    .where('tokens.name', '=', name)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface TokenNames {
+  token: string
+  account: string
+}
+
+/** What people call the tokens of these ids and their accounts, revoked ones too. */
+export async function namesOfTokens(
+  db: Kysely<Schema>,
+  ids: readonly string[],
+): Promise<Map<string, TokenNames>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('tokens')
+    .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
+    .select(['tokens.id', 'tokens.name as token', 'accounts.name as account'])
+    .where('tokens.id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, token, account }) => [id, { token, account }]))
 }
 
 /** All that are not revoked, for the snapshot in memory. */

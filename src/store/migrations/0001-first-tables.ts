@@ -58,7 +58,7 @@ CREATE TABLE tokens (
   id {text} NOT NULL PRIMARY KEY,
   account_id {text} NOT NULL,
   name {text} NOT NULL,
-  hash {text} NOT NULL UNIQUE,
+  hash {text} NOT NULL,
   prefix {text} NOT NULL,
   models {text} NOT NULL,
   limits {text} NOT NULL,
@@ -69,6 +69,8 @@ CREATE TABLE tokens (
   created_at_ms {int} NOT NULL,
   revoked_at_ms {int}
 ){strict};
+CREATE UNIQUE INDEX tokens_by_name ON tokens (account_id, name) WHERE revoked_at_ms IS NULL;
+CREATE UNIQUE INDEX tokens_by_hash ON tokens (hash) WHERE revoked_at_ms IS NULL;
 
 CREATE TABLE channels (
   id {text} NOT NULL PRIMARY KEY,

@@ -2,13 +2,24 @@
 // writer thread. Nearly all of the CPU that the store costs is spent in this file.
 import type { Database, Statement } from 'bun:sqlite'
 import { entryColumns, requestColumns } from '../hot-queue.ts'
-import type { Cell } from '../schema.ts'
 
 const requestWidth = requestColumns.length
 const entryWidth = entryColumns.length
 const entryAccount = entryColumns.indexOf('account_id')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
+
+// Cells come as text; the columns' types turn digits into numbers, and the empty text stands for
+// null where a column may be null. `model` is one of them in entries only.
+const nullable: ReadonlySet<string> = new Set([
+  'channel',
+  'upstream_request_id',
+  'error_code',
+  'unit',
+  'quantity',
+  'price_id',
+  'note',
+])
 
 export class BatchWriter {
   readonly #db: Database
@@ -23,11 +34,13 @@ export class BatchWriter {
 
   /** The tables must exist. */
   constructor(db: Database) {
-    const insert = (table: string, columns: readonly string[], key: string) =>
-      db.prepare(
-        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+    const insert = (table: string, columns: readonly string[], key: string) => {
+      const cells = columns.map((column) => (nullable.has(column) ? `NULLIF(?, '')` : '?'))
+      return db.prepare(
+        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${cells.join(', ')})
          ON CONFLICT (${key}) DO NOTHING`,
       )
+    }
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
@@ -37,7 +50,7 @@ export class BatchWriter {
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
   }
 
-  write(requests: Cell[], entries: Cell[]): void {
+  write(requests: string[], entries: string[]): void {
     this.#balanceChanges.clear()
     this.#heldChanges.clear()
     this.#begin.run()
@@ -56,12 +69,12 @@ export class BatchWriter {
   }
 
   /** An entry that is already there changes nothing, the balance included. */
-  #insertEntry(entries: Cell[], at: number): void {
+  #insertEntry(entries: string[], at: number): void {
     const { changes } = this.#entry.run(...entries.slice(at, at + entryWidth))
     if (changes === 0) return
-    const account = entries[at + entryAccount] as string
+    const account = entries[at + entryAccount]!
     const kind = entries[at + entryKind]
-    const amount = entries[at + entryAmount] as bigint
+    const amount = BigInt(entries[at + entryAmount]!)
     if (kind === 'hold' || kind === 'release') {
       this.#heldChanges.set(account, (this.#heldChanges.get(account) ?? 0n) - amount)
     } else {

@@ -25,7 +25,7 @@ const inProcess = (task: string) =>
 
 /** Runs the task on a memory disk of its own that goes away with the process. */
 async function onSmallDisk(task: string, mount: string): Promise<Record<string, unknown>> {
-  const command = `mount -t tmpfs -o size=8m tmpfs "$1" && ${mount} exec "$2" "$3" "$4" "$1"`
+  const command = `mount -t tmpfs -o size=48m tmpfs "$1" && ${mount} exec "$2" "$3" "$4" "$1"`
   const child = Bun.spawn(
     ['unshare', '-m', '-r', 'sh', '-c', command, '-', dataDir, process.execPath, script, task],
     { stdout: 'pipe', stderr: 'inherit' },
@@ -133,7 +133,7 @@ if (canMount) {
   }, 20_000)
 
   test('a disk that is full from the start is refused', async () => {
-    const told = await onSmallDisk('open', 'head -c 9m /dev/zero > "$1/filler" 2>/dev/null;')
+    const told = await onSmallDisk('open', 'head -c 49m /dev/zero > "$1/filler" 2>/dev/null;')
     expect(told['message']).toMatch('is full')
   })
 } else {

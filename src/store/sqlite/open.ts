@@ -10,6 +10,7 @@ import { migrate } from '../migrations/index.ts'
 import { codeOf } from '../refused.ts'
 import { type Log, once, type Store } from '../store.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
+import { packCells } from './messages.ts'
 import { Mutex } from './mutex.ts'
 import { refusalFor } from './refusals.ts'
 import { DatabaseThread } from './thread.ts'
@@ -58,7 +59,11 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
     const turn = mutex.lock()
     if (turn !== undefined) await turn
     try {
-      await writerThread.ask({ kind: 'batch', requests, entries })
+      await writerThread.ask({
+        kind: 'batch',
+        requests: packCells(requests),
+        entries: packCells(entries),
+      })
       health.wrote()
       index.recorded(size)
     } catch (error) {
@@ -89,24 +94,46 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
   }
 }
 
-/** Most command line runs read nothing: the second thread starts with the first read. */
+/** How long the reading thread stays after the last question. */
+const readerIdleMs = 10_000
+
+/** A thread costs memory: it starts with the first read and goes when nobody reads any more. */
 function lazyReader(file: string): { ask: Ask; close(): Promise<void> } {
   let thread: DatabaseThread | undefined
   let opened: Promise<unknown> = Promise.resolve()
+  let asking = 0
+  let idle: ReturnType<typeof setTimeout> | undefined
   let closed = false
+  const end = async () => {
+    const old = thread
+    thread = undefined
+    await old?.close()
+  }
   return {
     async ask(question) {
       if (closed) throw new Error('the store is closed')
-      if (thread === undefined) {
-        thread = new DatabaseThread()
-        opened = thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+      clearTimeout(idle)
+      asking++
+      try {
+        if (thread === undefined) {
+          thread = new DatabaseThread()
+          opened = thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+        }
+        const current = thread
+        await opened
+        return await current.ask(question)
+      } finally {
+        if (--asking === 0 && !closed) {
+          clearTimeout(idle)
+          idle = setTimeout(() => void end().catch(() => {}), readerIdleMs)
+          idle.unref()
+        }
       }
-      await opened
-      return thread.ask(question)
     },
     async close() {
       closed = true
-      await thread?.close()
+      clearTimeout(idle)
+      await end()
     },
   }
 }

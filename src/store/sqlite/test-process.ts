@@ -45,7 +45,7 @@ async function recordForever(): Promise<void> {
 async function fillDisk(): Promise<void> {
   const filler = `${dataDir}/filler`
   const store = await open()
-  writeFileSync(filler, Buffer.alloc(1 << 20))
+  writeFileSync(filler, Buffer.alloc(20 << 20))
   const stored: string[] = []
   const padding = '.'.repeat(20_000)
   let failure: string | undefined

@@ -38,7 +38,8 @@ export class DatabaseThread {
     }
   }
 
-  #answered({ id, rows, failure }: Answer): void {
+  #answered(answer: Answer): void {
+    const { id, rows, failure } = typeof answer === 'number' ? { id: answer } : answer
     const pending = this.#pending.get(id)
     if (pending === undefined) return
     this.#pending.delete(id)

@@ -3,7 +3,7 @@
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { shapeIntegers } from '../integers.ts'
 import { BatchWriter } from './batch-writer.ts'
-import type { Asked, Failure, Question, Rows } from './messages.ts'
+import { type Asked, type Failure, type Question, type Rows, unpackCells } from './messages.ts'
 
 declare const self: Worker
 
@@ -11,6 +11,8 @@ const busyTimeoutMs = 5000
 /** Long enough for a gateway that is just stopping, short enough to be told soon. */
 const lockTimeoutMs = 1000
 const maxStatements = 256
+/** 16 MB of log or so between two checkpoints. */
+const checkpointPages = 4000
 
 let db: Database | undefined
 let lock: Database | undefined
@@ -21,7 +23,7 @@ self.onmessage = (event: MessageEvent<Asked>) => {
   const { id, question } = event.data
   try {
     const rows = answer(question)
-    self.postMessage(rows === undefined ? { id } : { id, rows })
+    self.postMessage(rows === undefined ? id : { id, rows })
   } catch (error) {
     self.postMessage({ id, failure: describe(error) })
   }
@@ -35,7 +37,7 @@ function answer(question: Question): Rows | undefined {
     case 'batch':
       // Prepared on first use: its tables exist only once the migrations have run.
       writer ??= new BatchWriter(db)
-      writer.write(question.requests, question.entries)
+      writer.write(unpackCells(question.requests), unpackCells(question.entries))
       return undefined
     case 'query':
       return query(db, question.sql, question.parameters)
@@ -62,6 +64,8 @@ function open({ role, file, lockFile }: Question & { kind: 'open' }): undefined 
     db = connect(file)
     db.run('PRAGMA journal_mode = WAL')
     db.run('PRAGMA synchronous = FULL')
+    // A page that changes in every batch is then copied back once in a while, not all the time.
+    db.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     // Without it INSERT OR REPLACE would get past the triggers that keep the ledger append-only.
     db.run('PRAGMA recursive_triggers = ON')
     db.prepare('SELECT count(*) FROM sqlite_master').get()

@@ -1,0 +1,68 @@
+// An engine for tests: a real store and ledger, the real providers, and a clock that stands still.
+import { Ledger } from '../billing/ledger.ts'
+import { createPriceBook } from '../billing/price-book.ts'
+import { createCatalog } from '../catalog/snapshot.ts'
+import { type FileDeclaration, fileDeclaration } from '../contract/declarations.ts'
+import { createLog } from '../lib/log.ts'
+import { createCleaner } from '../lib/redact.ts'
+import { createSeal } from '../lib/seal.ts'
+import { providers } from '../providers/index.ts'
+import type { Engine as StoreEngine } from '../store/schema.ts'
+import { newPlace } from '../store/test-engines.ts'
+import { Deadlines } from './deadlines.ts'
+import type { Engine } from './engine.ts'
+
+export interface TestEngine {
+  engine: Engine
+  clock: { ms: number }
+  close(): Promise<void>
+}
+
+export const fileWith = (declared: object = {}): FileDeclaration => fileDeclaration.parse(declared)
+
+export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
+  const place = await newPlace(on)
+  const store = await place.open()
+  const clock = { ms: Date.now() }
+  const nowMs = () => clock.ms
+  const file = fileWith()
+  const engine: Engine = {
+    store,
+    ledger: await Ledger.open(store),
+    seal: createSeal(new Uint8Array(32).fill(3)),
+    log: createLog({ level: 'error', pretty: false, write: () => {} }),
+    providers,
+    clock: { nowMs },
+    random: () => 0.5,
+    fetch: globalThis.fetch,
+    limits: {
+      defaultOutputTokens: 4096,
+      abandonedStreams: 1,
+      abandonedMs: 1,
+      tokenCacheEntries: 10,
+    },
+    deadlines: new Deadlines(nowMs),
+    declared: { file, ownSecrets: [] },
+    catalog: createCatalog({
+      region: file.region,
+      models: [],
+      channels: [],
+      tokens: new Map(),
+      isPriced: () => false,
+    }),
+    prices: createPriceBook([], new Set(), nowMs),
+    cleaner: createCleaner([]),
+    knownSecrets: new Map(),
+    busy: new Map(),
+    keyTurns: new Map(),
+    abandoned: 0,
+    running: 0,
+    draining: false,
+  }
+  const close = async () => {
+    engine.deadlines.close()
+    await store.close()
+    await place.remove()
+  }
+  return { engine, clock, close }
+}
