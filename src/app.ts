@@ -44,7 +44,10 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   app.notFound(({ env }) => answerRefusal(env.exchange, notRouted(app, env.exchange)))
   const answerBug = (exchange: Exchange, error: unknown) => {
     engine.log.error('unexpected error', { request_id: exchange.requestId, error })
-    return answerRefusal(exchange, refuse('internal_error', 'something went wrong in the gateway'))
+    const refusal = engine.store.healthy
+      ? refuse('internal_error', 'something went wrong in the gateway')
+      : refuse('overloaded', 'the gateway cannot write to its store at the moment')
+    return answerRefusal(exchange, refusal)
   }
   app.onError((error, { env }) => answerBug(env.exchange, error))
 

@@ -39,6 +39,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   })
   const seal = createSeal(keys.masterKey)
   await checkMasterKey(store, seal.hash('master key check'))
+  await checkCurrency(store, config.file.currency)
   const sandboxKey = newSecret('sandbox-')
   const sandbox = wantsSandbox(config)
     ? startSandbox({ taskSeconds: config.sandboxTaskSeconds, key: sandboxKey })
@@ -48,7 +49,10 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
     file: config.file,
     ownSecrets: [keys.adminToken, Buffer.from(keys.masterKey).toString('base64')],
     ...(sandbox !== undefined && {
-      sandbox: sandboxChannel(sandbox, sandboxKey, config.file.region),
+      sandbox: {
+        channel: sandboxChannel(sandbox, sandboxKey, config.file.region),
+        always: config.sandbox === 'on',
+      },
     }),
   }
   const madeTokens = await applyDeclarations(engine, config.file)
@@ -135,6 +139,16 @@ async function checkMasterKey(store: Store, check: string): Promise<void> {
   await store.close()
   throw new ConfigError(
     'GATEWAY_MASTER_KEY (or master.key in the data directory) is not the key this database was made with.',
+  )
+}
+
+/** Amounts carry no currency of their own: another one would change what every balance means. */
+async function checkCurrency(store: Store, currency: string): Promise<void> {
+  const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'currency', currency))
+  if (stored === currency) return
+  await store.close()
+  throw new ConfigError(
+    `currency is ${currency}, but the accounts of this database are in ${stored}.`,
   )
 }
 

@@ -276,8 +276,7 @@ function readWorkers(text: string): number {
   }
   if (text === '1') return 1
   throw new ConfigError(
-    `GATEWAY_WORKERS is ${text}; this version runs one process, so it takes 1 only ` +
-      '(start more gateways on one PostgreSQL database instead).',
+    `GATEWAY_WORKERS is ${text}; this version runs one process, so it takes 1 only.`,
   )
 }
 

@@ -15,6 +15,8 @@ import { welcomeText } from './welcome.ts'
 const wrongSetting = 78
 
 async function main(): Promise<void> {
+  // Whatever is written holds secrets or money: for this user only.
+  process.umask(0o077)
   let config = loadConfig()
   let gateway: Gateway | undefined
   // The port comes first: secrets that are shown once must not be made by a start that fails.
@@ -70,6 +72,8 @@ function listen(config: Config, handle: () => Handle) {
     return Bun.serve({
       hostname: host,
       port,
+      // Two gateways that share a port would answer for each other.
+      reusePort: false,
       idleTimeout: limits.idleConnectionSeconds,
       // Sizes are judged per route, after the caller is known and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -77,7 +77,7 @@ export const accounts: Resource = (app, deps) => {
       const body = await readBody(x, deps, credit)
       if (body instanceof Refusal) return body
       const key = header('idempotency-key')
-      const ref = key === undefined ? x.requestId : `credit:${account.id}:${key}`
+      const ref = `credit:${key === undefined ? x.requestId : `${account.id}:${key}`}`
       const done = await engine.ledger.credit(
         account.id,
         parseNanos(body.amount)!,
@@ -92,6 +92,9 @@ export const accounts: Resource = (app, deps) => {
           })
         },
       )
+      if (done === 'mismatch') {
+        return refuse('idempotency_mismatch', 'this Idempotency-Key was used for another amount')
+      }
       if (done === 'insufficient') {
         return refuse('conflict', 'the account does not have that much available', {
           param: 'amount',

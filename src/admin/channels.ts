@@ -8,8 +8,8 @@ import {
 } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
+import { testChannel } from '../engine/probe-channel.ts'
 import { refresh } from '../engine/refresh.ts'
-import { testChannel } from '../engine/test-channel.ts'
 import { newShortId } from '../lib/ids.ts'
 import {
   deleteChannel,

@@ -27,7 +27,8 @@ export interface TaskSettlement extends ChargeLabels {
   chargeNanos: bigint
 }
 
-export type CreditResult = 'done' | 'repeated' | 'insufficient'
+/** `mismatch`: this ref has been used for another amount. */
+export type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 
 const rereadEveryMs = 100
 
@@ -125,7 +126,8 @@ export class Ledger {
   ): Promise<CreditResult> {
     const funds = this.#of(accountId)
     const takesBack = amountNanos < 0n
-    if ((await findEntries(this.#store.read, entry.ref)).length > 0) return 'repeated'
+    const [before] = await findEntries(this.#store.read, entry.ref)
+    if (before !== undefined) return before.amountNanos === amountNanos ? 'repeated' : 'mismatch'
     if (takesBack) {
       if (funds.stale || availableNanos(funds) < -amountNanos) return 'insufficient'
       funds.balanceNanos += amountNanos

@@ -24,6 +24,7 @@ export const refusals = {
   unsupported_media_type: row(415, 'invalid_request_error', false),
   not_found: row(404, 'invalid_request_error', false),
   method_not_allowed: row(405, 'invalid_request_error', false),
+  idempotency_mismatch: row(422, 'invalid_request_error', false),
   conflict: row(409, 'invalid_request_error', false),
   rate_limit_exceeded: row(429, 'rate_limit_error'),
   upstream_rate_limited: row(429, 'rate_limit_error'),

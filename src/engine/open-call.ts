@@ -64,7 +64,8 @@ export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
   end(open)
   engine.ledger.release(admission.hold)
   const sent = call.body.replaceAll('\\/', '/')
-  const error = cleaned(engine, timedOut(open) ?? raw, sent)
+  const left = ctx.signal.aborted && !open.deadline.expired
+  const error = cleaned(engine, left ? callerLeft : (timedOut(open) ?? raw), sent)
   noteAttempt(engine, record, startedMs, {
     ...(error.httpStatus !== undefined && { status: error.httpStatus }),
     error: error.message,
@@ -74,7 +75,7 @@ export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
     ...(error.upstreamRequestId !== undefined && { upstreamRequestId: error.upstreamRequestId }),
     ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
   })
-  if (ctx.signal.aborted && !open.deadline.expired) {
+  if (left) {
     recordHangUp(engine, record)
     return refusal
   }
@@ -88,6 +89,8 @@ export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
   })
   return recordUnbilled(engine, record, 'failed', refusal)
 }
+
+const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
 
 function timedOut({ deadline }: OpenCall): UpstreamError | undefined {
   if (!deadline.expired) return undefined

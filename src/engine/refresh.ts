@@ -19,8 +19,8 @@ import type { Engine } from './engine.ts'
 /** What does not come from the store. */
 export interface Declared {
   file: FileDeclaration
-  /** The sandbox's channel, when it runs. */
-  sandbox?: Channel
+  /** The sandbox, when it runs; unless it is wanted always, it steps back for any real channel. */
+  sandbox?: { channel: Channel; always: boolean }
   /** Secrets of the gateway itself that must never appear in a text. */
   ownSecrets: readonly string[]
 }
@@ -100,7 +100,10 @@ function channelsOf(declared: Declared, stored: readonly StoredChannel[], seal: 
   )
   const taken = new Set(fromFile.map(({ name }) => name))
   const fromApi = stored.filter(({ name }) => !taken.has(name)).map((row) => opened(row, seal))
-  return [...fromFile, ...fromApi, ...(declared.sandbox === undefined ? [] : [declared.sandbox])]
+  const real = [...fromFile, ...fromApi]
+  const { sandbox } = declared
+  const wanted = sandbox !== undefined && (sandbox.always || real.length === 0)
+  return wanted ? [...real, sandbox.channel] : real
 }
 
 function opened(row: StoredChannel, seal: Seal): Channel {

@@ -79,8 +79,8 @@ export class HotQueue {
       this.#waiting.push(batch)
       if (!this.#busy) {
         this.#busy = true
-        // One turn later, so that everything recorded in this turn shares the first batch.
-        queueMicrotask(() => void this.#drain())
+        // After this turn of the event loop, so that all it records shares the first batch.
+        setImmediate(() => void this.#drain())
       }
     }
     batch.size++
