@@ -148,11 +148,11 @@ tokens: [{ account: acme, name: test, token: ${apiToken} }]
     const numbers = sql`WITH RECURSIVE n (i) AS (
       SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}
     )`
-    const detail = JSON.stringify({ stream: false, ending: 'complete', totalMs: 1, attempts: [] })
+    const detail = JSON.stringify({ stream: false, ending: 'complete', attempts: [] })
     await sql`INSERT INTO requests (request_id, at_ms, account_id, token_id, interface, model,
-        status, charge_nanos, detail)
+        status, charge_nanos, total_ms, detail)
       ${numbers} SELECT 'req_' || printf('%032x', i), i, ${accountId}, 'tok_1', 'chat',
-        'txta-plus', 200, 1, ${detail} FROM n`.execute(tx)
+        'txta-plus', 200, 1, 1, ${detail} FROM n`.execute(tx)
     await sql`INSERT INTO entries (at_ms, account_id, kind, amount_nanos, ref, estimated)
       ${numbers} SELECT i, ${accountId}, 'charge', -1, 'req_' || printf('%032x', i), 0
         FROM n`.execute(tx)

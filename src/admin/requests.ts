@@ -96,7 +96,7 @@ async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | 
   }
 }
 
-const usageView = (usage: NonNullable<RequestRecord['detail']['usage']>) => ({
+const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
   input_tokens: usage.inputTokens,
   output_tokens: usage.outputTokens,
   cache_read_tokens: usage.cacheReadTokens,
@@ -116,7 +116,8 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   interface: record.interface,
   model: record.model,
   channel: record.channel ?? null,
-  upstream_model: record.detail.upstreamModel ?? null,
+  upstream_model:
+    record.channel === undefined ? null : (record.detail.upstreamModel ?? record.model),
   upstream_request_id: record.upstreamRequestId ?? '',
   status: record.status,
   error_code: record.errorCode ?? null,
@@ -125,18 +126,19 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   stream: record.detail.stream,
   charge: formatNanos(record.chargeNanos),
   absorbed: absorbed(record),
-  usage: record.detail.usage === undefined ? null : usageView(record.detail.usage),
+  usage: record.usage === undefined ? null : usageView(record.usage),
   usage_reported: record.detail.reported ?? null,
   estimated: record.detail.estimated ?? false,
-  price_id: record.detail.priceId ?? null,
-  first_byte_ms: record.detail.firstByteMs ?? null,
-  total_ms: record.detail.totalMs,
+  price_id: record.priceId ?? null,
+  first_byte_ms: record.firstByteMs ?? null,
+  total_ms: record.totalMs,
   attempts: record.detail.attempts,
 })
 
 async function explain(engine: Engine, record: RequestRecord): Promise<object> {
   const { currency } = engine.declared.file
-  const { usage, priceId, estimated } = record.detail
+  const { usage, priceId } = record
+  const { estimated } = record.detail
   const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
   const entries = await findEntries(engine.store.read, record.requestId)
   const steps =

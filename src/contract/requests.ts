@@ -35,20 +35,16 @@ export type CallEnding =
   | 'failed' // the upstream failed, stalled, was cut off or made no sense
   | 'caller_left' // hang-up; charged only by what had been produced
 
+/** What is shown but never searched or added up. */
 export interface RequestDetail {
   stream: boolean
   ending: CallEnding
   upstreamModel?: string
-  priceId?: string
-  /** As billed. */
-  usage?: TokenUsage
   /** As the upstream reported it. */
   reported?: unknown
   estimated?: boolean
   /** Charge the account could not cover; carried by the operator. */
   absorbedNanos?: string
-  firstByteMs?: number
-  totalMs: number
   error?: string
   attempts: Attempt[]
 }
@@ -65,5 +61,11 @@ export interface RequestRecord {
   status: number
   errorCode?: string
   chargeNanos: bigint
+  /** The price version it was admitted at. */
+  priceId?: string
+  /** As billed. */
+  usage?: TokenUsage
+  firstByteMs?: number
+  totalMs: number
   detail: RequestDetail
 }

@@ -17,15 +17,16 @@ export function newRecord(ctx: CallContext, use: Interface, model: string): Requ
     model,
     status: 0,
     chargeNanos: 0n,
-    detail: { stream: false, ending: 'refused', totalMs: 0, attempts: [] },
+    totalMs: 0,
+    detail: { stream: false, ending: 'refused', attempts: [] },
   }
 }
 
 /** The route taken; from here on the row names the channel and the price it was admitted at. */
 export function noteAdmission(record: RequestRecord, { route, price }: Admission): void {
   record.channel = route.channel.name
-  record.detail.upstreamModel = route.upstreamModel
-  record.detail.priceId = price.id
+  if (route.upstreamModel !== record.model) record.detail.upstreamModel = route.upstreamModel
+  record.priceId = price.id
 }
 
 export function noteAttempt(
@@ -49,7 +50,7 @@ export function endRecord(
 ): RequestRecord {
   record.status = status
   record.detail.ending = ending
-  record.detail.totalMs = engine.clock.nowMs() - record.atMs
+  record.totalMs = engine.clock.nowMs() - record.atMs
   return record
 }
 

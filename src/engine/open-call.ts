@@ -112,7 +112,7 @@ export async function settleCall(
     cacheWriteTokens: 0,
   }
   endRecord(engine, record, ending, ending === 'complete' ? 200 : 499)
-  record.detail.usage = usage
+  record.usage = usage
   if (reported.raw !== undefined) record.detail.reported = reported.raw
   if (estimated) record.detail.estimated = true
   const { price, hold } = admission

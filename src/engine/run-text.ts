@@ -27,7 +27,7 @@ export async function runText(
   if (reply.kind === 'stream') return openStream(open, reply, hangUp)
   ctx.signal.removeEventListener('abort', hangUp)
   if (reply.kind === 'failed') return failCall(open, reply.error)
-  record.detail.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   noteAttempt(engine, record, open.startedMs, {
     status: 200,
     upstreamRequestId: reply.upstreamRequestId,

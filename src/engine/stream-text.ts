@@ -25,7 +25,7 @@ export async function openStream(
   if (first === undefined && outcome !== undefined && outcome !== 'finished') {
     return failCall(open, outcome)
   }
-  record.detail.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   return { stream: streamOf(open, reply, first) }
 }
 

@@ -110,7 +110,8 @@ export class Exchange implements HttpCall, HttpAnswer {
   /** The connection is gone; `proper` when the other side closed it in order. */
   closed(proper: boolean): void {
     if (proper && this.#leftBytes === Number.POSITIVE_INFINITY) this.#complete(0)
-    else this.fail(new HttpError('broken', 'the connection broke off before the answer was complete'))
+    else
+      this.fail(new HttpError('broken', 'the connection broke off before the answer was complete'))
   }
 
   fail(error: HttpError): void {

@@ -17,6 +17,13 @@ export const requestColumns = [
   'status',
   'error_code',
   'charge_nanos',
+  'price_id',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'first_byte_ms',
+  'total_ms',
   'detail',
 ] as const
 
@@ -130,6 +137,7 @@ const cell = (text: string): string =>
   text.includes(separator) ? text.replaceAll(separator, ' ') : text
 
 function pushRequest(cells: Cell[], request: RequestRecord): void {
+  const { usage } = request
   cells.push(
     request.requestId,
     request.atMs,
@@ -142,6 +150,13 @@ function pushRequest(cells: Cell[], request: RequestRecord): void {
     request.status,
     request.errorCode ?? null,
     request.chargeNanos,
+    request.priceId ?? null,
+    usage?.inputTokens ?? null,
+    usage?.outputTokens ?? null,
+    usage?.cacheReadTokens ?? null,
+    usage?.cacheWriteTokens ?? null,
+    request.firstByteMs ?? null,
+    request.totalMs,
     JSON.stringify(request.detail),
   )
 }

@@ -77,10 +77,21 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
     model: row.model,
     status: row.status,
     chargeNanos: row.charge_nanos,
+    totalMs: row.total_ms,
     detail: JSON.parse(row.detail) as RequestDetail,
   }
   if (row.channel !== null) record.channel = row.channel
   if (row.upstream_request_id !== null) record.upstreamRequestId = row.upstream_request_id
   if (row.error_code !== null) record.errorCode = row.error_code
+  if (row.price_id !== null) record.priceId = row.price_id
+  if (row.first_byte_ms !== null) record.firstByteMs = row.first_byte_ms
+  if (row.input_tokens !== null) {
+    record.usage = {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens ?? 0,
+      cacheReadTokens: row.cache_read_tokens ?? 0,
+      cacheWriteTokens: row.cache_write_tokens ?? 0,
+    }
+  }
   return record
 }

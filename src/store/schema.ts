@@ -72,6 +72,13 @@ export interface Schema {
     status: number
     error_code: string | null
     charge_nanos: bigint
+    price_id: string | null
+    input_tokens: number | null
+    output_tokens: number | null
+    cache_read_tokens: number | null
+    cache_write_tokens: number | null
+    first_byte_ms: number | null
+    total_ms: number
     detail: string
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }

@@ -73,10 +73,13 @@ describe.each([...engines])('the store on %s', (engine) => {
       status: 502,
       errorCode: 'upstream_error',
       chargeNanos: 5n,
+      priceId: 'price_1',
+      usage: { inputTokens: 9, outputTokens: 8, cacheReadTokens: 7, cacheWriteTokens: 0 },
+      firstByteMs: 4,
+      totalMs: 9,
       detail: {
         stream: true,
         ending: 'failed',
-        totalMs: 9,
         attempts: [{ channel: 'main', ms: 9 }],
       },
     })

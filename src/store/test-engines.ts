@@ -63,7 +63,8 @@ export function aRequest(more: Partial<RequestRecord> = {}): RequestRecord {
     model: 'txta-plus',
     status: 200,
     chargeNanos: 0n,
-    detail: { stream: false, ending: 'complete', totalMs: 3, attempts: [] },
+    totalMs: 3,
+    detail: { stream: false, ending: 'complete', attempts: [] },
     ...more,
   }
 }

@@ -117,6 +117,13 @@ CREATE TABLE requests (
   status {int} NOT NULL,
   error_code {text},
   charge_nanos {int} NOT NULL,
+  price_id {text},
+  input_tokens {int},
+  output_tokens {int},
+  cache_read_tokens {int},
+  cache_write_tokens {int},
+  first_byte_ms {int},
+  total_ms {int} NOT NULL,
   detail {text} NOT NULL
 ){strict};
 CREATE INDEX requests_by_account ON requests (account_id, seq);

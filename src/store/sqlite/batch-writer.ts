@@ -9,17 +9,12 @@ const entryAccount = entryColumns.indexOf('account_id')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
 
-// Cells come as text; the columns' types turn digits into numbers, and the empty text stands for
-// null where a column may be null. `model` is one of them in entries only.
-const nullable: ReadonlySet<string> = new Set([
-  'channel',
-  'upstream_request_id',
-  'error_code',
-  'unit',
-  'quantity',
-  'price_id',
-  'note',
-])
+// Cells come as text: the columns' types turn digits into numbers, and the empty text stands for
+// null where a column may be null.
+const nullableInRequests =
+  'channel upstream_request_id error_code price_id first_byte_ms ' +
+  'input_tokens output_tokens cache_read_tokens cache_write_tokens'
+const nullableInEntries = 'model unit quantity price_id note'
 
 export class BatchWriter {
   readonly #db: Database
@@ -34,8 +29,9 @@ export class BatchWriter {
 
   /** The tables must exist. */
   constructor(db: Database) {
-    const insert = (table: string, columns: readonly string[], key: string) => {
-      const cells = columns.map((column) => (nullable.has(column) ? `NULLIF(?, '')` : '?'))
+    const insert = (table: string, columns: readonly string[], key: string, nullable: string) => {
+      const mayBeNull = new Set(nullable.split(' '))
+      const cells = columns.map((column) => (mayBeNull.has(column) ? `NULLIF(?, '')` : '?'))
       return db.prepare(
         `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${cells.join(', ')})
          ON CONFLICT (${key}) DO NOTHING`,
@@ -44,8 +40,8 @@ export class BatchWriter {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
-    this.#request = insert('requests', requestColumns, 'request_id')
-    this.#entry = insert('entries', entryColumns, 'ref, kind')
+    this.#request = insert('requests', requestColumns, 'request_id', nullableInRequests)
+    this.#entry = insert('entries', entryColumns, 'ref, kind', nullableInEntries)
     this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
   }

@@ -1,0 +1,182 @@
+// One socket to one origin: connects, proves the other side's identity, sends one request at a
+// time and hands what comes back to its exchange. Knows nothing of pools but whom to tell.
+
+import type { Exchange, Link } from './http-answer.ts'
+import { HttpError } from './http-error.ts'
+
+export interface Origin {
+  readonly hostname: string
+  readonly port: number
+  /** Undefined for plain connections. */
+  readonly tls: Bun.TLSOptions | undefined
+  readonly idle: HttpConnection[]
+}
+
+export interface Pool {
+  /** The connection waits for its next call; the pool may close it instead. */
+  keep(connection: HttpConnection, keepMs: number): void
+  forget(connection: HttpConnection): void
+}
+
+type Socket = Bun.Socket<HttpConnection>
+
+export class HttpConnection implements Link {
+  readonly origin: Origin
+  idleUntilMs = 0
+  readonly #pool: Pool
+  #socket: Socket | undefined
+  #exchange: Exchange | undefined
+  #request = ''
+  #requestBytes = 0
+  #unsent: Buffer | undefined
+  #connectTimer: ReturnType<typeof setTimeout> | undefined
+  #ready = false
+  #otherSideEnded = false
+  #closed = false
+
+  constructor(origin: Origin, pool: Pool) {
+    this.origin = origin
+    this.#pool = pool
+  }
+
+  /** Connects and sends the request as soon as the other side is known to be the right one. */
+  open(exchange: Exchange, request: string, requestBytes: number, connectMs: number): void {
+    this.#assign(exchange, request, requestBytes)
+    this.#connectTimer = setTimeout(() => {
+      this.#fail(new HttpError('timeout', 'connecting took too long'))
+    }, connectMs)
+    const { hostname, port, tls } = this.origin
+    try {
+      const options = { hostname, port, socket: callbacks, data: this }
+      const connecting = Bun.connect(tls === undefined ? options : { ...options, tls })
+      connecting.catch((error: unknown) => this.connectFailed(error))
+    } catch (error) {
+      this.connectFailed(error)
+    }
+  }
+
+  /** Sends another request on an idle connection. */
+  send(exchange: Exchange, request: string, requestBytes: number): void {
+    this.#assign(exchange, request, requestBytes)
+    this.#write()
+  }
+
+  #assign(exchange: Exchange, request: string, requestBytes: number): void {
+    exchange.attach(this)
+    this.#exchange = exchange
+    this.#request = request
+    this.#requestBytes = requestBytes
+  }
+
+  #write(): void {
+    const request = this.#request
+    this.#request = ''
+    const written = this.#socket?.write(request) ?? -1
+    if (written === this.#requestBytes) return
+    if (written < 0) this.#fail(new HttpError('broken', 'the connection was closed'))
+    else this.#unsent = Buffer.from(request).subarray(written)
+  }
+
+  #becomeReady(): void {
+    clearTimeout(this.#connectTimer)
+    this.#ready = true
+    this.#write()
+  }
+
+  connectFailed(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#fail(new HttpError('unreachable', `cannot connect: ${reason}`))
+  }
+
+  opened(socket: Socket): void {
+    this.#socket = socket
+    // The call may have ended while the connection was under way; nothing can stop that earlier.
+    if (this.#closed) socket.terminate()
+    else if (this.origin.tls === undefined) this.#becomeReady()
+  }
+
+  shookHands(socket: Socket, success: boolean, error: Error | null): void {
+    if (this.#closed || this.#ready) return
+    const verified = success && error === null && socket.authorized
+    // Unverified on purpose still needs a handshake that took place.
+    const tolerated =
+      this.origin.tls?.rejectUnauthorized === false && Boolean(socket.getPeerCertificate())
+    if (verified || tolerated) this.#becomeReady()
+    else this.#fail(new HttpError('tls', `TLS refused: ${error?.message ?? 'not authorized'}`))
+  }
+
+  received(data: Buffer): void {
+    if (this.#closed) return
+    if (this.#exchange !== undefined && this.#ready) this.#exchange.receive(data)
+    else this.drop()
+  }
+
+  drained(): void {
+    if (this.#unsent === undefined || this.#closed) return
+    const written = this.#socket?.write(this.#unsent) ?? -1
+    if (written < 0) this.#fail(new HttpError('broken', 'the connection was closed'))
+    else if (written >= this.#unsent.length) this.#unsent = undefined
+    else this.#unsent = this.#unsent.subarray(written)
+  }
+
+  otherSideEnded(): void {
+    this.#otherSideEnded = true
+  }
+
+  socketClosed(error: Error | undefined): void {
+    const exchange = this.#exchange
+    const wasReady = this.#ready
+    this.drop()
+    if (exchange === undefined) return
+    if (wasReady) exchange.closed(this.#otherSideEnded && error === undefined)
+    else exchange.fail(new HttpError('unreachable', 'the connection was closed while connecting'))
+  }
+
+  failed(error: Error): void {
+    this.#fail(new HttpError('broken', error.message))
+  }
+
+  #fail(error: HttpError): void {
+    const exchange = this.#exchange
+    this.drop()
+    exchange?.fail(error)
+  }
+
+  pause(): void {
+    this.#socket?.pause()
+  }
+
+  resume(): void {
+    if (!this.#closed) this.#socket?.resume()
+  }
+
+  finished(keepMs: number): void {
+    this.#exchange = undefined
+    // An answer that came before the request was out leaves a half-sent request behind.
+    if (keepMs > 0 && this.#unsent === undefined && !this.#closed) this.#pool.keep(this, keepMs)
+    else this.drop()
+  }
+
+  drop(): void {
+    if (this.#closed) return
+    this.#closed = true
+    clearTimeout(this.#connectTimer)
+    if (this.#exchange === undefined) this.#pool.forget(this)
+    this.#exchange = undefined
+    this.#unsent = undefined
+    this.#request = ''
+    this.#socket?.terminate()
+  }
+}
+
+// Shared by all connections: every event finds its connection in the socket's data.
+const callbacks: Bun.SocketHandler<HttpConnection> = {
+  open: (socket) => socket.data.opened(socket),
+  handshake: (socket, success, error) => socket.data.shookHands(socket, success, error),
+  data: (socket, data) => socket.data.received(data),
+  drain: (socket) => socket.data.drained(),
+  end: (socket) => socket.data.otherSideEnded(),
+  close: (socket, error) => socket.data.socketClosed(error),
+  error: (socket, error) => socket.data.failed(error),
+  connectError: (socket, error) => socket.data.connectFailed(error),
+}
