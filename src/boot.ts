@@ -15,6 +15,7 @@ import { firstToken } from './engine/first-token.ts'
 import { refresh } from './engine/refresh.ts'
 import type { OwnKeys } from './keys.ts'
 import { systemClock } from './lib/clock.ts'
+import { createHttpClient } from './lib/http-client.ts'
 import { newSecret } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createCleaner } from './lib/redact.ts'
@@ -110,7 +111,7 @@ function newEngine(
     providers,
     clock: systemClock,
     random: Math.random,
-    fetch: globalThis.fetch,
+    http: createHttpClient(),
     limits: config.limits,
     deadlines: new Deadlines(systemClock.nowMs),
     declared: { file: config.file, ownSecrets: [] },

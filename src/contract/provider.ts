@@ -6,13 +6,39 @@ import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { TokenUsage } from './usage.ts'
 
+/** An answer that has begun. */
+export interface HttpAnswer {
+  readonly status: number
+  header(name: string): string | undefined
+  /** Undefined when larger than the limit; rejects when it breaks off. */
+  text(maxBytes: number, onProgress?: () => void): Promise<string | undefined>
+  /** The next bytes; undefined at the proper end; rejects when it breaks off. */
+  read(): Promise<Uint8Array | undefined>
+  cancel(): void
+}
+
+/** The way out: no redirects, no compression, nothing sent twice. */
+export interface HttpDoor {
+  post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    limits: { connectMs: number },
+  ): { readonly answer: Promise<HttpAnswer>; cancel(): void }
+}
+
+/** How a provider learns that its work is no longer wanted. */
+export interface Stop {
+  heardBy(stop: () => void): void
+}
+
 /** Where and as whom to ask. The address comes from configuration only, never from a request. */
 export interface Upstream {
   baseUrl: string
   key: string
   model: string
   timeouts: Timeouts
-  fetch: typeof fetch
+  http: HttpDoor
   /** To be called whenever something of the answer arrives. */
   progress: () => void
 }
@@ -35,17 +61,14 @@ export interface Reported {
   raw: unknown
 }
 
-export interface ByteReader {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
-  cancel(): Promise<void>
-}
-
 /** Watches the bytes of a stream on their way to the caller. */
 export interface StreamWatcher {
   /** Bytes that may go to the caller now; the final event is kept back in `ending`. */
   take(chunk: Uint8Array): Uint8Array | undefined
-  /** Called when the upstream closed the connection. */
+  /** Called when the upstream's answer came to its end. */
   close(): void
+  /** Called when it broke off. */
+  break(): void
   /** Undefined while open. */
   readonly outcome: 'finished' | UpstreamError | undefined
   /** The final event, to be sent once the charge is durable. */
@@ -66,14 +89,14 @@ export type TextReply =
     }
   | {
       kind: 'stream'
-      reader: ByteReader
+      answer: HttpAnswer
       watcher: StreamWatcher
       upstreamRequestId: string | undefined
     }
   | { kind: 'failed'; error: UpstreamError }
 
 export interface TextProvider {
-  send(call: TextCall, upstream: Upstream, signal: AbortSignal): Promise<TextReply>
+  send(call: TextCall, upstream: Upstream, stop: Stop): Promise<TextReply>
   /** How an error looks inside a stream that has already begun. */
   errorEvent(errorBody: string): Uint8Array
 }

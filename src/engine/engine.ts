@@ -4,7 +4,7 @@ import type { PriceBook } from '../billing/price-book.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
-import type { Provider } from '../contract/provider.ts'
+import type { HttpDoor, Provider } from '../contract/provider.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Cleaner } from '../lib/redact.ts'
@@ -33,7 +33,7 @@ export interface Engine {
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly clock: Clock
   readonly random: () => number
-  readonly fetch: typeof fetch
+  readonly http: HttpDoor
   readonly seal: Seal
   declared: Declared
   readonly log: Log

@@ -5,6 +5,7 @@ import { type Refusal, refuse } from '../contract/errors.ts'
 import type { TextProvider, UpstreamError } from '../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
 import type { TokenUsage } from '../contract/usage.ts'
+import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
 import type { Admission } from './admit.ts'
 import {
@@ -26,7 +27,7 @@ export interface OpenCall {
   readonly admission: Admission
   readonly record: RequestRecord
   readonly provider: TextProvider
-  readonly abort: AbortController
+  readonly stop: Cancellation
   readonly deadline: Deadline
   readonly startedMs: number
 }
@@ -44,10 +45,10 @@ export function begin(
   noteAdmission(record, admission)
   engine.busy.set(route.channel.id, (engine.busy.get(route.channel.id) ?? 0) + 1)
   engine.running++
-  const abort = new AbortController()
-  const deadline = engine.deadlines.start(route.channel.timeouts, () => abort.abort())
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop.cancel)
   const startedMs = engine.clock.nowMs()
-  return { engine, ctx, call, admission, record, provider, abort, deadline, startedMs }
+  return { engine, ctx, call, admission, record, provider, stop, deadline, startedMs }
 }
 
 /** The upstream work is over, however it went; money is settled apart. */

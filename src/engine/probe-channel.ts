@@ -3,6 +3,7 @@
 import { type Route, routesThrough } from '../catalog/snapshot.ts'
 import type { Channel, Model } from '../contract/catalog.ts'
 import type { TextCall } from '../contract/requests.ts'
+import { Cancellation } from '../lib/cancellation.ts'
 import { cleaned } from './call-record.ts'
 import type { Engine } from './engine.ts'
 
@@ -28,6 +29,8 @@ export async function testChannel(
   const { model, route } = found
   const startedMs = engine.clock.nowMs()
   const provider = engine.providers.get(route.protocol)!.text!
+  const stop = new Cancellation()
+  const timer = setTimeout(stop.cancel, testLimitMs)
   const reply = await provider.send(
     hello(model.name),
     {
@@ -35,11 +38,12 @@ export async function testChannel(
       key: channel.keys[0] ?? '',
       model: route.upstreamModel,
       timeouts: channel.timeouts,
-      fetch: engine.fetch,
+      http: engine.http,
       progress: () => {},
     },
-    AbortSignal.timeout(testLimitMs),
+    stop,
   )
+  clearTimeout(timer)
   const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
   if (reply.kind !== 'failed') return { ok: true, ...result }
   return { ok: false, ...result, error: cleaned(engine, reply.error, '').message }

@@ -21,7 +21,7 @@ export async function runText(
   const admission = admitText(engine, ctx, call)
   if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
   const open = begin(engine, ctx, call, admission, record)
-  const hangUp = () => open.abort.abort()
+  const hangUp = open.stop.cancel
   ctx.signal.addEventListener('abort', hangUp)
   const reply = await ask(open)
   if (reply.kind === 'stream') return openStream(open, reply, hangUp)
@@ -37,7 +37,7 @@ export async function runText(
   return settled instanceof Refusal ? settled : { body: reply.body }
 }
 
-function ask({ engine, call, admission, provider, abort, deadline }: OpenCall): Promise<TextReply> {
+function ask({ engine, call, admission, provider, stop, deadline }: OpenCall): Promise<TextReply> {
   const { route, key } = admission
   return provider.send(
     call,
@@ -46,9 +46,9 @@ function ask({ engine, call, admission, provider, abort, deadline }: OpenCall): 
       key,
       model: route.upstreamModel,
       timeouts: route.channel.timeouts,
-      fetch: engine.fetch,
+      http: engine.http,
       progress: deadline.touch,
     },
-    abort.signal,
+    stop,
   )
 }

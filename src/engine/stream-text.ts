@@ -69,17 +69,17 @@ function streamOf(
 
 /** The next bytes for the caller; undefined only once the watcher has an outcome. */
 async function next(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
-  const { reader, watcher } = reply
+  const { answer, watcher } = reply
   while (watcher.outcome === undefined) {
     let chunk: Uint8Array | undefined
     try {
-      const read = await reader.read()
-      if (read.done) watcher.close()
-      else chunk = read.value
+      chunk = await answer.read()
     } catch {
-      watcher.close()
+      watcher.break()
+      continue
     }
     open.deadline.touch()
+    if (chunk === undefined) watcher.close()
     const bytes = chunk === undefined ? undefined : watcher.take(chunk)
     if (bytes !== undefined) return bytes
   }
@@ -96,10 +96,10 @@ async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | 
 }
 
 function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller_left') {
-  const { watcher, reader, upstreamRequestId } = reply
+  const { watcher, answer, upstreamRequestId } = reply
   noteAttempt(open.engine, open.record, open.startedMs, { status: 200, upstreamRequestId })
   end(open)
-  reader.cancel().catch(() => {})
+  answer.cancel()
   return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
 }
 
@@ -108,17 +108,17 @@ const errorEvent = ({ provider, ctx }: OpenCall, refusal: Refusal): Uint8Array =
 
 /** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
 async function readOn(open: OpenCall, reply: StreamReply): Promise<void> {
-  const { engine, abort, admission, deadline } = open
+  const { engine, stop, admission, deadline } = open
   if (!admission.hold.open) return
   const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
   engine.abandoned++
-  const timer = setTimeout(() => abort.abort(), mayReadOn ? engine.limits.abandonedMs : 0)
+  const timer = setTimeout(stop.cancel, mayReadOn ? engine.limits.abandonedMs : 0)
   while (reply.watcher.outcome === undefined) await next(open, reply)
   clearTimeout(timer)
   engine.abandoned--
   if (!admission.hold.open) return
   const { outcome } = reply.watcher
-  const cutShort = abort.signal.aborted && !deadline.expired
+  const cutShort = stop.cancelled && !deadline.expired
   if (outcome === 'finished' || cutShort) await settle(open, reply, 'caller_left')
   else failCall(open, outcome as UpstreamError)
 }

@@ -3,6 +3,7 @@ import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/price-book.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
 import { type FileDeclaration, fileDeclaration } from '../contract/declarations.ts'
+import { createHttpClient } from '../lib/http-client.ts'
 import { createLog } from '../lib/log.ts'
 import { createCleaner } from '../lib/redact.ts'
 import { createSeal } from '../lib/seal.ts'
@@ -34,7 +35,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     providers,
     clock: { nowMs },
     random: () => 0.5,
-    fetch: globalThis.fetch,
+    http: createHttpClient(),
     limits: {
       defaultOutputTokens: 4096,
       abandonedStreams: 1,

@@ -97,7 +97,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     return this.#head?.header(name)
   }
 
-  /** Bytes from the connection. */
+  /** Bytes from the connection; they are the exchange's own from now on, and may be moved. */
   receive(data: Buffer): void {
     try {
       if (this.#head === undefined) this.#receiveHead(data)
@@ -157,7 +157,7 @@ export class Exchange implements HttpCall, HttpAnswer {
         this.#unparsed = rest
         return
       }
-      const head = new HttpHead(rest.latin1Slice(0, end + 2))
+      const head = new HttpHead(rest.toString('latin1', 0, end + 2))
       if (head.status >= 200) {
         this.#unparsed = undefined
         this.#startBody(head, rest, end + 4)
@@ -279,7 +279,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
 /** Refuses early what can never become a head, so that nobody waits for its end. */
 function checkUnfinishedHead(bytes: Buffer): void {
-  const text = bytes.latin1Slice(0, bytes.length)
+  const text = bytes.toString('latin1', 0, bytes.length)
   if (!HEAD_START.startsWith(text.slice(0, HEAD_START.length)) || BARE_LINE_FEED.test(text)) {
     throw new HttpError('invalid', 'the answer is not HTTP/1.x')
   }

@@ -5,6 +5,7 @@ import { HttpError } from './http-error.ts'
 
 const MAX_LINE_BYTES = 16 * 1024
 const MAX_TRAILER_BYTES = 64 * 1024
+const CR = 13
 const LF = 10
 const SIZE_LINE = /^([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n\0]*)?\r\n$/
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~\w]+:[^\r\n\0]*\r\n$/
@@ -23,16 +24,29 @@ export class ChunkedBody {
     this.#sink = sink
   }
 
-  /** The offset just behind the body's end, or -1 while it goes on; throws on bad framing. */
+  /**
+   * The offset just behind the body's end, or -1 while it goes on; throws on bad framing. Chunks
+   * that came together are given on together: their bytes are moved up over the framing between.
+   */
   feed(data: Buffer, start: number): number {
     let at = start
-    while (at < data.length) {
+    let from = -1
+    let to = -1
+    let over = false
+    while (at < data.length && !over) {
       if (this.#expect === 'data') {
         const end = Math.min(data.length, at + this.#leftBytes)
         this.#leftBytes -= end - at
         if (this.#leftBytes === 0) this.#expect = 'dataEnd'
-        if (!this.#sink(data.subarray(at, end))) return -1
+        if (from === -1) from = to = at
+        if (to !== at) data.copyWithin(to, at, end)
+        to += end - at
         at = end
+        continue
+      }
+      const behind = this.#plainFraming(data, at)
+      if (behind !== -1) {
+        at = behind
         continue
       }
       const lineEnd = data.indexOf(LF, at)
@@ -40,14 +54,34 @@ export class ChunkedBody {
       if (this.#line.length + end - at > MAX_LINE_BYTES) {
         throw new HttpError('invalid', 'the answer has an overlong line in its body framing')
       }
-      this.#line += data.latin1Slice(at, end)
+      this.#line += data.toString('latin1', at, end)
       at = end
-      if (lineEnd < 0) return -1
+      if (lineEnd < 0) break
       const line = this.#line
       this.#line = ''
-      if (this.#takeLine(line)) return at
+      over = this.#takeLine(line)
     }
-    return -1
+    if (from !== -1 && !this.#sink(data.subarray(from, to))) return -1
+    return over ? at : -1
+  }
+
+  /** Reads the usual line ends and sizes straight from the bytes; -1 leaves it to the long way. */
+  #plainFraming(data: Buffer, at: number): number {
+    if (this.#line !== '' || this.#expect === 'trailer') return -1
+    if (this.#expect === 'dataEnd') {
+      if (data[at] !== CR || data[at + 1] !== LF) return -1
+      this.#expect = 'size'
+      return at + 2
+    }
+    let size = 0
+    let i = at
+    for (let digit = hexDigit(data[i]); digit !== -1 && i - at < 8; digit = hexDigit(data[++i])) {
+      size = size * 16 + digit
+    }
+    if (i === at || size === 0 || data[i] !== CR || data[i + 1] !== LF) return -1
+    this.#leftBytes = size
+    this.#expect = 'data'
+    return i + 2
   }
 
   /** True when the line ends the body. */
@@ -71,6 +105,13 @@ export class ChunkedBody {
     }
     return false
   }
+}
+
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const letter = byte | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
 }
 
 function chunkSize(line: string): number {

@@ -161,11 +161,15 @@ export class HttpConnection implements Link {
     if (this.#closed) return
     this.#closed = true
     clearTimeout(this.#connectTimer)
+    const orderly = this.#exchange === undefined && this.#unsent === undefined
     if (this.#exchange === undefined) this.#pool.forget(this)
     this.#exchange = undefined
     this.#unsent = undefined
     this.#request = ''
-    this.#socket?.terminate()
+    // A reset tells the other side at once that its work is not wanted any more. Not end(): over
+    // TLS it waits for the other side's farewell, and one that never comes keeps the socket.
+    if (orderly) this.#socket?.close()
+    else this.#socket?.terminate()
   }
 }
 

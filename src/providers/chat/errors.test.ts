@@ -1,9 +1,17 @@
 // An upstream's refusals in the words of the error table, case by case.
 import { describe, expect, test } from 'bun:test'
+import type { HttpAnswer } from '../../contract/provider.ts'
 import { readError, readErrorEvent, upstreamRequestId } from './errors.ts'
 
+const answerWith = (status: number, headers: Record<string, string> = {}): HttpAnswer => {
+  const all = new Headers(headers)
+  const text = async () => ''
+  const read = async () => undefined
+  return { status, header: (name) => all.get(name) ?? undefined, text, read, cancel: () => {} }
+}
+
 const read = (status: number, body: unknown, headers: Record<string, string> = {}) =>
-  readError(status, new Headers(headers), typeof body === 'string' ? body : JSON.stringify(body))
+  readError(answerWith(status, headers), typeof body === 'string' ? body : JSON.stringify(body))
 
 describe('the code', () => {
   const says = (message: string) => ({ error: { message } })
@@ -64,8 +72,8 @@ describe('the upstream request id', () => {
   })
 
   test('of a good answer is in its headers', () => {
-    expect(upstreamRequestId(new Headers({ 'X-Request-Id': 'a' }))).toBe('a')
-    expect(upstreamRequestId(new Headers())).toBeUndefined()
+    expect(upstreamRequestId(answerWith(200, { 'X-Request-Id': 'a' }))).toBe('a')
+    expect(upstreamRequestId(answerWith(200))).toBeUndefined()
   })
 })
 

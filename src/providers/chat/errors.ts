@@ -1,18 +1,18 @@
 // An upstream's refusal in the words of the error table. The text is the upstream's own, cleaned later.
-import type { UpstreamError } from '../../contract/provider.ts'
+import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
 
 /** Words by which upstreams of this style name a content refusal. */
 const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i
 
-export function upstreamRequestId(headers: Headers): string | undefined {
-  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined
-}
+export const upstreamRequestId = (answer: HttpAnswer): string | undefined =>
+  answer.header('x-request-id') ?? answer.header('request-id')
 
-export function readError(status: number, headers: Headers, text: string): UpstreamError {
+export function readError(answer: HttpAnswer, text: string): UpstreamError {
+  const { status } = answer
   const { message, code, requestId } = bodyOf(text)
-  const retryAfterSeconds = retryAfter(headers.get('retry-after'))
-  const id = upstreamRequestId(headers) ?? requestId
+  const retryAfterSeconds = retryAfter(answer.header('retry-after'))
+  const id = upstreamRequestId(answer) ?? requestId
   return {
     code: codeFor(status, `${code} ${message}`),
     message: message || `the upstream answered with status ${status}`,
@@ -61,8 +61,8 @@ function bodyOf(text: string): { message: string; code: string; requestId: strin
 }
 
 /** Seconds or an HTTP date, clamped to what a caller can act on. */
-function retryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined
+function retryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
   const seconds = /^-?\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.min(600, Math.max(1, Math.ceil(seconds))) : undefined
 }

@@ -4,7 +4,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { createHttpClient } from '../../lib/http-client.ts'
 import { send } from './send.ts'
+
+const http = createHttpClient()
 
 interface Seen {
   path: string
@@ -46,9 +50,9 @@ const completion = {
 }
 
 function ask(
-  options: { stream?: boolean; signal?: AbortSignal; port?: number | undefined } = {},
+  options: { stream?: boolean; stop?: Cancellation; port?: number | undefined } = {},
 ): Promise<TextReply> {
-  const { stream = false, signal = new AbortController().signal, port = server.port } = options
+  const { stream = false, stop = new Cancellation(), port = server.port } = options
   const fields = { model: 'own', messages: [], stream }
   const call: TextCall = {
     interface: 'chat',
@@ -64,11 +68,11 @@ function ask(
     baseUrl: `http://127.0.0.1:${port}/v1`,
     key: 'k-secret',
     model: 'up-model',
-    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
-    fetch,
+    timeouts: { connectMs: 1_000, firstByteMs: 1, idleMs: 1, totalMs: 1 },
+    http,
     progress: () => {},
   }
-  return send(call, upstream, signal)
+  return send(call, upstream, stop)
 }
 
 const failureOf = async (asked: Promise<TextReply>) => {
@@ -114,8 +118,8 @@ describe('a good answer', () => {
     const reply = await ask({ stream: true })
     expect(reply).toMatchObject({ kind: 'stream', upstreamRequestId: 'up_2' })
     if (reply.kind !== 'stream') return
-    const { value } = await reply.reader.read()
-    const passed = reply.watcher.take(value!)
+    const bytes = await reply.answer.read()
+    const passed = reply.watcher.take(bytes!)
     expect(Buffer.from(passed!).toString()).toContain('"model":"own"')
     expect(reply.watcher.outcome).toBe('finished')
   })
@@ -191,21 +195,23 @@ describe('a bad answer is a failure:', () => {
   })
 
   test('an abort, before the answer and in the middle of it', async () => {
-    expect(await failureOf(ask({ signal: AbortSignal.abort() }))).toMatchObject({
+    const stopped = new Cancellation()
+    stopped.cancel()
+    expect(await failureOf(ask({ stop: stopped }))).toMatchObject({
       code: 'upstream_unreachable',
     })
-    const abort = new AbortController()
+    const stop = new Cancellation()
     respond = () =>
       new Response(
         new ReadableStream({
           pull(controller) {
             controller.enqueue(Buffer.from('{"choices":'))
-            abort.abort()
+            stop.cancel()
             return new Promise(() => {})
           },
         }),
       )
-    expect(await failureOf(ask({ signal: abort.signal }))).toMatchObject({
+    expect(await failureOf(ask({ stop }))).toMatchObject({
       code: expect.stringMatching(/^upstream_/),
     })
   })

@@ -1,7 +1,6 @@
 // One chat call to one upstream. Every way it can go wrong comes back as a value.
-import type { TextReply, Upstream } from '../../contract/provider.ts'
+import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { readText } from '../../lib/bounded-body.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject } from '../../lib/json.ts'
 import { restoreModel, upstreamBody } from './body.ts'
@@ -13,38 +12,40 @@ const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
 const noAnswer = 'the upstream answered with something that is not a chat completion'
 
-export async function send(
-  call: TextCall,
-  upstream: Upstream,
-  signal: AbortSignal,
-): Promise<TextReply> {
-  let response: Response
+export async function send(call: TextCall, upstream: Upstream, stop: Stop): Promise<TextReply> {
+  const sent = upstream.http.post(
+    `${upstream.baseUrl}/chat/completions`,
+    {
+      authorization: `Bearer ${upstream.key}`,
+      'content-type': 'application/json',
+      accept: call.stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'model-gateway',
+    },
+    upstreamBody(call, upstream.model),
+    upstream.timeouts,
+  )
+  stop.heardBy(() => sent.cancel())
+  let answer: HttpAnswer
   try {
-    response = await upstream.fetch(`${upstream.baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${upstream.key}`,
-        'content-type': 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'model-gateway',
-      },
-      body: upstreamBody(call, upstream.model),
-      redirect: 'manual',
-      signal,
-    })
+    answer = await sent.answer
   } catch (error) {
-    return failed('upstream_unreachable', 'the upstream could not be reached', undefined, error)
+    return notAnswered(error)
   }
   upstream.progress()
-  const requestId = upstreamRequestId(response.headers)
-  if (response.status !== 200) {
-    const text = await readText(response, maxErrorBytes).catch(() => '')
-    return { kind: 'failed', error: readError(response.status, response.headers, text ?? '') }
+  const requestId = upstreamRequestId(answer)
+  if (answer.status !== 200) {
+    const text = await answer.text(maxErrorBytes).catch(() => '')
+    return { kind: 'failed', error: readError(answer, text ?? '') }
   }
-  if (!call.stream) return readAnswer(call, upstream, response, requestId)
-  const type = response.headers.get('content-type') ?? ''
-  if (response.body === null || !type.includes('event-stream')) {
-    response.body?.cancel().catch(() => {})
+  if (answer.header('content-encoding') !== undefined) {
+    answer.cancel()
+    const message = 'the upstream compressed its answer although it was asked not to'
+    return failed('upstream_invalid_response', message, requestId)
+  }
+  if (!call.stream) return readAnswer(call, upstream, answer, requestId)
+  if (!answer.header('content-type')?.includes('event-stream')) {
+    answer.cancel()
     return failed(
       'upstream_invalid_response',
       'the upstream did not answer with a stream',
@@ -53,7 +54,7 @@ export async function send(
   }
   return {
     kind: 'stream',
-    reader: response.body.getReader(),
+    answer,
     upstreamRequestId: requestId,
     watcher: new ChatStreamWatcher({
       restoreTo: upstream.model === call.model ? undefined : call.model,
@@ -64,15 +65,24 @@ export async function send(
   }
 }
 
+/** What the client says of an answer that never began; its own words stay in our log. */
+function notAnswered(error: unknown): TextReply {
+  if ((error as { kind?: string }).kind === 'invalid') {
+    const message = 'the upstream answered with something that is not HTTP'
+    return failed('upstream_invalid_response', message, undefined, error)
+  }
+  return failed('upstream_unreachable', 'the upstream could not be reached', undefined, error)
+}
+
 async function readAnswer(
   call: TextCall,
   upstream: Upstream,
-  response: Response,
+  response: HttpAnswer,
   requestId: string | undefined,
 ): Promise<TextReply> {
   let text: string | undefined
   try {
-    text = await readText(response, maxAnswerBytes, upstream.progress)
+    text = await response.text(maxAnswerBytes, upstream.progress)
   } catch (error) {
     return failed('upstream_error', 'the upstream broke off its answer', requestId, error)
   }
@@ -81,7 +91,7 @@ async function readAnswer(
     return failed('upstream_invalid_response', noAnswer, requestId)
   }
   if (answer['error'] != null) {
-    return { kind: 'failed', error: readError(200, response.headers, text) }
+    return { kind: 'failed', error: readError(response, text) }
   }
   if (!Array.isArray(answer['choices']))
     return failed('upstream_invalid_response', noAnswer, requestId)

@@ -79,6 +79,11 @@ export class ChatStreamWatcher implements StreamWatcher {
     this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
   }
 
+  break(): void {
+    if (this.outcome !== undefined) return
+    this.#fail('the upstream broke off its stream', 'upstream_error')
+  }
+
   get #hasUsage(): boolean {
     return this.reported.raw !== undefined
   }
