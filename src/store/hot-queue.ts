@@ -1,8 +1,7 @@
 // Group commit: records that arrive while one batch is being written make up the next. Knows how a
-// record becomes flat cells, not how an engine writes them.
+// record becomes a row of text, not how an engine writes them.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
-import type { Cell } from './schema.ts'
 
 /** Order of the cells of one request; both engines' statements use it. */
 export const requestColumns = [
@@ -46,15 +45,38 @@ const maxRecordsPerBatch = 512
  * Under load a batch waits a moment for company: waking the writer and one commit cost far more
  * than a row. A store with little to do writes at once.
  */
-const gatherMs = 1
+const gatherMs = 2
 /** A batch of at least this many records is the sign of load. */
 const loadedBatch = 8
 
-/** Rows laid end to end in one array each: the cheapest thing to send to another thread. */
+/** Columns in which the empty text stands for null. */
+export const nullableInRequests: ReadonlySet<string> = new Set([
+  'channel',
+  'upstream_request_id',
+  'error_code',
+  'price_id',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'first_byte_ms',
+])
+export const nullableInEntries: ReadonlySet<string> = new Set([
+  'model',
+  'unit',
+  'quantity',
+  'price_id',
+  'note',
+])
+
+/**
+ * Rows laid end to end as text, each cell followed by the separator: the cheapest thing to make
+ * and to send to another thread. The columns' types turn digits into numbers again.
+ */
 export interface Batch {
   size: number
-  requests: Cell[]
-  entries: Cell[]
+  requests: string
+  entries: string
 }
 
 interface Gathering extends Batch {
@@ -91,8 +113,8 @@ export class HotQueue {
       }
     }
     batch.size++
-    pushRequest(batch.requests, request)
-    if (entry !== undefined) pushEntry(batch.entries, entry)
+    batch.requests += requestRow(request)
+    if (entry !== undefined) batch.entries += entryRow(entry)
     return batch.done
   }
 
@@ -126,55 +148,39 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 function newBatch(): Gathering {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  return { size: 0, requests: [], entries: [], done: promise, resolve, reject }
+  return { size: 0, requests: '', entries: '', done: promise, resolve, reject }
 }
 
-/** Between cells when they travel as text. */
-export const separator = '\x1f'
+const S = '\x1f'
 
 /** Words of callers and upstreams must not break a row apart; all other cells are our own. */
-const cell = (text: string): string =>
-  text.includes(separator) ? text.replaceAll(separator, ' ') : text
+const cell = (text: string): string => (text.includes(S) ? text.replaceAll(S, ' ') : text)
 
-function pushRequest(cells: Cell[], request: RequestRecord): void {
+function requestRow(request: RequestRecord): string {
   const { usage } = request
-  cells.push(
-    request.requestId,
-    request.atMs,
-    request.accountId,
-    request.tokenId,
-    request.interface,
-    cell(request.model),
-    request.channel ?? null,
-    request.upstreamRequestId === undefined ? null : cell(request.upstreamRequestId),
-    request.status,
-    request.errorCode ?? null,
-    request.chargeNanos,
-    request.priceId ?? null,
-    usage?.inputTokens ?? null,
-    usage?.outputTokens ?? null,
-    usage?.cacheReadTokens ?? null,
-    usage?.cacheWriteTokens ?? null,
-    request.firstByteMs ?? null,
-    request.totalMs,
-    JSON.stringify(request.detail),
+  return (
+    `${request.requestId}${S}${request.atMs}${S}${request.accountId}${S}${request.tokenId}${S}` +
+    `${request.interface}${S}${cell(request.model)}${S}${request.channel ?? ''}${S}` +
+    `${cell(request.upstreamRequestId ?? '')}${S}${request.status}${S}` +
+    `${request.errorCode ?? ''}${S}${request.chargeNanos}${S}${request.priceId ?? ''}${S}` +
+    `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
+    `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
+    `${request.firstByteMs ?? ''}${S}${request.totalMs}${S}${JSON.stringify(request.detail)}${S}`
   )
 }
 
-function pushEntry(cells: Cell[], entry: Entry): void {
-  cells.push(
-    entry.atMs,
-    entry.accountId,
-    entry.kind,
-    entry.amountNanos,
-    entry.ref,
-    entry.model ?? null,
-    entry.unit ?? null,
-    entry.quantity ?? null,
-    entry.priceId ?? null,
-    entry.estimated === true ? 1 : 0,
-    entry.note === undefined ? null : cell(entry.note),
+function entryRow(entry: Entry): string {
+  return (
+    `${entry.atMs}${S}${entry.accountId}${S}${entry.kind}${S}${entry.amountNanos}${S}` +
+    `${entry.ref}${S}${entry.model ?? ''}${S}${entry.unit ?? ''}${S}${entry.quantity ?? ''}${S}` +
+    `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}`
   )
+}
+
+export function cellsOf(rows: string): string[] {
+  const cells = rows.split(S)
+  cells.pop()
+  return cells
 }
 
 const largestNanos = 2n ** 63n - 1n

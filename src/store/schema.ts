@@ -93,7 +93,4 @@ export interface Schema {
   }
 }
 
-/** The plainest values a row can hold. */
-export type Cell = string | number | bigint | null
-
 export type Engine = 'sqlite' | 'postgres'

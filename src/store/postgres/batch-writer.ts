@@ -2,8 +2,14 @@
 // trip and one commit. Sent again with the same content when the connection fails: rows that are
 // already there change nothing.
 import type pg from 'pg'
-import { type Batch, entryColumns, requestColumns } from '../hot-queue.ts'
-import type { Cell } from '../schema.ts'
+import {
+  type Batch,
+  cellsOf,
+  entryColumns,
+  nullableInEntries,
+  nullableInRequests,
+  requestColumns,
+} from '../hot-queue.ts'
 import { isPassing, pause } from './connection.ts'
 
 const retryPausesMs = [100, 300, 700, 1300, 2000]
@@ -48,16 +54,25 @@ SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums
 FROM sums WHERE accounts.id = sums.account_id`
 
 /** Rows laid end to end become one array per column. */
-function byColumn(cells: readonly Cell[], width: number): Cell[][] {
-  const columns: Cell[][] = Array.from({ length: width }, () => [])
-  for (let i = 0; i < cells.length; i++) columns[i % width]!.push(storable(cells[i]!))
+function byColumn(
+  rows: string,
+  names: readonly string[],
+  nullable: ReadonlySet<string>,
+): (string | null)[][] {
+  const columns: (string | null)[][] = names.map(() => [])
+  const empty = names.map((name) => (nullable.has(name) ? null : ''))
+  const cells = cellsOf(rows)
+  for (let i = 0; i < cells.length; i++) {
+    const column = i % names.length
+    columns[column]!.push(cells[i] === '' ? empty[column]! : storable(cells[i]!))
+  }
   return columns
 }
 
 /** PostgreSQL has no NUL in text; a caller can put one into a model name and must not be able to
  * make the batch of everybody else fail with it. */
-const storable = (cell: Cell): Cell =>
-  typeof cell === 'string' && cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
+const storable = (cell: string): string =>
+  cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
 export async function writeBatch(
   pool: pg.Pool,
@@ -65,8 +80,8 @@ export async function writeBatch(
   interrupted: (error: unknown) => void,
 ): Promise<void> {
   const values = [
-    ...byColumn(requests, requestColumns.length),
-    ...byColumn(entries, entryColumns.length),
+    ...byColumn(requests, requestColumns, nullableInRequests),
+    ...byColumn(entries, entryColumns, nullableInEntries),
   ]
   const startMs = performance.now()
   for (let tries = 0; ; tries++) {

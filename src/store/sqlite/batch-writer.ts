@@ -1,20 +1,18 @@
 // The hot statements of the SQLite engine: one batch of records in one transaction. Runs in the
 // writer thread. Nearly all of the CPU that the store costs is spent in this file.
 import type { Database, Statement } from 'bun:sqlite'
-import { entryColumns, requestColumns } from '../hot-queue.ts'
+import {
+  entryColumns,
+  nullableInEntries,
+  nullableInRequests,
+  requestColumns,
+} from '../hot-queue.ts'
 
 const requestWidth = requestColumns.length
 const entryWidth = entryColumns.length
 const entryAccount = entryColumns.indexOf('account_id')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
-
-// Cells come as text: the columns' types turn digits into numbers, and the empty text stands for
-// null where a column may be null.
-const nullableInRequests =
-  'channel upstream_request_id error_code price_id first_byte_ms ' +
-  'input_tokens output_tokens cache_read_tokens cache_write_tokens'
-const nullableInEntries = 'model unit quantity price_id note'
 
 export class BatchWriter {
   readonly #db: Database
@@ -29,9 +27,13 @@ export class BatchWriter {
 
   /** The tables must exist. */
   constructor(db: Database) {
-    const insert = (table: string, columns: readonly string[], key: string, nullable: string) => {
-      const mayBeNull = new Set(nullable.split(' '))
-      const cells = columns.map((column) => (mayBeNull.has(column) ? `NULLIF(?, '')` : '?'))
+    const insert = (
+      table: string,
+      columns: readonly string[],
+      key: string,
+      nullable: ReadonlySet<string>,
+    ) => {
+      const cells = columns.map((column) => (nullable.has(column) ? `NULLIF(?, '')` : '?'))
       return db.prepare(
         `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${cells.join(', ')})
          ON CONFLICT (${key}) DO NOTHING`,

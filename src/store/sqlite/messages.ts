@@ -1,6 +1,4 @@
 // What the main thread and a database thread say to each other.
-import { separator } from '../hot-queue.ts'
-import type { Cell } from '../schema.ts'
 
 export type Question =
   | { kind: 'open'; role: 'writer' | 'reader'; file: string; lockFile: string }
@@ -28,12 +26,3 @@ export interface Failure {
 
 /** A number alone is the id of a question that was done and has nothing to show. */
 export type Answer = number | { id: number; rows?: Rows; failure?: Failure }
-
-/**
- * Rows of cells travel as one text: cloning it costs a fraction of cloning the cells. Null becomes
- * the empty text. No cell holds the separator; see pushRequest in ../hot-queue.ts.
- */
-export const packCells = (cells: readonly Cell[]): string => cells.join(separator)
-
-export const unpackCells = (packed: string): string[] =>
-  packed === '' ? [] : packed.split(separator)

@@ -10,7 +10,6 @@ import { migrate } from '../migrations/index.ts'
 import { codeOf } from '../refused.ts'
 import { type Log, once, type Store } from '../store.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
-import { packCells } from './messages.ts'
 import { Mutex } from './mutex.ts'
 import { refusalFor } from './refusals.ts'
 import { DatabaseThread } from './thread.ts'
@@ -61,8 +60,8 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
     try {
       await writerThread.ask({
         kind: 'batch',
-        requests: packCells(requests),
-        entries: packCells(entries),
+        requests,
+        entries,
       })
       health.wrote()
       index.recorded(size)

@@ -1,9 +1,10 @@
 // A database thread: owns one SQLite connection and does what it is told, in order. It waits for
 // the disk so that the main thread never does. Knows no domain words but those of the hot batch.
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { cellsOf } from '../hot-queue.ts'
 import { shapeIntegers } from '../integers.ts'
 import { BatchWriter } from './batch-writer.ts'
-import { type Asked, type Failure, type Question, type Rows, unpackCells } from './messages.ts'
+import type { Asked, Failure, Question, Rows } from './messages.ts'
 
 declare const self: Worker
 
@@ -37,7 +38,7 @@ function answer(question: Question): Rows | undefined {
     case 'batch':
       // Prepared on first use: its tables exist only once the migrations have run.
       writer ??= new BatchWriter(db)
-      writer.write(unpackCells(question.requests), unpackCells(question.entries))
+      writer.write(cellsOf(question.requests), cellsOf(question.entries))
       return undefined
     case 'query':
       return query(db, question.sql, question.parameters)
