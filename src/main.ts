@@ -5,7 +5,7 @@ import { type Config, ConfigError, loadConfig, reloadFile, unknownVariables } fr
 import { refuse } from './contract/errors.ts'
 import { applyDeclarations, DeclarationRefused } from './engine/apply-declarations.ts'
 import { refresh } from './engine/refresh.ts'
-import { newExchange } from './http/exchange.ts'
+import { type Connection, newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { loadKeys } from './keys.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -78,12 +78,7 @@ function listen(config: Config, handle: () => Handle) {
       // Sizes are judged per route, after the caller is known and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request, server) =>
-        handle()(request, {
-          ip: () => server.requestIP(request)?.address,
-          // An upstream may think longer than a connection may idle; deadlines watch it instead.
-          keepOpen: () => server.timeout(request, 0),
-        }),
+      fetch: (request, server) => handle()(request, new ServerConnection(server, request)),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -108,6 +103,25 @@ async function reload(config: Config, { engine }: Gateway, log: Log): Promise<Co
       reason: (error as Error).message,
     })
     return config
+  }
+}
+
+class ServerConnection implements Connection {
+  readonly #server: Bun.Server<undefined>
+  readonly #request: Request
+
+  constructor(server: Bun.Server<undefined>, request: Request) {
+    this.#server = server
+    this.#request = request
+  }
+
+  ip(): string | undefined {
+    return this.#server.requestIP(this.#request)?.address
+  }
+
+  /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
+  keepOpen(): void {
+    this.#server.timeout(this.#request, 0)
   }
 }
 

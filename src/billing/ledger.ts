@@ -105,16 +105,22 @@ export class Ledger {
     }
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
-    await this.#tracked(funds, () =>
-      this.#store.record(record, {
+    funds.pending++
+    try {
+      await this.#store.record(record, {
         ...labels,
         atMs: record.atMs,
         accountId: hold.accountId,
         kind: 'charge',
         amountNanos: -chargeNanos,
         ref: record.requestId,
-      }),
-    )
+      })
+    } catch (error) {
+      this.#suspect(funds)
+      throw error
+    } finally {
+      written(funds)
+    }
   }
 
   /** Top up with a positive amount, take back with a negative one; once per `ref`. */
@@ -224,21 +230,23 @@ export class Ledger {
     return funds
   }
 
-  /** A failed write may still have been stored: the account waits until the store has been asked. */
   async #tracked<T>(funds: AccountFunds, write: () => Promise<T>): Promise<T> {
     funds.pending++
     try {
       return await write()
     } catch (error) {
-      if (!funds.stale) {
-        funds.stale = true
-        setTimeout(() => this.#reread(funds), rereadEveryMs)
-      }
+      this.#suspect(funds)
       throw error
     } finally {
-      funds.pending--
-      funds.version++
+      written(funds)
     }
+  }
+
+  /** A failed write may still have been stored: the account waits until the store has been asked. */
+  #suspect(funds: AccountFunds): void {
+    if (funds.stale) return
+    funds.stale = true
+    setTimeout(() => this.#reread(funds), rereadEveryMs)
   }
 
   async #reread(funds: AccountFunds): Promise<void> {
@@ -253,4 +261,9 @@ export class Ledger {
     funds.taskHoldsNanos = stored.heldNanos
     funds.stale = false
   }
+}
+
+function written(funds: AccountFunds): void {
+  funds.pending--
+  funds.version++
 }

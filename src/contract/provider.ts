@@ -11,7 +11,7 @@ export interface HttpAnswer {
   readonly status: number
   header(name: string): string | undefined
   /** Undefined when larger than the limit; rejects when it breaks off. */
-  text(maxBytes: number, onProgress?: () => void): Promise<string | undefined>
+  text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
   /** The next bytes; undefined at the proper end; rejects when it breaks off. */
   read(): Promise<Uint8Array | undefined>
   cancel(): void
@@ -29,7 +29,7 @@ export interface HttpDoor {
 
 /** How a provider learns that its work is no longer wanted. */
 export interface Stop {
-  heardBy(stop: () => void): void
+  heardBy(other: { cancel(): void }): void
 }
 
 /** Where and as whom to ask. The address comes from configuration only, never from a request. */
@@ -39,8 +39,8 @@ export interface Upstream {
   model: string
   timeouts: Timeouts
   http: HttpDoor
-  /** To be called whenever something of the answer arrives. */
-  progress: () => void
+  /** To be touched whenever something of the answer arrives. */
+  progress: { touch(): void }
 }
 
 /** A failure in the words of the error table; `message` is the upstream's own, not yet cleaned. */

@@ -57,9 +57,11 @@ function gateFor(tokens: Record<string, Token>, tokenCacheEntries = 100): Gate {
 }
 
 const codeOf = (result: Token | Refusal) => (result instanceof Refusal ? result.code : result.id)
-const from = (ip: string | undefined) => () => ip
-const nowhere = () => {
-  throw new Error('the address was asked for')
+const from = (ip: string | undefined) => ({ ip: () => ip })
+const nowhere = {
+  ip(): never {
+    throw new Error('the address was asked for')
+  },
 }
 
 describe('a secret', () => {

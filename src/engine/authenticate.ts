@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts'
 export function authenticate(
   engine: Engine,
   secret: string | undefined,
-  ip: () => string | undefined,
+  connection: { ip(): string | undefined },
 ): Token | Refusal {
   if (secret === undefined) {
     return refuse(
@@ -22,7 +22,7 @@ export function authenticate(
   if (token.expiresAtMs !== undefined && token.expiresAtMs <= engine.clock.nowMs()) {
     return refuse('invalid_api_key', 'this API token has expired')
   }
-  if (token.allowedIps.length > 0 && !ipAllowed(token.allowedIps, ip())) {
+  if (token.allowedIps.length > 0 && !ipAllowed(token.allowedIps, connection.ip())) {
     return refuse('ip_not_allowed', 'this API token may not be used from this address')
   }
   return token

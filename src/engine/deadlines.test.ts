@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => deadlines.close())
 
 const start = (name: string, more: Partial<typeof limits> = {}) =>
-  deadlines.start({ ...limits, ...more }, () => expired.push(name))
+  deadlines.start({ ...limits, ...more }, { cancel: () => expired.push(name) })
 
 /** Moves the clock and looks. */
 function after(ms: number): string[] {
@@ -89,11 +89,16 @@ describe('many calls', () => {
 
   test('may end or begin while others expire', () => {
     const others = new Map<string, { end(): void }>()
-    deadlines.start({ ...limits, firstByteMs: 1 }, () => {
-      expired.push('first')
-      others.get('second')?.end()
-      start('begun')
-    })
+    deadlines.start(
+      { ...limits, firstByteMs: 1 },
+      {
+        cancel() {
+          expired.push('first')
+          others.get('second')?.end()
+          start('begun')
+        },
+      },
+    )
     others.set('second', start('second', { firstByteMs: 1 }))
     expect(after(2)).toEqual(['first'])
     expect(after(1_001)).toEqual(['first', 'begun'])
@@ -101,7 +106,7 @@ describe('many calls', () => {
 
   test('are swept without being asked, until closed', async () => {
     const seen = Promise.withResolvers<void>()
-    deadlines.start({ ...limits, firstByteMs: 1 }, seen.resolve)
+    deadlines.start({ ...limits, firstByteMs: 1 }, { cancel: seen.resolve })
     nowMs += 2
     await seen.promise
     deadlines.close()

@@ -1,21 +1,62 @@
 // Time limits of upstream work. One coarse sweep looks after all calls in flight, because a timer
 // per call and per chunk would cost more than the work it guards.
 
-export interface Deadline {
-  /** Something arrived: from now on the idle limit counts. */
-  touch(): void
-  end(): void
-  readonly expired: boolean
+export interface DeadlineLimits {
+  readonly firstByteMs: number
+  readonly idleMs: number
+  readonly totalMs: number
 }
 
-interface Guarded extends Deadline {
-  readonly check: (nowMs: number) => void
+/** What is told to stop when time is up. */
+export interface Stoppable {
+  cancel(): void
 }
 
 const sweepMs = 250
 
+/** The limits of one call. */
+export class Deadline {
+  expired = false
+  readonly #all: Set<Deadline>
+  readonly #nowMs: () => number
+  readonly #limits: DeadlineLimits
+  readonly #guarded: Stoppable
+  readonly #startedMs: number
+  #lastMs: number
+  #idleMs: number
+
+  constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {
+    this.#all = all
+    this.#nowMs = nowMs
+    this.#limits = limits
+    this.#guarded = guarded
+    this.#startedMs = nowMs()
+    this.#lastMs = this.#startedMs
+    this.#idleMs = limits.firstByteMs
+    all.add(this)
+  }
+
+  /** Something arrived: from now on the idle limit counts. */
+  touch(): void {
+    this.#lastMs = this.#nowMs()
+    this.#idleMs = this.#limits.idleMs
+  }
+
+  end(): void {
+    this.#all.delete(this)
+  }
+
+  check(nowMs: number): void {
+    const silentMs = nowMs - this.#lastMs
+    if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) return
+    this.expired = true
+    this.end()
+    this.#guarded.cancel()
+  }
+}
+
 export class Deadlines {
-  readonly #open = new Set<Guarded>()
+  readonly #open = new Set<Deadline>()
   readonly #nowMs: () => number
   readonly #timer: ReturnType<typeof setInterval>
 
@@ -25,38 +66,13 @@ export class Deadlines {
     this.#timer.unref()
   }
 
-  start(
-    limits: { firstByteMs: number; idleMs: number; totalMs: number },
-    onExpired: () => void,
-  ): Deadline {
-    const now = this.#nowMs
-    const startedMs = now()
-    let lastMs = startedMs
-    let idle = limits.firstByteMs
-    let expired = false
-    const guarded: Guarded = {
-      touch() {
-        lastMs = now()
-        idle = limits.idleMs
-      },
-      end: () => this.#open.delete(guarded),
-      get expired() {
-        return expired
-      },
-      check: (nowMs) => {
-        if (nowMs - lastMs <= idle && nowMs - startedMs <= limits.totalMs) return
-        expired = true
-        this.#open.delete(guarded)
-        onExpired()
-      },
-    }
-    this.#open.add(guarded)
-    return guarded
+  start(limits: DeadlineLimits, guarded: Stoppable): Deadline {
+    return new Deadline(this.#open, this.#nowMs, limits, guarded)
   }
 
   sweep(): void {
     const nowMs = this.#nowMs()
-    for (const guarded of this.#open) guarded.check(nowMs)
+    for (const deadline of this.#open) deadline.check(nowMs)
   }
 
   close(): void {

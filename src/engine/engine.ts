@@ -58,5 +58,5 @@ export interface CallContext {
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   /** How an error looks to this caller, for errors inside a stream that has begun. */
-  readonly errorBody: (refusal: Refusal) => string
+  errorBody(refusal: Refusal): string
 }

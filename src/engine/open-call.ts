@@ -46,7 +46,7 @@ export function begin(
   engine.busy.set(route.channel.id, (engine.busy.get(route.channel.id) ?? 0) + 1)
   engine.running++
   const stop = new Cancellation()
-  const deadline = engine.deadlines.start(route.channel.timeouts, stop.cancel)
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
   return { engine, ctx, call, admission, record, provider, stop, deadline, startedMs }
 }

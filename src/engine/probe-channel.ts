@@ -30,7 +30,7 @@ export async function testChannel(
   const startedMs = engine.clock.nowMs()
   const provider = engine.providers.get(route.protocol)!.text!
   const stop = new Cancellation()
-  const timer = setTimeout(stop.cancel, testLimitMs)
+  const timer = setTimeout(() => stop.cancel(), testLimitMs)
   const reply = await provider.send(
     hello(model.name),
     {
@@ -39,7 +39,7 @@ export async function testChannel(
       model: route.upstreamModel,
       timeouts: channel.timeouts,
       http: engine.http,
-      progress: () => {},
+      progress: { touch() {} },
     },
     stop,
   )

@@ -21,11 +21,10 @@ export async function runText(
   const admission = admitText(engine, ctx, call)
   if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
   const open = begin(engine, ctx, call, admission, record)
-  const hangUp = open.stop.cancel
-  ctx.signal.addEventListener('abort', hangUp)
+  ctx.signal.addEventListener('abort', open.stop)
   const reply = await ask(open)
-  if (reply.kind === 'stream') return openStream(open, reply, hangUp)
-  ctx.signal.removeEventListener('abort', hangUp)
+  if (reply.kind === 'stream') return openStream(open, reply)
+  ctx.signal.removeEventListener('abort', open.stop)
   if (reply.kind === 'failed') return failCall(open, reply.error)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   noteAttempt(engine, record, open.startedMs, {
@@ -47,7 +46,7 @@ function ask({ engine, call, admission, provider, stop, deadline }: OpenCall): P
       model: route.upstreamModel,
       timeouts: route.channel.timeouts,
       http: engine.http,
-      progress: deadline.touch,
+      progress: deadline,
     },
     stop,
   )

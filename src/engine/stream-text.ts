@@ -16,11 +16,10 @@ type StreamReply = Extract<TextReply, { kind: 'stream' }>
 export async function openStream(
   open: OpenCall,
   reply: StreamReply,
-  hangUp: () => void,
 ): Promise<{ stream: ReadableStream<Uint8Array> } | Refusal> {
   const { ctx, engine, record } = open
   const first = await next(open, reply)
-  ctx.signal.removeEventListener('abort', hangUp)
+  ctx.signal.removeEventListener('abort', open.stop)
   const { outcome } = reply.watcher
   if (first === undefined && outcome !== undefined && outcome !== 'finished') {
     return failCall(open, outcome)
@@ -112,7 +111,7 @@ async function readOn(open: OpenCall, reply: StreamReply): Promise<void> {
   if (!admission.hold.open) return
   const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
   engine.abandoned++
-  const timer = setTimeout(stop.cancel, mayReadOn ? engine.limits.abandonedMs : 0)
+  const timer = setTimeout(() => stop.cancel(), mayReadOn ? engine.limits.abandonedMs : 0)
   while (reply.watcher.outcome === undefined) await next(open, reply)
   clearTimeout(timer)
   engine.abandoned--

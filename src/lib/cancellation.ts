@@ -2,18 +2,23 @@
 // every call would need one.
 
 export class Cancellation {
-  #stop: (() => void) | undefined
+  #heard: { cancel(): void } | undefined
   cancelled = false
 
-  /** Calls `stop` when it is said, at once if it has been said already. */
-  heardBy(stop: () => void): void {
-    this.#stop = stop
-    if (this.cancelled) stop()
+  /** Passes it on to `other`, at once if it has been said already. */
+  heardBy(other: { cancel(): void }): void {
+    this.#heard = other
+    if (this.cancelled) other.cancel()
   }
 
-  readonly cancel = (): void => {
+  cancel(): void {
     if (this.cancelled) return
     this.cancelled = true
-    this.#stop?.()
+    this.#heard?.cancel()
+  }
+
+  /** So that it can listen to an AbortSignal itself. */
+  handleEvent(): void {
+    this.cancel()
   }
 }

@@ -268,8 +268,10 @@ describe('reading', () => {
     const { exchange } = start()
     let progress = 0
     exchange.receive(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n'))
-    const text = exchange.text(6, () => {
-      progress += 1
+    const text = exchange.text(6, {
+      touch() {
+        progress += 1
+      },
     })
     exchange.receive(Buffer.from([0xef, 0xbb]))
     exchange.receive(Buffer.from([0xbf, 0x61, 0xff, 0x62]))

@@ -21,7 +21,7 @@ export interface HttpAnswer {
    * The whole body as text; undefined when larger than `maxBytes` (the connection is then closed).
    * Rejects when it breaks off.
    */
-  text(maxBytes: number, onProgress?: () => void): Promise<string | undefined>
+  text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
   /** Next bytes; undefined at the proper end. Rejects when it breaks off. One call at a time. */
   read(): Promise<Uint8Array | undefined>
   /** Nobody wants the rest: the connection is closed, or kept if the body was complete. */
@@ -71,7 +71,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   #waiting: PromiseWithResolvers<Uint8Array | undefined> | undefined
   #wholeText: PromiseWithResolvers<string | undefined> | undefined
   #maxTextBytes = 0
-  #onProgress: (() => void) | undefined
+  #progress: { touch(): void } | undefined
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits
@@ -182,7 +182,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   }
 
   #receiveBody(data: Buffer, start: number): void {
-    this.#onProgress?.()
+    this.#progress?.touch()
     let end: number
     if (this.#chunked !== undefined) {
       end = this.#chunked.feed(data, start)
@@ -240,7 +240,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     this.#link?.resume()
   }
 
-  text(maxBytes: number, onProgress?: () => void): Promise<string | undefined> {
+  text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined> {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     const declaredBytes = this.#leftBytes === Number.POSITIVE_INFINITY ? 0 : this.#leftBytes
     if (this.#queuedBytes + declaredBytes > maxBytes) {
@@ -249,7 +249,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     }
     if (this.#done) return Promise.resolve(this.#takeText())
     this.#maxTextBytes = maxBytes
-    this.#onProgress = onProgress
+    this.#progress = progress
     this.#wholeText = Promise.withResolvers()
     this.#resume()
     return this.#wholeText.promise

@@ -42,10 +42,11 @@ export const entryColumns = [
 
 const maxRecordsPerBatch = 512
 /**
- * Under load a batch waits a moment for company: waking the writer and one commit cost far more
- * than a row. A store with little to do writes at once.
+ * Under load a batch waits for company, this long or until it is this large: waking the writer and
+ * committing cost far more than a row does. A store with little to do writes at once.
  */
-const gatherMs = 2
+const gatherMs = 4
+const gatherRecords = 64
 /** A batch of at least this many records is the sign of load. */
 const loadedBatch = 8
 
@@ -93,6 +94,7 @@ export class HotQueue {
   #busy = false
   #closed = false
   #lastSize = 0
+  #enough: (() => void) | undefined
 
   constructor(write: (batch: Batch) => Promise<void>) {
     this.#write = write
@@ -115,12 +117,25 @@ export class HotQueue {
     batch.size++
     batch.requests += requestRow(request)
     if (entry !== undefined) batch.entries += entryRow(entry)
+    if (batch.size >= gatherRecords) this.#enough?.()
     return batch.done
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, gatherMs)
+      this.#enough = () => {
+        this.#enough = undefined
+        clearTimeout(timer)
+        resolve()
+      }
+      if ((this.#waiting[0]?.size ?? 0) >= gatherRecords) this.#enough()
+    })
   }
 
   async #drain(): Promise<void> {
     for (;;) {
-      if (this.#lastSize >= loadedBatch) await pause(gatherMs)
+      if (this.#lastSize >= loadedBatch) await this.#gather()
       const batch = this.#waiting.shift()
       this.#lastSize = batch?.size ?? 0
       if (batch === undefined) break
@@ -143,8 +158,6 @@ export class HotQueue {
     while (this.#busy) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 function newBatch(): Gathering {
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -27,20 +27,28 @@ export interface Surface {
   mount(app: App, deps: SurfaceDeps): void
 }
 
-type Work = (x: Exchange, token: Token) => Promise<Response | Refusal> | Response | Refusal
-
 /** Who asks is settled before a byte of the body is read. */
-export function asCaller(engine: Engine, x: Exchange, work: Work): ReturnType<Work> {
+export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
   const secret = credentialOf(x)
-  if (secret instanceof Refusal) return secret
-  const token = authenticate(engine, secret, x.connection.ip)
-  return token instanceof Refusal ? token : work(x, token)
+  return secret instanceof Refusal ? secret : authenticate(engine, secret, x.connection)
 }
 
-export const contextOf = (x: Exchange, token: Token): CallContext => ({
-  requestId: x.requestId,
-  atMs: x.atMs,
-  token,
-  signal: x.request.signal,
-  errorBody: (refusal) => errorBody(refusal, x.requestId, x.path),
-})
+export class Caller implements CallContext {
+  readonly requestId: string
+  readonly atMs: number
+  readonly token: Token
+  readonly signal: AbortSignal
+  readonly #path: string
+
+  constructor(x: Exchange, token: Token) {
+    this.requestId = x.requestId
+    this.atMs = x.atMs
+    this.token = token
+    this.signal = x.request.signal
+    this.#path = x.path
+  }
+
+  errorBody(refusal: Refusal): string {
+    return errorBody(refusal, this.requestId, this.#path)
+  }
+}

@@ -70,7 +70,7 @@ function ask(
     model: 'up-model',
     timeouts: { connectMs: 1_000, firstByteMs: 1, idleMs: 1, totalMs: 1 },
     http,
-    progress: () => {},
+    progress: { touch() {} },
   }
   return send(call, upstream, stop)
 }

@@ -25,14 +25,14 @@ export async function send(call: TextCall, upstream: Upstream, stop: Stop): Prom
     upstreamBody(call, upstream.model),
     upstream.timeouts,
   )
-  stop.heardBy(() => sent.cancel())
+  stop.heardBy(sent)
   let answer: HttpAnswer
   try {
     answer = await sent.answer
   } catch (error) {
     return notAnswered(error)
   }
-  upstream.progress()
+  upstream.progress.touch()
   const requestId = upstreamRequestId(answer)
   if (answer.status !== 200) {
     const text = await answer.text(maxErrorBytes).catch(() => '')

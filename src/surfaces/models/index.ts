@@ -1,10 +1,11 @@
 // The models a token may see, in one body that the SDKs of all styles can read.
 import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Interface, Model } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
 import { modelNotFound } from '../../engine/admit.ts'
 import { answerJson } from '../../http/exchange.ts'
-import { answer } from '../../http/render-error.ts'
-import { asCaller, type Surface } from '../surface.ts'
+import { answerRefusal } from '../../http/render-error.ts'
+import { callerOf, type Surface } from '../surface.ts'
 
 /** Words by which desktop clients choose how to talk to a model. */
 const endpointTypes: Readonly<Record<Interface, readonly string[]>> = {
@@ -44,34 +45,23 @@ const view = (catalog: Catalog, model: Model) => ({
 export const models: Surface = {
   name: 'models',
   mount(app, { engine }) {
-    app.get('/v1/models', async ({ env: { exchange } }) =>
-      answer(
-        exchange,
-        await asCaller(engine, exchange, (x, token) => {
-          const data = engine.catalog.listVisible(token).map((model) => view(engine.catalog, model))
-          return answerJson(
-            x,
-            JSON.stringify({
-              object: 'list',
-              data,
-              has_more: false,
-              first_id: data[0]?.id ?? null,
-              last_id: data.at(-1)?.id ?? null,
-            }),
-          )
-        }),
-      ),
-    )
-    app.get('/v1/models/:id', async ({ env: { exchange }, req }) =>
-      answer(
-        exchange,
-        await asCaller(engine, exchange, (x, token) => {
-          const model = engine.catalog.visible(token, req.param('id'))
-          return model === undefined
-            ? modelNotFound(req.param('id'))
-            : answerJson(x, JSON.stringify(view(engine.catalog, model)))
-        }),
-      ),
-    )
+    app.get('/v1/models', ({ env: { exchange: x } }) => {
+      const token = callerOf(engine, x)
+      if (token instanceof Refusal) return answerRefusal(x, token)
+      const data = engine.catalog.listVisible(token).map((model) => view(engine.catalog, model))
+      const page = {
+        has_more: false,
+        first_id: data[0]?.id ?? null,
+        last_id: data.at(-1)?.id ?? null,
+      }
+      return answerJson(x, JSON.stringify({ object: 'list', data, ...page }))
+    })
+    app.get('/v1/models/:id', ({ env: { exchange: x }, req }) => {
+      const token = callerOf(engine, x)
+      if (token instanceof Refusal) return answerRefusal(x, token)
+      const model = engine.catalog.visible(token, req.param('id'))
+      if (model === undefined) return answerRefusal(x, modelNotFound(req.param('id')))
+      return answerJson(x, JSON.stringify(view(engine.catalog, model)))
+    })
   },
 }
