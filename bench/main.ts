@@ -31,7 +31,8 @@ interface Run {
 
 const root = join(import.meta.dir, '..')
 const bun = join(root, 'scripts/bun')
-const warmUpSeconds = 1
+/** Long enough for a just-in-time compiler to have done most of its work: the steady state counts. */
+const warmUpSeconds = 5
 /** Starting, warming up, draining and stopping, beyond the slices themselves. */
 const spareSeconds = 25
 const peerSpareSeconds = 120
@@ -43,7 +44,8 @@ function note(text: string): void {
 /** Ends the run whatever it waits for; the planned time is known before it starts. */
 function hardStopSeconds({ modes, rounds, seconds, peers }: Options): number {
   const targets = peers ? 3 : 2
-  return modes.length * rounds * seconds * targets + spareSeconds + (peers ? peerSpareSeconds : 0)
+  const perTarget = rounds * seconds + warmUpSeconds
+  return modes.length * perTarget * targets + spareSeconds + (peers ? peerSpareSeconds : 0)
 }
 
 async function startAll(run: Run): Promise<{ targets: Target[]; load: Child }> {

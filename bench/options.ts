@@ -25,8 +25,8 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
   npm run bench -- [options]
 
   --connections N        callers at once, one request at a time each (64; at most 2000)
-  --seconds N            length of one slice (5; at most 60)
-  --rounds N             slices per target and kind of call, interleaved (3; at most 20)
+  --seconds N            length of one slice (2; at most 60)
+  --rounds N             slices per target and kind of call, interleaved (7; at most 20)
   --only json|stream     one kind of call only
   --chunks-per-write N   stream chunks the fake upstream puts in one network write (10; 1 to 100)
   --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
@@ -37,8 +37,8 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
 
 const flags = {
   connections: { type: 'string', default: '64' },
-  seconds: { type: 'string', default: '5' },
-  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '2' },
+  rounds: { type: 'string', default: '7' },
   only: { type: 'string' },
   'chunks-per-write': { type: 'string', default: '10' },
   peers: { type: 'boolean', default: false },

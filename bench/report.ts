@@ -33,7 +33,7 @@ const cpuLimits: Record<Mode, number> = { json: 6, stream: 3.5 }
 const rssLimitBytes = 120_000_000
 const labels: Record<Mode, string> = { json: 'JSON', stream: 'stream' }
 
-/** Medians over rounds; served and failed are sums; memory is the largest seen. */
+/** Medians over rounds, ratios included; served and failed are sums; memory is the largest seen. */
 export function summarise(slices: readonly Slice[]): Figures[] {
   const groups = Map.groupBy(slices, (slice) => `${slice.mode} ${slice.target}`)
   const rows = [...groups.values()].map((group) => {
@@ -53,11 +53,17 @@ export function summarise(slices: readonly Slice[]): Figures[] {
     }
   })
   return rows.map((row) => {
-    const beside = rows.find((other) => other.target === reference && other.mode === row.mode)
+    const own = groups.get(`${row.mode} ${row.target}`) ?? []
+    const beside = groups.get(`${row.mode} ${reference}`) ?? []
+    // Round by round: what slows the machine down for a while slows both down.
+    const ratio = (field: 'cpuMicrosPerRequest' | 'requestsPerSecond') =>
+      beside.length === 0
+        ? Number.NaN
+        : median(own.map((slice, i) => slice[field] / (beside[i] ?? beside.at(-1)!)[field]))
     return {
       ...row,
-      cpuRatio: row.cpuMicrosPerRequest / (beside?.cpuMicrosPerRequest ?? Number.NaN),
-      speedRatio: row.requestsPerSecond / (beside?.requestsPerSecond ?? Number.NaN),
+      cpuRatio: ratio('cpuMicrosPerRequest'),
+      speedRatio: ratio('requestsPerSecond'),
     }
   })
 }

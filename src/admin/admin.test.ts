@@ -1,6 +1,7 @@
 // What the admin API promises about changes at once, pages, names and its own record, on every
 // engine there is. The wire as a whole is tried in test/.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { HttpDoor } from '../contract/provider.ts'
 import type { Engine } from '../engine/engine.ts'
 import { refresh } from '../engine/refresh.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
@@ -184,11 +185,24 @@ describe.each([...engines])('the admin API on %s', (on) => {
 
   test('tests a disabled channel, and a model without a price', async () => {
     const asked: string[] = []
-    const fake = (async (url: string, init: RequestInit) => {
-      asked.push(`${url} ${JSON.parse(String(init.body)).model}`)
-      return Response.json({ choices: [{ message: { content: 'pong' } }] })
-    }) as unknown as typeof fetch
-    Object.assign(engine, { fetch: fake })
+    const { http } = engine
+    const fake: HttpDoor = {
+      post(url, _, body) {
+        asked.push(`${url} ${JSON.parse(body).model}`)
+        const text = async () => '{"choices":[{"message":{"content":"pong"}}]}'
+        const read = async () => undefined
+        const answer = {
+          status: 200,
+          header: () => undefined,
+          text,
+          read,
+          cancel() {},
+          release() {},
+        }
+        return { answer: Promise.resolve(answer), cancel() {} }
+      },
+    }
+    Object.assign(engine, { http: fake })
     await ask('PUT', '/models/free', { kind: 'text', interfaces: ['chat'] })
     await ask('POST', '/channels', channel('resting', { models: { free: 'up-free' } }))
     await ask('PATCH', '/channels/resting', { disabled: true })
@@ -199,7 +213,7 @@ describe.each([...engines])('the admin API on %s', (on) => {
     expect(asked).toEqual(['http://up.example/v1/chat/completions up-free'])
     const unserved = await ask('POST', '/channels/resting/test', { model: 'txta-plus' })
     expect(unserved.body).toMatchObject({ ok: false, error: expect.any(String) })
-    Object.assign(engine, { fetch: globalThis.fetch })
+    Object.assign(engine, { http })
   })
 
   test('shows requests under the names of their account and token, and the newest first', async () => {

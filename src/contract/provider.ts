@@ -15,6 +15,8 @@ export interface HttpAnswer {
   /** The next bytes; undefined at the proper end; rejects when it breaks off. */
   read(): Promise<Uint8Array | undefined>
   cancel(): void
+  /** All that matters has come; the connection may be used again. */
+  release(): void
 }
 
 /** The way out: no redirects, no compression, nothing sent twice. */

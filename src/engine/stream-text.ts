@@ -98,7 +98,8 @@ function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller
   const { watcher, answer, upstreamRequestId } = reply
   noteAttempt(open.engine, open.record, open.startedMs, { status: 200, upstreamRequestId })
   end(open)
-  answer.cancel()
+  if (watcher.outcome === 'finished') answer.release()
+  else answer.cancel()
   return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
 }
 

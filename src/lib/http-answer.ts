@@ -6,6 +6,8 @@ import { HttpError } from './http-error.ts'
 import { HttpHead } from './http-head.ts'
 
 const MAX_INTERIM_ANSWERS = 10
+/** How long the end of a body that nobody reads any more may take. */
+const RELEASE_MS = 1000
 const PAUSE_ABOVE_BYTES = 256 * 1024
 const RESUME_BELOW_BYTES = 128 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -26,6 +28,8 @@ export interface HttpAnswer {
   read(): Promise<Uint8Array | undefined>
   /** Nobody wants the rest: the connection is closed, or kept if the body was complete. */
   cancel(): void
+  /** All that matters has come: the connection is kept if the body's end follows soon. */
+  release(): void
 }
 
 export interface HttpCall {
@@ -66,6 +70,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   #queue: Buffer[] = []
   #queuedBytes = 0
   #paused = false
+  #released = false
   #done = false
   #error: HttpError | undefined
   #waiting: PromiseWithResolvers<Uint8Array | undefined> | undefined
@@ -129,12 +134,20 @@ export class Exchange implements HttpCall, HttpAnswer {
     this.#drop()
   }
 
+  release(): void {
+    this.#queue = []
+    this.#queuedBytes = 0
+    if (this.ended) return
+    this.#released = true
+    this.#resume()
+    setTimeout(() => this.cancel(), RELEASE_MS).unref()
+  }
+
   cancel(): void {
     this.#queue = []
     this.#queuedBytes = 0
-    const error = new HttpError('cancelled', 'the call was cancelled')
-    if (!this.ended) this.fail(error)
-    this.#error ??= error
+    if (!this.ended) this.fail(new HttpError('cancelled', 'the call was cancelled'))
+    this.#error ??= afterTheEnd
   }
 
   #drop(): void {
@@ -201,6 +214,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   /** False when no more is wanted. */
   #push(bytes: Buffer): boolean {
     if (this.ended) return false
+    if (this.#released) return true
     const waiting = this.#waiting
     if (waiting !== undefined) {
       this.#waiting = undefined
@@ -276,6 +290,9 @@ export class Exchange implements HttpCall, HttpAnswer {
     return this.#waiting.promise
   }
 }
+
+/** One for all: an error is dear to make, and this one is hardly ever seen. */
+const afterTheEnd = new HttpError('cancelled', 'the answer was put away')
 
 /** Refuses early what can never become a head, so that nobody waits for its end. */
 function checkUnfinishedHead(bytes: Buffer): void {

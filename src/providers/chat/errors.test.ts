@@ -7,7 +7,14 @@ const answerWith = (status: number, headers: Record<string, string> = {}): HttpA
   const all = new Headers(headers)
   const text = async () => ''
   const read = async () => undefined
-  return { status, header: (name) => all.get(name) ?? undefined, text, read, cancel: () => {} }
+  return {
+    status,
+    header: (name) => all.get(name) ?? undefined,
+    text,
+    read,
+    cancel() {},
+    release() {},
+  }
 }
 
 const read = (status: number, body: unknown, headers: Record<string, string> = {}) =>

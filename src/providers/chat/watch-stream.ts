@@ -174,21 +174,22 @@ function firstSign(bytes: Buffer): number {
   return first
 }
 
-const opening = Buffer.from('data: {')
+const blankLine = Buffer.from('\n\n')
 
 /**
- * Where the first event before `end` begins that is not one line holding one object; -1 if all are.
+ * Where the first event before `end` begins that is not `data: {…}` on one line; -1 if all are.
  * A look at both ends of each event: opening every one would cost more than forwarding it.
  */
 function oddEvent(bytes: Buffer, end: number): number {
   let start = 0
   while (start < end) {
-    const close = bytes.indexOf('\n\n', start)
+    const close = bytes.indexOf(blankLine, start)
     const usual =
       close !== -1 &&
-      bytes[close - 1] === 0x7d &&
-      bytes[start + 6] === 0x7b &&
-      bytes.compare(opening, 0, 7, start, start + 7) === 0
+      bytes[close - 1] === 0x7d && // }
+      bytes[start + 6] === 0x7b && // {
+      bytes[start] === 0x64 && // d
+      bytes[start + 5] === 0x20
     if (!usual) return start
     start = close + 2
   }

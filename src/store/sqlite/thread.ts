@@ -8,7 +8,8 @@ interface Pending {
 }
 
 export class DatabaseThread {
-  readonly #worker = new Worker(new URL('./worker.ts', import.meta.url))
+  // A small heap: what passes through it is text on its way to the disk.
+  readonly #worker = new Worker(new URL('./worker.ts', import.meta.url), { smol: true })
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
   #broken: Error | undefined
