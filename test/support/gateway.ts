@@ -25,6 +25,7 @@ export interface TestGateway {
   /** Sends a signal and gives the exit code; null when a signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** Calls the admin API; gives the parsed body, whatever the status. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
   /** Posts to the data plane as the test token. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
@@ -67,7 +68,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   })
   let output = ''
   const collect = async (stream: ReadableStream<Uint8Array>) => {
-    for await (const text of stream.pipeThrough(new TextDecoderStream() as any)) output += text
+    const decoder = new TextDecoder()
+    for await (const bytes of stream) output += decoder.decode(bytes, { stream: true })
   }
   const collected = [collect(child.stdout), collect(child.stderr)]
   const url = await readyUrl(
