@@ -113,7 +113,7 @@ function newEngine(
     random: Math.random,
     http: createHttpClient(),
     limits: config.limits,
-    deadlines: new Deadlines(systemClock.nowMs),
+    deadlines: new Deadlines(() => performance.now()),
     declared: { file: config.file, ownSecrets: [] },
     catalog: createCatalog({
       region: config.file.region,

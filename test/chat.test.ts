@@ -540,6 +540,26 @@ describe('a failing upstream', () => {
     expect(await answer.json()).toMatchObject({ model: 'plain' })
   }, 10_000)
 
+  test('that goes on after its own error is not listened to any more', async () => {
+    const left = Promise.withResolvers<void>()
+    own.on('error-and-on', () => {
+      const encode = (text: string) => new TextEncoder().encode(text)
+      let events = 0
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await Bun.sleep(5)
+          const text = ++events === 1 ? '{"error":{"message":"enough"}}' : '{"choices":[]}'
+          controller.enqueue(encode(`data: ${text}\n\n`))
+        },
+        cancel: () => left.resolve(),
+      })
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    })
+    const answer = await ownCall('error-and-on', { stream: true })
+    expect((await errorOf(answer)).code).toBe('upstream_error')
+    await left.promise
+  }, 10_000)
+
   test('that is late but in time is waited for', async () => {
     const answer = await gateway.chat('[[sim:delay=500ms]] [[sim:tokens=2]]')
     expect(answer.status).toBe(200)

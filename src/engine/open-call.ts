@@ -63,6 +63,8 @@ export function end({ engine, admission, deadline }: OpenCall): void {
 export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
   const { engine, ctx, call, admission, record, startedMs } = open
   end(open)
+  // An upstream that goes on after its own error must not keep a connection nobody reads.
+  open.stop.cancel()
   engine.ledger.release(admission.hold)
   const sent = call.body.replaceAll('\\/', '/')
   const left = ctx.signal.aborted && !open.deadline.expired
