@@ -41,10 +41,6 @@ export const limits = {
   bodyMs: 60_000,
   /** Deepest JSON; real requests stay under 20, and recursion must not meet more. */
   jsonDepth: 64,
-  /** Largest upstream answer that is read whole: nine 2k pictures as base64 fit. */
-  upstreamAnswerBytes: 64 * 1024 * 1024,
-  /** Of an upstream's error text; the rest is never worth reading. */
-  upstreamErrorBytes: 64 * 1024,
   /** Streams read on to their usage after the caller left; each still occupies an upstream. */
   abandonedStreams: 64,
   /** How long one such stream is read on. */
@@ -59,8 +55,6 @@ export const limits = {
   defaultOutputTokens: 4096,
   /** Idle caller connections are closed after this; above the 60 s of common proxies is no gain. */
   idleConnectionSeconds: 60,
-  /** How long readiness waits for the store before it says no. */
-  storeProbeMs: 1000,
   /** Largest gateway.yaml; thousands of channels fit. */
   configBytes: 4 * 1024 * 1024,
 } as const

@@ -22,7 +22,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/welcome': ['src/engine'],
   'src/config': ['src/contract', 'src/lib'],
   'src/lib': [],
-  'src/contract': ['src/lib/ensure.ts', 'src/lib/decimal.ts'],
+  'src/contract': ['src/lib/ensure.ts', 'src/lib/decimal.ts', 'src/lib/edit-distance.ts'],
   'src/store': ['src/contract', 'src/lib'],
   'src/catalog': ['src/contract', 'src/lib', 'src/store'],
   'src/billing': ['src/contract', 'src/lib', 'src/store'],

@@ -3,29 +3,12 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseNanos } from '../lib/decimal.ts'
+import { editDistance } from '../lib/edit-distance.ts'
 
 /** The known name with the fewest typing slips between it and the given one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const scored = known.map((each) => ({ each, slips: slipsBetween(name, each) }))
+  const scored = known.map((each) => ({ each, slips: editDistance(name, each) }))
   return scored.sort((a, b) => a.slips - b.slips)[0]?.each
-}
-
-// Edit distance in which two swapped neighbours count as one slip.
-function slipsBetween(a: string, b: string): number {
-  let before: number[] = []
-  let above = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swap = swapped ? before[j - 2]! + 1 : change
-      row.push(Math.min(change, swap, above[j]! + 1, row[j - 1]! + 1))
-    }
-    before = above
-    above = row
-  }
-  return above[b.length]!
 }
 
 export function strict<Shape extends z.ZodRawShape>(shape: Shape) {
