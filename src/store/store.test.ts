@@ -20,7 +20,7 @@ import {
 } from './test-engines.ts'
 
 if (!engines.includes('postgres')) {
-  console.error('store: PostgreSQL cases were left out (set TEST_POSTGRES_URL to run them)')
+  console.error('left out: store on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const credit = (amountNanos: bigint, ref: string): Entry => ({

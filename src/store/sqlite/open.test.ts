@@ -137,5 +137,7 @@ if (canMount) {
     expect(told['message']).toMatch('is full')
   })
 } else {
-  console.error('store: full-disk cases were left out (a memory disk cannot be mounted here)')
+  console.error(
+    'left out: full-disk cases of the store (run as root on Linux, so that a memory disk can be mounted)',
+  )
 }
