@@ -30,7 +30,13 @@ export interface Surface {
 /** Who asks is settled before a byte of the body is read. */
 export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
   const secret = credentialOf(x)
-  return secret instanceof Refusal ? secret : authenticate(engine, secret, x.connection)
+  const token = secret instanceof Refusal ? secret : authenticate(engine, secret, x.connection)
+  if (token instanceof Refusal) {
+    // Nobody's request has no row in the request log; its id leads to this line.
+    const { requestId, path } = x
+    engine.log.info('not let in', { request_id: requestId, path, code: token.code })
+  }
+  return token
 }
 
 export class Caller implements CallContext {
