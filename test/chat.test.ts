@@ -1,7 +1,9 @@
 // Chat through the whole gateway: what reaches the upstream, what comes back, and what the caller
 // sees and pays when the upstream misbehaves.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { type Sandbox, startSandbox } from '../sandbox/server.ts'
 import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
 import {
@@ -539,6 +541,36 @@ describe('a failing upstream', () => {
     const answer = await ownCall('slow-body')
     expect(await answer.json()).toMatchObject({ model: 'plain' })
   }, 10_000)
+
+  test('that is well is paid for by a caller that stops reading', async () => {
+    const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(60_000) } }] })}\n\n`
+    const end = `data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
+    own.on('much', () => streamReply([...Array(300).fill(event), end]))
+    const body = JSON.stringify({
+      model: 'plain',
+      user: 'much',
+      stream: true,
+      messages: [{ role: 'user', content: 'hello' }],
+    })
+    const head =
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${apiToken}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+    const { hostname, port } = new URL(gateway.url)
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(head + body))
+    const first = await new Promise<Buffer>((resolve) => socket.once('data', resolve))
+    socket.pause()
+    const requestId = /x-gateway-request-id: (\S+)/i.exec(first.toString('latin1'))![1]!
+    for (;;) {
+      const { status, body } = await gateway.admin('GET', `/requests/${requestId}`)
+      if (status === 200) {
+        expect([body.ending, body.estimated]).toEqual(['caller_left', false])
+        expect(Number(body.charge)).toBeGreaterThan(0)
+        break
+      }
+      await Bun.sleep(100)
+    }
+    socket.destroy()
+  }, 20_000)
 
   test('that goes on after its own error is not listened to any more', async () => {
     const left = Promise.withResolvers<void>()

@@ -87,6 +87,15 @@ describe('many calls', () => {
     expect(after(50)).toEqual(['a', 'late', 'b'])
   })
 
+  test('that wait for their caller tell the caller to go, and then guard the upstream again', () => {
+    const deadline = start('upstream', { firstByteMs: 100, idleMs: 100 })
+    deadline.awaitCaller({ cancel: () => expired.push('caller') })
+    expect(after(101)).toEqual(['caller'])
+    expect(deadline.expired).toBe(false)
+    expect(after(100)).toEqual(['caller'])
+    expect(after(1)).toEqual(['caller', 'upstream'])
+  })
+
   test('may end or begin while others expire', () => {
     const others = new Map<string, { end(): void }>()
     deadlines.start(

@@ -24,6 +24,7 @@ export class Deadline {
   readonly #startedMs: number
   #lastMs: number
   #idleMs: number
+  #caller: Stoppable | undefined
 
   constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {
     this.#all = all
@@ -42,6 +43,12 @@ export class Deadline {
     this.#idleMs = this.#limits.idleMs
   }
 
+  /** It is the caller's turn to read: if it does not, the caller is told to go, not the upstream. */
+  awaitCaller(caller: Stoppable | undefined): void {
+    this.#caller = caller
+    this.#lastMs = this.#nowMs()
+  }
+
   end(): void {
     this.#all.delete(this)
   }
@@ -49,6 +56,12 @@ export class Deadline {
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
     if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) return
+    const caller = this.#caller
+    if (caller !== undefined) {
+      this.awaitCaller(undefined)
+      caller.cancel()
+      return
+    }
     this.expired = true
     this.end()
     this.#guarded.cancel()

@@ -35,26 +35,45 @@ function streamOf(
 ): ReadableStream<Uint8Array> {
   let gone = false
   let waiting = first
+  let pending: Promise<unknown> | undefined
+  let stalled: (() => void) | undefined
   const leave = () => {
     if (gone) return
     gone = true
-    readOn(open, reply).catch((error) => {
+    readOn(open, reply, pending).catch((error) => {
       open.engine.log.error('an abandoned stream could not be settled', {
         request_id: open.ctx.requestId,
         error,
       })
     })
   }
+  // A caller that stops reading is one that left; otherwise it could wait out the time limit and
+  // keep what it has read for nothing.
+  const slowCaller = {
+    cancel() {
+      stalled?.()
+      leave()
+    },
+  }
   // Both are needed: a body whose caller left before the first read is never cancelled.
   open.ctx.signal.addEventListener('abort', leave)
   if (open.ctx.signal.aborted) leave()
   return new ReadableStream<Uint8Array>({
+    start(controller) {
+      stalled = () => controller.error(new Error('the caller stopped reading'))
+    },
     async pull(controller) {
-      const bytes = waiting ?? (await next(open, reply))
+      open.deadline.awaitCaller(undefined)
+      if (waiting === undefined) pending = next(open, reply)
+      const bytes = waiting ?? ((await pending) as Uint8Array | undefined)
       waiting = undefined
+      pending = undefined
       if (gone) return
       if (bytes !== undefined) controller.enqueue(bytes)
-      if (reply.watcher.outcome === undefined) return
+      if (reply.watcher.outcome === undefined) {
+        open.deadline.awaitCaller(slowCaller)
+        return
+      }
       const last = await finish(open, reply)
       open.ctx.signal.removeEventListener('abort', leave)
       if (gone) return
@@ -107,12 +126,19 @@ const errorEvent = ({ provider, ctx }: OpenCall, refusal: Refusal): Uint8Array =
   provider.errorEvent(ctx.errorBody(refusal))
 
 /** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
-async function readOn(open: OpenCall, reply: StreamReply): Promise<void> {
+async function readOn(
+  open: OpenCall,
+  reply: StreamReply,
+  pending: Promise<unknown> | undefined,
+): Promise<void> {
   const { engine, stop, admission, deadline } = open
   if (!admission.hold.open) return
   const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
   engine.abandoned++
   const timer = setTimeout(() => stop.cancel(), mayReadOn ? engine.limits.abandonedMs : 0)
+  deadline.awaitCaller(undefined)
+  // One read at a time: the one the caller was waiting for comes first.
+  await pending
   while (reply.watcher.outcome === undefined) await next(open, reply)
   clearTimeout(timer)
   engine.abandoned--
