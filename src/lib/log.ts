@@ -55,5 +55,3 @@ function prettyLine(time: string, level: LogLevel, msg: string, fields: LogField
     .map(([name, value]) => `${name}=${String(plain(value))}`)
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${[msg, ...rest].join('  ')}\n`
 }
-
-export const silentLog: Log = createLog({ level: 'error', pretty: false, write: () => {} })

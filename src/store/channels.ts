@@ -2,7 +2,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Channel } from '../contract/catalog.ts'
 import { newId } from '../lib/ids.ts'
-import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
 export type StoredChannel = Omit<Channel, 'keys'> & {
@@ -74,22 +73,6 @@ export async function lockChannel(
 export async function loadChannels(db: Kysely<Schema>): Promise<StoredChannel[]> {
   return withKeys(db, await db.selectFrom('channels').selectAll().orderBy('id').execute())
 }
-
-export async function listChannels(
-  db: Kysely<Schema>,
-  { limit, cursor }: PageQuery,
-): Promise<Page<StoredChannel>> {
-  let query = db
-    .selectFrom('channels')
-    .selectAll()
-    .orderBy('id')
-    .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('id', '>', textCursor(cursor))
-  const { items, ...next } = pageOf(await query.execute(), limit, (row) => row.id, same)
-  return { items: await withKeys(db, items), ...next }
-}
-
-const same = <T>(row: T): T => row
 
 async function putKeys(
   tx: Kysely<Schema>,

@@ -1,7 +1,6 @@
 // Rows of models.
 import type { Kysely, Selectable } from 'kysely'
 import type { Model } from '../contract/catalog.ts'
-import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
 export async function upsertModel(
@@ -25,19 +24,6 @@ export async function findModel(db: Kysely<Schema>, name: string): Promise<Model
 /** All of them, for the snapshot in memory. */
 export async function loadModels(db: Kysely<Schema>): Promise<Model[]> {
   return (await db.selectFrom('models').selectAll().orderBy('name').execute()).map(shape)
-}
-
-export async function listModels(
-  db: Kysely<Schema>,
-  { limit, cursor }: PageQuery,
-): Promise<Page<Model>> {
-  let query = db
-    .selectFrom('models')
-    .selectAll()
-    .orderBy('name')
-    .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('name', '>', textCursor(cursor))
-  return pageOf(await query.execute(), limit, (row) => row.name, shape)
 }
 
 const shape = ({ name, body }: Selectable<Schema['models']>): Model => ({
