@@ -1,25 +1,28 @@
 // Puts an answer on the wire: pauses, streams, cuts. Knows no protocol.
 import type { LoggedCall } from './call-log.ts'
 import type { Directives } from './directives.ts'
-import type { Answer, StreamEvent } from './protocol.ts'
+import type { Answer, SimulatedProtocol, StreamEvent } from './protocol.ts'
 
 /** Time for the last bytes to leave before the connection is reset under them. */
 const lingerMs = 10
 
 export type Deliverable = Exclude<Answer, { kind: 'fault' }>
 
-export function deliver(
-  answer: Deliverable,
-  call: LoggedCall,
-  directives: Directives,
-  signal: AbortSignal,
-): Response {
-  const init = { headers: { 'x-request-id': call.id, 'content-type': contentType(answer) } }
+export interface Delivery {
+  protocol: SimulatedProtocol
+  call: LoggedCall
+  directives: Directives
+  signal: AbortSignal
+}
+
+export function deliver(answer: Deliverable, delivery: Delivery): Response {
+  const { call, directives, signal, protocol } = delivery
+  const init = { headers: { ...idHeaders(protocol, call.id), 'content-type': contentType(answer) } }
   call.status = 200
   if (answer.kind === 'stream') {
     call.stream = true
     call.prompt_tokens = answer.promptTokens
-    return new Response(streamOf(answer.events, call, directives, signal), init)
+    return new Response(streamOf(answer.events, delivery), init)
   }
   call.prompt_tokens = answer.counts?.promptTokens ?? 0
   if (directives.cutAfterChunks !== undefined) {
@@ -29,6 +32,9 @@ export function deliver(
   call.finished = !signal.aborted
   return new Response(answer.body, init)
 }
+
+export const idHeaders = (protocol: SimulatedProtocol, id: string): Record<string, string> =>
+  Object.fromEntries(protocol.idHeaders.map((name) => [name, id]))
 
 const contentType = (answer: Deliverable): string =>
   answer.kind === 'stream' ? 'text/event-stream' : answer.contentType
@@ -57,15 +63,16 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 /** Bun resets the connection when a body fails; it reports every other kind of error on stderr. */
 const reset = () => new DOMException('connection cut', 'AbortError')
 
+const toldToFail = { status: 500, message: 'The model failed in the middle of its answer.' }
+
 function streamOf(
   events: Iterable<StreamEvent>,
-  call: LoggedCall,
-  directives: Directives,
-  signal: AbortSignal,
+  { protocol, call, directives, signal }: Delivery,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = events[Symbol.iterator]()
   const cutAfter = directives.cutAfterChunks ?? Number.POSITIVE_INFINITY
+  const errorAfter = directives.errorAfterChunks ?? Number.POSITIVE_INFINITY
   let sent = 0
   return new ReadableStream(
     {
@@ -80,6 +87,11 @@ function streamOf(
         if (signal.aborted) return
         if (event === undefined) {
           call.finished = true
+          return controller.close()
+        }
+        if (sent >= errorAfter) {
+          const error = protocol.errorEvent?.(toldToFail, sent) ?? ''
+          controller.enqueue(encoder.encode(error))
           return controller.close()
         }
         sent++

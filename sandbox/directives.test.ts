@@ -22,6 +22,9 @@ test('every directive is read with its value', () => {
     'status=429',
     'fail=content_policy',
     'cut=5',
+    'error-after=3',
+    'reasoning=7',
+    'tool=look-up',
     'hang',
     'no-usage',
     'leak',
@@ -35,12 +38,20 @@ test('every directive is read with its value', () => {
     status: 429,
     fail: 'content_policy',
     cutAfterChunks: 5,
+    errorAfterChunks: 3,
+    reasoningTokens: 7,
+    tool: 'look-up',
     hang: true,
     noUsage: true,
     leak: true,
     images: 2,
     flip: true,
   })
+})
+
+test('reasoning and a function can be asked for without saying how much or which', () => {
+  expect(read('[[sim:reasoning]] [[sim:tool]]')).toMatchObject({ reasoningTokens: '', tool: '' })
+  expect('reasoningTokens' in read('[[sim:reasoning=much]]')).toBe(false)
 })
 
 test('the last directive of a kind wins, wherever the texts stand', () => {

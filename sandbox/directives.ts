@@ -10,6 +10,11 @@ export interface Directives {
   /** The reason given, or the empty string. */
   fail?: string
   cutAfterChunks?: number
+  errorAfterChunks?: number
+  /** The empty string asks for the usual amount. */
+  reasoningTokens?: number | ''
+  /** The name of the function, or the empty string for the first one. */
+  tool?: string
   hang: boolean
   noUsage: boolean
   leak: boolean
@@ -51,6 +56,9 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['tokens', whole('outputTokens', 0, mostTokens)],
   ['status', whole('status', 300, 599)],
   ['cut', whole('cutAfterChunks', 0, mostChunks)],
+  ['error-after', whole('errorAfterChunks', 0, mostChunks)],
+  ['reasoning', (value) => (value === undefined ? { reasoningTokens: '' } : reasoning(value))],
+  ['tool', (value) => ({ tool: value ?? '' })],
   ['images', whole('images', 0, mostImages)],
   ['fail', (value) => ({ fail: value ?? '' })],
   ['hang', () => ({ hang: true })],
@@ -58,6 +66,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['leak', () => ({ leak: true })],
   ['flip', () => ({ flip: true })],
 ])
+
+const reasoning = whole('reasoningTokens', 0, mostTokens)
 
 function whole(name: keyof Directives, least: number, most: number): Reader {
   return (value = '') => {

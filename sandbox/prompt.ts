@@ -10,9 +10,14 @@ const blockTokens = 256
 const mostBlocks = 400
 const mostMarks = 4
 
+/** Whether a part ends a prefix to be cached, and for how long: five minutes or an hour. */
+export type Mark = 'none' | 'minutes' | 'hour'
+
 export interface CacheUse {
   cachedTokens: number
   createdTokens: number
+  /** Those of the created tokens that a mark of an hour wrote. */
+  createdForHourTokens: number
   /** The request marked what to cache; otherwise the cache works by itself. */
   explicit: boolean
 }
@@ -21,7 +26,7 @@ export class Prompt {
   /** One entry per token, so that the length is the count. */
   readonly #pieces: string[] = []
   readonly #ends: number[] = []
-  #marks: number[] = []
+  readonly #marks: { end: number; hour: boolean }[] = []
 
   get tokens(): number {
     return this.#pieces.length
@@ -36,7 +41,7 @@ export class Prompt {
     return this.#ends
   }
 
-  get marks(): readonly number[] {
+  get marks(): readonly { end: number; hour: boolean }[] {
     return this.#marks.slice(-mostMarks)
   }
 
@@ -54,9 +59,13 @@ export class Prompt {
     this.#fill(tokensPerMedia - 1)
   }
 
-  endPart(marked: boolean): void {
-    this.#ends.push(this.tokens)
-    if (marked) this.#marks.push(this.tokens)
+  endPart(mark: Mark): void {
+    const end = this.tokens
+    // A part and the message around it may end in the same place.
+    if (this.#ends.at(-1) !== end) this.#ends.push(end)
+    if (mark === 'none') return
+    if (this.#marks.at(-1)?.end === end) this.#marks.pop()
+    this.#marks.push({ end, hour: mark === 'hour' })
   }
 
   #fill(count: number): void {
@@ -87,20 +96,29 @@ export class PromptCache {
     const missing = keys.findIndex((key) => !this.#seen.has(key))
     const hits = missing === -1 ? blocks : missing
     for (const key of keys) this.#remember(key)
-    return { cachedTokens: hits * blockTokens, createdTokens: 0, explicit: false }
+    const cachedTokens = hits * blockTokens
+    return { cachedTokens, createdTokens: 0, createdForHourTokens: 0, explicit: false }
   }
 
   /** A hit is the longest prefix some earlier request marked, whether or not this one marks it. */
   #useMarks(prompt: Prompt, scope: string): CacheUse {
-    const lastMark = prompt.marks.at(-1) ?? 0
+    const { marks } = prompt
+    const lastMark = marks.at(-1)?.end ?? 0
     const ends = prompt.ends.filter((end) => end <= lastMark)
     const keys = chain(prompt.pieces, ends, scope)
     const hit = keys.findLastIndex((key) => this.#seen.has(key))
     const cachedTokens = hit === -1 ? 0 : ends[hit]!
     ends.forEach((end, i) => {
-      if (i === hit || prompt.marks.includes(end)) this.#remember(keys[i]!)
+      const marked = marks.some((mark) => mark.end === end)
+      if (i === hit || marked) this.#remember(keys[i]!)
     })
-    return { cachedTokens, createdTokens: lastMark - cachedTokens, explicit: true }
+    const createdForHourTokens = hourTokens(marks, cachedTokens)
+    return {
+      cachedTokens,
+      createdTokens: lastMark - cachedTokens,
+      createdForHourTokens,
+      explicit: true,
+    }
   }
 
   #remember(key: string): void {
@@ -108,6 +126,17 @@ export class PromptCache {
     this.#seen.set(key, true)
     if (this.#seen.size > this.#capacity) this.#seen.delete(this.#seen.keys().next().value!)
   }
+}
+
+/** Every mark writes what lies between the one before it and itself. */
+function hourTokens(marks: Prompt['marks'], cachedTokens: number): number {
+  let from = cachedTokens
+  let tokens = 0
+  for (const { end, hour } of marks) {
+    if (hour && end > from) tokens += end - from
+    from = Math.max(from, end)
+  }
+  return tokens
 }
 
 /** One key per prefix; each covers all that came before it. */

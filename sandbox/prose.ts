@@ -27,7 +27,7 @@ const sentences = [
 const wordPieces = sentences.map((tokens) => tokens.filter((token) => /\w/.test(token)))
 
 /** A stream of numbers in [0, 1) that a seed fixes (mulberry32). */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -37,27 +37,35 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** Exactly `count` tokens, or whole sentences of 30 to 60 tokens when no count is asked for. */
-export function writeProse(seed: number, count: number | undefined): string[] {
+/**
+ * Exactly `count` tokens, or whole sentences of 30 to 60 tokens when no count is asked for. A
+ * `lead` of plain words comes first, as a sentence of its own.
+ */
+export function writeProse(seed: number, count: number | undefined, lead = ''): string[] {
   const random = randomFrom(seed)
   const enough = count ?? 30 + Math.floor(random() * 15)
-  const tokens = gather(sentences, random, enough)
+  const tokens = gather(sentences, random, enough, lead === '' ? '' : `${lead}.`)
   return count === undefined ? tokens : tokens.slice(0, count)
 }
 
 /** The same as a small JSON object. Its text holds words only: a full stop would melt into the
  * closing quote and the count would be one off. */
-export function writeJsonProse(seed: number, count: number | undefined): string[] {
+export function writeJsonProse(seed: number, count: number | undefined, lead = ''): string[] {
   const random = randomFrom(seed)
   const frame = 4 // `{"`, `answer`, `":"` and the closing `"}`
   const words = Math.max((count ?? 20) - frame, 1)
-  const text = gather(wordPieces, random, words).slice(0, words).join('')
+  const text = gather(wordPieces, random, words, lead).slice(0, words).join('')
   const tokens = splitTokens(JSON.stringify({ answer: text }))
   return tokens.slice(0, count ?? tokens.length)
 }
 
-function gather(source: readonly (readonly string[])[], random: () => number, enough: number) {
-  const tokens: string[] = []
+function gather(
+  source: readonly (readonly string[])[],
+  random: () => number,
+  enough: number,
+  lead: string,
+): string[] {
+  const tokens = [...splitTokens(lead)]
   let last = -1
   while (tokens.length < enough) {
     let next = Math.floor(random() * source.length)

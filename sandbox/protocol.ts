@@ -10,7 +10,7 @@ export interface SandboxSettings {
 
 /** One call as the protocol sees it. */
 export interface Ask {
-  /** Goes out as x-request-id. */
+  /** Goes out in the headers. */
   id: string
   /** The credential as presented, empty when there was none. */
   key: string
@@ -58,8 +58,14 @@ export interface SimulatedProtocol {
   routes: readonly Route[]
   /** A task is created at once and then takes its time; any other answer is late itself. */
   delaySlows: 'answer' | 'task'
+  /** Headers that carry the id of a call. */
+  idHeaders: readonly string[]
   readKey(headers: Headers): string
+  /** Who the caller says its own user is. */
+  readUser(fields: Readonly<Record<string, unknown>>): unknown
   errorBody(fault: Fault, id: string): unknown
+  /** An error inside a stream after `position` events; absent where nothing is streamed. */
+  errorEvent?(fault: Fault, position: number): string
 }
 
 /** Made once per server, so that a protocol's memory (caches, tasks) ends with its server. */
@@ -67,6 +73,14 @@ export type ProtocolMaker = (settings: SandboxSettings) => SimulatedProtocol
 
 export const bearerKey = (headers: Headers): string =>
   /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+
+export const plainUser = (fields: Readonly<Record<string, unknown>>): unknown => fields['user']
+
+/** An event with a name, which is also the type of what it carries. */
+export const namedEvent = (value: { type: string }, outputTokens = 0): StreamEvent => ({
+  wire: `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`,
+  outputTokens,
+})
 
 export const jsonAnswer = (value: unknown, counts?: Counts): Answer => ({
   kind: 'whole',

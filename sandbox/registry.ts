@@ -1,6 +1,14 @@
 // Every protocol the sandbox speaks: one line each. The first one lends its error shape to paths
 // nobody serves.
 import { chat } from './chat/index.ts'
+import { embeddings } from './embeddings/index.ts'
+import { messages } from './messages/index.ts'
 import type { ProtocolMaker } from './protocol.ts'
+import { responses } from './responses/index.ts'
 
-export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [chat]
+export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [
+  chat,
+  responses,
+  messages,
+  embeddings,
+]

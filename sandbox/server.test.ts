@@ -37,7 +37,12 @@ test('every answer has an id of its own, which is also the id in the call log', 
 })
 
 test('the base addresses of the protocols are what a channel needs', async () => {
-  expect(sandbox.protocols.chat).toBe(`${sandbox.url}/v1`)
+  expect(sandbox.protocols).toEqual({
+    chat: `${sandbox.url}/v1`,
+    responses: `${sandbox.url}/v1`,
+    messages: sandbox.url,
+    embeddings: `${sandbox.url}/v1`,
+  })
 })
 
 test('an unknown path and a wrong method are refused in the shape of the protocol', async () => {

@@ -2,7 +2,7 @@
 // Finds the protocol, keeps the call log, applies the directives that mean the same everywhere.
 import type { Protocol } from '../src/contract/catalog.ts'
 import { CallLog, type LoggedCall } from './call-log.ts'
-import { deliver, pause, untilAborted } from './deliver.ts'
+import { deliver, idHeaders, pause, untilAborted } from './deliver.ts'
 import { type Directives, readDirectives } from './directives.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
 import { registry } from './registry.ts'
@@ -103,7 +103,8 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
     return refuse(visit, { status: 400, message: 'The body of the request is not a JSON object.' })
   }
   if (typeof fields['model'] === 'string') call.model = fields['model']
-  if (typeof fields['user'] === 'string') call.user = fields['user']
+  const user = protocol.readUser(fields)
+  if (typeof user === 'string') call.user = user
   call.stream = fields['stream'] === true
 
   const directives = readDirectives(fields)
@@ -116,11 +117,11 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   const ask = { id: call.id, key: presented, params: target.params, fields, directives }
   const answer: Answer = fault ? { kind: 'fault', fault } : target.route.answer(ask)
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
-  return deliver(answer, call, directives, signal)
+  return deliver(answer, { protocol, call, directives, signal })
 }
 
 function refuse({ call, protocol, request }: Visit, fault: Fault): Response {
-  const headers: Record<string, string> = { 'x-request-id': call.id }
+  const headers = idHeaders(protocol, call.id)
   if (fault.status === 429 || fault.status === 503) headers['retry-after'] = '1'
   call.status = fault.status
   call.finished = !request.signal.aborted

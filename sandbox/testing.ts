@@ -7,11 +7,13 @@ export interface Usage {
   completion_tokens: number
   total_tokens: number
   prompt_tokens_details: Record<string, unknown>
+  completion_tokens_details?: { reasoning_tokens: number }
 }
 
 interface Delta {
   role?: string
   content?: string | null
+  reasoning_content?: string
   tool_calls?: unknown[]
 }
 
@@ -36,13 +38,66 @@ export const chatOf = (content: unknown, more: object = {}) => ({
   ...more,
 })
 
-export function post(sandbox: Sandbox, body: unknown, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${sandbox.url}/v1/chat/completions`, {
+export const post = (sandbox: Sandbox, body: unknown, init?: RequestInit): Promise<Response> =>
+  postTo(`${sandbox.url}/v1/chat/completions`, body, init)
+
+export function postTo(url: string, body: unknown, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: { authorization: 'Bearer sk-upstream-0123456789' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...init,
   })
+}
+
+/** What an event carries, with the name it goes by. */
+export interface NamedEvent {
+  event: string
+  type: string
+  [field: string]: unknown
+}
+
+/** The events of a stream that names them. */
+export function readNamedEvents(text: string): NamedEvent[] {
+  const events = text.split('\n\n')
+  if (events.pop() !== '') throw new Error('no proper end')
+  return events.map((block) => {
+    const [, event, data] = /^event: (\S+)\ndata: (.*)$/.exec(block) ?? []
+    if (event === undefined || data === undefined) throw new Error(`no named event: ${block}`)
+    return { ...(JSON.parse(data) as { type: string }), event }
+  })
+}
+
+export const typesOf = (events: readonly NamedEvent[]): string[] => events.map(({ type }) => type)
+
+/** Every event of a kind that comes several times in a row is told once. */
+export const outline = (types: readonly string[]): string[] =>
+  types.filter((type, index) => type !== types[index - 1])
+
+export const longText = (word: string, words: number): string => Array(words).fill(word).join(' ')
+
+/** A function's schema with one required property of every kind. */
+export const everyKind = {
+  type: 'object',
+  properties: {
+    city: { type: 'string' },
+    days: { type: 'integer' },
+    metric: { type: 'boolean' },
+    tags: { type: 'array' },
+    more: { type: 'object' },
+    unit: { enum: ['c', 'f'] },
+    left_out: { type: 'string' },
+  },
+  required: ['city', 'days', 'metric', 'tags', 'more', 'unit'],
+}
+
+export const fittingInput = {
+  city: 'sandbox',
+  days: 1,
+  metric: true,
+  tags: [],
+  more: {},
+  unit: 'c',
 }
 
 export async function ask(sandbox: Sandbox, content: unknown, more?: object): Promise<Body> {

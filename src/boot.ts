@@ -11,12 +11,16 @@ import { channelFrom } from './contract/declarations.ts'
 import { applyDeclarations, type MadeToken } from './engine/apply-declarations.ts'
 import { Deadlines } from './engine/deadlines.ts'
 import type { Engine } from './engine/engine.ts'
+import { Entitlements } from './engine/entitlements.ts'
 import { firstToken } from './engine/first-token.ts'
+import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { refresh } from './engine/refresh.ts'
+import { RetryBudget } from './engine/retry-budget.ts'
+import { WaitingRoom } from './engine/waiting-room.ts'
 import type { OwnKeys } from './keys.ts'
 import { systemClock } from './lib/clock.ts'
 import { createHttpClient } from './lib/http-client.ts'
-import { newSecret } from './lib/ids.ts'
+import { newSecret, newShortId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
@@ -72,6 +76,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
   engine.deadlines.close()
+  engine.rates.close()
   await sandbox?.stop()
   await engine.store.close()
 }
@@ -125,8 +130,16 @@ function newEngine(
     prices: createPriceBook([], new Set(), systemClock.nowMs),
     cleaner: createCleaner([]),
     knownSecrets: new Map(),
-    busy: new Map(),
-    keyTurns: new Map(),
+    standings: new Map(),
+    entitlements: new Entitlements(systemClock.nowMs),
+    retries: new RetryBudget(),
+    waiting: new WaitingRoom(config.limits),
+    rates: createRateLimits({
+      ...(config.redisUrl !== undefined && { redisUrl: config.redisUrl }),
+      nowMs: systemClock.nowMs,
+      log,
+      instanceId: newShortId('gwy'),
+    }),
     abandoned: 0,
     running: 0,
     draining: false,

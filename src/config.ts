@@ -45,6 +45,10 @@ export const limits = {
   abandonedStreams: 64,
   /** How long one such stream is read on. */
   abandonedMs: 30_000,
+  /** Calls that wait while every channel is full; more than that is overload, not a burst. */
+  queuedCalls: 256,
+  /** How long one of them waits; callers would rather hear no than wait longer. */
+  queueMs: 2_000,
   /** How long SIGTERM waits for running work; orchestrators rarely wait longer. */
   drainMs: 60_000,
   /** Tokens kept in memory; about 1 KB each. */

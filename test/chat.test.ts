@@ -62,7 +62,7 @@ models:
   - { name: plain, kind: text, interfaces: [chat] }
   - { name: nowhere, kind: text, interfaces: [chat] }
   - { name: unserved, kind: text, interfaces: [chat] }
-  - { name: elsewhere, kind: text, interfaces: [responses], protocols: [chat] }
+  - { name: elsewhere, kind: text, interfaces: [responses] }
 prices:
   - { model: mapped, unit: token, per_million: { input: "1.00", output: "2.00" } }
   - { model: plain, unit: token, per_million: { input: "1.00", output: "2.00" } }
@@ -624,7 +624,7 @@ describe('a failing upstream', () => {
 
   const html = () =>
     new Response('<html>please log in</html>', { headers: { 'content-type': 'text/html' } })
-  const events = () => streamReply([asEvents([textChunk('x'), finishChunk(), '[DONE]'])])
+  const halfEvents = () => streamReply([asEvents([textChunk('x'), '[DONE]'])])
   const nonsense: [name: string, stream: boolean, code: string, reply: () => Response][] = [
     ['a page', false, 'upstream_invalid_response', html],
     ['a page for a stream', true, 'upstream_invalid_response', html],
@@ -637,7 +637,7 @@ describe('a failing upstream', () => {
       'upstream_invalid_response',
       () => jsonReply({ a: 1 }),
     ],
-    ['a stream for JSON', false, 'upstream_invalid_response', events],
+    ['half a stream for JSON', false, 'upstream_invalid_response', halfEvents],
     [
       'an error with status 200',
       false,
@@ -753,7 +753,7 @@ describe('a call the gateway refuses itself', () => {
     const channel = {
       name: 'third',
       keys: [ownKey],
-      protocols: { chat: own.chat },
+      protocols: { responses: own.chat },
       models: { elsewhere: '*' },
     }
     expect((await gateway.admin('POST', '/channels', channel)).status).toBe(201)

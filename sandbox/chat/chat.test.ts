@@ -1,6 +1,15 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startSandbox } from '../server.ts'
-import { ask, askStream, chatOf, post, textOf } from '../testing.ts'
+import {
+  ask,
+  askStream,
+  chatOf,
+  everyKind,
+  fittingInput,
+  longText,
+  post,
+  textOf,
+} from '../testing.ts'
 import { countTokens } from '../tokens.ts'
 
 const sandbox = startSandbox()
@@ -91,6 +100,104 @@ test('an image part is accepted and counts as a fixed number of tokens', async (
   expect((await ask(sandbox, parts)).usage?.prompt_tokens).toBe(3 + 3 + 258)
 })
 
+test('the answer says how many pictures it saw, and no other medium is one', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+  const said = async (parts: unknown[], more?: object) =>
+    (await ask(sandbox, parts, more)).choices[0]?.message?.content
+  expect(await said([image])).toStartWith('I saw 1 picture. ')
+  expect(await said([image, image, sound])).toStartWith('I saw 2 pictures. ')
+  expect(await said([sound])).not.toContain('picture')
+  const json = await said([image], { response_format: { type: 'json_object' } })
+  expect(JSON.parse(json ?? '')).toEqual({ answer: expect.stringMatching(/^I saw 1 picture /) })
+  const exact = await ask(sandbox, [image, { type: 'text', text: '[[sim:tokens=40]]' }])
+  expect(exact.usage?.completion_tokens).toBe(40)
+  expect(countTokens(exact.choices[0]?.message?.content ?? '')).toBe(40)
+})
+
+const weather = { type: 'function', function: { name: 'weather', parameters: everyKind } }
+const news = { type: 'function', function: { name: 'news' } }
+
+test('a directive in the last words of the user calls a function with fitting input', async () => {
+  const tools = [news, weather]
+  const first = await ask(sandbox, 'go [[sim:tool]]', { tools, tool_choice: 'auto' })
+  expect(first.choices[0]).toMatchObject({
+    finish_reason: 'tool_calls',
+    message: { tool_calls: [{ function: { name: 'news', arguments: '{}' } } as never] },
+  })
+  const text = 'go [[sim:tool=weather]]'
+  const given = JSON.stringify(fittingInput)
+  const named = await ask(sandbox, text, { tools })
+  expect(named.choices[0]?.message?.tool_calls).toMatchObject([
+    { function: { name: 'weather', arguments: given } },
+  ])
+  expect(named.usage?.completion_tokens).toBe(countTokens('weather') + countTokens(given))
+  const chunks = await askStream(sandbox, text, { tools })
+  const pieces = chunks.flatMap((chunk) => chunk.choices[0]?.delta?.tool_calls ?? [])
+  const streamed = pieces as { function: { arguments: string } }[]
+  expect(streamed.map((piece) => piece.function.arguments).join('')).toBe(given)
+})
+
+test('no function is called that is not there, not allowed, or already answered', async () => {
+  const tools = [weather]
+  const finish = async (text: string, more: object) =>
+    (await ask(sandbox, text, more)).choices[0]?.finish_reason
+  expect(await finish('[[sim:tool=other]]', { tools })).toBe('stop')
+  expect(await finish('[[sim:tool]]', {})).toBe('stop')
+  expect(await finish('[[sim:tool]]', { tools, tool_choice: 'none' })).toBe('stop')
+  const called = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }
+  const messages = [
+    { role: 'user', content: '[[sim:tool]]' },
+    { role: 'assistant', content: null, tool_calls: [called] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+  ]
+  expect(await finish('', { tools, messages })).toBe('stop')
+  const again = [...messages, { role: 'user', content: 'once more [[sim:tool]]' }]
+  expect(await finish('', { tools, messages: again })).toBe('tool_calls')
+  const enough = [...messages, { role: 'user', content: 'thank you' }]
+  expect(await finish('', { tools, messages: enough })).toBe('stop')
+})
+
+test('what describes a function counts as input', async () => {
+  const definition = countTokens(JSON.stringify(weather))
+  const usage = (await ask(sandbox, 'one', { tools: [weather] })).usage
+  expect(usage?.prompt_tokens).toBe(definition + 3 + 1)
+})
+
+test('reasoning comes first, by directive or by either switch, inside the output', async () => {
+  const switches: [text: string, more: object, tokens: number][] = [
+    ['[[sim:reasoning=5]]', {}, 5],
+    ['[[sim:reasoning]]', {}, 12],
+    ['think', { enable_thinking: true }, 12],
+    ['think', { reasoning_effort: 'low' }, 12],
+    ['think', { reasoning_effort: 'none' }, 0],
+    ['[[sim:reasoning=0]]', { enable_thinking: true }, 0],
+  ]
+  for (const [text, more, tokens] of switches) {
+    const whole = await ask(sandbox, text, more)
+    const { content, reasoning_content: thought = '' } = whole.choices[0]?.message ?? {}
+    expect(countTokens(thought)).toBe(tokens)
+    expect(whole.usage?.completion_tokens_details?.reasoning_tokens).toBe(tokens)
+    expect(whole.usage?.completion_tokens).toBe(tokens + countTokens(content ?? ''))
+    const chunks = await askStream(sandbox, text, more)
+    const deltas = chunks.map((chunk) => chunk.choices[0]?.delta)
+    expect(deltas.map((delta) => delta?.reasoning_content ?? '').join('')).toBe(thought)
+    expect(textOf(chunks)).toBe(content ?? 'none')
+  }
+})
+
+test('a told length and the limit of the caller include the reasoning', async () => {
+  const told = await ask(sandbox, '[[sim:tokens=20]] [[sim:reasoning=5]]')
+  expect(told.usage?.completion_tokens).toBe(20)
+  expect(countTokens(told.choices[0]?.message?.content ?? '')).toBe(15)
+  const cut = await ask(sandbox, '[[sim:reasoning=5]]', { max_tokens: 8 })
+  expect(cut.choices[0]?.finish_reason).toBe('length')
+  expect(countTokens(cut.choices[0]?.message?.content ?? '')).toBe(3)
+  const early = await ask(sandbox, '[[sim:reasoning=5]]', { max_tokens: 4 })
+  expect(early.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: '' } })
+  expect(early.usage?.completion_tokens).toBe(4)
+})
+
 test('a required function is called, in a completion and in a stream', async () => {
   const tools = ['look', 'listen'].map((name) => ({ type: 'function', function: { name } }))
   const named = { tools, tool_choice: { type: 'function', function: { name: 'listen' } } }
@@ -116,8 +223,6 @@ test('the JSON format gives an answer that parses', async () => {
   const parsed: unknown = JSON.parse(answer.choices[0]?.message?.content ?? '')
   expect(parsed).toEqual({ answer: expect.any(String) })
 })
-
-const longText = (word: string, words: number) => Array(words).fill(word).join(' ')
 
 test('a long prompt seen before is a cache hit in whole blocks; a short one never is', async () => {
   const long = longText('cached', 600)

@@ -1,12 +1,12 @@
-// The chat protocol as an upstream speaks it. Decides; the wire shapes are in wire.ts.
-
+// The chat protocol as an upstream speaks it.
+import { answerText, type TextStyle } from '../answer-text.ts'
+import { errorBody } from '../error-object.ts'
 import { PromptCache } from '../prompt.ts'
-import { type Answer, type Ask, bearerKey, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
-import { chatErrorBody } from './errors.ts'
-import { layOutPrompt } from './prompt.ts'
-import { planReply } from './reply.ts'
+import { bearerKey, type ProtocolMaker, plainUser } from '../protocol.ts'
 import { readChatRequest } from './request.ts'
-import { completion, streamEvents, usageOf } from './wire.ts'
+import { completion, streamEvents } from './wire.ts'
+
+const style: TextStyle = { read: readChatRequest, whole: completion, events: streamEvents }
 
 export const chat: ProtocolMaker = () => {
   const cache = new PromptCache()
@@ -14,39 +14,17 @@ export const chat: ProtocolMaker = () => {
     protocol: 'chat',
     basePath: '/v1',
     delaySlows: 'answer',
+    idHeaders: ['x-request-id'],
     readKey: bearerKey,
-    errorBody: chatErrorBody,
+    readUser: plainUser,
+    errorBody,
+    errorEvent: (fault) => `data: ${JSON.stringify(errorBody(fault))}\n\n`,
     routes: [
       {
         method: 'POST',
         path: /^\/v1\/chat\/completions$/,
-        answer: (ask) => answer(ask, cache),
+        answer: (ask) => answerText(ask, cache, style),
       },
     ],
   }
-}
-
-function answer(ask: Ask, cache: PromptCache): Answer {
-  const request = readChatRequest(ask.fields)
-  if ('status' in request) return { kind: 'fault', fault: request }
-  const { fail, noUsage, outputTokens } = ask.directives
-  if (fail === 'content_policy') {
-    const message = 'Input text data may contain inappropriate content.'
-    return { kind: 'fault', fault: { status: 400, message, reason: 'content_policy' } }
-  }
-  if (fail !== undefined) {
-    return { kind: 'fault', fault: { status: 500, message: 'The model failed to answer.' } }
-  }
-  const prompt = layOutPrompt(request.messages)
-  const reply = planReply(request, outputTokens)
-  const cacheUse = cache.use(prompt, `${ask.key} ${request.model}`)
-  const usage = noUsage ? undefined : usageOf(prompt.tokens, reply.outputTokens, cacheUse)
-  if (!request.stream) {
-    return jsonAnswer(completion(reply, usage), {
-      promptTokens: prompt.tokens,
-      completionTokens: reply.outputTokens,
-    })
-  }
-  const events = streamEvents(reply, request.includeUsage ? usage : undefined)
-  return { kind: 'stream', promptTokens: prompt.tokens, events }
 }

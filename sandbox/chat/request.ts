@@ -1,36 +1,22 @@
-// Reads a chat request as leniently as vendors do: what is not understood is ignored, what is
-// needed and missing is refused. Null counts as absent.
+// Reads a chat request: what is needed and missing is refused, what is not understood is ignored.
+import type { TextRequest } from '../answer-text.ts'
+import type { ToolChoice } from '../choose-tool.ts'
+import {
+  asList,
+  asObject,
+  invalid,
+  isFault,
+  isWhole,
+  type Json,
+  missing,
+  readLimit,
+} from '../fields.ts'
 import type { Fault } from '../protocol.ts'
-
-export type Json = Readonly<Record<string, unknown>>
-
-export interface ChatRequest {
-  model: string
-  messages: readonly Json[]
-  stream: boolean
-  includeUsage: boolean
-  choices: number
-  maxTokens: number | undefined
-  json: boolean
-  /** The function the answer has to call. */
-  callFunction: string | undefined
-  /** What decides the answer: the request without what only changes how it is delivered. */
-  seedText: string
-}
+import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../turns.ts'
 
 const mostChoices = 128
 
-export const asObject = (value: unknown): Json =>
-  typeof value === 'object' && value !== null ? (value as Json) : {}
-
-const invalid = (param: string, message: string): Fault => ({ status: 400, message, param })
-
-const missing = (param: string): Fault => ({
-  ...invalid(param, `Missing required parameter: '${param}'.`),
-  reason: 'missing_field',
-})
-
-export function readChatRequest(fields: Json): ChatRequest | Fault {
+export function readChatRequest(fields: Json): TextRequest | Fault {
   const { model, messages } = fields
   if (typeof model !== 'string' || model === '') return missing('model')
   if (!Array.isArray(messages) || messages.length === 0) return missing('messages')
@@ -41,45 +27,52 @@ export function readChatRequest(fields: Json): ChatRequest | Fault {
   if (!isWhole(choices) || choices > mostChoices) {
     return invalid('n', `'n' must be a whole number from 1 to ${mostChoices}.`)
   }
-  const limitName =
-    (fields['max_completion_tokens'] ?? undefined) === undefined
-      ? 'max_tokens'
-      : 'max_completion_tokens'
-  const maxTokens = fields[limitName] ?? undefined
-  if (maxTokens !== undefined && !isWhole(maxTokens)) {
-    return invalid(limitName, `'${limitName}' must be a whole number of at least 1.`)
-  }
-  const callFunction = functionToCall(fields)
-  if (typeof callFunction === 'object') return callFunction
+  const newer = (fields['max_completion_tokens'] ?? undefined) !== undefined
+  const maxTokens = readLimit(fields, newer ? 'max_completion_tokens' : 'max_tokens')
+  if (isFault(maxTokens)) return maxTokens
+  const format = String(asObject(fields['response_format'])['type'])
+  const effort = fields['reasoning_effort'] ?? 'none'
   return {
     model,
-    messages,
+    turns: messages.map((message) => readTurn(asObject(message))),
+    tools: readTools(fields['tools'], (tool) => {
+      const { name, parameters } = asObject(tool['function'])
+      return { name, parameters }
+    }),
+    toolChoice: readChoice(fields['tool_choice']),
     stream: fields['stream'] === true,
-    includeUsage: asObject(fields['stream_options'])['include_usage'] === true,
     choices,
     maxTokens,
-    json: ['json_object', 'json_schema'].includes(
-      String(asObject(fields['response_format'])['type']),
-    ),
-    callFunction,
-    seedText: JSON.stringify({
-      ...fields,
-      stream: undefined,
-      stream_options: undefined,
-      user: undefined,
-    }),
+    json: format === 'json_object' || format === 'json_schema',
+    reasons: fields['enable_thinking'] === true || effort !== 'none',
   }
 }
 
-const isWhole = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 1
+function readTurn(message: Json): Turn {
+  const { role, content } = message
+  const parts = typeof content === 'string' ? [textPart(content)] : readParts(content)
+  const turn = { role: String(role), mark: markOf(message) }
+  if (role !== 'tool') return { ...turn, parts: [...parts, ...readCalls(message['tool_calls'])] }
+  const results = parts.length === 0 ? [textPart('')] : parts
+  return { ...turn, parts: results.map((part) => ({ ...part, result: true })) }
+}
 
-function functionToCall(fields: Json): string | undefined | Fault {
-  const tools = Array.isArray(fields['tools']) ? fields['tools'] : []
-  const names = tools.map((tool) => asObject(asObject(tool)['function'])['name'])
-  const choice = fields['tool_choice']
-  const wanted = choice === 'required' ? names[0] : asObject(asObject(choice)['function'])['name']
-  if (wanted === undefined && choice !== 'required') return undefined
-  if (typeof wanted === 'string' && names.includes(wanted)) return wanted
-  return invalid('tool_choice', "'tool_choice' asks for a function that 'tools' does not have.")
+const readParts = (content: unknown): Part[] =>
+  asList(content).map((one) => {
+    const part = asObject(one)
+    const { text, type } = part
+    if (typeof text === 'string') return textPart(text, markOf(part))
+    return mediaPart(part, type === 'image_url')
+  })
+
+const readCalls = (calls: unknown): Part[] =>
+  asList(calls).flatMap((call) => {
+    const { name, arguments: given } = asObject(asObject(call)['function'])
+    return [name, given].filter((text) => typeof text === 'string').map((text) => textPart(text))
+  })
+
+function readChoice(choice: unknown): ToolChoice {
+  if (choice === 'required' || choice === 'none') return choice
+  const { name } = asObject(asObject(choice)['function'])
+  return typeof name === 'string' ? { name } : 'auto'
 }

@@ -203,6 +203,7 @@ function merged(engine: Engine, before: StoredChannel, body: Change, atMs: numbe
       weight: body.weight ?? before.weight,
       max_concurrency: body.max_concurrency ?? before.maxConcurrency,
       timeouts: { ...timeoutsView(before), ...body.timeouts },
+      messages: { ...before.messages, ...body.messages },
     },
     before.id,
   )
@@ -241,6 +242,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   weight: channel.weight,
   timeouts: timeoutsView(channel),
   max_concurrency: channel.maxConcurrency,
+  messages: channel.messages,
   disabled: channel.disabled,
   source: channel.source,
 })

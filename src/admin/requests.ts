@@ -132,7 +132,11 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   price_id: record.priceId ?? null,
   first_byte_ms: record.firstByteMs ?? null,
   total_ms: record.totalMs,
-  attempts: record.detail.attempts,
+  ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
+  attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
+    after_ms: afterMs ?? 0,
+    ...attempt,
+  })),
 })
 
 async function explain(engine: Engine, record: RequestRecord): Promise<object> {

@@ -24,6 +24,7 @@ const channel = (name: string, extra: Partial<Channel> = {}): Channel => ({
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
   maxConcurrency: 1,
   disabled: false,
+  messages: { headers: 'both', auth: 'both' },
   source: 'file',
   ...extra,
 })

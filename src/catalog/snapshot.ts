@@ -12,6 +12,8 @@ export interface CatalogParts {
   tokens: ReadonlyMap<string, Token>
   /** Whether there is a price in force now. */
   isPriced: (model: string) => boolean
+  /** What upstream accounts turned out not to be entitled to; asked every time, too. */
+  entitlements?: { readonly any: boolean; isDenied(channel: string, model: string): boolean }
 }
 
 /** A channel that can serve a model, and how. */
@@ -30,6 +32,8 @@ export interface Catalog {
   offers(name: string): boolean
   /** Routes of a model for one interface, best first. */
   routes(model: Model, use: Interface): readonly Route[]
+  /** Interfaces by which it can be asked now. */
+  servedBy(model: Model): Interface[]
   visible(token: Token, name: string): Model | undefined
   listVisible(token: Token): Model[]
 }
@@ -41,31 +45,46 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const served = new Map<string, Model>()
   for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
-    const found = usable.flatMap((channel) => routesOf(model, channel))
-    if (found.length === 0) continue
-    served.set(model.name, model)
+    const found = withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))
     found.sort((a, b) => b.channel.priority - a.channel.priority)
     for (const use of model.interfaces) {
-      routes.set(
-        `${model.name} ${use}`,
-        found.filter((route) => serves(route, use)),
-      )
+      const serving = found.filter((route) => serves(route, use))
+      if (serving.length === 0) continue
+      served.set(model.name, model)
+      routes.set(`${model.name} ${use}`, serving)
     }
   }
   const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
+  const routesFor = (model: Model, use: Interface): readonly Route[] => {
+    const all = routes.get(`${model.name} ${use}`) ?? []
+    const { entitlements } = parts
+    if (entitlements === undefined || !entitlements.any) return all
+    return all.filter(({ channel }) => !entitlements.isDenied(channel.id, model.name))
+  }
+  const servedBy = (model: Model) =>
+    model.interfaces.filter((use) => routesFor(model, use).length > 0)
+  const isServed = (model: Model) => !parts.entitlements?.any || servedBy(model).length > 0
+  const mayUse = (token: Token, model: Model) =>
+    allows(token, model.name) && parts.isPriced(model.name) && isServed(model)
   return {
     models,
     channels,
     tokens: parts.tokens,
     offers: (name) => served.has(name) && parts.isPriced(name),
-    routes: (model, use) => routes.get(`${model.name} ${use}`) ?? [],
+    routes: routesFor,
+    servedBy,
     visible: (token, name) => {
       const model = served.get(name)
-      return model !== undefined && allows(token, name) && parts.isPriced(name) ? model : undefined
+      return model !== undefined && mayUse(token, model) ? model : undefined
     },
-    listVisible: (token) =>
-      [...served.values()].filter(({ name }) => allows(token, name) && parts.isPriced(name)),
+    listVisible: (token) => [...served.values()].filter((model) => mayUse(token, model)),
   }
+}
+
+/** The sandbox stands in where no real channel serves; it never takes over from one that fails. */
+function withoutStandIns(routes: readonly Route[]): Route[] {
+  const real = routes.filter(({ channel }) => channel.source !== 'builtin')
+  return real.length > 0 ? real : [...routes]
 }
 
 /** How one channel would serve a model for one interface, be the channel enabled or not. */

@@ -42,7 +42,8 @@ function requestText(answer: unknown): string {
   const attempts = rowsOf(row['attempts'])
   const parts = [record(row, ['attempts'])]
   if (attempts.length > 0) {
-    const columns = [column('channel'), numberColumn('ms'), numberColumn('status')]
+    const numbers = ['key', 'after_ms', 'ms', 'status'].map((name) => numberColumn(name))
+    const columns = [column('channel'), ...numbers]
     const error = { title: 'error', value: errorOf }
     parts.push(table(attempts, [...columns, error]))
   }

@@ -54,6 +54,15 @@ export interface Timeouts {
   totalMs: number
 }
 
+/** How an upstream of the messages style wants to be spoken to. */
+export interface MessagesSettings {
+  /** Under which names the version and the betas go. */
+  headers: 'msgapi' | 'anthropic' | 'both'
+  auth: 'x-api-key' | 'bearer' | 'both'
+  /** Sent instead of the caller's version. */
+  version?: string
+}
+
 export interface Channel {
   id: string
   name: string
@@ -66,6 +75,7 @@ export interface Channel {
   weight: number
   timeouts: Timeouts
   maxConcurrency: number
+  messages: MessagesSettings
   disabled: boolean
   source: Source
 }

@@ -75,6 +75,22 @@ const timeouts = strict({
   total: duration('Whole call. Default 600s.').optional(),
 })
 
+const messagesSettings = strict({
+  headers: z
+    .enum(['msgapi', 'anthropic', 'both'])
+    .meta({ description: 'Names under which version and betas go upstream. Default both.' })
+    .optional(),
+  auth: z
+    .enum(['x-api-key', 'bearer', 'both'])
+    .meta({ description: 'Header in which the key goes upstream. Default both.' })
+    .optional(),
+  version: text(
+    /^[\x21-\x7e]{1,64}$/,
+    'a version such as 2023-06-01',
+    "Version to send instead of the caller's.",
+  ).optional(),
+})
+
 // Without rules across fields, so that a change of single fields can be checked by partial().
 export const channelDeclaration = strict({
   name: name('Name of the channel.'),
@@ -115,6 +131,9 @@ export const channelDeclaration = strict({
     .optional(),
   timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
   max_concurrency: count('Calls at the same time. Default 200.').optional(),
+  messages: messagesSettings
+    .meta({ description: 'How the messages protocol is spoken on this channel.' })
+    .optional(),
 }).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
 
 const modelShape = strict({

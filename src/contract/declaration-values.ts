@@ -1,7 +1,7 @@
 // How a checked declaration becomes a value of the catalog or a price, defaults filled in.
 import type { z } from 'zod'
 import { parseNanos } from '../lib/decimal.ts'
-import type { Channel, Model, Protocol, Source, Timeouts } from './catalog.ts'
+import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from './catalog.ts'
 import { protocols } from './catalog.ts'
 import { parseDurationMs } from './declaration-fields.ts'
 import {
@@ -26,6 +26,11 @@ function timeoutsFrom(declared: ChannelDeclaration['timeouts']): Timeouts {
   }
 }
 
+export function messagesFrom(declared: ChannelDeclaration['messages']): MessagesSettings {
+  const { headers = 'both', auth = 'both', version } = declared ?? {}
+  return { headers, auth, ...(version !== undefined && { version }) }
+}
+
 export function channelFrom(
   declared: ChannelDeclaration,
   known: { id: string; source: Source /** The gateway's own. */; region: string },
@@ -46,6 +51,7 @@ export function channelFrom(
     weight: declared.weight ?? 1,
     timeouts: timeoutsFrom(declared.timeouts),
     maxConcurrency: declared.max_concurrency ?? 200,
+    messages: messagesFrom(declared.messages),
     disabled: false,
     source: known.source,
   }

@@ -112,6 +112,7 @@ describe('channels', () => {
       weight: 1,
       timeouts: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000 },
       maxConcurrency: 200,
+      messages: { headers: 'both', auth: 'both' },
       disabled: false,
       source: 'file',
     })

@@ -1,5 +1,6 @@
 // The one table of refusals: every error a caller can meet, with its HTTP status and type.
 // Public text and private cause are separate fields; rendering lives in http/, not here.
+import type { RateView } from './rate.ts'
 
 type ErrorType =
   | 'authentication_error'
@@ -46,6 +47,8 @@ export interface RefusalExtras {
   param?: string
   upstreamRequestId?: string
   retryAfterSeconds?: number
+  /** How the caller's token stands against its limits. */
+  rate?: RateView
   /** Methods that a path does take. */
   allow?: string
   /** For our own logs only; never rendered. */

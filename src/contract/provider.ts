@@ -1,7 +1,7 @@
 // What an upstream adapter offers. A capability is a property that is there. A provider knows no
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
-import type { Protocol, Timeouts } from './catalog.ts'
+import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { TokenUsage } from './usage.ts'
@@ -40,6 +40,7 @@ export interface Upstream {
   key: string
   model: string
   timeouts: Timeouts
+  messages: MessagesSettings
   http: HttpDoor
   /** To be touched whenever something of the answer arrives. */
   progress: { touch(): void }
@@ -52,6 +53,8 @@ export interface UpstreamError {
   upstreamRequestId?: string
   httpStatus?: number
   retryAfterSeconds?: number
+  /** What was refused, when it is neither the request nor the upstream as a whole. */
+  about?: 'key' | 'model'
   /** For our own log. */
   cause?: unknown
 }
@@ -76,6 +79,8 @@ export interface StreamWatcher {
   /** The final event, to be sent once the charge is durable. */
   readonly ending: Uint8Array | undefined
   readonly reported: Reported
+  /** Events that have gone to the caller. */
+  readonly events: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
 }
@@ -97,10 +102,14 @@ export type TextReply =
     }
   | { kind: 'failed'; error: UpstreamError }
 
+export type CountReply =
+  | { kind: 'counted'; inputTokens: number; upstreamRequestId: string | undefined }
+  | { kind: 'failed'; error: UpstreamError }
+
 export interface TextProvider {
   send(call: TextCall, upstream: Upstream, stop: Stop): Promise<TextReply>
-  /** How an error looks inside a stream that has already begun. */
-  errorEvent(errorBody: string): Uint8Array
+  /** How large the input of such a call would be, without making it. */
+  countTokens?(call: TextCall, upstream: Upstream, stop: Stop): Promise<CountReply>
 }
 
 export interface Provider {

@@ -19,11 +19,17 @@ export interface TextCall {
   maxOutputTokens?: number
   /** Answers asked for at once (`n`). */
   choices: number
+  /** Which version of its style the caller speaks, where the style has versions. */
+  dialect?: { version?: string; beta?: string }
 }
 
 /** One try at one upstream, as the request log shows it. */
 export interface Attempt {
   channel: string
+  /** Which of several keys, counted from 1. */
+  key?: number
+  /** Since the request came. */
+  afterMs: number
   ms: number
   status?: number
   error?: string
@@ -46,6 +52,8 @@ export interface RequestDetail {
   /** Charge the account could not cover; carried by the operator. */
   absorbedNanos?: string
   error?: string
+  /** What was asked for, when it was not an answer. */
+  operation?: 'count_tokens'
   attempts: Attempt[]
 }
 

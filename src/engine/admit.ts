@@ -1,5 +1,5 @@
-// Permission and money before any upstream work: is the model visible, served and priced, and can
-// the account pay for the most this call may cost?
+// Permission and money before any upstream work: is the model visible, served and priced, is the
+// token within its limits, and can the account pay for the most this call may cost?
 import { chargeTokens } from '../billing/charge.ts'
 import type { Hold } from '../billing/ledger.ts'
 import type { Route } from '../catalog/snapshot.ts'
@@ -8,31 +8,28 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price } from '../contract/price.ts'
 import type { TextCall } from '../contract/requests.ts'
 import type { CallContext, Engine } from './engine.ts'
-import { pickRoute } from './pick-route.ts'
+import type { RatePass } from './limits/rate-limits.ts'
 
 export interface Admission {
-  route: Route
-  key: string
+  /** Where it may be served, best first. */
+  routes: readonly Route[]
   price: Price
   hold: Hold
+  pass: RatePass
 }
 
 /** A call that sets no output bound is still let in if it can pay for this many tokens. */
 const leastOutputTokens = 16
 
-export function admitText(engine: Engine, ctx: CallContext, call: TextCall): Admission | Refusal {
-  const model = engine.catalog.visible(ctx.token, call.model)
-  if (model === undefined) return modelNotFound(call.model)
-  if (!model.interfaces.includes(call.interface)) {
-    return refuse(
-      'model_not_supported',
-      `model '${call.model}' cannot be used here; it is served by: ${model.interfaces.join(', ')}`,
-      { param: 'model' },
-    )
-  }
-  if (engine.draining) {
-    return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
-  }
+/** Answers at once unless the limits have to be asked for elsewhere. */
+export function admitText(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): Admission | Refusal | Promise<Admission | Refusal> {
+  const served = findServed(engine, ctx, call)
+  if (served instanceof Refusal) return served
+  const { model, routes } = served
   const accountId = ctx.token.accountId
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) {
     return refuse('overloaded', 'the gateway cannot record charges at the moment', {
@@ -41,11 +38,56 @@ export function admitText(engine: Engine, ctx: CallContext, call: TextCall): Adm
   }
   const price = engine.prices.current(model.name)
   if (price === undefined) return modelNotFound(call.model)
-  const picked = pickRoute(engine, engine.catalog.routes(model, call.interface))
-  if (picked instanceof Refusal) return picked
   const hold = holdFor(engine, accountId, call, model, price)
   if (hold === undefined) return insufficient(call)
-  return { ...picked, price, hold }
+  const passed = enter(engine, ctx, call)
+  if (passed instanceof Promise) {
+    return passed.then(
+      (pass) => within(engine, { routes, price, hold, pass }),
+      (error) => {
+        engine.ledger.release(hold)
+        throw error
+      },
+    )
+  }
+  return within(engine, { routes, price, hold, pass: passed })
+}
+
+/** The model and its routes, if this caller may ask for it in this way now. */
+export function findServed(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): { model: Model; routes: readonly Route[] } | Refusal {
+  const model = engine.catalog.visible(ctx.token, call.model)
+  if (model === undefined) return modelNotFound(call.model)
+  const routes = engine.catalog.routes(model, call.interface)
+  if (routes.length === 0) {
+    const ways = engine.catalog.servedBy(model).join(', ')
+    return refuse(
+      'model_not_supported',
+      `model '${call.model}' cannot be used here; it is served by: ${ways}`,
+      { param: 'model' },
+    )
+  }
+  if (engine.draining) {
+    return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
+  }
+  return { model, routes }
+}
+
+/** Counts against the token's limits by what the call may use; corrected when it has ended. */
+export const enter = (engine: Engine, ctx: CallContext, call: TextCall) =>
+  engine.rates.enter(ctx.token, call.inputTokens + (call.maxOutputTokens ?? 0))
+
+function within(
+  engine: Engine,
+  admission: Omit<Admission, 'pass'> & { pass: RatePass | Refusal },
+): Admission | Refusal {
+  const { pass } = admission
+  if (!(pass instanceof Refusal)) return admission as Admission
+  engine.ledger.release(admission.hold)
+  return pass
 }
 
 function holdFor(

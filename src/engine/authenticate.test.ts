@@ -48,7 +48,14 @@ function gateFor(tokens: Record<string, Token>, tokenCacheEntries = 100): Gate {
       },
     },
     clock: { nowMs: () => clock.ms },
-    limits: { defaultOutputTokens: 1, abandonedStreams: 1, abandonedMs: 1, tokenCacheEntries },
+    limits: {
+      defaultOutputTokens: 1,
+      abandonedStreams: 1,
+      abandonedMs: 1,
+      tokenCacheEntries,
+      queuedCalls: 1,
+      queueMs: 1,
+    },
     catalog: {
       tokens: new Map(Object.entries(tokens).map(([text, token]) => [seal.hash(text), token])),
     },

@@ -1,11 +1,12 @@
 // The log row of a call, filled in as the call goes on.
 
+import type { Route } from '../catalog/snapshot.ts'
 import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
-import type { UpstreamError } from '../contract/provider.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts'
-import type { Admission } from './admit.ts'
+import { safeId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
+import type { OpenCall } from './open-call.ts'
 
 export function newRecord(ctx: CallContext, use: Interface, model: string): RequestRecord {
   return {
@@ -22,21 +23,27 @@ export function newRecord(ctx: CallContext, use: Interface, model: string): Requ
   }
 }
 
-/** The route taken; from here on the row names the channel and the price it was admitted at. */
-export function noteAdmission(record: RequestRecord, { route, price }: Admission): void {
-  record.channel = route.channel.name
-  if (route.upstreamModel !== record.model) record.detail.upstreamModel = route.upstreamModel
-  record.priceId = price.id
+/** From here on the row names the channel. */
+export function noteRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
+  record.channel = channel.name
+  if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
+  else delete record.detail.upstreamModel
 }
 
 export function noteAttempt(
-  engine: Engine,
-  record: RequestRecord,
-  startedMs: number,
+  { engine, record, trying }: Pick<OpenCall, 'engine' | 'record' | 'trying'>,
   outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
 ): void {
-  if (outcome.upstreamRequestId !== undefined) record.upstreamRequestId = outcome.upstreamRequestId
-  const attempt: Attempt = { channel: record.channel ?? '', ms: engine.clock.nowMs() - startedMs }
+  const { channel } = trying.route
+  if (outcome.upstreamRequestId !== undefined) {
+    record.upstreamRequestId = safeId(engine, outcome.upstreamRequestId)
+  }
+  const attempt: Attempt = {
+    channel: channel.name,
+    afterMs: trying.startedMs - record.atMs,
+    ms: engine.clock.nowMs() - trying.startedMs,
+  }
+  if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(trying.key) + 1
   if (outcome.status !== undefined) attempt.status = outcome.status
   if (outcome.error !== undefined) attempt.error = outcome.error
   record.detail.attempts.push(attempt)
@@ -64,7 +71,7 @@ export function recordUnbilled(
   endRecord(engine, record, ending, refusal.status)
   record.errorCode = refusal.code
   record.detail.error = refusal.message
-  write(engine, record)
+  writeRecord(engine, record)
   return refusal
 }
 
@@ -72,19 +79,14 @@ export function recordUnbilled(
 export function recordHangUp(engine: Engine, record: RequestRecord): void {
   endRecord(engine, record, 'caller_left', 499)
   record.errorCode = 'caller_left'
-  write(engine, record)
+  writeRecord(engine, record)
 }
 
-function write(engine: Engine, record: RequestRecord): void {
+export function writeRecord(engine: Engine, record: RequestRecord): void {
   engine.store.record(record).catch((error) => {
     engine.log.warn('a request row could not be written', {
       request_id: record.requestId,
       error,
     })
   })
-}
-
-/** The upstream's failure as the caller may read it: cleaned, its own words kept. */
-export function cleaned(engine: Engine, error: UpstreamError, sent: string): UpstreamError {
-  return { ...error, message: engine.cleaner.clean(error.message, sent) || 'the upstream failed' }
 }

@@ -10,8 +10,13 @@ import type { Log } from '../lib/log.ts'
 import type { Cleaner } from '../lib/redact.ts'
 import type { Seal } from '../lib/seal.ts'
 import type { Store } from '../store/index.ts'
+import type { ChannelStanding } from './channel-standing.ts'
 import type { Deadlines } from './deadlines.ts'
+import type { Entitlements } from './entitlements.ts'
+import type { RateLimits } from './limits/rate-limits.ts'
 import type { Declared } from './refresh.ts'
+import type { RetryBudget } from './retry-budget.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 export interface EngineLimits {
   /** Output bound of a call that sets none, when its model has none either. */
@@ -21,6 +26,9 @@ export interface EngineLimits {
   abandonedMs: number
   /** Presented secrets remembered with their token, so that they are not hashed every time. */
   tokenCacheEntries: number
+  /** Calls that wait for a channel with room, and for how long. */
+  queuedCalls: number
+  queueMs: number
 }
 
 export interface Engine {
@@ -41,9 +49,12 @@ export interface Engine {
   readonly deadlines: Deadlines
   /** Secrets seen since the last swap, with the token each belongs to. */
   readonly knownSecrets: Map<string, Token>
-  /** Calls in flight by channel id; keys used so far by channel id. */
-  readonly busy: Map<string, number>
-  readonly keyTurns: Map<string, number>
+  /** How each channel is doing, by its id. */
+  readonly standings: Map<string, ChannelStanding>
+  readonly entitlements: Entitlements
+  readonly retries: RetryBudget
+  readonly waiting: WaitingRoom
+  readonly rates: RateLimits
   abandoned: number
   /** Calls that have been admitted and not yet ended. */
   running: number
@@ -57,6 +68,6 @@ export interface CallContext {
   readonly token: Token
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
-  /** How an error looks to this caller, for errors inside a stream that has begun. */
-  errorBody(refusal: Refusal): string
+  /** How an error looks to this caller inside a stream of which `events` have gone out. */
+  errorEvent(refusal: Refusal, events: number): Uint8Array
 }

@@ -1,23 +1,28 @@
-// A call between admission and its end: the upstream work is guarded, and exactly one of settle and
-// fail ends its hold.
+// A call between admission and its end. It is tried at one channel, or at several one after the
+// other; exactly one of settle and giveUp ends its hold.
 import { chargeTokens } from '../billing/charge.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
-import type { TextProvider, UpstreamError } from '../contract/provider.ts'
+import type { Reported, TextProvider, Upstream, UpstreamError } from '../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
-import type { TokenUsage } from '../contract/usage.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
 import type { Admission } from './admit.ts'
-import {
-  cleaned,
-  endRecord,
-  noteAdmission,
-  noteAttempt,
-  recordHangUp,
-  recordUnbilled,
-} from './call-record.ts'
+import { endRecord, noteAttempt, noteRoute, recordHangUp, recordUnbilled } from './call-record.ts'
+import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
+import { noteFailure, noteSilence, noteSuccess } from './learn.ts'
+import type { PickedRoute } from './pick-route.ts'
+
+/** One try at one channel. */
+export interface TryingCall extends PickedRoute {
+  readonly provider: TextProvider
+  readonly stop: Cancellation
+  readonly deadline: Deadline
+  readonly startedMs: number
+  /** The upstream has answered well; what comes later is about the answer, not the channel. */
+  answered: boolean
+}
 
 /** A call that has been admitted and is on its way. */
 export interface OpenCall {
@@ -26,84 +31,121 @@ export interface OpenCall {
   readonly call: TextCall
   readonly admission: Admission
   readonly record: RequestRecord
-  readonly provider: TextProvider
-  readonly stop: Cancellation
-  readonly deadline: Deadline
-  readonly startedMs: number
+  trying: TryingCall
 }
 
-export function begin(
+export function beginTry(
   engine: Engine,
-  ctx: CallContext,
-  call: TextCall,
-  admission: Admission,
   record: RequestRecord,
-): OpenCall {
-  const { route } = admission
+  { route, key, standing }: PickedRoute,
+): TryingCall {
   const provider = engine.providers.get(route.protocol)?.text
   ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
-  noteAdmission(record, admission)
-  engine.busy.set(route.channel.id, (engine.busy.get(route.channel.id) ?? 0) + 1)
+  noteRoute(record, route)
+  standing.busy++
   engine.running++
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { engine, ctx, call, admission, record, provider, stop, deadline, startedMs }
+  return { route, key, standing, provider, stop, deadline, startedMs, answered: false }
 }
 
-/** The upstream work is over, however it went; money is settled apart. */
-export function end({ engine, admission, deadline }: OpenCall): void {
+export const upstreamOf = (engine: Engine, { route, key, deadline }: TryingCall): Upstream => ({
+  baseUrl: route.baseUrl,
+  key,
+  model: route.upstreamModel,
+  timeouts: route.channel.timeouts,
+  messages: route.channel.messages,
+  http: engine.http,
+  progress: deadline,
+})
+
+/** The upstream work of this try is over, however it went; money is settled apart. */
+export function endTry(engine: Engine, { deadline, standing, route }: TryingCall): void {
   deadline.end()
-  const { id } = admission.route.channel
-  engine.busy.set(id, (engine.busy.get(id) ?? 1) - 1)
+  standing.busy--
   engine.running--
+  engine.waiting.freed(route.channel.id)
 }
 
-/** Nothing of use was produced: the hold is released and nothing is charged. */
-export function failCall(open: OpenCall, raw: UpstreamError): Refusal {
-  const { engine, ctx, call, admission, record, startedMs } = open
-  end(open)
+/** A good answer has begun. */
+export function noteAnswer({ engine, trying, call }: OpenCall): void {
+  trying.answered = true
+  noteSuccess(engine, trying, call.model)
+}
+
+/** The try is over and its answer complete enough to be charged. */
+export function endAnswered(open: OpenCall, upstreamRequestId: string | undefined): void {
+  noteAttempt(open, { status: 200, upstreamRequestId })
+  endTry(open.engine, open.trying)
+}
+
+/** The try has failed. Gives the failure as the caller may read it. */
+export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
+  const { engine, call, trying } = open
+  endTry(engine, trying)
   // An upstream that goes on after its own error must not keep a connection nobody reads.
-  open.stop.cancel()
-  engine.ledger.release(admission.hold)
-  const sent = call.body.replaceAll('\\/', '/')
-  const left = ctx.signal.aborted && !open.deadline.expired
-  const error = cleaned(engine, left ? callerLeft : (timedOut(open) ?? raw), sent)
-  noteAttempt(engine, record, startedMs, {
+  trying.stop.cancel()
+  const left = hasLeft(open)
+  const told = left ? callerLeft : trying.deadline.expired ? timedOut : raw
+  if (left) noteSilence(engine, trying)
+  else noteFailure(engine, trying, call.model, told)
+  const error = cleaned(engine, told, call, trying.route)
+  noteAttempt(open, {
     ...(error.httpStatus !== undefined && { status: error.httpStatus }),
     error: error.message,
     upstreamRequestId: error.upstreamRequestId,
   })
-  const refusal = refuse(error.code, error.message, {
-    ...(error.upstreamRequestId !== undefined && { upstreamRequestId: error.upstreamRequestId }),
-    ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
-  })
-  if (left) {
-    recordHangUp(engine, record)
-    return refusal
-  }
+  if (!left) logFailure(open, error, raw.cause)
+  return error
+}
+
+export const hasLeft = ({ ctx, trying }: OpenCall): boolean =>
+  ctx.signal.aborted && !trying.deadline.expired
+
+const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
+const timedOut: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not answer in time',
+}
+
+function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cause: unknown) {
   engine.log.info('upstream failed', {
     request_id: ctx.requestId,
     channel: record.channel,
     code: error.code,
     status: error.httpStatus,
     error: error.message,
-    cause: raw.cause instanceof Error ? raw.cause.message : raw.cause,
+    cause: cause instanceof Error ? cause.message : cause,
   })
-  return recordUnbilled(engine, record, 'failed', refusal)
 }
 
-const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
+/** Nothing of use was produced: the hold is released and nothing is charged. */
+export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
+  const { engine, ctx, record } = open
+  release(open)
+  const { upstreamRequestId, retryAfterSeconds } = error
+  const refusal = refuse(error.code, error.message, {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+  if (!ctx.signal.aborted || open.trying.deadline.expired) {
+    return recordUnbilled(engine, record, 'failed', refusal)
+  }
+  recordHangUp(engine, record)
+  return refusal
+}
 
-function timedOut({ deadline }: OpenCall): UpstreamError | undefined {
-  if (!deadline.expired) return undefined
-  return { code: 'upstream_timeout', message: 'the upstream did not answer in time' }
+/** A call that nothing was done for. */
+export function release({ engine, admission }: Pick<OpenCall, 'engine' | 'admission'>): void {
+  engine.ledger.release(admission.hold)
+  admission.pass.leave(undefined)
 }
 
 /** Charges what was produced; durable when this resolves. Usage that is missing is counted. */
 export async function settleCall(
   { engine, call, admission, record }: OpenCall,
-  reported: { usage: TokenUsage | undefined; raw: unknown },
+  reported: Reported,
   countOutputTokens: () => number,
   ending: 'complete' | 'caller_left',
 ): Promise<undefined | Refusal> {
@@ -118,12 +160,14 @@ export async function settleCall(
   record.usage = usage
   if (reported.raw !== undefined) record.detail.reported = reported.raw
   if (estimated) record.detail.estimated = true
-  const { price, hold } = admission
+  const { price, hold, pass } = admission
+  const quantity = usage.inputTokens + usage.outputTokens
+  pass.leave(quantity)
   try {
     await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
       model: call.model,
       unit: 'token',
-      quantity: usage.inputTokens + usage.outputTokens,
+      quantity,
       priceId: price.id,
       ...(estimated && { estimated }),
     })

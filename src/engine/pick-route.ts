@@ -1,46 +1,129 @@
-// Which channel serves a call: the highest priority that has room, by weight among equals, and the
-// next of its keys in turn.
+// Which channel serves a call: the highest priority that is well and has room, the least busy for
+// its weight among equals, and the next of its keys in turn.
 import type { Route } from '../catalog/snapshot.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
+import { type ChannelStanding, standingOf } from './channel-standing.ts'
 import type { Engine } from './engine.ts'
+import type { State } from './standing.ts'
 
 export interface PickedRoute {
   route: Route
   key: string
+  standing: ChannelStanding
 }
 
-export function pickRoute(engine: Engine, routes: readonly Route[]): PickedRoute | Refusal {
-  const open =
-    routes.length === 1 && hasRoom(engine, routes[0]!)
-      ? routes
-      : routes.filter((route) => hasRoom(engine, route))
-  const best = open[0]
-  if (best === undefined) {
-    return refuse('no_available_channel', 'no channel can serve this model at the moment', {
-      retryAfterSeconds: 1,
-    })
+/** What a call has tried already: channels, and keys of channels. */
+export class Tried {
+  readonly #all = new Set<string>()
+
+  addChannel(id: string): void {
+    this.#all.add(id)
   }
-  const route = open.length === 1 ? best : byWeight(engine, open)
-  return { route, key: nextKey(engine, route) }
+
+  addKey(id: string, key: string): void {
+    this.#all.add(`${id}\n${key}`)
+  }
+
+  hasChannel = (id: string): boolean => this.#all.has(id)
+
+  hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
 }
 
-const hasRoom = (engine: Engine, { channel }: Route): boolean =>
-  (engine.busy.get(channel.id) ?? 0) < channel.maxConcurrency
+type Needed = Pick<Engine, 'standings' | 'random' | 'clock'>
 
-function byWeight(engine: Engine, open: readonly Route[]): Route {
-  const top = open.filter((route) => route.channel.priority === open[0]!.channel.priority)
-  const total = top.reduce((sum, { channel }) => sum + channel.weight, 0)
+interface Candidate extends PickedRoute {
+  state: State
+  keyState: State
+}
+
+/** `full`: all that could serve it have as many calls as they take, so waiting may help. */
+export function pickRoute(
+  engine: Needed,
+  routes: readonly Route[],
+  tried?: Tried,
+): PickedRoute | 'full' | Refusal {
+  const nowMs = engine.clock.nowMs()
+  const only = tried === undefined && routes.length === 1 ? calm(engine, routes[0]!) : undefined
+  if (only !== undefined) return only
+  const able: Candidate[] = []
+  let full = false
+  for (const route of routes) {
+    const { channel } = route
+    if (tried?.hasChannel(channel.id)) continue
+    const standing = standingOf(engine.standings, channel.id)
+    const hasKey = tried && ((key: string) => tried.hasKey(channel.id, key))
+    const { key, state: keyState } = standing.pickKey(channel, nowMs, hasKey)
+    const state = worse(standing.health.stateAt(nowMs), keyState)
+    if (state === 'blocked') continue
+    // Asking again is only worth it where things look well.
+    if (state === 'avoided' && tried !== undefined) continue
+    if (standing.busy >= channel.maxConcurrency) full = true
+    else able.push({ route, key, standing, state, keyState })
+  }
+  const well = able.filter(({ state }) => state !== 'avoided')
+  const picked = best(engine, well.length > 0 ? well : able)
+  if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
+  const { standing, key, keyState } = picked
+  if (standing.health.stateAt(nowMs) === 'probe') standing.health.beginProbe()
+  if (keyState === 'probe') standing.keyStanding(key).beginProbe()
+  return picked
+}
+
+/** The usual case, without any weighing: one channel, one key, no trouble, room. */
+function calm(engine: Needed, route: Route): PickedRoute | undefined {
+  const { channel } = route
+  const standing = standingOf(engine.standings, channel.id)
+  if (!standing.calm || channel.keys.length > 1 || standing.busy >= channel.maxConcurrency) {
+    return undefined
+  }
+  return { route, key: channel.keys[0] ?? '', standing }
+}
+
+const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }
+const worse = (a: State, b: State): State => (rank[a] >= rank[b] ? a : b)
+
+function best(engine: Needed, able: readonly Candidate[]): Candidate | undefined {
+  const first = able[0]
+  if (first === undefined || able.length === 1) return first
+  const { priority } = first.route.channel
+  const top = able.filter(({ route }) => route.channel.priority === priority)
+  const wanted = top.filter(({ route }) => route.channel.weight > 0)
+  return wanted.length === 0 ? first : byWeight(engine, leastBusy(wanted))
+}
+
+const load = ({ standing, route }: Candidate): number => standing.busy / route.channel.weight
+
+function leastBusy(able: readonly Candidate[]): readonly Candidate[] {
+  const least = Math.min(...able.map(load))
+  return able.filter((each) => load(each) === least)
+}
+
+function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
+  const total = able.reduce((sum, { route }) => sum + route.channel.weight, 0)
   let left = engine.random() * total
-  for (const route of top) {
-    left -= route.channel.weight
-    if (left < 0) return route
+  for (const each of able) {
+    left -= each.route.channel.weight
+    if (left < 0) return each
   }
-  return top[0]!
+  return able[0]!
 }
 
-function nextKey(engine: Engine, { channel }: Route): string {
-  if (channel.keys.length <= 1) return channel.keys[0] ?? ''
-  const turn = engine.keyTurns.get(channel.id) ?? 0
-  engine.keyTurns.set(channel.id, turn + 1)
-  return channel.keys[turn % channel.keys.length]!
+/** Nobody may be asked now. When every key is being throttled, that is what the caller hears. */
+function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
+  let soonestMs = Number.POSITIVE_INFINITY
+  let throttled = routes.length > 0
+  for (const { channel } of routes) {
+    const standing = standingOf(engine.standings, channel.id)
+    const keysMs = standing.keysUntilMs(channel)
+    const healthMs = standing.health.untilMs
+    if (healthMs > nowMs || keysMs <= nowMs) throttled = false
+    soonestMs = Math.min(soonestMs, Math.max(keysMs, healthMs))
+  }
+  const waitMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : 0
+  const retryAfterSeconds = Math.min(600, Math.max(1, Math.ceil(waitMs / 1000)))
+  return throttled
+    ? refuse('upstream_rate_limited', 'the upstream has asked for a pause', { retryAfterSeconds })
+    : refuse('no_available_channel', 'no channel can serve this model at the moment', {
+        retryAfterSeconds,
+      })
 }

@@ -1,11 +1,13 @@
-// One cheap call to a channel, outside all accounts: does it answer, and how fast?
-
+// One cheap call to a channel, outside all accounts: does it answer, and how fast? What it shows is
+// remembered: a good test makes good what earlier calls had taught.
 import { type Route, routesThrough } from '../catalog/snapshot.ts'
-import type { Channel, Model } from '../contract/catalog.ts'
+import type { Channel, Interface, Model } from '../contract/catalog.ts'
 import type { TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
-import { cleaned } from './call-record.ts'
+import { standingOf } from './channel-standing.ts'
+import { cleaned } from './clean-error.ts'
 import type { Engine } from './engine.ts'
+import { noteFailure, noteSuccess } from './learn.ts'
 
 export interface ChannelTest {
   ok: boolean
@@ -15,6 +17,14 @@ export interface ChannelTest {
 }
 
 const testLimitMs = 30_000
+
+/** The smallest question of each interface that is answered at once. */
+const questions: Partial<Record<Interface, object>> = {
+  chat: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  responses: { input: 'ping', max_output_tokens: 16 },
+  messages: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  embeddings: { input: ['ping'] },
+}
 
 export async function testChannel(
   engine: Engine,
@@ -26,18 +36,20 @@ export async function testChannel(
     const what = wanted === undefined ? 'no text model' : `'${wanted}' not as a text model`
     return { ok: false, latency_ms: 0, error: `this channel serves ${what}` }
   }
-  const { model, route } = found
+  const { model, route, use } = found
+  const key = channel.keys[0] ?? ''
+  const call = question(model.name, use)
   const startedMs = engine.clock.nowMs()
-  const provider = engine.providers.get(route.protocol)!.text!
   const stop = new Cancellation()
   const timer = setTimeout(() => stop.cancel(), testLimitMs)
-  const reply = await provider.send(
-    hello(model.name),
+  const reply = await engine.providers.get(route.protocol)!.text!.send(
+    call,
     {
       baseUrl: route.baseUrl,
-      key: channel.keys[0] ?? '',
+      key,
       model: route.upstreamModel,
       timeouts: channel.timeouts,
+      messages: channel.messages,
       http: engine.http,
       progress: { touch() {} },
     },
@@ -45,8 +57,15 @@ export async function testChannel(
   )
   clearTimeout(timer)
   const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
-  if (reply.kind !== 'failed') return { ok: true, ...result }
-  return { ok: false, ...result, error: cleaned(engine, reply.error, '').message }
+  const asked = { route, key, standing: standingOf(engine.standings, channel.id) }
+  if (reply.kind === 'failed') {
+    noteFailure(engine, asked, model.name, reply.error)
+    return { ok: false, ...result, error: cleaned(engine, reply.error, call, route).message }
+  }
+  if (reply.kind === 'stream') reply.answer.cancel()
+  asked.standing.reset()
+  noteSuccess(engine, asked, model.name)
+  return { ok: true, ...result }
 }
 
 /**
@@ -57,15 +76,17 @@ function textRoute(
   engine: Engine,
   channel: Channel,
   wanted: string | undefined,
-): { model: Model; route: Route } | undefined {
+): { model: Model; route: Route; use: Interface } | undefined {
   const models = [...engine.catalog.models.values()]
     .filter(({ name }) => wanted === undefined || name === wanted)
     .toSorted((a, b) => unpriced(engine, a) - unpriced(engine, b) || (a.name < b.name ? -1 : 1))
   for (const model of models) {
-    const route = routesThrough(channel, model, 'chat').find(
-      ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
-    )
-    if (route !== undefined) return { model, route }
+    for (const use of model.interfaces.filter((each) => questions[each] !== undefined)) {
+      const route = routesThrough(channel, model, use).find(
+        ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
+      )
+      if (route !== undefined) return { model, route, use }
+    }
   }
   return undefined
 }
@@ -73,10 +94,10 @@ function textRoute(
 const unpriced = (engine: Engine, { name }: Model): number =>
   engine.prices.current(name) === undefined ? 1 : 0
 
-function hello(model: string): TextCall {
-  const fields = { model, messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 }
+function question(model: string, use: Interface): TextCall {
+  const fields = { model, ...questions[use] }
   return {
-    interface: 'chat',
+    interface: use,
     model,
     stream: false,
     wantsUsage: false,

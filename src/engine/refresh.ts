@@ -71,6 +71,7 @@ async function rebuild(engine: Engine): Promise<void> {
     channels,
     tokens: new Map(tokens.map((token) => [token.hash, token])),
     isPriced: (model) => book.current(model) !== undefined,
+    entitlements: engine.entitlements,
   })
   engine.cleaner = createCleaner([
     ...declared.ownSecrets,

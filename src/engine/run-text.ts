@@ -1,15 +1,33 @@
-// One text call from admission to answer: permission, hold, upstream, charge. A JSON answer leaves
-// when its charge is durable; a stream goes on in stream-text.ts.
-import { Refusal } from '../contract/errors.ts'
-import type { TextReply } from '../contract/provider.ts'
+// One text call from admission to answer: permission, hold, upstream, charge. A channel that fails
+// before the caller has seen anything is followed by another, within the retry budget. A JSON
+// answer leaves when its charge is durable; a stream goes on in stream-text.ts.
+import { Refusal, refuse } from '../contract/errors.ts'
+import type { TextReply, UpstreamError } from '../contract/provider.ts'
+import type { RateView } from '../contract/rate.ts'
 import type { TextCall } from '../contract/requests.ts'
-import { admitText } from './admit.ts'
-import { newRecord, noteAttempt, recordUnbilled } from './call-record.ts'
+import { type Admission, admitText } from './admit.ts'
+import { newRecord, recordUnbilled } from './call-record.ts'
 import type { CallContext, Engine } from './engine.ts'
-import { begin, end, failCall, type OpenCall, settleCall } from './open-call.ts'
-import { openStream } from './stream-text.ts'
+import { isAboutRequest } from './learn.ts'
+import {
+  beginTry,
+  endAnswered,
+  endFailed,
+  giveUp,
+  hasLeft,
+  noteAnswer,
+  type OpenCall,
+  release,
+  settleCall,
+  upstreamOf,
+} from './open-call.ts'
+import { type PickedRoute, pickRoute, Tried } from './pick-route.ts'
+import { nextBytes, type StreamReply, streamOf } from './stream-text.ts'
 
-export type TextAnswer = { body: string } | { stream: ReadableStream<Uint8Array> }
+export type TextAnswer = { rate: RateView | undefined } & (
+  | { body: string }
+  | { stream: ReadableStream<Uint8Array> }
+)
 
 export async function runText(
   engine: Engine,
@@ -18,36 +36,107 @@ export async function runText(
 ): Promise<TextAnswer | Refusal> {
   const record = newRecord(ctx, call.interface, call.model)
   record.detail.stream = call.stream
-  const admission = admitText(engine, ctx, call)
+  const admitted = admitText(engine, ctx, call)
+  const admission = admitted instanceof Promise ? await admitted : admitted
   if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
-  const open = begin(engine, ctx, call, admission, record)
-  ctx.signal.addEventListener('abort', open.stop)
-  const reply = await ask(open)
-  if (reply.kind === 'stream') return openStream(open, reply)
-  ctx.signal.removeEventListener('abort', open.stop)
-  if (reply.kind === 'failed') return failCall(open, reply.error)
-  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
-  noteAttempt(engine, record, open.startedMs, {
-    status: 200,
-    upstreamRequestId: reply.upstreamRequestId,
-  })
-  end(open)
-  const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
-  return settled instanceof Refusal ? settled : { body: reply.body }
+  record.priceId = admission.price.id
+  const first = pickRoute(engine, admission.routes)
+  const picked = first === 'full' ? await waitForRoom(engine, ctx, admission) : first
+  if (picked instanceof Refusal) {
+    release({ engine, admission })
+    return recordUnbilled(engine, record, 'refused', picked)
+  }
+  engine.retries.noteCall()
+  const trying = beginTry(engine, record, picked)
+  return follow({ engine, ctx, call, admission, record, trying })
 }
 
-function ask({ engine, call, admission, provider, stop, deadline }: OpenCall): Promise<TextReply> {
-  const { route, key } = admission
-  return provider.send(
-    call,
-    {
-      baseUrl: route.baseUrl,
-      key,
-      model: route.upstreamModel,
-      timeouts: route.channel.timeouts,
-      http: engine.http,
-      progress: deadline,
-    },
-    stop,
-  )
+/** Tries one channel after the other until one answers or nothing is left to try. */
+async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
+  let tried: Tried | undefined
+  for (;;) {
+    const { ctx, trying } = open
+    ctx.signal.addEventListener('abort', trying.stop)
+    if (ctx.signal.aborted) trying.stop.cancel()
+    const reply = await trying.provider.send(
+      open.call,
+      upstreamOf(open.engine, trying),
+      trying.stop,
+    )
+    const answer = await answerOf(open, reply)
+    ctx.signal.removeEventListener('abort', trying.stop)
+    if (!('failed' in answer)) return answer.done
+    const error = endFailed(open, answer.failed)
+    tried ??= new Tried()
+    const next = another(open, error, tried)
+    if (next === undefined) return giveUp(open, error)
+    open.trying = beginTry(open.engine, open.record, next)
+  }
 }
+
+type Outcome = { done: TextAnswer | Refusal } | { failed: UpstreamError }
+
+function answerOf(open: OpenCall, reply: TextReply): Promise<Outcome> | Outcome {
+  if (reply.kind === 'failed') return { failed: reply.error }
+  return reply.kind === 'stream' ? beginStream(open, reply) : answerWhole(open, reply)
+}
+
+async function answerWhole(
+  open: OpenCall,
+  reply: Extract<TextReply, { kind: 'json' }>,
+): Promise<Outcome> {
+  const { engine, ctx, record, admission } = open
+  noteAnswer(open)
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  endAnswered(open, reply.upstreamRequestId)
+  const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
+  return { done: settled ?? { body: reply.body, rate: admission.pass.view } }
+}
+
+/** Until something can be sent, a failure is still a plain error, or another channel's turn. */
+async function beginStream(open: OpenCall, reply: StreamReply): Promise<Outcome> {
+  const { engine, ctx, record, admission } = open
+  const first = await nextBytes(open, reply)
+  const { outcome } = reply.watcher
+  if (first === undefined && outcome !== undefined && outcome !== 'finished') {
+    return { failed: outcome }
+  }
+  noteAnswer(open)
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  return { done: { stream: streamOf(open, reply, first), rate: admission.pass.view } }
+}
+
+/** Another channel or key for a call whose last try failed; undefined when it should end there. */
+function another(open: OpenCall, error: UpstreamError, tried: Tried): PickedRoute | undefined {
+  const { engine, ctx, trying, admission } = open
+  const { id, timeouts } = trying.route.channel
+  if (isAboutRequest(error) || hasLeft(open) || engine.draining) return undefined
+  if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
+  if (error.about === 'key') tried.addKey(id, trying.key)
+  else tried.addChannel(id)
+  if (!engine.retries.take()) return undefined
+  const next = pickRoute(engine, admission.routes, tried)
+  if (next !== 'full' && !(next instanceof Refusal)) return next
+  engine.retries.giveBack()
+  return undefined
+}
+
+/** All channels are full: a short wait may help. */
+async function waitForRoom(
+  engine: Engine,
+  ctx: CallContext,
+  { routes }: Admission,
+): Promise<PickedRoute | Refusal> {
+  const channels = routes.map(({ channel }) => channel.id)
+  const untilMs = engine.clock.nowMs() + engine.limits.queueMs
+  for (;;) {
+    const freed = await engine.waiting.wait(channels, ctx.signal)
+    const picked = pickRoute(engine, routes)
+    if (picked !== 'full') return picked
+    if (!freed || engine.clock.nowMs() > untilMs) return allFull
+  }
+}
+
+const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
+  retryAfterSeconds: 1,
+})

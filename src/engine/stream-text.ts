@@ -7,28 +7,11 @@
 //        caller leaves ──> read on for a while to learn the usage, then settle
 import { Refusal } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
-import { noteAttempt } from './call-record.ts'
-import { end, failCall, type OpenCall, settleCall } from './open-call.ts'
+import { endAnswered, endFailed, giveUp, type OpenCall, settleCall } from './open-call.ts'
 
-type StreamReply = Extract<TextReply, { kind: 'stream' }>
+export type StreamReply = Extract<TextReply, { kind: 'stream' }>
 
-/** Reads until something can be sent: until then a failure is still a plain error answer. */
-export async function openStream(
-  open: OpenCall,
-  reply: StreamReply,
-): Promise<{ stream: ReadableStream<Uint8Array> } | Refusal> {
-  const { ctx, engine, record } = open
-  const first = await next(open, reply)
-  ctx.signal.removeEventListener('abort', open.stop)
-  const { outcome } = reply.watcher
-  if (first === undefined && outcome !== undefined && outcome !== 'finished') {
-    return failCall(open, outcome)
-  }
-  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
-  return { stream: streamOf(open, reply, first) }
-}
-
-function streamOf(
+export function streamOf(
   open: OpenCall,
   reply: StreamReply,
   first: Uint8Array | undefined,
@@ -63,15 +46,15 @@ function streamOf(
       stalled = () => controller.error(new Error('the caller stopped reading'))
     },
     async pull(controller) {
-      open.deadline.awaitCaller(undefined)
-      if (waiting === undefined) pending = next(open, reply)
+      open.trying.deadline.awaitCaller(undefined)
+      if (waiting === undefined) pending = nextBytes(open, reply)
       const bytes = waiting ?? ((await pending) as Uint8Array | undefined)
       waiting = undefined
       pending = undefined
       if (gone) return
       if (bytes !== undefined) controller.enqueue(bytes)
       if (reply.watcher.outcome === undefined) {
-        open.deadline.awaitCaller(slowCaller)
+        open.trying.deadline.awaitCaller(slowCaller)
         return
       }
       const last = await finish(open, reply)
@@ -86,7 +69,10 @@ function streamOf(
 }
 
 /** The next bytes for the caller; undefined only once the watcher has an outcome. */
-async function next(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
+export async function nextBytes(
+  open: OpenCall,
+  reply: StreamReply,
+): Promise<Uint8Array | undefined> {
   const { answer, watcher } = reply
   while (watcher.outcome === undefined) {
     let chunk: Uint8Array | undefined
@@ -96,7 +82,7 @@ async function next(open: OpenCall, reply: StreamReply): Promise<Uint8Array | un
       watcher.break()
       continue
     }
-    open.deadline.touch()
+    open.trying.deadline.touch()
     if (chunk === undefined) watcher.close()
     const bytes = chunk === undefined ? undefined : watcher.take(chunk)
     if (bytes !== undefined) return bytes
@@ -108,22 +94,25 @@ async function next(open: OpenCall, reply: StreamReply): Promise<Uint8Array | un
 async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
   const { outcome, ending } = reply.watcher
   if (!open.admission.hold.open) return undefined
-  if (outcome !== 'finished') return errorEvent(open, failCall(open, outcome as UpstreamError))
+  if (outcome !== 'finished') {
+    return errorEvent(open, reply, fail(open, outcome as UpstreamError))
+  }
   const settled = await settle(open, reply, 'complete')
-  return settled instanceof Refusal ? errorEvent(open, settled) : ending
+  return settled instanceof Refusal ? errorEvent(open, reply, settled) : ending
 }
+
+const fail = (open: OpenCall, error: UpstreamError): Refusal => giveUp(open, endFailed(open, error))
 
 function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller_left') {
   const { watcher, answer, upstreamRequestId } = reply
-  noteAttempt(open.engine, open.record, open.startedMs, { status: 200, upstreamRequestId })
-  end(open)
+  endAnswered(open, upstreamRequestId)
   if (watcher.outcome === 'finished') answer.release()
   else answer.cancel()
   return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
 }
 
-const errorEvent = ({ provider, ctx }: OpenCall, refusal: Refusal): Uint8Array =>
-  provider.errorEvent(ctx.errorBody(refusal))
+const errorEvent = ({ ctx }: OpenCall, { watcher }: StreamReply, refusal: Refusal): Uint8Array =>
+  ctx.errorEvent(refusal, watcher.events)
 
 /** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
 async function readOn(
@@ -131,7 +120,8 @@ async function readOn(
   reply: StreamReply,
   pending: Promise<unknown> | undefined,
 ): Promise<void> {
-  const { engine, stop, admission, deadline } = open
+  const { engine, admission, trying } = open
+  const { stop, deadline } = trying
   if (!admission.hold.open) return
   const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
   engine.abandoned++
@@ -139,12 +129,12 @@ async function readOn(
   deadline.awaitCaller(undefined)
   // One read at a time: the one the caller was waiting for comes first.
   await pending
-  while (reply.watcher.outcome === undefined) await next(open, reply)
+  while (reply.watcher.outcome === undefined) await nextBytes(open, reply)
   clearTimeout(timer)
   engine.abandoned--
   if (!admission.hold.open) return
   const { outcome } = reply.watcher
   const cutShort = stop.cancelled && !deadline.expired
   if (outcome === 'finished' || cutShort) await settle(open, reply, 'caller_left')
-  else failCall(open, outcome as UpstreamError)
+  else fail(open, outcome as UpstreamError)
 }

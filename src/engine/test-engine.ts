@@ -12,6 +12,10 @@ import type { Engine as StoreEngine } from '../store/schema.ts'
 import { newPlace } from '../store/test-engines.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Engine } from './engine.ts'
+import { Entitlements } from './entitlements.ts'
+import { createRateLimits } from './limits/rate-limits.ts'
+import { RetryBudget } from './retry-budget.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 export interface TestEngine {
   engine: Engine
@@ -27,11 +31,12 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
   const clock = { ms: Date.now() }
   const nowMs = () => clock.ms
   const file = fileWith()
+  const log = createLog({ level: 'error', pretty: false, write: () => {} })
   const engine: Engine = {
     store,
     ledger: await Ledger.open(store),
     seal: createSeal(new Uint8Array(32).fill(3)),
-    log: createLog({ level: 'error', pretty: false, write: () => {} }),
+    log,
     providers,
     clock: { nowMs },
     random: () => 0.5,
@@ -41,6 +46,8 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries: 10,
+      queuedCalls: 4,
+      queueMs: 50,
     },
     deadlines: new Deadlines(nowMs),
     declared: { file, ownSecrets: [] },
@@ -54,14 +61,18 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     prices: createPriceBook([], new Set(), nowMs),
     cleaner: createCleaner([]),
     knownSecrets: new Map(),
-    busy: new Map(),
-    keyTurns: new Map(),
+    standings: new Map(),
+    entitlements: new Entitlements(nowMs),
+    retries: new RetryBudget(),
+    waiting: new WaitingRoom({ queuedCalls: 4, queueMs: 50 }),
+    rates: createRateLimits({ nowMs, log, instanceId: 'test' }),
     abandoned: 0,
     running: 0,
     draining: false,
   }
   const close = async () => {
     engine.deadlines.close()
+    engine.rates.close()
     await store.close()
     await place.remove()
   }

@@ -57,8 +57,13 @@ export function answerJson(
   return new Response(body, { status, headers: extra ? { ...headers, ...extra } : headers })
 }
 
-export function answerStream(x: Exchange, body: ReadableStream<Uint8Array>): Response {
+export function answerStream(
+  x: Exchange,
+  body: ReadableStream<Uint8Array>,
+  extra?: AnswerHeaders,
+): Response {
   const headers = answerHeaders(x, 'text/event-stream; charset=utf-8')
+  if (extra !== undefined) Object.assign(headers, extra)
   headers['cache-control'] = 'no-cache'
   headers['x-accel-buffering'] = 'no'
   return new Response(body, { headers })
@@ -66,7 +71,10 @@ export function answerStream(x: Exchange, body: ReadableStream<Uint8Array>): Res
 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
-  'openai-poll-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests'
+  'openai-poll-after-ms, x-gateway-estimated, ' +
+  ['limit', 'remaining', 'reset']
+    .flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`])
+    .join(', ')
 
 /** Interfaces that browsers of any origin may call with a token; the admin API is same-origin. */
 export function isDataPlane(path: string): boolean {

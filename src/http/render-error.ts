@@ -2,6 +2,7 @@
 // what its own SDKs look for.
 import { Refusal, refusals } from '../contract/errors.ts'
 import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
+import { rateHeaders } from './rate-headers.ts'
 
 /** Extra top-level or error fields of an interface, by path prefix. */
 type Dialect = (refusal: Refusal, requestId: string) => { top?: object; error?: object }
@@ -35,6 +36,7 @@ export function answerRefusal(x: Exchange, refusal: Refusal): Response {
   if (retryAfterSeconds !== undefined) extra['retry-after'] = String(retryAfterSeconds)
   else if (refusal.status === 429 || refusal.status === 503) extra['retry-after'] = '1'
   if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow
+  Object.assign(extra, rateHeaders(refusal.extras.rate))
   return answerJson(x, errorBody(refusal, x.requestId, x.path), refusal.status, extra)
 }
 

@@ -1,98 +1,95 @@
 // Cleans text that came from an upstream before anybody outside reads it: secrets, internal
 // addresses and stack traces go, the sentence stays. What the caller itself sent stays readable.
+// Each rule is in a file of its own; this one knows their order only.
+import { createKept, type Kept, withoutShields } from './redact-keep.ts'
+import {
+  hostsOf,
+  withoutAddresses,
+  withoutHosts,
+  withoutPaths,
+  withoutUrls,
+} from './redact-places.ts'
+import { createEraser } from './redact-secrets.ts'
+import { withoutShapes } from './redact-shapes.ts'
+import { withoutStack } from './redact-stack.ts'
+
+export { takeRequestId } from './redact-request-id.ts'
+
+export interface CleanContext {
+  /** The caller's request as it came: its own addresses stay readable, secrets never do. */
+  readonly keep?: string
+  /** Whole words to write differently, such as an upstream's model name. */
+  readonly rename?: readonly (readonly [from: string, to: string])[]
+}
 
 export interface Cleaner {
-  /** `keep` holds the caller's own words (its URLs); parts of the text found in it are left alone. */
-  clean(text: string, keep?: string): string
+  /**
+   * For whole error texts. There is no window over a stream: model output is never rewritten, and
+   * an error event is taken apart as a whole before its text comes here, so that no secret can lie
+   * across two chunks. A plain string as context is `keep`.
+   */
+  clean(text: string, context?: string | CleanContext): string
   /** Configured secrets only, everything else as it is: for our own log lines. */
   cleanLine(text: string): string
 }
 
 /** Longest error text anybody gets to read. */
 const maxLength = 2_000
+/** Longest text that is looked at for it. */
+const maxInput = maxLength * 4
+/** A rule may uncover work for another one; after the second round that is a contrived text. */
+const maxRounds = 12
 
-const stackLines = [
-  /^\s*at\s+(?:async\s+)?\S.*[(:]\S*:\d+(?::\d+)?\)?\s*$/,
-  /^\s*File "[^"]+", line \d+.*$/,
-  /^\s*Traceback \(most recent call last\):\s*$/,
-  /^\s*(?:goroutine \d+ \[|\S+\.go:\d+).*$/,
-  /^\s*Caused by:.*$/,
-]
-
-const shapes: readonly [RegExp, string][] = [
-  [/\b(Bearer|Basic)\s+[A-Za-z0-9+/_.=~-]{6,}/gi, '$1 [secret]'],
-  [/\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?/g, '[secret]'],
-  [/\b(?:sk|pk|rk|ak|ghp|gho|glpat|xox[abp]|whsec)[-_][A-Za-z0-9*_.-]{6,}/g, '[secret]'],
-  // A key with its middle hidden still shows both ends.
-  [/[A-Za-z0-9_-]*\*{3,}[A-Za-z0-9_-]*/g, '[secret]'],
-  [/\b(?:AKIA|ASIA|AKLT|LTAI|AIza)[A-Za-z0-9_-]{8,}/g, '[secret]'],
-  [
-    /\b((?:api|access|secret|auth|private)?[-_ ]?(?:key|token|secret|password|passwd|signature|credential)s?)(["']?\s*[=:]\s*["']?)(?!\[secret\]|\d+\b)([^\s"',;&)}\]]{4,})/gi,
-    '$1$2[secret]',
-  ],
-]
-
-const url = /\b[a-z][a-z0-9+.-]{1,12}:\/\/[^\s"'<>`]+/gi
-const ipv4 = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b(?:\/[^\s"'<>,;)]*)?/g
-const ipv6 =
-  /(?:\b|(?<=\[))(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}\b\]?(?::\d{1,5})?|(?<![\w:])::1\b/gi
-const internalHost =
-  /\b(?:[a-z0-9-]+\.)+(?:internal|local|localdomain|lan|corp|intra|svc|cluster|consul)(?:\.[a-z0-9-]+)*(?::\d{1,5})?\b|\blocalhost(?::\d{1,5})?\b/gi
-const path = /(?<![\w/.:])\/(?:[\w.@-]+\/){2,}[\w.@-]+(?::\d+)*/g
-
-export function createCleaner(secrets: Iterable<string>): Cleaner {
-  const needles = needlesOf(secrets)
-  const cleanLine = (text: string): string => {
-    let out = text
-    for (const needle of needles) {
-      if (out.includes(needle)) out = out.replaceAll(needle, '[secret]')
-    }
-    return out
+export function createCleaner(secrets: Iterable<string>, hosts: Iterable<string> = []): Cleaner {
+  const erase = createEraser(secrets)
+  const hostNames = hostsOf(hosts)
+  const round = (text: string, kept: Kept): string => {
+    let out = erase(text)
+    out = out.replace(/\breq_[0-9a-f]{32}\b/g, (id) => kept.shield(id))
+    out = withoutUrls(out, kept)
+    out = withoutShapes(out, (match) => kept.isOwn(match, 'word'))
+    out = withoutHosts(out, hostNames, kept)
+    out = withoutPaths(withoutAddresses(out, kept), kept)
+    return tidy(kept.restore(out))
   }
   return {
-    cleanLine,
-    clean(text, keep = '') {
-      let out = cleanLine(withoutStack(text.slice(0, maxLength * 4)))
-      const unlessKept = (label: string) => (match: string) =>
-        keep.includes(match.replace(/[.,;:)\]}]+$/, '')) ? match : label
-      out = out.replace(url, unlessKept('[url]'))
-      for (const [shape, label] of shapes) out = out.replace(shape, label)
-      out = out.replace(internalHost, unlessKept('[host]')).replace(ipv4, unlessKept('[address]'))
-      out = out.replace(ipv6, unlessKept('[address]')).replace(path, unlessKept('[path]'))
-      return out.replace(/\s+/g, ' ').trim().slice(0, maxLength)
+    cleanLine: erase,
+    clean(text, context = {}) {
+      const { keep = '', rename = [] } = typeof context === 'string' ? { keep: context } : context
+      const start = tidy(withoutStack(withoutShields(cut(text, maxInput))))
+      let out = renamed(erase(start), rename)
+      for (let i = 0; i < maxRounds; i++) {
+        const next = round(out, createKept(keep))
+        if (next === out) break
+        out = next
+      }
+      return out === '' && text.trim() !== '' ? 'no readable message' : out
     },
   }
 }
 
-function withoutStack(text: string): string {
-  if (!/[\n\r]|\\n/.test(text)) return text
-  return text
-    .split(/\r?\n|\\n/)
-    .filter((line) => !stackLines.some((shape) => shape.test(line)))
-    .join('\n')
+function tidy(text: string): string {
+  const out = withoutStack(text)
+    .replace(/\[secret\](?:\[secret\])+/g, '[secret]')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return cut(out, maxLength).trimEnd()
 }
 
-/** Every secret in the forms it may be echoed in, longest first, and its telling fragments. */
-function needlesOf(secrets: Iterable<string>): string[] {
-  const needles = new Set<string>()
-  for (const secret of secrets) {
-    if (secret.length < 8) continue
-    const base64 = Buffer.from(secret).toString('base64')
-    for (const form of [
-      secret,
-      encodeURIComponent(secret),
-      JSON.stringify(secret).slice(1, -1),
-      base64,
-      base64.replace(/=+$/, ''),
-      Buffer.from(secret).toString('base64url'),
-      Buffer.from(secret).toString('hex'),
-    ]) {
-      needles.add(form)
-    }
-    if (secret.length >= 24) {
-      needles.add(secret.slice(0, 12))
-      needles.add(secret.slice(-8))
-    }
-  }
-  return [...needles].sort((a, b) => b.length - a.length)
+/** Not through the middle of a character. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text
+  const isSplit = /[\ud800-\udbff]/.test(text[length - 1]!)
+  return text.slice(0, isSplit ? length - 1 : length)
 }
+
+/** Whole words, all at once: what one pair wrote is not a word for the next. */
+function renamed(text: string, rename: readonly (readonly [string, string])[]): string {
+  const names = new Map(rename.filter(([from]) => from !== ''))
+  if (names.size === 0) return text
+  const words = [...names.keys()].sort((a, b) => b.length - a.length).map(escapePattern)
+  const pattern = new RegExp(`(?<![\\w.-])(?:${words.join('|')})(?!\\w|-|\\.\\w)`, 'g')
+  return text.replace(pattern, (word) => names.get(word) ?? word)
+}
+
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

@@ -106,6 +106,7 @@ describe.each([...engines])('tables on %s', (engine) => {
       weight: 2,
       timeouts: { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4 },
       maxConcurrency: 8,
+      messages: { headers: 'msgapi', auth: 'bearer', version: '2023-06-01' },
       disabled: false,
       source: 'api',
       keyCiphertexts: ['z', 'a'],

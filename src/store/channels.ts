@@ -1,6 +1,7 @@
 // Rows of channels and their keys. Keys are ciphertext here: who can read them is not known here.
 import type { Kysely, Selectable } from 'kysely'
 import type { Channel } from '../contract/catalog.ts'
+import { messagesFrom } from '../contract/declarations.ts'
 import { newId } from '../lib/ids.ts'
 import type { Schema } from './schema.ts'
 
@@ -92,7 +93,7 @@ async function putKeys(
 /** Everything but what has a column of its own; keys of any spelling stay out. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
-  const { maxConcurrency, disabled, source } = channel
+  const { maxConcurrency, messages, disabled, source } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -101,9 +102,18 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     weight,
     timeouts,
     maxConcurrency,
+    messages,
     disabled,
     source,
   })
+}
+
+type Body = Omit<Channel, 'id' | 'name' | 'keys'>
+
+/** Rows of older versions lack what was added since. */
+function storedBody(text: string): Body {
+  const body = JSON.parse(text) as Partial<Body>
+  return { messages: messagesFrom(undefined), ...body } as Body
 }
 
 async function withKeys(
@@ -120,7 +130,7 @@ async function withKeys(
     .orderBy('position')
     .execute()
   return rows.map((row) => ({
-    ...(JSON.parse(row.body) as Omit<Channel, 'id' | 'name' | 'keys'>),
+    ...storedBody(row.body),
     id: row.id,
     name: row.name,
     keyCiphertexts: keys.filter((key) => key.channel_id === row.id).map((key) => key.ciphertext),

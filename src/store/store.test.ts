@@ -80,7 +80,7 @@ describe.each([...engines])('the store on %s', (engine) => {
       detail: {
         stream: true,
         ending: 'failed',
-        attempts: [{ channel: 'main', ms: 9 }],
+        attempts: [{ channel: 'main', afterMs: 1, ms: 9 }],
       },
     })
     const bare = aRequest()

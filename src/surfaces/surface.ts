@@ -45,16 +45,23 @@ export class Caller implements CallContext {
   readonly token: Token
   readonly signal: AbortSignal
   readonly #path: string
+  readonly #errorEvent: (errorBody: string, events: number) => string
 
-  constructor(x: Exchange, token: Token) {
+  constructor(
+    x: Exchange,
+    token: Token,
+    errorEvent: (errorBody: string, events: number) => string,
+  ) {
     this.requestId = x.requestId
     this.atMs = x.atMs
     this.token = token
     this.signal = x.request.signal
     this.#path = x.path
+    this.#errorEvent = errorEvent
   }
 
-  errorBody(refusal: Refusal): string {
-    return errorBody(refusal, this.requestId, this.#path)
+  errorEvent(refusal: Refusal, events: number): Uint8Array {
+    const body = errorBody(refusal, this.requestId, this.#path)
+    return Buffer.from(this.#errorEvent(body, events))
   }
 }

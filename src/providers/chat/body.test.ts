@@ -2,8 +2,12 @@
 // may change; everything else stays as its author wrote it.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { restoreModel, upstreamBody, withModel } from './body.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { withModel, withModelIn } from '../../lib/json-splice.ts'
+import { post } from '../text/send.ts'
+import { chatStyle } from './index.ts'
 
 /** A call as the surface makes it from this text. */
 function callOf(body: string): TextCall {
@@ -21,7 +25,19 @@ function callOf(body: string): TextCall {
   }
 }
 
-const up = (body: string, model: string) => upstreamBody(callOf(body), model)
+/** The body that goes out. */
+function up(body: string, model: string): string {
+  let sent = ''
+  const http: Upstream['http'] = {
+    post(_url, _headers, text) {
+      sent = text
+      return { answer: new Promise(() => {}), cancel() {} }
+    },
+  }
+  const upstream = { baseUrl: 'http://up', key: 'k', model, http } as Upstream
+  post(chatStyle, '/chat/completions', callOf(body), upstream, new Cancellation())
+  return sent
+}
 
 describe('a body on its way up', () => {
   test('stays as it is when neither name nor usage has to change', () => {
@@ -112,37 +128,22 @@ describe('a body on its way up', () => {
   })
 })
 
-describe('an answer on its way down', () => {
-  const restore = (text: string, model: string) =>
-    restoreModel(text, JSON.parse(text) as Record<string, unknown>, model)
-
-  test('gets the name back that the caller used, and keeps every other byte', () => {
-    const text = '{ "id":"x", "model": "up-1", "n": 12345678901234567890,"created":1.0 }'
-    expect(restore(text, 'own')).toBe(
-      '{ "id":"x", "model":"own", "n": 12345678901234567890,"created":1.0 }',
-    )
-    expect(restore(text, 'up-1')).toBe(text)
-  })
-
-  test('with a second "model" somewhere is still right', () => {
-    const text = '{"model":"up","choices":[{"message":{"content":"model"}}]}'
-    expect(JSON.parse(restore(text, '$&'))).toEqual({
-      model: '$&',
-      choices: [{ message: { content: 'model' } }],
-    })
-  })
-
-  test('without a model gets one', () => {
-    expect(JSON.parse(restore('{"id":"x"}', 'own'))).toEqual({ id: 'x', model: 'own' })
-  })
-
-  test('whose model is no string gets one', () => {
-    expect(JSON.parse(restore('{"model":null,"id":"x"}', 'own'))).toEqual({ id: 'x', model: 'own' })
-  })
-})
-
 test('a text that names no model, or two, is not spliced', () => {
   expect(withModel('{"a":1}', 'x')).toBe('{"model":"x","a":1}')
   expect(withModel('{"model":"a","b":{"model":"c"}}', 'x')).toBe('{"model":"x","b":{"model":"c"}}')
   expect(withModel('{"model":5}', 'x')).toBe('{"model":"x"}')
+})
+
+test('a name one level down is put back there and nowhere else', () => {
+  const text =
+    '{"type":"x","tools":[{"model":"t"}],"response":{"id":1,"model":"a","b":{"model":"c"}}}'
+  expect(withModelIn(text, 'response', 'x$&')).toBe(
+    '{"type":"x","tools":[{"model":"t"}],"response":{"id":1,"model":"x$&","b":{"model":"c"}}}',
+  )
+  expect(withModelIn('event: e\ndata: {"message":{"model":"a"}}\n\n', 'message', 'x')).toBe(
+    'event: e\ndata: {"message":{"model":"x"}}\n\n',
+  )
+  for (const other of ['{"response":null}', '{"response":"model"}', '{"model":"a"}', '{}']) {
+    expect(withModelIn(other, 'response', 'x')).toBe(other)
+  }
 })

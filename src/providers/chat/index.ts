@@ -1,11 +1,44 @@
 // Upstreams that speak the chat-completions style.
-import type { Provider } from '../../contract/provider.ts'
-import { send } from './send.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json.ts'
+import { withField } from '../../lib/json-splice.ts'
+import { textProvider } from '../text/provider.ts'
+import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
+import { stream } from './stream.ts'
+import { readUsage } from './usage.ts'
 
-export const chat: Provider = {
+export const chatStyle: TextStyle = {
   protocol: 'chat',
-  text: {
-    send,
-    errorEvent: (errorBody) => Buffer.from(`data: ${errorBody}\n\n`),
-  },
+  path: '/chat/completions',
+  noun: 'a chat completion',
+  headers: (_, upstream) => bearer(upstream),
+  prepare: askForUsage,
+  readAnswer,
+  stream,
+}
+
+export const chat = textProvider(chatStyle)
+
+/** A stream is billed by its usage, so that is asked for whether the caller wants it or not. */
+function askForUsage(body: string, call: TextCall): string {
+  if (!call.stream || call.wantsUsage) return body
+  const options = call.fields['stream_options']
+  const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
+  return withField(body, 'stream_options', JSON.stringify(wanted))
+}
+
+function readAnswer(answer: Json): ReadAnswer | undefined {
+  const { choices, usage } = answer
+  if (!Array.isArray(choices)) return undefined
+  return { reported: readUsage(usage), text: () => choices.map(textOf).join('') }
+}
+
+function textOf(choice: unknown): string {
+  const message = isObject(choice) && isObject(choice['message']) ? choice['message'] : {}
+  const tools = message['tool_calls']
+  return [
+    typeof message['content'] === 'string' ? message['content'] : '',
+    typeof message['reasoning_content'] === 'string' ? message['reasoning_content'] : '',
+    tools == null ? '' : JSON.stringify(tools),
+  ].join('')
 }

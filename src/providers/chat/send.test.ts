@@ -6,7 +6,8 @@ import type { TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { createHttpClient } from '../../lib/http-client.ts'
-import { send } from './send.ts'
+import { sendText } from '../text/send.ts'
+import { chatStyle } from './index.ts'
 
 const http = createHttpClient()
 
@@ -69,10 +70,11 @@ function ask(
     key: 'k-secret',
     model: 'up-model',
     timeouts: { connectMs: 1_000, firstByteMs: 1, idleMs: 1, totalMs: 1 },
+    messages: { headers: 'both', auth: 'both' },
     http,
     progress: { touch() {} },
   }
-  return send(call, upstream, stop)
+  return sendText(chatStyle, call, upstream, stop)
 }
 
 const failureOf = async (asked: Promise<TextReply>) => {
@@ -149,8 +151,9 @@ describe('a bad answer is a failure:', () => {
     expect(await failureOf(ask())).toMatchObject({ code })
   })
 
-  test('a JSON where a stream was asked for', async () => {
-    respond = () => Response.json(completion, { headers: { 'x-request-id': 'up_1' } })
+  test('a web page where a stream was asked for', async () => {
+    const headers = { 'x-request-id': 'up_1', 'content-type': 'text/html' }
+    respond = () => new Response('<html>', { headers })
     expect(await failureOf(ask({ stream: true }))).toMatchObject({
       code: 'upstream_invalid_response',
       upstreamRequestId: 'up_1',

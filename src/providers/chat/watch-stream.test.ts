@@ -2,7 +2,16 @@
 // bytes, and compared with a second reading of the same events written apart from the code.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ChatStreamWatcher, type WatchOptions } from './watch-stream.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { TextStreamWatcher } from '../text/watch-stream.ts'
+import { stream as chatStream } from './stream.ts'
+
+interface WatchOptions {
+  restoreTo: string | undefined
+  wantsUsage: boolean
+  choices: number
+  upstreamRequestId: string | undefined
+}
 
 type Json = Record<string, unknown>
 
@@ -29,7 +38,7 @@ const dataLine = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const done = 'data: [DONE]\n\n'
 
 interface Watched {
-  watcher: ChatStreamWatcher
+  watcher: TextStreamWatcher
   /** What went to the caller before the final event, and the whole. */
   passed: string
   all: string
@@ -40,7 +49,8 @@ function watch(
   options: WatchOptions = plain,
   close = true,
 ): Watched {
-  const watcher = new ChatStreamWatcher(options)
+  const call = { ...options, model: options.restoreTo ?? 'up-model' } as unknown as TextCall
+  const watcher = new TextStreamWatcher(chatStream, call, 'up-model', options.upstreamRequestId)
   const out: Uint8Array[] = []
   for (const piece of pieces) {
     const bytes = watcher.take(piece)

@@ -34,11 +34,7 @@ const view = (catalog: Catalog, model: Model) => ({
   created_at: createdAt,
   modality: model.kind,
   supported_endpoint_types: [
-    ...new Set(
-      model.interfaces
-        .filter((use) => catalog.routes(model, use).length > 0)
-        .flatMap((use) => endpointTypes[use]),
-    ),
+    ...new Set(catalog.servedBy(model).flatMap((use) => endpointTypes[use])),
   ],
 })
 

@@ -1,27 +1,7 @@
-// The caller's JSON on its way up and the upstream's on its way down. Text is spliced, not rebuilt:
-// numbers beyond double precision, key order and unknown fields survive as they came.
-import type { TextCall } from '../../contract/requests.ts'
-import { endOfString, isObject } from '../../lib/json.ts'
-
-/** What goes upstream: the mapped model name, and usage asked for on streams. */
-export function upstreamBody(call: TextCall, upstreamModel: string): string {
-  const { body, fields } = call
-  const named =
-    upstreamModel === call.model && namesOnce(body) ? body : withModel(body, upstreamModel)
-  if (!call.stream || call.wantsUsage) return named
-  const options = fields['stream_options']
-  const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
-  return withField(named, 'stream_options', JSON.stringify(wanted))
-}
-
-/** An answer with the caller's model name in place of the upstream's. */
-export function restoreModel(
-  text: string,
-  parsed: Readonly<Record<string, unknown>>,
-  model: string,
-): string {
-  return parsed['model'] === model ? text : withModel(text, model)
-}
+// Changes single fields of a JSON text without rebuilding it: numbers beyond double precision, key
+// order and unknown fields survive as they came. The text must be valid JSON, with or without words
+// before its first brace.
+import { endOfString } from './json.ts'
 
 const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
@@ -34,12 +14,20 @@ export function withModel(text: string, model: string): string {
   return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
 }
 
+/** The same one level down: `{"response":{"model":"a"}}`. Stays as it is if there is no such object. */
+export function withModelIn(text: string, holder: string, model: string): string {
+  const at = valuesOf(text, holder).at(-1)
+  if (at === undefined || text[at.start] !== '{') return text
+  const inner = text.slice(at.start, at.end)
+  return text.slice(0, at.start) + withModel(inner, model) + text.slice(at.end)
+}
+
 /**
  * Whether `"model"` stands in the text once and plainly; it is then the field itself, because
  * inside a JSON string every quote is escaped. Given twice, or spelled with escapes, two parsers
  * could read two models from the text, and the one served would not be the one billed.
  */
-function namesOnce(text: string): boolean {
+export function namesOnce(text: string): boolean {
   const first = text.indexOf('"model"')
   return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !escapedLetter.test(text)
 }

@@ -1,5 +1,5 @@
-// The error body of the chat protocol.
-import type { Fault } from '../protocol.ts'
+// The error object that chat, responses and embeddings share.
+import type { Fault } from './protocol.ts'
 
 interface Row {
   type: string
@@ -23,12 +23,19 @@ const byStatus: Record<number, Row> = {
   503: { type: 'server_error', code: 'overloaded' },
 }
 
-export function chatErrorBody(fault: Fault): unknown {
+export interface ErrorObject extends Row {
+  message: string
+  param: string | null
+}
+
+export const errorBody = (fault: Fault): unknown => ({ error: errorObject(fault) })
+
+export function errorObject(fault: Fault): ErrorObject {
   const row =
     (fault.reason === undefined ? undefined : byReason[fault.reason]) ??
     byStatus[fault.status] ??
     (fault.status >= 500
       ? { type: 'server_error', code: 'internal_error' }
       : { type: 'invalid_request_error', code: 'invalid_request' })
-  return { error: { message: fault.message, ...row, param: fault.param ?? null } }
+  return { message: fault.message, ...row, param: fault.param ?? null }
 }

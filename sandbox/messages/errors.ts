@@ -1,0 +1,20 @@
+// The error body of the messages protocol. It has no codes: the type and the text are all.
+import type { Fault } from '../protocol.ts'
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+export function messagesError({ status, message }: Fault) {
+  const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+  return { type: 'error', error: { type, message } }
+}

@@ -1,0 +1,50 @@
+// The messages protocol as an upstream speaks it. Any version and any beta is served alike.
+import { answerText, failureOf, type TextStyle } from '../answer-text.ts'
+import { asObject, isFault } from '../fields.ts'
+import { PromptCache } from '../prompt.ts'
+import {
+  type Answer,
+  type Ask,
+  bearerKey,
+  jsonAnswer,
+  namedEvent,
+  type ProtocolMaker,
+} from '../protocol.ts'
+import { layOutPrompt } from '../turns.ts'
+import { messagesError } from './errors.ts'
+import { readCountable, readMessagesRequest } from './request.ts'
+import { streamEvents, wholeMessage } from './wire.ts'
+
+const style: TextStyle = { read: readMessagesRequest, whole: wholeMessage, events: streamEvents }
+
+export const messages: ProtocolMaker = () => {
+  const cache = new PromptCache()
+  return {
+    protocol: 'messages',
+    // A channel's address for this protocol has no version in it.
+    basePath: '',
+    delaySlows: 'answer',
+    idHeaders: ['request-id', 'x-request-id'],
+    readKey: (headers) => headers.get('x-api-key') ?? bearerKey(headers),
+    readUser: (fields) => asObject(fields['metadata'])['user_id'],
+    errorBody: (fault, id) => ({ ...messagesError(fault), request_id: id }),
+    errorEvent: (fault) => namedEvent(messagesError(fault)).wire,
+    routes: [
+      {
+        method: 'POST',
+        path: /^\/v1\/messages$/,
+        answer: (ask) => answerText(ask, cache, style),
+      },
+      { method: 'POST', path: /^\/v1\/messages\/count_tokens$/, answer: countInput },
+    ],
+  }
+}
+
+/** Counts only: nothing is cached, and the call log books no tokens. */
+function countInput({ fields, directives }: Ask): Answer {
+  const request = readCountable(fields)
+  if (isFault(request)) return { kind: 'fault', fault: request }
+  const fault = failureOf(directives)
+  if (fault !== undefined) return { kind: 'fault', fault }
+  return jsonAnswer({ input_tokens: layOutPrompt(request.tools, request.turns).tokens })
+}

@@ -1,0 +1,99 @@
+// Reads a responses request: instructions and the items of its input, which are turns, function
+// calls, their results and earlier reasoning.
+import type { TextRequest } from '../answer-text.ts'
+import type { ToolChoice } from '../choose-tool.ts'
+import {
+  asList,
+  asObject,
+  asText,
+  invalid,
+  isFault,
+  type Json,
+  missing,
+  readLimit,
+} from '../fields.ts'
+import type { Fault } from '../protocol.ts'
+import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../turns.ts'
+
+export function readResponsesRequest(fields: Json): TextRequest | Fault {
+  const { model, instructions } = fields
+  if (typeof model !== 'string' || model === '') return missing('model')
+  const turns = readInput(fields['input'])
+  if (isFault(turns)) return turns
+  const maxTokens = readLimit(fields, 'max_output_tokens')
+  if (isFault(maxTokens)) return maxTokens
+  const format = asObject(asObject(fields['text'])['format'])['type']
+  const effort = asObject(fields['reasoning'])['effort'] ?? 'none'
+  return {
+    model,
+    turns: typeof instructions === 'string' ? [turnOf('system', instructions), ...turns] : turns,
+    tools: readTools(fields['tools'], (tool) => {
+      const { type, name, parameters } = tool
+      return { name: type === 'function' ? name : undefined, parameters }
+    }),
+    toolChoice: readChoice(fields['tool_choice']),
+    stream: fields['stream'] === true,
+    choices: 1,
+    maxTokens,
+    json: format === 'json_object' || format === 'json_schema',
+    reasons: effort !== 'none',
+  }
+}
+
+function readInput(input: unknown): Turn[] | Fault {
+  if (typeof input === 'string' && input !== '') return [turnOf('user', input)]
+  if (!Array.isArray(input) || input.length === 0) return missing('input')
+  const odd = input.findIndex((item) => {
+    const { type = 'message', role } = asObject(item)
+    return typeof type !== 'string' || (type === 'message' && typeof role !== 'string')
+  })
+  if (odd === -1) return input.map((item) => readItem(asObject(item)))
+  const message = `'input[${odd}]' is neither a message with a role nor an item with a type.`
+  return invalid(`input[${odd}]`, message)
+}
+
+const turnOf = (role: string, text: string): Turn => ({
+  role,
+  parts: [textPart(text)],
+  mark: 'none',
+})
+
+function readItem(item: Json): Turn {
+  const turn = { role: 'assistant', mark: markOf(item) }
+  switch (item['type']) {
+    case undefined:
+    case 'message':
+      return { ...turn, role: String(item['role']), parts: readContent(item['content']) }
+    case 'function_call':
+      return { ...turn, parts: [item['name'], item['arguments']].map((one) => textOf(one)) }
+    case 'function_call_output': {
+      const parts = readContent(item['output'])
+      const results = parts.length === 0 ? [textPart('')] : parts
+      return { ...turn, role: 'tool', parts: results.map((part) => ({ ...part, result: true })) }
+    }
+    case 'reasoning': {
+      const thoughts = [...asList(item['summary']), ...asList(item['content'])]
+      return { ...turn, parts: thoughts.map((one) => textOf(asObject(one)['text'])) }
+    }
+    default:
+      return { ...turn, parts: [textPart(JSON.stringify(item))] }
+  }
+}
+
+const textOf = (value: unknown): Part => textPart(asText(value))
+
+function readContent(content: unknown): Part[] {
+  if (typeof content === 'string') return [textPart(content)]
+  return asList(content).map((one) => {
+    const part = asObject(one)
+    const { text, type } = part
+    if (typeof text === 'string') return textPart(text, markOf(part))
+    return mediaPart(part, type === 'input_image')
+  })
+}
+
+function readChoice(choice: unknown): ToolChoice {
+  if (choice === 'required' || choice === 'none') return choice
+  const { type, name } = asObject(choice)
+  return type === 'function' && typeof name === 'string' ? { name } : 'auto'
+}

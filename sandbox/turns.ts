@@ -1,0 +1,109 @@
+// What every text protocol's request comes down to: functions, then turns made of parts. Counts
+// and remembers them as a prompt, and finds in them what the answer depends on. Knows no wire.
+import { asList, asObject, type Json } from './fields.ts'
+import { type Mark, Prompt } from './prompt.ts'
+
+export type Part = TextPart | MediaPart
+
+export interface TextPart {
+  kind: 'text'
+  text: string
+  mark: Mark
+  /** Belongs to what a function gave back. */
+  result?: true
+}
+
+export interface MediaPart {
+  kind: 'media'
+  /** Whatever tells this medium from another one. */
+  reference: string
+  picture: boolean
+  mark: Mark
+  result?: true
+}
+
+export interface Turn {
+  role: string
+  parts: readonly Part[]
+  mark: Mark
+}
+
+export interface Tool {
+  /** Empty for what the upstream would run itself: it counts, and is never called. */
+  name: string
+  /** The JSON schema of its arguments. */
+  parameters: Json
+  /** As it counts. */
+  definition: string
+  mark: Mark
+}
+
+export function markOf(holder: Json): Mark {
+  const { type, ttl } = asObject(holder['cache_control'])
+  if (type !== 'ephemeral') return 'none'
+  return ttl === '1h' ? 'hour' : 'minutes'
+}
+
+/** Without its marker: the same thing is the same prompt wherever the marker has moved. */
+const unmarked = (holder: Json): string => JSON.stringify({ ...holder, cache_control: undefined })
+
+export const textPart = (text: string, mark: Mark = 'none'): TextPart => ({
+  kind: 'text',
+  text,
+  mark,
+})
+
+export const mediaPart = (part: Json, picture: boolean): MediaPart => ({
+  kind: 'media',
+  reference: unmarked(part),
+  picture,
+  mark: markOf(part),
+})
+
+/** `describe` says where a protocol keeps the name and the schema of a function. */
+export function readTools(
+  tools: unknown,
+  describe: (tool: Json) => { name: unknown; parameters: unknown },
+): Tool[] {
+  return asList(tools).map((one) => {
+    const tool = asObject(one)
+    const { name, parameters } = describe(tool)
+    return {
+      name: typeof name === 'string' ? name : '',
+      parameters: asObject(parameters),
+      definition: unmarked(tool),
+      mark: markOf(tool),
+    }
+  })
+}
+
+export function layOutPrompt(tools: readonly Tool[], turns: readonly Turn[]): Prompt {
+  const prompt = new Prompt()
+  for (const tool of tools) {
+    prompt.addText(tool.definition)
+    prompt.endPart(tool.mark)
+  }
+  for (const turn of turns) {
+    prompt.openMessage(turn.role)
+    for (const part of turn.parts) {
+      if (part.kind === 'text') prompt.addText(part.text)
+      else prompt.addMedia(part.reference)
+      prompt.endPart(part.mark)
+    }
+    prompt.endPart(turn.mark)
+  }
+  return prompt
+}
+
+export const countPictures = (turns: readonly Turn[]): number =>
+  turns.flatMap((turn) => turn.parts).filter((part) => part.kind === 'media' && part.picture).length
+
+/** What the user said last; empty when a function's result has come since. */
+export function lastUserText(turns: readonly Turn[]): string {
+  const last = turns.findLast((turn) => turn.role === 'user' || turn.parts.some(isResult))
+  if (last === undefined) return ''
+  const since = last.parts.slice(last.parts.findLastIndex(isResult) + 1)
+  return since.map((part) => (part.kind === 'text' ? part.text : '')).join('\n')
+}
+
+const isResult = (part: Part): boolean => part.result === true

@@ -1,0 +1,34 @@
+// An upstream's failure as the caller may read it: cleaned of secrets and places, its own words kept.
+import type { Route } from '../catalog/snapshot.ts'
+import type { UpstreamError } from '../contract/provider.ts'
+import type { TextCall } from '../contract/requests.ts'
+import { takeRequestId } from '../lib/redact-request-id.ts'
+import type { Engine } from './engine.ts'
+
+export function cleaned(
+  engine: Engine,
+  error: UpstreamError,
+  { body, model }: Pick<TextCall, 'body' | 'model'>,
+  { upstreamModel }: Pick<Route, 'upstreamModel'>,
+): UpstreamError {
+  const { text, requestId } = takeRequestId(error.message)
+  const id = error.upstreamRequestId ?? requestId
+  const message = engine.cleaner.clean(text, {
+    // Some writers of JSON escape every slash; the caller's addresses are its own all the same.
+    keep: body.replaceAll('\\/', '/'),
+    rename: upstreamModel === model ? [] : [[upstreamModel, model]],
+  })
+  return {
+    ...error,
+    message: message || 'the upstream failed',
+    ...(id !== undefined && { upstreamRequestId: safeId(engine, id) }),
+  }
+}
+
+const longestId = 200
+const idShape = /^[\x21-\x7e]+$/
+
+/** An id comes from the upstream too, and nobody promises that it is only an id. */
+export function safeId({ cleaner }: Pick<Engine, 'cleaner'>, id: string): string {
+  return idShape.test(id) ? cleaner.cleanLine(id).slice(0, longestId) : ''
+}

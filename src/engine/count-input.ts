@@ -1,0 +1,73 @@
+// How large the input of a call is: asked of a channel that can tell, else estimated. Costs nothing,
+// but counts against the token's limit of requests.
+import { Refusal } from '../contract/errors.ts'
+import type { CountReply } from '../contract/provider.ts'
+import type { RateView } from '../contract/rate.ts'
+import type { RequestRecord, TextCall } from '../contract/requests.ts'
+import { enter, findServed } from './admit.ts'
+import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
+import { type ChannelStanding, standingOf } from './channel-standing.ts'
+import type { CallContext, Engine } from './engine.ts'
+import { beginTry, endTry, upstreamOf } from './open-call.ts'
+import { pickRoute } from './pick-route.ts'
+
+export interface Counted {
+  inputTokens: number
+  estimated: boolean
+  rate: RateView | undefined
+}
+
+/** An upstream that does not know the question is not asked again for a while. */
+const askAgainMs = 10 * 60_000
+const untilByChannel = new WeakMap<ChannelStanding, number>()
+
+export async function countInput(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): Promise<Counted | Refusal> {
+  const record = newRecord(ctx, call.interface, call.model)
+  record.detail.operation = 'count_tokens'
+  const served = findServed(engine, ctx, call)
+  const pass = served instanceof Refusal ? served : await enter(engine, ctx, call)
+  if (served instanceof Refusal || pass instanceof Refusal) {
+    return recordUnbilled(engine, record, 'refused', pass as Refusal)
+  }
+  const routes = served.routes.filter(({ channel }) => mayAsk(engine, channel.id))
+  const picked = routes.length === 0 ? undefined : pickRoute(engine, routes)
+  const reply =
+    picked === undefined || picked === 'full' || picked instanceof Refusal
+      ? undefined
+      : await ask(engine, ctx, call, record, picked)
+  pass.leave(undefined)
+  endRecord(engine, record, 'complete', 200)
+  const estimated = reply?.kind !== 'counted'
+  if (estimated) record.detail.estimated = true
+  writeRecord(engine, record)
+  const inputTokens = estimated ? call.inputTokens : reply.inputTokens
+  return { inputTokens, estimated, rate: pass.view }
+}
+
+const mayAsk = (engine: Engine, id: string): boolean =>
+  (untilByChannel.get(standingOf(engine.standings, id)) ?? 0) <= engine.clock.nowMs()
+
+async function ask(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  record: RequestRecord,
+  picked: Parameters<typeof beginTry>[2],
+): Promise<CountReply | undefined> {
+  const trying = beginTry(engine, record, picked)
+  ctx.signal.addEventListener('abort', trying.stop)
+  const reply = await trying.provider.countTokens?.(call, upstreamOf(engine, trying), trying.stop)
+  ctx.signal.removeEventListener('abort', trying.stop)
+  endTry(engine, trying)
+  trying.standing.health.dropProbe()
+  trying.standing.dropKeyProbe(trying.key)
+  // How a question of no weight was answered says little about the channel's health.
+  if (reply?.kind === 'failed') {
+    untilByChannel.set(trying.standing, engine.clock.nowMs() + askAgainMs)
+  }
+  return reply
+}

@@ -1,0 +1,57 @@
+// Which models an upstream account turned out not to be entitled to: learned from its refusals and
+// from channel tests, forgotten on the next good test and, because accounts change, after a while.
+
+/** A model that has worked before must be refused that often in a row: once may be a hiccup. */
+const refusalsAfterWork = 3
+const rememberMs = 10 * 60_000
+
+interface Denial {
+  refusals: number
+  untilMs: number
+}
+
+export class Entitlements {
+  readonly #nowMs: () => number
+  readonly #denials = new Map<string, Denial>()
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** Whether anything is known to be denied at all; usually not, and then nobody has to look. */
+  get any(): boolean {
+    return this.#denials.size > 0
+  }
+
+  isDenied(channel: string, model: string): boolean {
+    const key = keyOf(channel, model)
+    const denial = this.#denials.get(key)
+    if (denial === undefined) return false
+    if (denial.untilMs === 0 || denial.untilMs > this.#nowMs()) return denial.untilMs !== 0
+    this.#denials.delete(key)
+    return false
+  }
+
+  refused(channel: string, model: string, hasWorked: boolean): void {
+    const key = keyOf(channel, model)
+    const denial = this.#denials.get(key) ?? { refusals: 0, untilMs: 0 }
+    denial.refusals++
+    if (!hasWorked || denial.refusals >= refusalsAfterWork) {
+      denial.untilMs = this.#nowMs() + rememberMs
+    }
+    this.#denials.set(key, denial)
+  }
+
+  granted(channel: string, model: string): void {
+    if (this.#denials.size > 0) this.#denials.delete(keyOf(channel, model))
+  }
+
+  /** Models this channel is known to refuse. */
+  deniedOn(channel: string): string[] {
+    return [...this.#denials]
+      .filter(([key, { untilMs }]) => key.startsWith(`${channel}\n`) && untilMs > this.#nowMs())
+      .map(([key]) => key.slice(channel.length + 1))
+  }
+}
+
+const keyOf = (channel: string, model: string): string => `${channel}\n${model}`

@@ -1,0 +1,59 @@
+// What a call teaches about the channel it was sent to: its health, its keys, its entitlements.
+import type { UpstreamError } from '../contract/provider.ts'
+import type { Engine } from './engine.ts'
+import type { PickedRoute } from './pick-route.ts'
+
+type Asked = Pick<PickedRoute, 'route' | 'key' | 'standing'>
+
+/** A key that was refused, and not just asked to slow down, is left alone for so long. */
+const refusedKeyMs = 60_000
+
+export function noteSuccess(
+  { entitlements }: Engine,
+  { route, key, standing }: Asked,
+  model: string,
+) {
+  standing.health.succeeded()
+  standing.keySucceeded(key)
+  if (!standing.worked.has(model)) standing.worked.add(model)
+  entitlements.granted(route.channel.id, model)
+}
+
+export function noteFailure(
+  engine: Engine,
+  { route, key, standing }: Asked,
+  model: string,
+  error: UpstreamError,
+): void {
+  const nowMs = engine.clock.nowMs()
+  const { health } = standing
+  if (error.about === 'model') {
+    health.dropProbe()
+    engine.entitlements.refused(route.channel.id, model, standing.worked.has(model))
+    return
+  }
+  if (error.about === 'key') {
+    health.dropProbe()
+    standing.keyStanding(key).failed(nowMs, pauseMs(error))
+    return
+  }
+  // A refusal of the request itself shows that the channel is well.
+  if (isAboutRequest(error)) health.succeeded()
+  else health.failed(nowMs)
+  standing.dropKeyProbe(key)
+}
+
+/** The caller left before the upstream said anything. */
+export function noteSilence(_: Engine, { key, standing }: Asked): void {
+  standing.health.dropProbe()
+  standing.dropKeyProbe(key)
+}
+
+function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000
+  return code === 'upstream_rate_limited' ? undefined : refusedKeyMs
+}
+
+/** The next channel would say the same. */
+export const isAboutRequest = ({ code }: UpstreamError): boolean =>
+  code === 'upstream_invalid_request' || code === 'content_policy_violation'

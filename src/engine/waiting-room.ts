@@ -1,0 +1,48 @@
+// Calls for which every channel is full wait here for a moment: first come, first served, bounded
+// in number and time.
+
+interface Waiter {
+  channels: readonly string[]
+  wake(hasRoom: boolean): void
+}
+
+export class WaitingRoom {
+  readonly #most: number
+  readonly #longestMs: number
+  readonly #waiters = new Set<Waiter>()
+
+  constructor(limits: { queuedCalls: number; queueMs: number }) {
+    this.#most = limits.queuedCalls
+    this.#longestMs = limits.queueMs
+  }
+
+  /** True as soon as one of the channels has room; false when it takes too long or too many wait. */
+  wait(channels: readonly string[], signal: AbortSignal): Promise<boolean> {
+    if (this.#waiters.size >= this.#most || signal.aborted) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      const leave = () => waiter.wake(false)
+      const timer = setTimeout(leave, this.#longestMs)
+      const waiter: Waiter = {
+        channels,
+        wake: (hasRoom) => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', leave)
+          this.#waiters.delete(waiter)
+          resolve(hasRoom)
+        },
+      }
+      signal.addEventListener('abort', leave)
+      this.#waiters.add(waiter)
+    })
+  }
+
+  /** A call on this channel has ended. */
+  freed(channel: string): void {
+    if (this.#waiters.size === 0) return
+    for (const waiter of this.#waiters) {
+      if (!waiter.channels.includes(channel)) continue
+      waiter.wake(true)
+      return
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// The caller's own words: what of an upstream's text stood, as a thing of its own, in the request.
+// Parts that stay are taken out of the way of the other rules and put back at the end.
+
+/** Upstreams quote one or two addresses; each look goes through the whole request. */
+const maxLooks = 32
+/** A request with media inside is long; its addresses are looked for up to here. */
+const maxKeepLength = 4 * 1024 * 1024
+/** How often one match may turn out to be a part of something longer. */
+const maxPlaces = 64
+/** One private-use character stands for each part that stays. */
+const firstShield = 0xe000
+const maxShields = 256
+
+/** `path` is an address up to its query. */
+type KeptKind = 'url' | 'path' | 'word'
+
+export interface Kept {
+  /** Whether the caller wrote exactly this, and not something longer that contains it. */
+  isOwn(match: string, kind: KeptKind): boolean
+  /** A stand-in no rule looks at; the match itself once there are too many. */
+  shield(match: string): string
+  restore(text: string): string
+}
+
+export function createKept(sent: string): Kept {
+  const keep = sent.length > maxKeepLength ? sent.slice(0, maxKeepLength) : sent
+  const known = new Map<string, boolean>()
+  const shielded: string[] = []
+  return {
+    isOwn(match, kind) {
+      if (keep === '' || match === '') return false
+      const name = `${kind} ${match}`
+      const before = known.get(name)
+      if (before !== undefined) return before
+      if (known.size >= maxLooks) return false
+      const found = spellingsOf(match).some((spelling) => standsIn(keep, spelling, kind))
+      known.set(name, found)
+      return found
+    },
+    shield(match) {
+      if (shielded.length >= maxShields) return match
+      shielded.push(match)
+      return String.fromCharCode(firstShield + shielded.length - 1)
+    },
+    restore: (text) =>
+      text.replace(/[\ue000-\ue0ff]/g, (mark) => shielded[mark.charCodeAt(0) - firstShield] ?? ''),
+  }
+}
+
+/** So that nobody's text can pass for a shield. */
+export function withoutShields(text: string): string {
+  return text.replace(/[\ue000-\ue0ff]/g, '\ufffd')
+}
+
+/** The request is JSON, in which the same address can be written in several ways. */
+function spellingsOf(match: string): string[] {
+  const spellings = new Set([
+    match,
+    match.replaceAll('\\/', '/'),
+    match.replaceAll('/', '\\/'),
+    match.replaceAll('&', '\\u0026'),
+    JSON.stringify(match).slice(1, -1),
+  ])
+  return [...spellings]
+}
+
+function standsIn(keep: string, match: string, kind: KeptKind): boolean {
+  let at = keep.indexOf(match)
+  for (let place = 0; at >= 0 && place < maxPlaces; place++) {
+    if (isWhole(keep, at, at + match.length, kind)) return true
+    at = keep.indexOf(match, at + 1)
+  }
+  return false
+}
+
+function isWhole(keep: string, start: number, end: number, kind: KeptKind): boolean {
+  const before = keep[start - 1] ?? ' '
+  if (kind !== 'word') {
+    // An address inside another one, as in `?from=https://…`, is not the caller's own.
+    if (!/[\s"'`<>()[\]{},;|\\]/.test(before)) return false
+    if (kind === 'path') return keep[end] === '?'
+    return /^[.,;:!?)\]}]{0,4}(?:[\s"'`<>\\|]|$)/.test(keep.slice(end, end + 8))
+  }
+  if (/[\w.-]/.test(before)) return false
+  return !/^(?:[\w-]|\.\w)/.test(keep.slice(end, end + 2))
+}

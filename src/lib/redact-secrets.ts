@@ -1,0 +1,228 @@
+// Finds configured secrets in a text: whole or in pieces, in any case, plain or escaped, in base64
+// or hex, or with the middle hidden. Knows the secrets and nothing else of what may be private.
+import { indexEnds, maskedRanges } from './redact-masked.ts'
+import { lower, type Range, viewsOf } from './redact-view.ts'
+
+/** The shortest piece of a secret that tells something; shorter secrets cannot be looked for. */
+const shortestPiece = 8
+/** A piece made of plain words goes from this length on: one word, or several. */
+const longWord = 16
+const longWords = 12
+
+const hard = 1
+const soft = 2
+const weak = 4
+const encoded = 8
+
+interface PieceIndex {
+  /** A bit for each hash of a piece: nearly every place in a text ends here. */
+  readonly bits: Uint32Array
+  readonly shift: number
+  readonly kinds: ReadonlyMap<number, number>
+}
+
+interface Form {
+  readonly text: string
+  readonly isEncoded: boolean
+}
+
+/** Takes every trace of the secrets out of a text, in time linear in its length. */
+export function createEraser(secrets: Iterable<string>): (text: string) => string {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= shortestPiece)
+  if (known.length === 0) return (text) => text
+  const kinds = new Map<number, number>()
+  const wordy: string[] = []
+  for (const secret of known) {
+    let isWordy = true
+    for (const form of formsOf(secret)) {
+      const any = addPieces(kinds, form)
+      if (!form.isEncoded && (any & hard) !== 0) isWordy = false
+    }
+    if (isWordy) wordy.push(lower(secret))
+  }
+  const index = indexOf(kinds)
+  const ends = indexEnds(known)
+  return (text) => {
+    const ranges = text.length < shortestPiece ? [] : findRanges(text, index, wordy)
+    maskedRanges(text, ends, ranges)
+    return ranges.length === 0 ? text : without(text, ranges)
+  }
+}
+
+/** Escaped forms are not here: the views of a text undo those. */
+function formsOf(secret: string): Form[] {
+  const bytes = Buffer.from(secret)
+  const forms: Form[] = [
+    { text: secret, isEncoded: false },
+    { text: bytes.toString('hex'), isEncoded: true },
+  ]
+  if (secret.includes(' ')) forms.push({ text: secret.replaceAll(' ', '+'), isEncoded: false })
+  // Percent signs stand for bytes, and so do characters read in the wrong alphabet.
+  if (bytes.length !== secret.length) {
+    forms.push({ text: bytes.toString('latin1'), isEncoded: false })
+  }
+  for (const before of [0, 1, 2]) {
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    // The first character also carries bits of the neighbour, and the last one if there is any.
+    const end = Math.ceil(((before + bytes.length) * 8) / 6)
+    const own = base64.slice(Math.ceil((before * 8) / 6), end)
+    forms.push({ text: own, isEncoded: true })
+    if (/[+/]/.test(own)) {
+      forms.push({ text: own.replaceAll('+', '-').replaceAll('/', '_'), isEncoded: true })
+    }
+  }
+  return forms
+}
+
+/** Adds all pieces of a form, and tells which kinds there were. */
+function addPieces(kinds: Map<number, number>, { text, isEncoded }: Form): number {
+  let any = 0
+  const dated = isEncoded ? [] : [...text.matchAll(/20\d\d[-/.]?[01]\d[-/.]?[0-3]\d/g)]
+  walk(text, (start, a, b) => {
+    const key = keyOf(a, b)
+    const inDate = dated.some(
+      ({ index, 0: date }) =>
+        start >= index - 1 && start + shortestPiece <= index + date.length + 1,
+    )
+    const piece = text.slice(start, start + shortestPiece)
+    const kind = isEncoded ? hard | encoded : inDate ? weak : kindOf(piece)
+    any |= kind
+    kinds.set(key, (kinds.get(key) ?? 0) | kind)
+  })
+  return any
+}
+
+/** Soft: could be words of a sentence. Weak: a ruler of dashes, which says nothing by itself. */
+function kindOf(piece: string): number {
+  if (new Set(piece).size <= 2) return weak
+  if (/[0-9]/.test(piece) || /[^\x20-\x7e]/.test(piece)) return hard
+  const words = piece.split(/[^A-Za-z]+/)
+  const isPlain = words.every((word) => /^(?:[A-Z]?[a-z]*|[A-Z]*)$/.test(word))
+  return isPlain && words.length <= 3 ? soft : hard
+}
+
+/** Two rolling hashes of the `shortestPiece` characters at every place, without regard to case. */
+function walk(text: string, visit: (start: number, a: number, b: number) => void): void {
+  let a = 0
+  let b = 0
+  for (let i = 0; i < text.length; i++) {
+    if (i >= shortestPiece) {
+      const gone = folded(text.charCodeAt(i - shortestPiece))
+      a -= Math.imul(gone, topA)
+      b -= Math.imul(gone, topB)
+    }
+    const code = folded(text.charCodeAt(i))
+    a = (Math.imul(a, baseA) + code) | 0
+    b = (Math.imul(b, baseB) + code) | 0
+    if (i >= shortestPiece - 1) visit(i - shortestPiece + 1, a, b)
+  }
+}
+
+const baseA = 0x01000193
+const baseB = 0x5bd1e995
+const topA = power(baseA, shortestPiece - 1)
+const topB = power(baseB, shortestPiece - 1)
+
+function power(base: number, exponent: number): number {
+  let product = 1
+  for (let i = 0; i < exponent; i++) product = Math.imul(product, base)
+  return product
+}
+
+const folded = (code: number): number => (code >= 65 && code <= 90 ? code + 32 : code)
+
+/** 53 bits of both hashes: chance hits on pieces that are nobody's do not happen. */
+const keyOf = (a: number, b: number): number => (a >>> 0) * 2 ** 21 + (b >>> 11)
+
+function indexOf(kinds: ReadonlyMap<number, number>): PieceIndex {
+  const size = Math.min(24, Math.max(12, Math.ceil(Math.log2(kinds.size * 16 + 1))))
+  const bits = new Uint32Array(2 ** (size - 5))
+  const shift = 32 - size
+  for (const key of kinds.keys()) {
+    const slot = slotOf(Math.floor(key / 2 ** 21) | 0, shift)
+    bits[slot >>> 5]! |= 1 << (slot & 31)
+  }
+  return { bits, shift, kinds }
+}
+
+/** The low bits of the hash know the low bits of the characters only, so the high ones choose. */
+const slotOf = (hash: number, shift: number): number => Math.imul(hash, 0x9e3779b1) >>> shift
+
+function findRanges(text: string, index: PieceIndex, wordy: readonly string[]): Range[] {
+  const ranges: Range[] = []
+  for (const view of viewsOf(text)) {
+    const { starts } = view
+    const found = runsIn(view.text, index)
+    if (wordy.length > 0) findWhole(view.text, wordy, found)
+    for (const [start, end] of found) {
+      ranges.push(starts === undefined ? [start, end] : [starts[start]!, starts[end]!])
+    }
+  }
+  return ranges
+}
+
+function findWhole(text: string, wordy: readonly string[], found: Range[]): void {
+  const haystack = lower(text)
+  for (const secret of wordy) {
+    let at = haystack.indexOf(secret)
+    while (at >= 0) {
+      found.push([at, at + secret.length])
+      at = haystack.indexOf(secret, at + secret.length)
+    }
+  }
+}
+
+/** Pieces that overlap or touch are one run; a run goes if it tells something. */
+function runsIn(text: string, { bits, shift, kinds }: PieceIndex): Range[] {
+  const runs: Range[] = []
+  let start = -1
+  let end = -1
+  let kind = 0
+  const close = () => {
+    if (start >= 0 && tells(text.slice(start, end), kind)) {
+      runs.push((kind & encoded) !== 0 ? widened(text, start, end) : [start, end])
+    }
+  }
+  walk(text, (at, a, b) => {
+    const slot = slotOf(a, shift)
+    if ((bits[slot >>> 5]! & (1 << (slot & 31))) === 0) return
+    const hit = kinds.get(keyOf(a, b))
+    if (hit === undefined) return
+    if (at > end) {
+      close()
+      start = at
+      kind = 0
+    }
+    end = at + shortestPiece
+    kind |= hit
+  })
+  close()
+  return runs
+}
+
+function tells(run: string, kind: number): boolean {
+  if ((kind & hard) !== 0) return true
+  if ((kind & soft) === 0) return false
+  const words = run.replace(/^[^A-Za-z]+/, '').replace(/[^A-Za-z]+$/, '')
+  return words.length >= (/[^A-Za-z]/.test(words) ? longWords : longWord)
+}
+
+/** The rest of an encoded word is what stood beside the secret, and one character of both. */
+function widened(text: string, start: number, end: number): Range {
+  let from = start
+  let to = end
+  while (from > 0 && /[A-Za-z0-9+]/.test(text[from - 1]!)) from--
+  while (to < text.length && /[A-Za-z0-9+=]/.test(text[to]!)) to++
+  return [from, to]
+}
+
+function without(text: string, ranges: Range[]): string {
+  ranges.sort((a, b) => a[0] - b[0])
+  let out = ''
+  let from = 0
+  for (const [start, end] of ranges) {
+    if (start >= from) out += `${text.slice(from, start)}[secret]`
+    from = Math.max(from, end)
+  }
+  return out + text.slice(from)
+}

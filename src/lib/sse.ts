@@ -1,0 +1,58 @@
+// Server-sent events as bytes: where they end, and what they say. Knows no protocol.
+
+const blankLine = Buffer.from('\n\n')
+const dosBlankLine = Buffer.from('\r\n\r\n')
+
+/** Index just after the last blank line; 0 when no event is whole yet. */
+export function endOfLastEvent(bytes: Buffer): number {
+  const last = bytes.length - 1
+  if (last >= 1 && bytes[last] === 0x0a && bytes[last - 1] === 0x0a) return bytes.length
+  const unix = bytes.lastIndexOf(blankLine)
+  const dos = bytes.lastIndexOf(dosBlankLine)
+  return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
+}
+
+/** Index where the event that holds this byte begins. */
+export function startOfEvent(bytes: Buffer, at: number): number {
+  const unix = bytes.lastIndexOf(blankLine, at)
+  const dos = bytes.lastIndexOf(dosBlankLine, at)
+  return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
+}
+
+/** Whole events, each with its closing blank line. */
+export const splitEvents = (text: string): string[] =>
+  text.match(/[\s\S]*?(?:\r\n\r\n|\n\n)/g) ?? []
+
+/** The event's data, its lines joined; undefined for comments and other fields. */
+export function dataOf(event: string): string | undefined {
+  if (event.startsWith('data: ') && event.indexOf('\n') === event.length - 2) {
+    return event.slice(6, -2)
+  }
+  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'))
+  if (lines.length === 0) return undefined
+  return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
+}
+
+/**
+ * Where the first event before `end` begins that is not one line of `data: {…}`, with or without
+ * a line `event: …` before it; -1 if all are. `seen` is told how many were as they should be.
+ * A look at both ends of each event: opening every one would cost more than forwarding it.
+ */
+export function findOddEvent(bytes: Buffer, end: number, seen: { events: number }): number {
+  let start = 0
+  while (start < end) {
+    const close = bytes.indexOf(blankLine, start)
+    const data = bytes[start] === 0x65 ? bytes.indexOf(0x0a, start) + 1 : start
+    const usual =
+      close !== -1 &&
+      bytes[close - 1] === 0x7d && // }
+      bytes[data + 6] === 0x7b && // {
+      bytes[data] === 0x64 && // d
+      bytes[data + 5] === 0x20 &&
+      data + 6 < close
+    if (!usual) return start
+    seen.events++
+    start = close + 2
+  }
+  return -1
+}

@@ -1,0 +1,93 @@
+// A chat answer as a stream and a chat stream as an answer, for upstreams that mix up the two.
+import { isObject } from '../../lib/json.ts'
+import type { Json } from '../text/style.ts'
+
+const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
+
+/** One event per choice with all of it, one with its reason to stop, then usage and the marker. */
+export function fromAnswer(answer: Json): string[] {
+  const { choices, usage, ...rest } = answer
+  const same = { ...rest, object: 'chat.completion.chunk' }
+  const chunk = (index: unknown, delta: unknown, finish_reason: unknown) =>
+    event({ ...same, choices: [{ index, delta, logprobs: null, finish_reason }] })
+  const list = Array.isArray(choices) ? choices.filter(isObject) : []
+  return [
+    ...list.flatMap(({ index, message, finish_reason }) => [
+      chunk(index, numberedTools(isObject(message) ? message : {}), null),
+      chunk(index, {}, finish_reason ?? 'stop'),
+    ]),
+    ...(isObject(usage) ? [event({ ...same, choices: [], usage })] : []),
+    'data: [DONE]\n\n',
+  ]
+}
+
+/** In a stream, calls of tools carry their place. */
+function numberedTools(message: Json): Json {
+  const calls = message['tool_calls']
+  if (!Array.isArray(calls)) return message
+  return { ...message, tool_calls: calls.map((call, index) => ({ index, ...call })) }
+}
+
+interface Gathered {
+  message: Record<string, unknown>
+  finish_reason: unknown
+}
+
+/** Undefined when some answer in it has not said why it stopped. */
+export function toAnswer(events: readonly Json[]): Json | undefined {
+  const first = events[0]
+  if (first === undefined) return undefined
+  const failed = events.find(({ error }) => isObject(error) || typeof error === 'string')
+  if (failed !== undefined) return failed
+  const choices = new Map<number, Gathered>()
+  let usage: unknown
+  for (const data of events) {
+    if (isObject(data['usage'])) usage = data['usage']
+    const list = Array.isArray(data['choices']) ? data['choices'].filter(isObject) : []
+    for (const choice of list) gather(choices, choice)
+  }
+  const whole = [...choices].toSorted(([a], [b]) => a - b)
+  if (whole.length === 0 || whole.some(([, { finish_reason }]) => finish_reason === null)) {
+    return undefined
+  }
+  const { choices: _, usage: __, ...rest } = first
+  return {
+    ...rest,
+    object: 'chat.completion',
+    choices: whole.map(([index, choice]) => ({ index, ...choice })),
+    ...(usage !== undefined && { usage }),
+  }
+}
+
+function gather(choices: Map<number, Gathered>, choice: Json): void {
+  const index = typeof choice['index'] === 'number' ? choice['index'] : 0
+  const known = choices.get(index) ?? {
+    message: { role: 'assistant', content: null },
+    finish_reason: null,
+  }
+  choices.set(index, known)
+  known.finish_reason = choice['finish_reason'] ?? known.finish_reason
+  const delta = isObject(choice['delta']) ? choice['delta'] : {}
+  for (const [name, value] of Object.entries(delta)) {
+    if (name === 'tool_calls') gatherTools(known.message, value)
+    else if (name !== 'role' && typeof value === 'string') {
+      known.message[name] = `${known.message[name] ?? ''}${value}`
+    } else if (value !== null) known.message[name] ??= value
+  }
+}
+
+function gatherTools(message: Record<string, unknown>, pieces: unknown): void {
+  message['tool_calls'] ??= []
+  const calls = message['tool_calls'] as Record<string, unknown>[]
+  for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
+    const { index, function: made, ...rest } = piece
+    const at = typeof index === 'number' && index <= calls.length ? index : calls.length
+    const call = calls[at] ?? { function: { name: '', arguments: '' } }
+    calls[at] = call
+    const named = call['function'] as Record<string, string>
+    const { name, arguments: given } = isObject(made) ? made : {}
+    if (typeof name === 'string') named['name'] += name
+    if (typeof given === 'string') named['arguments'] += given
+    Object.assign(call, rest)
+  }
+}

@@ -1,0 +1,35 @@
+// A chat stream: unnamed events, usage in an event of its own near the end, `[DONE]` as the last.
+import { isObject } from '../../lib/json.ts'
+import { readErrorEvent } from '../text/errors.ts'
+import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { fromAnswer, toAnswer } from './convert.ts'
+import { readUsage } from './usage.ts'
+
+const finishReason = /"finish_reason"\s*:\s*"/
+
+export const stream: StreamStyle = {
+  signs: ['"usage":{', '"usage": {', '"error"'],
+  marker: '[DONE]',
+  read,
+  // The usage must have come, or the only answer must have said why it stopped.
+  ending: ({ call, reported }, lastText) =>
+    reported.raw !== undefined || (call.choices === 1 && finishReason.test(lastText))
+      ? 'data: [DONE]\n\n'
+      : undefined,
+  textField: /"(?:content|reasoning_content|arguments)":"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  fromAnswer,
+  toAnswer,
+}
+
+function read(data: Json, state: StreamState): Verdict {
+  const { error, usage, choices } = data
+  if (isObject(error) || typeof error === 'string') {
+    return { failed: readErrorEvent(error, state.upstreamRequestId) }
+  }
+  if (!isObject(usage)) return 'pass'
+  state.reported = readUsage(usage)
+  if (state.call.wantsUsage) return 'pass'
+  if (!Array.isArray(choices) || choices.length === 0) return 'hide'
+  const { usage: _, ...rest } = data
+  return { instead: `data: ${JSON.stringify(rest)}\n\n` }
+}

@@ -1,0 +1,44 @@
+// Upstreams that speak the embeddings style.
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json.ts'
+import { textProvider } from '../text/provider.ts'
+import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
+import { readUsage } from './usage.ts'
+import { asBase64, asFloats } from './vectors.ts'
+
+export const embeddingsStyle: TextStyle = {
+  protocol: 'embeddings',
+  path: '/embeddings',
+  noun: 'a list of embeddings',
+  headers: (_, upstream) => bearer(upstream),
+  readAnswer,
+}
+
+export const embeddings = textProvider(embeddingsStyle)
+
+/**
+ * Vectors in the encoding that was asked for: SDKs decode what they asked for without looking, and
+ * not every upstream knows both.
+ */
+function readAnswer(answer: Json, call: TextCall): ReadAnswer | undefined {
+  const { data, usage } = answer
+  if (!Array.isArray(data) || data.length === 0) return undefined
+  const wanted = call.fields['encoding_format'] === 'base64' ? 'string' : 'object'
+  let changed = false
+  const encoded: unknown[] = []
+  for (const item of data) {
+    if (!isObject(item)) return undefined
+    const vector = item['embedding']
+    if (typeof vector !== 'string' && !Array.isArray(vector)) return undefined
+    if (typeof vector === wanted) {
+      encoded.push(item)
+      continue
+    }
+    const other = typeof vector === 'string' ? asFloats(vector) : asBase64(vector)
+    if (other === undefined) return undefined
+    changed = true
+    encoded.push({ ...item, embedding: other })
+  }
+  const read = { reported: readUsage(usage), text: () => '' }
+  return changed ? { ...read, body: JSON.stringify({ ...answer, data: encoded }) } : read
+}

@@ -1,0 +1,83 @@
+// A message as a stream and a stream as a message, for upstreams that mix up the two.
+import { isObject } from '../../lib/json.ts'
+import type { Json } from '../text/style.ts'
+import { mergeUsage } from './usage.ts'
+
+export function fromAnswer(answer: Json): string[] {
+  const { content, stop_reason, stop_sequence, usage, ...rest } = answer
+  const blocks = Array.isArray(content) ? content.filter(isObject) : []
+  const begun = { ...rest, content: [], stop_reason: null, stop_sequence: null, usage }
+  const events: Json[] = [
+    { type: 'message_start', message: begun },
+    ...blocks.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: emptied(block) },
+      ...deltas(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: stop_reason ?? 'end_turn', stop_sequence: stop_sequence ?? null },
+      ...(usage !== undefined && { usage }),
+    },
+    { type: 'message_stop' },
+  ]
+  return events.map((event) => `event: ${event['type']}\ndata: ${JSON.stringify(event)}\n\n`)
+}
+
+function emptied(block: Json): Json {
+  if (block['type'] === 'text') return { ...block, text: '' }
+  if (block['type'] === 'thinking') return { ...block, thinking: '', signature: '' }
+  return block['type'] === 'tool_use' ? { ...block, input: {} } : block
+}
+
+function deltas({ type, text, thinking, signature, input }: Json): Json[] {
+  if (type === 'text') return [{ type: 'text_delta', text }]
+  if (type === 'tool_use') {
+    return [{ type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) }]
+  }
+  if (type !== 'thinking') return []
+  const signed = signature === undefined ? [] : [{ type: 'signature_delta', signature }]
+  return [{ type: 'thinking_delta', thinking }, ...signed]
+}
+
+/** Undefined when the message has not said why it stopped. */
+export function toAnswer(events: readonly Json[]): Json | undefined {
+  const failed = events.find(({ type }) => type === 'error')
+  if (failed !== undefined) return { error: failed['error'] ?? failed }
+  const start = events.find(({ type }) => type === 'message_start')?.['message']
+  if (!isObject(start)) return undefined
+  const blocks: Record<string, unknown>[] = []
+  let ending: Json | undefined
+  let usage: unknown = start['usage']
+  for (const event of events) {
+    if (event['type'] === 'content_block_start' && isObject(event['content_block'])) {
+      blocks.push({ ...event['content_block'] })
+    }
+    const block = blocks.at(-1)
+    if (event['type'] === 'content_block_delta' && block !== undefined) grow(block, event['delta'])
+    if (event['type'] === 'content_block_stop' && block !== undefined) close(block)
+    if (event['type'] !== 'message_delta') continue
+    usage = mergeUsage(usage, event['usage'])
+    if (isObject(event['delta']) && event['delta']['stop_reason'] != null) ending = event['delta']
+  }
+  if (ending === undefined) return undefined
+  return { ...start, content: blocks, ...ending, ...(usage !== undefined && { usage }) }
+}
+
+const grownFields = ['text', 'thinking', 'signature', 'partial_json'] as const
+
+function grow(block: Record<string, unknown>, delta: unknown): void {
+  if (!isObject(delta)) return
+  for (const name of grownFields) {
+    const piece = delta[name]
+    if (typeof piece === 'string') block[name] = `${block[name] ?? ''}${piece}`
+  }
+}
+
+/** The pieces of a tool's input are JSON once they are all there. */
+function close(block: Record<string, unknown>): void {
+  const { partial_json: given } = block
+  if (typeof given !== 'string') return
+  delete block['partial_json']
+  block['input'] = given === '' ? {} : JSON.parse(given)
+}

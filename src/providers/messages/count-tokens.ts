@@ -1,0 +1,41 @@
+// How many tokens an upstream would count in a call, for upstreams that tell.
+import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json.ts'
+import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
+import { post, refusedAnswer } from '../text/send.ts'
+import type { TextStyle } from '../text/style.ts'
+import { count } from '../text/usage.ts'
+
+const maxAnswerBytes = 64 * 1024
+
+export async function countTokens(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+): Promise<CountReply> {
+  try {
+    const answer = await post(style, `${style.path}/count_tokens`, call, upstream, stop).answer
+    upstream.progress.touch()
+    const refused = await refusedAnswer(answer)
+    if (refused?.kind === 'failed') return refused
+    const text = await answer.text(maxAnswerBytes, upstream.progress)
+    const inputTokens = tokensIn(text ?? '')
+    const id = upstreamRequestId(answer)
+    if (inputTokens !== undefined) return { kind: 'counted', inputTokens, upstreamRequestId: id }
+    const message = 'the upstream answered with something that is not a count of tokens'
+    return { kind: 'failed', error: failure('upstream_invalid_response', message, id) }
+  } catch (error) {
+    return { kind: 'failed', error: notAnswered(error) }
+  }
+}
+
+function tokensIn(text: string): number | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? count(value['input_tokens']) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+// Upstreams that speak the messages style.
+import type { Provider, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json.ts'
+import { sendText } from '../text/send.ts'
+import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
+import { countTokens } from './count-tokens.ts'
+import { stream } from './stream.ts'
+import { readUsage } from './usage.ts'
+
+export const messagesStyle: TextStyle = {
+  protocol: 'messages',
+  path: '/v1/messages',
+  noun: 'a message',
+  headers,
+  readAnswer,
+  stream,
+}
+
+export const messages: Provider = {
+  protocol: 'messages',
+  text: {
+    send: (call, upstream, stop) => sendText(messagesStyle, call, upstream, stop),
+    countTokens: (call, upstream, stop) => countTokens(messagesStyle, call, upstream, stop),
+  },
+}
+
+const oldestVersion = '2023-06-01'
+
+/** The caller's version and betas under the names this upstream listens to. */
+function headers({ dialect }: TextCall, { key, messages: channel }: Upstream) {
+  const sent: Record<string, string> = {}
+  if (channel.auth !== 'bearer') sent['x-api-key'] = key
+  if (channel.auth !== 'x-api-key') sent['authorization'] = `Bearer ${key}`
+  const version = channel.version ?? dialect?.version ?? oldestVersion
+  for (const name of channel.headers === 'both' ? ['msgapi', 'anthropic'] : [channel.headers]) {
+    sent[`${name}-version`] = version
+    if (dialect?.beta !== undefined) sent[`${name}-beta`] = dialect.beta
+  }
+  return sent
+}
+
+function readAnswer(answer: Json): ReadAnswer | undefined {
+  const { content, usage } = answer
+  if (!Array.isArray(content)) return undefined
+  return { reported: readUsage(usage), text: () => content.map(textOf).join('') }
+}
+
+function textOf(block: unknown): string {
+  if (!isObject(block)) return ''
+  const { text, thinking, name, input } = block
+  const called = input === undefined ? undefined : JSON.stringify(input)
+  return [text, thinking, name, called].filter((piece) => typeof piece === 'string').join('')
+}

@@ -1,0 +1,39 @@
+// Upstreams that speak the responses style.
+import { isObject } from '../../lib/json.ts'
+import { readErrorEvent } from '../text/errors.ts'
+import { textProvider } from '../text/provider.ts'
+import { bearer, type Json, type TextStyle } from '../text/style.ts'
+import { stream } from './stream.ts'
+import { readUsage } from './usage.ts'
+
+export const responsesStyle: TextStyle = {
+  protocol: 'responses',
+  path: '/responses',
+  noun: 'a response',
+  headers: (_, upstream) => bearer(upstream),
+  readAnswer,
+  stream,
+}
+
+export const responses = textProvider(responsesStyle)
+
+/** `incomplete` is an answer: it stopped at a limit. Anything else unfinished is none. */
+const ended = new Set<unknown>(['completed', 'incomplete', undefined])
+
+function readAnswer(answer: Json): ReturnType<TextStyle['readAnswer']> {
+  const { output, status, usage, error } = answer
+  if (status === 'failed') return { failed: readErrorEvent(error, undefined) }
+  if (!Array.isArray(output) || !ended.has(status)) return undefined
+  return { reported: readUsage(usage), text: () => output.map(textOf).join('') }
+}
+
+function textOf(item: unknown): string {
+  if (!isObject(item)) return ''
+  const parts = [item['content'], item['summary']].flatMap((list) =>
+    Array.isArray(list) ? list : [],
+  )
+  const texts = parts.map((part) => (isObject(part) ? part['text'] : undefined))
+  return [...texts, item['arguments'], item['name']].filter(isText).join('')
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'

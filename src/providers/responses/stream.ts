@@ -1,0 +1,87 @@
+// A stream of the responses style: typed events; the last one carries the whole response with its
+// usage.
+import { isObject } from '../../lib/json.ts'
+import { readErrorEvent } from '../text/errors.ts'
+import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { readUsage } from './usage.ts'
+
+const lastTypes = ['response.completed', 'response.incomplete'] as const
+const isLast = (type: unknown): boolean => lastTypes.some((last) => last === type)
+
+export const stream: StreamStyle = {
+  signs: [...lastTypes, 'response.failed', '"error"'],
+  signsWithModel: ['"response"'],
+  modelIn: 'response',
+  read,
+  ending: () => undefined,
+  textField: /"delta":"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  fromAnswer,
+  toAnswer(events) {
+    const last = events.at(-1)
+    if (isLast(last?.['type']) && isObject(last?.['response'])) return last['response']
+    const failed = events.find(({ type }) => type === 'response.failed' || type === 'error')
+    return failed === undefined ? undefined : { error: errorIn(failed) }
+  },
+}
+
+function read(data: Json, state: StreamState): Verdict {
+  const { type, response } = data
+  if (isLast(type)) {
+    state.reported = readUsage(isObject(response) ? response['usage'] : undefined)
+    return 'last'
+  }
+  if (type === 'response.failed' || type === 'error') {
+    return { failed: readErrorEvent(errorIn(data), state.upstreamRequestId) }
+  }
+  return 'pass'
+}
+
+/** In a failed response, in the event, or the event itself. */
+function errorIn({ response, error, ...rest }: Json): unknown {
+  if (isObject(response) && isObject(response['error'])) return response['error']
+  return isObject(error) ? error : rest
+}
+
+/** The items of a response, each added and done, and the response itself. */
+function fromAnswer(answer: Json): string[] {
+  const begun = { ...answer, status: 'in_progress', output: [], usage: null }
+  const type = answer['status'] === 'incomplete' ? lastTypes[1] : lastTypes[0]
+  const output = Array.isArray(answer['output']) ? answer['output'].filter(isObject) : []
+  const events: Json[] = [
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    ...output.flatMap((item, index) => itemEvents(item, index)),
+    { type, response: answer },
+  ]
+  return events.map(
+    (event, sequence_number) =>
+      `event: ${event['type']}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`,
+  )
+}
+
+function itemEvents(item: Json, output_index: number): Json[] {
+  const content = Array.isArray(item['content']) ? item['content'].filter(isObject) : []
+  const at = { item_id: item['id'], output_index }
+  const bare = item['type'] === 'message' ? { ...item, content: [] } : item
+  const parts = item['type'] === 'message' ? content : []
+  return [
+    { type: 'response.output_item.added', output_index, item: bare },
+    ...parts.flatMap((part, content_index) => partEvents(part, { ...at, content_index })),
+    { type: 'response.output_item.done', output_index, item },
+  ]
+}
+
+function partEvents(part: Json, at: Json): Json[] {
+  const text = part['type'] === 'output_text' ? part['text'] : undefined
+  const logprobs: unknown[] = []
+  return [
+    { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
+    ...(typeof text === 'string'
+      ? [
+          { type: 'response.output_text.delta', ...at, delta: text, logprobs },
+          { type: 'response.output_text.done', ...at, text, logprobs },
+        ]
+      : []),
+    { type: 'response.content_part.done', ...at, part },
+  ]
+}

@@ -1,0 +1,120 @@
+// An upstream's refusal in the words of the error table. The text is the upstream's own, cleaned later.
+import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
+import { isObject } from '../../lib/json.ts'
+
+/** Words by which upstreams name a content refusal. */
+const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i
+/** Words by which they say that this account may not use this model. */
+const notEntitled =
+  /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|model\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
+/** Words by which they say that this account has run dry. */
+const noQuota = /insufficient_quota|insufficient balance|arrearage|billing_error|overdue/i
+
+export const upstreamRequestId = (answer: HttpAnswer): string | undefined =>
+  answer.header('x-request-id') ?? answer.header('request-id')
+
+export function readError(answer: HttpAnswer, text: string): UpstreamError {
+  const { status } = answer
+  const { message, code, requestId } = bodyOf(text)
+  const retryAfterSeconds = retryAfter(answer.header('retry-after'))
+  const id = upstreamRequestId(answer) ?? requestId
+  const words = `${code} ${message}`
+  const about = blamed(status, words)
+  return {
+    code: codeFor(status, words),
+    message: message || `the upstream answered with status ${status}`,
+    httpStatus: status,
+    ...(about !== undefined && { about }),
+    ...(id !== undefined && { upstreamRequestId: id }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
+}
+
+/** An error object inside an answer or a stream that had begun well. */
+export function readErrorEvent(error: unknown, requestId: string | undefined): UpstreamError {
+  const { message, code } = bodyOf(JSON.stringify({ error }))
+  return {
+    code: eventCode(code, message),
+    message: message || 'the upstream reported an error in its stream',
+    ...(requestId !== undefined && { upstreamRequestId: requestId }),
+  }
+}
+
+function eventCode(code: string, message: string): UpstreamError['code'] {
+  if (contentPolicy.test(`${code} ${message}`)) return 'content_policy_violation'
+  return /rate_limit/i.test(code) ? 'upstream_rate_limited' : 'upstream_error'
+}
+
+function codeFor(status: number, words: string): UpstreamError['code'] {
+  if (status === 400 || status === 413 || status === 422) {
+    if (contentPolicy.test(words)) return 'content_policy_violation'
+    return blamed(status, words) === undefined
+      ? 'upstream_invalid_request'
+      : 'upstream_permission_denied'
+  }
+  if (status >= 401 && status <= 404) return 'upstream_permission_denied'
+  if (status === 429) return 'upstream_rate_limited'
+  if (status === 408 || status === 504) return 'upstream_timeout'
+  return 'upstream_error'
+}
+
+/** What the refusal is about, when it is neither the request nor the upstream as a whole. */
+function blamed(status: number, words: string): UpstreamError['about'] {
+  if (status === 401 || status === 402) return 'key'
+  if (status === 403 || status === 404) return notEntitled.test(words) ? 'model' : 'key'
+  if (status === 429) return 'key'
+  return status === 400 && noQuota.test(words) ? 'key' : undefined
+}
+
+/** What the client says of an answer that never began; its own words stay in our log. */
+export function notAnswered(error: unknown): UpstreamError {
+  const kind = (error as { kind?: string }).kind
+  if (kind === 'invalid') {
+    const message = 'the upstream answered with something that is not HTTP'
+    return failure('upstream_invalid_response', message, undefined, error)
+  }
+  const why = kind === 'tls' ? 'its certificate cannot be trusted' : 'no connection'
+  const message = `the upstream could not be reached: ${why}`
+  return kind === 'broken'
+    ? failure('upstream_unreachable', 'the upstream closed the connection', undefined, error)
+    : failure('upstream_unreachable', message, undefined, error)
+}
+
+export function failure(
+  code: UpstreamError['code'],
+  message: string,
+  requestId?: string,
+  cause?: unknown,
+): UpstreamError {
+  return {
+    code,
+    message,
+    ...(cause !== undefined && { cause }),
+    ...(requestId !== undefined && { upstreamRequestId: requestId }),
+  }
+}
+
+function bodyOf(text: string): { message: string; code: string; requestId: string | undefined } {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    // An HTML page or plain text says nothing a caller could use.
+    return { message: '', code: '', requestId: undefined }
+  }
+  const outer = isObject(body) ? body : {}
+  const error = isObject(outer['error']) ? outer['error'] : outer
+  const text_ = (value: unknown) => (typeof value === 'string' ? value : '')
+  return {
+    message: text_(error['message']) || text_(outer['error']) || text_(outer['message']),
+    code: `${text_(error['code'])} ${text_(error['type'])}`,
+    requestId: text_(outer['request_id']) || text_(error['request_id']) || undefined,
+  }
+}
+
+/** Seconds or an HTTP date, clamped to what a caller can act on. */
+function retryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const seconds = /^-?\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.min(600, Math.max(1, Math.ceil(seconds))) : undefined
+}

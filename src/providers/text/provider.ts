@@ -1,0 +1,9 @@
+// A text style as a provider.
+import type { Provider } from '../../contract/provider.ts'
+import { sendText } from './send.ts'
+import type { TextStyle } from './style.ts'
+
+export const textProvider = (style: TextStyle): Provider => ({
+  protocol: style.protocol,
+  text: { send: (call, upstream, stop) => sendText(style, call, upstream, stop) },
+})

@@ -1,0 +1,168 @@
+// One text call to one upstream, in any style. Every way it can go wrong comes back as a value.
+import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { countTokens } from '../../lib/count-tokens.ts'
+import { isObject } from '../../lib/json.ts'
+import { namesOnce, withModel } from '../../lib/json-splice.ts'
+import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
+import type { Json, TextStyle } from './style.ts'
+import { readEvents, TextStreamWatcher } from './watch-stream.ts'
+
+const maxAnswerBytes = 64 * 1024 * 1024
+const maxErrorBytes = 64 * 1024
+
+export async function sendText(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+): Promise<TextReply> {
+  const sent = post(style, style.path, call, upstream, stop)
+  let answer: HttpAnswer
+  try {
+    answer = await sent.answer
+  } catch (error) {
+    return { kind: 'failed', error: notAnswered(error) }
+  }
+  upstream.progress.touch()
+  const requestId = upstreamRequestId(answer)
+  const refused = await refusedAnswer(answer)
+  if (refused !== undefined) return refused
+  const streamed = answer.header('content-type')?.includes('event-stream') === true
+  if (!call.stream || !streamed || style.stream === undefined) {
+    return readWhole(style, call, upstream, answer, streamed)
+  }
+  return {
+    kind: 'stream',
+    answer,
+    upstreamRequestId: requestId,
+    watcher: new TextStreamWatcher(style.stream, call, upstream.model, requestId),
+  }
+}
+
+/** Sends the caller's body with the upstream's model name in it. */
+export function post(
+  style: TextStyle,
+  path: string,
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+): ReturnType<Upstream['http']['post']> {
+  const { body, model } = call
+  const named = upstream.model === model && namesOnce(body) ? body : withModel(body, upstream.model)
+  const headers = {
+    ...style.headers(call, upstream),
+    'content-type': 'application/json',
+    accept: call.stream ? 'text/event-stream' : 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'model-gateway',
+  }
+  const prepared = style.prepare === undefined ? named : style.prepare(named, call)
+  const sent = upstream.http.post(upstream.baseUrl + path, headers, prepared, upstream.timeouts)
+  stop.heardBy(sent)
+  return sent
+}
+
+/** What is no answer at all: another status, or bytes nobody asked for. */
+export async function refusedAnswer(answer: HttpAnswer): Promise<TextReply | undefined> {
+  if (answer.status !== 200) {
+    const text = await answer.text(maxErrorBytes).catch(() => '')
+    return { kind: 'failed', error: readError(answer, text ?? '') }
+  }
+  const encoding = answer.header('content-encoding')
+  if (encoding === undefined || encoding === 'identity') return undefined
+  answer.cancel()
+  const message = 'the upstream compressed its answer although it was asked not to'
+  return failed('upstream_invalid_response', message, upstreamRequestId(answer))
+}
+
+/** The whole answer; turned into what was asked for when the upstream mixed up the two. */
+async function readWhole(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  response: HttpAnswer,
+  streamed: boolean,
+): Promise<TextReply> {
+  const requestId = upstreamRequestId(response)
+  const text = await wholeText(response, upstream)
+  if (typeof text === 'object') return failed('upstream_error', brokenOff, requestId, text.cause)
+  const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
+  if (text === undefined || !isObject(answer)) return noAnswer(style, requestId)
+  if (answer['error'] != null) return { kind: 'failed', error: readError(response, text) }
+  const read = style.readAnswer(answer, call)
+  if (read === undefined) return noAnswer(style, requestId)
+  if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
+  if (call.stream) return asStream(style, call, upstream, answer, requestId)
+  const body = read.body ?? (streamed ? JSON.stringify(answer) : text)
+  return {
+    kind: 'json',
+    body: answer['model'] === call.model ? body : withModel(body, call.model),
+    reported: read.reported,
+    countOutputTokens: () => countTokens(read.text()),
+    upstreamRequestId: requestId,
+  }
+}
+
+const brokenOff = 'the upstream broke off its answer'
+
+async function wholeText(
+  response: HttpAnswer,
+  upstream: Upstream,
+): Promise<string | undefined | { cause: unknown }> {
+  try {
+    return await response.text(maxAnswerBytes, upstream.progress)
+  } catch (cause) {
+    return { cause }
+  }
+}
+
+function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
+  if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A whole answer played as the stream that was asked for. */
+function asStream(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  answer: Json,
+  requestId: string | undefined,
+): TextReply {
+  if (style.stream === undefined) return noAnswer(style, requestId)
+  let rest: Uint8Array | undefined = Buffer.from(style.stream.fromAnswer(answer).join(''))
+  const played: HttpAnswer = {
+    status: 200,
+    header: () => undefined,
+    text: () => Promise.resolve(undefined),
+    read() {
+      const next = rest
+      rest = undefined
+      return Promise.resolve(next)
+    },
+    cancel() {},
+    release() {},
+  }
+  const watcher = new TextStreamWatcher(style.stream, call, upstream.model, requestId)
+  return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
+}
+
+const noAnswer = (style: TextStyle, requestId: string | undefined): TextReply =>
+  failed(
+    'upstream_invalid_response',
+    `the upstream answered with something that is not ${style.noun}`,
+    requestId,
+  )
+
+const withId = <T extends object>(error: T, requestId: string | undefined): T =>
+  requestId === undefined ? error : { ...error, upstreamRequestId: requestId }
+
+const failed = (...parts: Parameters<typeof failure>): TextReply => ({
+  kind: 'failed',
+  error: failure(...parts),
+})

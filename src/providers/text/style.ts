@@ -1,0 +1,66 @@
+// What distinguishes one text style from another on the upstream's side. A style is a table of small
+// functions; sending, reading, cutting streams into events and telling failures apart is shared.
+import type { Protocol } from '../../contract/catalog.ts'
+import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** A whole answer, understood. */
+export interface ReadAnswer {
+  reported: Reported
+  /** All output as text, for when usage is missing. */
+  text(): string
+  /** The body for the caller, when it is not the upstream's own. */
+  body?: string
+}
+
+/** What a stream has told so far. */
+export interface StreamState {
+  readonly call: TextCall
+  readonly upstreamRequestId: string | undefined
+  reported: Reported
+  /** The answer has said why it stopped; only the end marker may be missing. */
+  complete: boolean
+}
+
+/** What becomes of one event. `instead` is sent in its place, `last` waits for the charge. */
+export type Verdict = 'pass' | 'hide' | 'last' | { instead: string } | { failed: UpstreamError }
+
+export interface StreamStyle {
+  /** Texts that make an event worth opening; all others are forwarded unread. */
+  signs: readonly string[]
+  /** The same when the model's name must be put back; left out: every event has it. */
+  signsWithModel?: readonly string[]
+  /** The field whose object holds the model's name; left out: the event itself. */
+  modelIn?: string
+  read(data: Json, state: StreamState): Verdict
+  /** The end marker, where it is no JSON. */
+  marker?: string
+  /** The final event of a stream that was complete but for it. `lastText`: its last bytes. */
+  ending(state: StreamState, lastText: string): string | undefined
+  /** Finds output text in raw events. */
+  textField: RegExp
+  /** A whole answer as a stream, for upstreams that do not stream when asked to. */
+  fromAnswer(answer: Json): readonly string[]
+  /** A stream as a whole answer, for upstreams that stream without being asked. */
+  toAnswer(events: readonly Json[]): Json | undefined
+}
+
+export interface TextStyle {
+  protocol: Protocol
+  /** Added to the base address. */
+  path: string
+  /** What an answer is, in an error text: `a chat completion`. */
+  noun: string
+  headers(call: TextCall, upstream: Upstream): Readonly<Record<string, string>>
+  /** The body for the upstream, apart from the model's name. */
+  prepare?(body: string, call: TextCall): string
+  /** Undefined when it is no answer of this style. */
+  readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
+  stream?: StreamStyle
+}
+
+export const bearer = (upstream: Upstream): Readonly<Record<string, string>> => ({
+  authorization: `Bearer ${upstream.key}`,
+})

@@ -1,0 +1,10 @@
+// Embeddings: texts in, vectors out, in the encoding that was asked for.
+import { textSurface } from '../text/serve.ts'
+import { parseEmbeddings } from './parse.ts'
+
+export const embeddings = textSurface({
+  name: 'embeddings',
+  path: '/v1/embeddings',
+  parse: parseEmbeddings,
+  errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
+})

@@ -1,0 +1,56 @@
+// The embeddings request: what the gateway itself must know of it. Everything else passes.
+import { Refusal } from '../../contract/errors.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import type { JsonBody } from '../../http/read-json.ts'
+import { countTokens } from '../../lib/count-tokens.ts'
+import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
+
+/** More than any upstream takes at once; each has its own, smaller limit. */
+const mostInputs = 4_096
+const encodings: readonly unknown[] = ['float', 'base64']
+
+export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
+  const model = modelIn(fields)
+  if (model instanceof Refusal) return model
+  const inputTokens = countInput(fields['input'])
+  if (inputTokens instanceof Refusal) return inputTokens
+  const encoding = fields['encoding_format']
+  if (encoding != null && !encodings.includes(encoding)) {
+    return wrong('encoding_format', "'encoding_format' must be 'float' or 'base64'")
+  }
+  const dimensions = wholeNumberIn(fields, 'dimensions')
+  if (dimensions instanceof Refusal) return dimensions
+  return {
+    interface: 'embeddings',
+    model,
+    stream: false,
+    wantsUsage: true,
+    body: text,
+    fields,
+    inputTokens,
+    // Nothing is written, and what is read is known.
+    maxOutputTokens: 0,
+    choices: 1,
+  }
+}
+
+/** A text, texts, or the same as numbered tokens. */
+function countInput(input: unknown): number | Refusal {
+  if (typeof input === 'string' && input !== '') return countTokens(input)
+  if (!Array.isArray(input) || input.length === 0) {
+    return wrong('input', "'input' must be a non-empty string or array")
+  }
+  if (input.every((each) => typeof each === 'number')) return input.length
+  if (input.length > mostInputs)
+    return wrong('input', `'input' has more than ${mostInputs} entries`)
+  let total = 0
+  for (const [index, each] of input.entries()) {
+    if (typeof each === 'string') total += countTokens(each)
+    else if (isTokens(each)) total += each.length
+    else return wrong('input', `'input[${index}]' must be a string or a list of numbers`)
+  }
+  return total
+}
+
+const isTokens = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'number')

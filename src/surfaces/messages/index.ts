@@ -1,0 +1,15 @@
+// Messages: JSON and stream, and how large the input of a call would be.
+import type { Surface } from '../surface.ts'
+import { textSurface } from '../text/serve.ts'
+import { serveCount } from './count-tokens.ts'
+import { messagesShape } from './shape.ts'
+
+const text = textSurface(messagesShape)
+
+export const messages: Surface = {
+  name: 'messages',
+  mount(app, deps) {
+    text.mount(app, deps)
+    app.post('/v1/messages/count_tokens', ({ env }) => serveCount(deps, env.exchange))
+  },
+}

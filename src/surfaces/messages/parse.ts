@@ -1,0 +1,62 @@
+// The messages request: what the gateway itself must know of it. Everything else passes.
+import { Refusal } from '../../contract/errors.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { JsonBody } from '../../http/read-json.ts'
+import { isObject } from '../../lib/json.ts'
+import { countContent, countJson, countMessages } from '../text/count-input.ts'
+import { modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+
+export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
+  const call = parseCount(body, x)
+  if (call instanceof Refusal) return call
+  const stream = streamIn(body.fields)
+  if (stream instanceof Refusal) return stream
+  const bound = wholeNumberIn(body.fields, 'max_tokens')
+  if (bound instanceof Refusal) return bound
+  if (bound === undefined) return wrong('max_tokens', "'max_tokens' must be a whole number")
+  return { ...call, stream, maxOutputTokens: bound }
+}
+
+/** The same without what only matters to an answer. */
+export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | Refusal {
+  const model = modelIn(fields)
+  if (model instanceof Refusal) return model
+  const { messages, system, tools } = fields
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return wrong('messages', "'messages' must be a non-empty array")
+  }
+  const odd = messages.findIndex((each) => !isObject(each) || typeof each['role'] !== 'string')
+  if (odd !== -1) return wrong('messages', `'messages[${odd}]' must be an object with a 'role'`)
+  const dialect = dialectOf(x)
+  if (dialect instanceof Refusal) return dialect
+  return {
+    interface: 'messages',
+    model,
+    stream: false,
+    wantsUsage: true,
+    body: text,
+    fields,
+    inputTokens: countMessages(messages) + countContent(system) + countJson(tools),
+    choices: 1,
+    dialect,
+  }
+}
+
+const longestHeader = 2_048
+const printable = /^[\x20-\x7e]*$/
+
+/** Both spellings mean the same. Values are passed on, known or not. */
+function dialectOf(x: Exchange): { version?: string; beta?: string } | Refusal {
+  const { headers } = x.request
+  const found: { version?: string; beta?: string } = {}
+  for (const part of ['version', 'beta'] as const) {
+    const value = headers.get(`msgapi-${part}`) ?? headers.get(`anthropic-${part}`)
+    if (value === null || value === '') continue
+    if (value.length > longestHeader || !printable.test(value)) {
+      return wrong(`msgapi-${part}`, `the header 'msgapi-${part}' cannot be passed on`)
+    }
+    found[part] = value
+  }
+  return found
+}

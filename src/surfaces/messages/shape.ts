@@ -1,0 +1,11 @@
+// The messages style as callers speak it.
+import type { TextShape } from '../text/serve.ts'
+import { parseMessages } from './parse.ts'
+
+export const messagesShape: TextShape = {
+  name: 'messages',
+  path: '/v1/messages',
+  parse: parseMessages,
+  // Readers of this style skip events without a name.
+  errorEvent: (errorBody) => `event: error\ndata: ${errorBody}\n\n`,
+}

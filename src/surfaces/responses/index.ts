@@ -1,0 +1,18 @@
+// Responses: JSON, and a stream of typed events.
+import { textSurface } from '../text/serve.ts'
+import { parseResponses } from './parse.ts'
+
+export const responses = textSurface({
+  name: 'responses',
+  path: '/v1/responses',
+  parse: parseResponses,
+  errorEvent,
+})
+
+/** The style's own error event, with the gateway's error object for clients that look for one. */
+function errorEvent(errorBody: string, events: number): string {
+  const { error } = JSON.parse(errorBody) as { error: Record<string, unknown> }
+  const { code, message, param } = error
+  const data = { type: 'error', code, message, param, sequence_number: events, error }
+  return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+}

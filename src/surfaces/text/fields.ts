@@ -1,0 +1,39 @@
+// Fields that the text surfaces read of a request, each with the refusal a wrong one gets. Null
+// counts as absent.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { modelNotFound } from '../../engine/admit.ts'
+import type { JsonBody } from '../../http/read-json.ts'
+
+export type Fields = JsonBody['fields']
+
+export const wrong = (param: string, message: string): Refusal =>
+  refuse('invalid_request', message, { param })
+
+const maxModelName = 256
+
+export function modelIn({ model }: Fields): string | Refusal {
+  if (typeof model !== 'string' || model === '') {
+    return wrong('model', "'model' must be a non-empty string")
+  }
+  return model.length > maxModelName ? modelNotFound(`${model.slice(0, 32)}…`) : model
+}
+
+export function streamIn(fields: Fields): boolean | Refusal {
+  const stream = fields['stream'] ?? false
+  return typeof stream === 'boolean' ? stream : wrong('stream', "'stream' must be true or false")
+}
+
+/** A positive whole number within the bound. */
+export function wholeNumberIn(
+  fields: Fields,
+  name: string,
+  most = Number.MAX_SAFE_INTEGER,
+): number | undefined | Refusal {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most) {
+    return value
+  }
+  const range = most === Number.MAX_SAFE_INTEGER ? 'at least 1' : `from 1 to ${most}`
+  return wrong(name, `'${name}' must be a whole number ${range}`)
+}

@@ -1,0 +1,63 @@
+// A text surface: who asks, what is asked, and the answer as JSON or as a stream. What is special to
+// a style comes as a table.
+import type { Interface } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { runText } from '../../engine/run-text.ts'
+import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
+import { rateHeaders } from '../../http/rate-headers.ts'
+import { type BodyLimits, type JsonBody, readJsonObject } from '../../http/read-json.ts'
+import { answerRefusal } from '../../http/render-error.ts'
+import { Caller, callerOf, type Surface } from '../surface.ts'
+
+export interface TextShape {
+  name: Interface
+  path: string
+  parse(body: JsonBody, x: Exchange): TextCall | Refusal
+  /** How an error looks inside a stream that has begun; `events` have gone out before it. */
+  errorEvent(errorBody: string, events: number): string
+}
+
+export const textSurface = (shape: TextShape): Surface => ({
+  name: shape.name,
+  mount(_, { engine, limits, hotPost }) {
+    hotPost(shape.path, (x) => serve(shape, engine, limits, x))
+  },
+})
+
+async function serve(
+  shape: TextShape,
+  engine: Engine,
+  limits: BodyLimits,
+  x: Exchange,
+): Promise<Response> {
+  const asked = await readCall(shape, engine, limits, x)
+  if (asked instanceof Refusal) return answerRefusal(x, asked)
+  x.connection.keepOpen()
+  const done = await runText(engine, asked.ctx, asked.call)
+  if (done instanceof Refusal) return answerRefusal(x, done)
+  const headers = rateHeaders(done.rate)
+  return 'body' in done
+    ? answerJson(x, done.body, 200, headers)
+    : answerStream(x, done.stream, headers)
+}
+
+/** A caller that was let in, with a call that makes sense. What does not leaves a row in the log. */
+export async function readCall(
+  shape: TextShape,
+  engine: Engine,
+  limits: BodyLimits,
+  x: Exchange,
+): Promise<{ ctx: Caller; call: TextCall } | Refusal> {
+  const token = callerOf(engine, x)
+  if (token instanceof Refusal) return token
+  const ctx = new Caller(x, token, shape.errorEvent)
+  const body = await readJsonObject(x, limits)
+  const call = body instanceof Refusal ? body : shape.parse(body, x)
+  if (call instanceof Refusal) {
+    return recordUnbilled(engine, newRecord(ctx, shape.name, ''), 'refused', call)
+  }
+  return { ctx, call }
+}
