@@ -17,7 +17,7 @@ const byStatus: Record<number, Row> = {
   401: { type: 'invalid_request_error', code: 'invalid_api_key' },
   402: { type: 'insufficient_quota', code: 'insufficient_quota' },
   403: { type: 'permission_error', code: 'access_denied' },
-  404: { type: 'invalid_request_error', code: 'model_not_found' },
+  404: { type: 'invalid_request_error', code: 'not_found' },
   405: { type: 'invalid_request_error', code: 'method_not_allowed' },
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   503: { type: 'server_error', code: 'overloaded' },

@@ -39,7 +39,10 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
   app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
-  app.get('/', ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
+  // Terminal tools ask these without a token to see whether anybody is there.
+  for (const path of ['/', '/api/hello']) {
+    app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
+  }
 
   app.notFound(({ env }) => answerRefusal(env.exchange, notRouted(app, env.exchange)))
   const answerBug = (exchange: Exchange, error: unknown) => {

@@ -149,7 +149,7 @@ test('no function is called that is not there, not allowed, or already answered'
   const messages = [
     { role: 'user', content: '[[sim:tool]]' },
     { role: 'assistant', content: null, tool_calls: [called] },
-    { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+    { role: 'tool', tool_call_id: 'call_1', content: 'sunny [[sim:tool]]' },
   ]
   expect(await finish('', { tools, messages })).toBe('stop')
   const again = [...messages, { role: 'user', content: 'once more [[sim:tool]]' }]

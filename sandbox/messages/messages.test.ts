@@ -183,6 +183,8 @@ test('after the result of a function the answer is text, unless the user says mo
     (await ask('', { tools, messages: messages(...last) })).stop_reason
   expect(await stop(result)).toBe('end_turn')
   expect(await stop({ ...result, content: [] })).toBe('end_turn')
+  expect(await stop({ ...result, content: 'it says [[sim:tool]]' })).toBe('end_turn')
+  expect(await stop({ type: 'text', text: '[[sim:tool]]' }, result)).toBe('end_turn')
   expect(await stop(result, { type: 'text', text: 'thanks' })).toBe('end_turn')
   expect(await stop(result, { type: 'text', text: 'again [[sim:tool]]' })).toBe('tool_use')
 })

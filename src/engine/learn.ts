@@ -29,6 +29,9 @@ export function noteFailure(
   const { health } = standing
   if (error.about === 'model') {
     health.dropProbe()
+    standing.dropKeyProbe(key)
+    // The sandbox is entitled to everything; it refuses only when it is told to.
+    if (route.channel.source === 'builtin') return
     engine.entitlements.refused(route.channel.id, model, standing.worked.has(model))
     return
   }

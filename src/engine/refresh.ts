@@ -73,12 +73,17 @@ async function rebuild(engine: Engine): Promise<void> {
     isPriced: (model) => book.current(model) !== undefined,
     entitlements: engine.entitlements,
   })
-  engine.cleaner = createCleaner([
-    ...declared.ownSecrets,
-    ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
-  ])
+  engine.cleaner = createCleaner(
+    [
+      ...declared.ownSecrets,
+      ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
+    ],
+    channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),
+  )
   engine.knownSecrets.clear()
 }
+
+const hostOf = (address: string): string => new URL(address).host
 
 /** What the file has dropped is no longer in force; it can still be looked up. */
 function pricesOf(file: FileDeclaration, stored: readonly Price[], nowMs: () => number): PriceBook {

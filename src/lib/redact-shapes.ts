@@ -31,7 +31,8 @@ const longRun = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{32,}/g
 const hexRun = /(?<![A-Za-z0-9]|[a-z]_)[0-9a-f]{32,}(?![A-Za-z0-9])/gi
 
 const ids: readonly RegExp[] = [
-  /\b((?:account|organi[sz]ation|org|tenant|project|workspace|customer|subscription|owner|user|uid)(?:[ _-]?(?:id|number|no|uid))?\.?\\?["']?(?: is)?\s{0,2}[:=#]?\s{0,2}\\?["'(]?)\d{10,}/gi,
+  /\b(accounts?\b[^\d.;]{0,40})\d{10,}/gi,
+  /\b((?:organi[sz]ation|org|tenant|project|workspace|customer|subscription|owner|user|uid)(?:[ _-]?(?:id|number|no|uid))?\.?\\?["']?(?: is)?\s{0,2}[:=#]?\s{0,2}\\?["'(]?)\d{10,}/gi,
   /(?<![A-Za-z0-9])()(?:org|proj|acct|tenant|cus|user)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g,
   /(?<![A-Za-z0-9])()ep-(?:[a-z]-)?\d{8,}(?:-[a-z0-9]+)*/gi,
   /(?<![A-Za-z0-9])()arn:[\w:/.*-]{8,}/g,

@@ -231,6 +231,15 @@ function outages(): void {
     expect((await Promise.all(all)).filter(isPass)).toHaveLength(4)
   })
 
+  test('is stopped, a gateway that died before has no share', async () => {
+    const [a, b] = [1, 2].map(() => newGateway(server.url, { aliveMs: 500 }).limits)
+    for (const limits of [a!, b!]) await passes(limits, newToken({ rpm: 1 }), 1)
+    b!.close()
+    await Bun.sleep(1000)
+    server.signal('SIGSTOP')
+    expect(await passes(a!, newToken({ rpm: 8 }), 10)).toHaveLength(8)
+  })
+
   test('is stopped, what it let in before counts on', async () => {
     const { a } = await newPair(server.url)
     const limited = newToken({ rpm: 10 })

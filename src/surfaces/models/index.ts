@@ -1,63 +1,63 @@
-// The models a token may see, in one body that the SDKs of all styles can read.
+// The models a token may see, in one body that the SDKs of all styles can read: some look for
+// `data`, some for `models`.
 import type { Catalog } from '../../catalog/snapshot.ts'
-import type { Interface, Model } from '../../contract/catalog.ts'
+import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { modelNotFound } from '../../engine/admit.ts'
-import { answerJson } from '../../http/exchange.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { callerOf, type Surface } from '../surface.ts'
-
-/** Words by which desktop clients choose how to talk to a model. */
-const endpointTypes: Readonly<Record<Interface, readonly string[]>> = {
-  chat: ['openai'],
-  responses: ['openai-response'],
-  messages: ['anthropic'],
-  embeddings: ['embeddings'],
-  images: ['image-generation', 'image-edit'],
-  videos: ['openai-video'],
-  imgvendor: ['image-generation'],
-  arkvendor: ['openai-video'],
-  vendorg: ['openai-video'],
-}
-
-/** Models carry no date of their own; clients only need the fields to be there and steady. */
-const created = 1_767_225_600
-const createdAt = new Date(created * 1000).toISOString()
-
-const view = (catalog: Catalog, model: Model) => ({
-  id: model.name,
-  object: 'model',
-  created,
-  owned_by: model.ownedBy,
-  type: 'model',
-  display_name: model.displayName,
-  created_at: createdAt,
-  modality: model.kind,
-  supported_endpoint_types: [
-    ...new Set(catalog.servedBy(model).flatMap((use) => endpointTypes[use])),
-  ],
-})
+import { itemOf, longRunningItemOf } from './item.ts'
 
 export const models: Surface = {
   name: 'models',
   mount(app, { engine }) {
-    app.get('/v1/models', ({ env: { exchange: x } }) => {
-      const token = callerOf(engine, x)
-      if (token instanceof Refusal) return answerRefusal(x, token)
-      const data = engine.catalog.listVisible(token).map((model) => view(engine.catalog, model))
-      const page = {
-        has_more: false,
-        first_id: data[0]?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-      }
-      return answerJson(x, JSON.stringify({ object: 'list', data, ...page }))
-    })
-    app.get('/v1/models/:id', ({ env: { exchange: x }, req }) => {
-      const token = callerOf(engine, x)
-      if (token instanceof Refusal) return answerRefusal(x, token)
-      const model = engine.catalog.visible(token, req.param('id'))
-      if (model === undefined) return answerRefusal(x, modelNotFound(req.param('id')))
-      return answerJson(x, JSON.stringify(view(engine.catalog, model)))
-    })
+    const list = (x: Exchange) => asCaller(engine, x, (token) => listBody(engine.catalog, token))
+    app.get('/v1/models', ({ env }) => list(env.exchange))
+    app.get('/vendorg/:version/models', ({ env }) => list(env.exchange))
+    app.get('/v1/models/:id', ({ env, req }) =>
+      asCaller(engine, env.exchange, (token) =>
+        one(engine.catalog, token, req.param('id'), itemOf),
+      ),
+    )
+    app.get('/vendorg/:version/models/:id', ({ env, req }) =>
+      asCaller(engine, env.exchange, (token) =>
+        one(engine.catalog, token, req.param('id'), longRunningItemOf),
+      ),
+    )
   },
+}
+
+function asCaller(
+  engine: Engine,
+  x: Exchange,
+  answer: (token: Token) => object | Refusal,
+): Response {
+  const token = callerOf(engine, x)
+  const body = token instanceof Refusal ? token : answer(token)
+  return body instanceof Refusal ? answerRefusal(x, body) : answerJson(x, JSON.stringify(body))
+}
+
+/** All of them at once, so there is never another page. */
+function listBody(catalog: Catalog, token: Token): object {
+  const visible = catalog.listVisible(token)
+  return {
+    object: 'list',
+    data: visible.map((model) => itemOf(catalog, model)),
+    models: visible.map((model) => longRunningItemOf(catalog, model)),
+    has_more: false,
+    first_id: visible[0]?.name ?? null,
+    last_id: visible.at(-1)?.name ?? null,
+  }
+}
+
+function one(
+  catalog: Catalog,
+  token: Token,
+  name: string,
+  view: (catalog: Catalog, model: Model) => object,
+): object | Refusal {
+  const model = catalog.visible(token, name)
+  return model === undefined ? modelNotFound(name) : view(catalog, model)
 }

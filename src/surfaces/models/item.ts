@@ -1,0 +1,51 @@
+// One model as clients read it. Models carry no date of their own; clients only need the fields to
+// be there and steady.
+import type { Catalog } from '../../catalog/snapshot.ts'
+import type { Interface, Model } from '../../contract/catalog.ts'
+
+/** Words by which desktop clients choose how to talk to a model. */
+const endpointTypes: Readonly<Record<Interface, readonly string[]>> = {
+  chat: ['openai'],
+  responses: ['openai-response'],
+  messages: ['anthropic'],
+  embeddings: ['embeddings'],
+  images: ['image-generation', 'image-edit'],
+  videos: ['openai-video'],
+  imgvendor: ['image-generation'],
+  arkvendor: ['openai-video'],
+  vendorg: ['openai-video'],
+}
+
+/** What the long-running style can do with a model. */
+const methods: Readonly<Partial<Record<Interface, string>>> = { vendorg: 'predictLongRunning' }
+
+const created = 1_767_225_600
+const createdAt = new Date(created * 1000).toISOString()
+
+export function itemOf(catalog: Catalog, model: Model): object {
+  const types = catalog.servedBy(model).flatMap((use) => endpointTypes[use])
+  return {
+    id: model.name,
+    object: 'model',
+    created,
+    owned_by: model.ownedBy,
+    type: 'model',
+    display_name: model.displayName,
+    created_at: createdAt,
+    modality: model.kind,
+    supported_endpoint_types: [...new Set(types)],
+  }
+}
+
+export function longRunningItemOf(catalog: Catalog, model: Model): object {
+  const served = catalog.servedBy(model)
+  return {
+    name: `models/${model.name}`,
+    baseModelId: model.name,
+    version: '001',
+    displayName: model.displayName,
+    description: `${model.kind} model`,
+    ...(model.maxOutputTokens !== undefined && { outputTokenLimit: model.maxOutputTokens }),
+    supportedGenerationMethods: served.flatMap((use) => methods[use] ?? []),
+  }
+}
