@@ -7,6 +7,7 @@ import {
   channelFrom,
 } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
+import { type ChannelHealth, healthOf } from '../engine/channel-health.ts'
 import type { Engine } from '../engine/engine.ts'
 import { testChannel } from '../engine/probe-channel.ts'
 import { refresh } from '../engine/refresh.ts'
@@ -28,6 +29,7 @@ import {
   type Resource,
   readBody,
   route,
+  time,
 } from './route.ts'
 
 const change = channelDeclaration.partial().extend({ disabled: z.boolean().optional() })
@@ -58,7 +60,7 @@ export const channels: Resource = (app, deps) => {
         return nameTaken(channel.name)
       }
       await refresh(engine)
-      return after
+      return withHealth(engine, id, after)
     }, 201),
   )
 
@@ -69,7 +71,7 @@ export const channels: Resource = (app, deps) => {
       if (page instanceof Refusal) return page
       return listOf(
         pageOfList(engine.catalog.channels, ({ name }) => name, page),
-        view,
+        (channel) => liveView(engine, channel),
       )
     }),
   )
@@ -78,7 +80,7 @@ export const channels: Resource = (app, deps) => {
     '/channels/:id',
     route(({ id }) => {
       const channel = find(engine, id)
-      return channel === undefined ? notFound('channel', id) : view(channel)
+      return channel === undefined ? notFound('channel', id) : liveView(engine, channel)
     }),
   )
 
@@ -93,7 +95,7 @@ export const channels: Resource = (app, deps) => {
       try {
         const changed = await store.tx((tx) => changeChannel(engine, tx, x.atMs, found.id, body))
         await refresh(engine)
-        return changed
+        return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
         return nameTaken(body.name ?? found.name)
@@ -228,7 +230,25 @@ const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
   total: `${timeouts.totalMs}ms`,
 })
 
-const view = (channel: Channel) => viewOf(channel, channel.keys.length)
+/** What was stored, and how the channel made of it is doing. */
+function withHealth(engine: Engine, id: string, stored: object): object {
+  const channel = find(engine, id)
+  return channel === undefined ? stored : liveView(engine, channel)
+}
+
+const liveView = (engine: Engine, channel: Channel) => ({
+  ...viewOf(channel, channel.keys.length),
+  health: healthView(healthOf(engine, channel)),
+})
+
+const healthView = (health: ChannelHealth) => ({
+  state: health.state,
+  failures_in_row: health.failuresInRow,
+  retry_at: health.retryAtMs === undefined ? null : time(health.retryAtMs),
+  busy: health.busy,
+  keys: health.keys,
+  denied_models: health.deniedModels,
+})
 const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
 
 const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({

@@ -63,6 +63,10 @@ const shown = (answer: unknown): string => {
 const namesOf = (value: unknown): string =>
   cell(Array.isArray(value) ? value : Object.keys(rowOf(value)))
 
+/** `disabled`, or how it is doing. */
+const stateOf = (row: Row): string =>
+  row['disabled'] === true ? 'disabled' : cell(rowOf(row['health'])['state'] ?? 'active')
+
 export const channelCommands: readonly Command[] = [
   {
     path: ['channel', 'create'],
@@ -96,7 +100,7 @@ export const channelCommands: readonly Command[] = [
           column('id'),
           column('name'),
           column('region'),
-          { title: 'state', value: (row) => (row['disabled'] === true ? 'disabled' : 'active') },
+          { title: 'state', value: stateOf },
           { title: 'protocols', value: (row) => namesOf(row['protocols']) },
           { title: 'models', value: (row) => namesOf(row['models']) },
           numberColumn('priority'),

@@ -3,7 +3,7 @@
 import { chargeTokens } from '../billing/charge.ts'
 import type { Hold } from '../billing/ledger.ts'
 import type { Route } from '../catalog/snapshot.ts'
-import type { Model } from '../contract/catalog.ts'
+import type { Model, Token } from '../contract/catalog.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price } from '../contract/price.ts'
 import type { TextCall } from '../contract/requests.ts'
@@ -77,8 +77,14 @@ export function findServed(
 }
 
 /** Counts against the token's limits by what the call may use; corrected when it has ended. */
-export const enter = (engine: Engine, ctx: CallContext, call: TextCall) =>
-  engine.rates.enter(ctx.token, call.inputTokens + (call.maxOutputTokens ?? 0))
+export const enter = (engine: Engine, { token }: CallContext, call: TextCall) =>
+  engine.rates.enter(countedAs(token), call.inputTokens + (call.maxOutputTokens ?? 0))
+
+/** By its names, so that gateways with databases of their own know the same token. */
+const countedAs = ({ id, limits, accountName, name }: Token) =>
+  limits.rpm === undefined && limits.tpm === undefined && limits.concurrency === undefined
+    ? { id, limits }
+    : { id: `${accountName}/${name}`, limits }
 
 function within(
   engine: Engine,

@@ -15,7 +15,7 @@ const word = /[A-Za-z0-9_.-]+(?::\d{1,5}(?!\d))?/g
 const internal =
   /^(?:internal|local|localdomain|lan|corp|intra|intranet|svc|cluster|consul|localhost)$/
 const unreachable =
-  /\b((?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|EHOSTUNREACH|dial tcp|lookup|resolve host):? )([A-Za-z0-9_.-]{1,253}(?::\d{1,5})?)/g
+  /\b((?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|EHOSTUNREACH|(?:dial tcp: )?lookup|dial tcp|resolve host):? )([A-Za-z0-9_.-]{1,253}(?::\d{1,5})?)/g
 const ipv4 =
   /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)(?::\d{1,5})?(?:\/[^\s"'<>,;)\ue000-\ue0ff]*)?/g
 const ipv6 = /(?<![\w:.])\[?[0-9A-Fa-f:.]{2,60}(?:%\w{1,16})?(?:\](?::\d{1,5})?)?(?![\w:])/g
@@ -45,8 +45,9 @@ export function withoutUrls(text: string, kept: Kept): string {
     let start = index
     while (start > from && index - start < longestScheme && /[\w+.-]/.test(text[start - 1]!))
       start--
+    if (start === index) continue
     const end = endOfUrl(text, index + middle.length)
-    if (start === index || end === index + middle.length) continue
+    if (end === index + middle.length) continue
     out += text.slice(from, start) + urlLabel(text.slice(start, end), kept)
     from = end
   }

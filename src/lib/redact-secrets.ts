@@ -52,14 +52,11 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
 /** Escaped forms are not here: the views of a text undo those. */
 function formsOf(secret: string): Form[] {
   const bytes = Buffer.from(secret)
-  const forms: Form[] = [
-    { text: secret, isEncoded: false },
-    { text: bytes.toString('hex'), isEncoded: true },
-  ]
-  if (secret.includes(' ')) forms.push({ text: secret.replaceAll(' ', '+'), isEncoded: false })
+  const forms: Form[] = [{ text: bytes.toString('hex'), isEncoded: true }]
   // Percent signs stand for bytes, and so do characters read in the wrong alphabet.
-  if (bytes.length !== secret.length) {
-    forms.push({ text: bytes.toString('latin1'), isEncoded: false })
+  for (const text of new Set([secret, bytes.toString('latin1')])) {
+    forms.push({ text, isEncoded: false })
+    if (text.includes(' ')) forms.push({ text: text.replaceAll(' ', '+'), isEncoded: false })
   }
   for (const before of [0, 1, 2]) {
     const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')

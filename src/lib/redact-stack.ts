@@ -3,7 +3,7 @@
 
 /** A real line, or one of a trace that went through JSON once more than it came out. */
 const flattenedFrame =
-  /\\n(?:\\t|[ \t]){0,16}(?:at |File \\?"|Traceback |goroutine \d|Caused by: |stack backtrace:|\d{1,4}: |#\d{1,3} |[^\s\\]{1,200}\.go:\d)/
+  /\\n(?:\\[rnt]|[ \t]){0,16}(?:at |File \\?"|Traceback |goroutine \d|Caused by: |stack backtrace:|\d{1,4}: |#\d{1,3} |[^\s\\]{1,200}\.go:\d)/
 
 const frameLines: readonly RegExp[] = [
   // JS and Rust: a place at the end. Java and .NET: a dotted name and an argument list.

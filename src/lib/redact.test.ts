@@ -99,14 +99,17 @@ describe('a configured secret', () => {
 describe('shapes of credentials and ids', () => {
   const cases: [text: string, expected: string][] = [
     ['auth Bearer abcdef1234567890 used', 'auth Bearer [secret] used'],
-    ['Basic dXNlcjpwYXNz== used', 'Basic [secret]== used'],
+    ['Basic dXNlcjpwYXNz== used', 'Basic [secret] used'],
     ['Basic authentication or a Bearer token', 'Basic authentication or a Bearer token'],
     ['your sk-live0123456789abcdef failed', 'your [secret] failed'],
     ['keys pk_live12345 AKLTabcdefgh12 LTAIabcdefgh34', 'keys [secret] [secret] [secret]'],
     ['jwt eyJhbGciOi.eyJpc3MiOi.c2ln.', 'jwt [secret].'],
     ['Wrong key sk-abcd****wxyz.', 'Wrong key [secret].'],
     ['api_key=verysecretvalue&n=1', 'api_key=[secret]&n=1'],
-    ['{"apiKey":"abcd","password": "a b c"}', '{"apiKey":"[secret]","password": "[secret]"}'],
+    [
+      '{"apiKey":"abcd","password": "so many words"}',
+      '{"apiKey":"[secret]","password": "[secret]"}',
+    ],
     ["x-api-key: 'abcd12', Signature=Zm9v", "x-api-key: '[secret]', Signature=[secret]"],
     ['Authorization: Bearer tokenvalue', 'Authorization: Bearer [secret]'],
     ['password: hunter22.', 'password: [secret].'],

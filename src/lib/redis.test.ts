@@ -5,6 +5,13 @@ import { hasRedisServer, type RedisServer, startRedis, until } from './test-redi
 
 const addScript = newScript(`return redis.call('INCR', KEYS[1]) + tonumber(ARGV[1])`)
 const opened: Redis[] = []
+const started: RedisServer[] = []
+
+async function startAnother(...settings: string[]): Promise<RedisServer> {
+  const server = await startRedis(...settings)
+  started.push(server)
+  return server
+}
 
 function open(url: string, more: Partial<RedisOptions> = {}) {
   const heard: string[] = []
@@ -20,8 +27,9 @@ function open(url: string, more: Partial<RedisOptions> = {}) {
   return { redis, heard }
 }
 
-afterEach(() => {
+afterEach(async () => {
   for (const redis of opened.splice(0)) redis.close()
+  for (const server of started.splice(0)) await server.remove()
 })
 
 const add = (redis: Redis) => redis.run(addScript, ['sum'], [10])
@@ -118,7 +126,7 @@ function aServer(): void {
   })
 
   test('that wants another password is away', async () => {
-    const locked = await startRedis('--requirepass', 'right')
+    const locked = await startAnother('--requirepass', 'right')
     const wrong = open(locked.url.replace('//', '//:hunter2@'))
     expect(await add(wrong.redis)).toBe(redisAway)
     await until('it is given up', () => !wrong.redis.ready)
@@ -126,11 +134,10 @@ function aServer(): void {
     expect(wrong.heard.join()).not.toContain('hunter2')
     const right = open(locked.url.replace('//', '//:right@'))
     expect(await add(right.redis)).toBe(11)
-    await locked.remove()
   })
 
   test('keeps no process alive, be it there, stopped or absent', async () => {
-    const silent = await startRedis()
+    const silent = await startAnother()
     silent.signal('SIGSTOP')
     for (const url of [server.url, silent.url, 'redis://127.0.0.1:1']) {
       const program = `
@@ -149,7 +156,6 @@ function aServer(): void {
       expect(await new Response(child.stdout).text()).toBe('done\n')
       expect([await child.exited, child.signalCode]).toEqual([0, null])
     }
-    await silent.remove()
   })
 
   test('is left alone after close', async () => {
