@@ -1,7 +1,14 @@
 // What may be asked, by whom, and where it is served: one immutable picture, swapped as a whole
 // when something changes. Knows no money beyond whether a model has a price, which it asks every
 // time: a price may begin between two swaps.
-import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
+import {
+  type Channel,
+  type Interface,
+  interfaceRows,
+  type Model,
+  type Protocol,
+  type Token,
+} from '../contract/catalog.ts'
 import { matches } from '../lib/pattern.ts'
 
 export interface CatalogParts {
@@ -93,11 +100,12 @@ export const routesThrough = (channel: Channel, model: Model, use: Interface): R
     ? routesOf(model, channel).filter((route) => serves(route, use))
     : []
 
-/** Text interfaces are asked in their own protocol; task interfaces by whatever the model speaks. */
-const ownProtocol: ReadonlySet<string> = new Set(['chat', 'responses', 'messages', 'embeddings'])
+/** An interface with a protocol of its own is asked in that; others in whatever the model speaks. */
+const serves = ({ protocol }: Route, use: Interface): boolean =>
+  interfaceRows[use].own ? protocol === use : !isOwn(protocol)
 
-const serves = (route: Route, use: Interface): boolean =>
-  ownProtocol.has(use) ? route.protocol === use : !ownProtocol.has(route.protocol)
+const isOwn = (protocol: Protocol): boolean =>
+  Object.hasOwn(interfaceRows, protocol) && interfaceRows[protocol as Interface].own
 
 function routesOf(model: Model, channel: Channel): Route[] {
   const upstreamModel = upstreamName(channel, model.name)

@@ -1,32 +1,46 @@
-// The words of the catalog: what can be asked for, by whom, and where it is served. Types only.
+// The words of the catalog: what can be asked for, by whom, and where it is served. Rows and types.
 
-export const interfaces = [
-  'chat',
-  'responses',
-  'messages',
-  'embeddings',
-  'images',
-  'videos',
-  'imgvendor',
-  'arkvendor',
-  'vendorg',
-] as const
-/** A way a caller can ask. */
-export type Interface = (typeof interfaces)[number]
+interface InterfaceRow {
+  /** Upstreams are asked in the protocol of the same name, and in no other. */
+  own: boolean
+  /** By which desktop clients choose how to talk to a model. */
+  clientWords: readonly string[]
+}
 
-export const protocols = [
-  'chat',
-  'responses',
-  'messages',
-  'embeddings',
-  'images',
-  'vf',
-  'imgvendor',
-  'arkvendor',
-  'vendorg',
-] as const
-/** A way an upstream can be asked. */
-export type Protocol = (typeof protocols)[number]
+/** The ways a caller can ask. A new one is a row here and a folder among the surfaces. */
+export const interfaceRows = {
+  chat: { own: true, clientWords: ['openai'] },
+  responses: { own: true, clientWords: ['openai-response'] },
+  messages: { own: true, clientWords: ['anthropic'] },
+  embeddings: { own: true, clientWords: ['embeddings'] },
+  images: { own: false, clientWords: ['image-generation', 'image-edit'] },
+  videos: { own: false, clientWords: ['openai-video'] },
+  imgvendor: { own: false, clientWords: ['image-generation'] },
+  arkvendor: { own: false, clientWords: ['openai-video'] },
+  vendorg: { own: false, clientWords: ['openai-video'] },
+} as const satisfies Readonly<Record<string, InterfaceRow>>
+
+export type Interface = keyof typeof interfaceRows
+export const interfaces = Object.keys(interfaceRows) as [Interface, ...Interface[]]
+
+/**
+ * The ways an upstream can be asked, and what is added to a channel's base address. A new one is
+ * a row here and a folder among the providers.
+ */
+export const protocolPaths = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/v1/messages',
+  embeddings: '/embeddings',
+  images: '/images/generations and /images/edits',
+  vf: '/api/v1/services/aigc/… and /api/v1/tasks/{id}',
+  imgvendor: '/v1/images/generations and /v1/images/omni-image',
+  arkvendor: '/contents/generations/tasks',
+  vendorg: '/v1beta/models/{model}:predictLongRunning',
+} as const satisfies Readonly<Record<string, string>>
+
+export type Protocol = keyof typeof protocolPaths
+export const protocols = Object.keys(protocolPaths) as [Protocol, ...Protocol[]]
 
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]

@@ -2,7 +2,7 @@
 // no store.
 import { z } from 'zod'
 import type { Protocol } from './catalog.ts'
-import { interfaces, modelKinds, protocols } from './catalog.ts'
+import { interfaces, modelKinds, protocolPaths, protocols } from './catalog.ts'
 import {
   amount,
   asCidr,
@@ -56,17 +56,11 @@ export const tokenDeclaration = strict({
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 
-const protocolAddresses = strict({
-  chat: baseUrl('+ /chat/completions').optional(),
-  responses: baseUrl('+ /responses').optional(),
-  messages: baseUrl('+ /v1/messages').optional(),
-  embeddings: baseUrl('+ /embeddings').optional(),
-  images: baseUrl('+ /images/generations and /images/edits').optional(),
-  vf: baseUrl('+ /api/v1/services/aigc/… and /api/v1/tasks/{id}').optional(),
-  imgvendor: baseUrl('+ /v1/images/generations and /v1/images/omni-image').optional(),
-  arkvendor: baseUrl('+ /contents/generations/tasks').optional(),
-  vendorg: baseUrl('+ /v1beta/models/{model}:predictLongRunning').optional(),
-} satisfies Record<Protocol, z.ZodType>)
+const protocolAddresses = strict(
+  Object.fromEntries(
+    protocols.map((name) => [name, baseUrl(`+ ${protocolPaths[name]}`).optional()]),
+  ) as Record<Protocol, z.ZodOptional<ReturnType<typeof baseUrl>>>,
+)
 
 const timeouts = strict({
   connect: duration('Until the connection stands. Default 10s.').optional(),

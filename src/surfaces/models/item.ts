@@ -1,20 +1,7 @@
 // One model as clients read it. Models carry no date of their own; clients only need the fields to
 // be there and steady.
 import type { Catalog } from '../../catalog/snapshot.ts'
-import type { Interface, Model } from '../../contract/catalog.ts'
-
-/** Words by which desktop clients choose how to talk to a model. */
-const endpointTypes: Readonly<Record<Interface, readonly string[]>> = {
-  chat: ['openai'],
-  responses: ['openai-response'],
-  messages: ['anthropic'],
-  embeddings: ['embeddings'],
-  images: ['image-generation', 'image-edit'],
-  videos: ['openai-video'],
-  imgvendor: ['image-generation'],
-  arkvendor: ['openai-video'],
-  vendorg: ['openai-video'],
-}
+import { type Interface, interfaceRows, type Model } from '../../contract/catalog.ts'
 
 /** What the long-running style can do with a model. */
 const methods: Readonly<Partial<Record<Interface, string>>> = { vendorg: 'predictLongRunning' }
@@ -23,7 +10,9 @@ const created = 1_767_225_600
 const createdAt = new Date(created * 1000).toISOString()
 
 export function itemOf(catalog: Catalog, model: Model): object {
-  const types = catalog.servedBy(model).flatMap((use) => endpointTypes[use])
+  const types = catalog
+    .servedBy(model)
+    .flatMap((use): readonly string[] => interfaceRows[use].clientWords)
   return {
     id: model.name,
     object: 'model',
