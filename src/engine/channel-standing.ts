@@ -21,13 +21,27 @@ export interface PickedKey {
   state: State
 }
 
+/** A key that had trouble, and of which kind the last was. */
+export class KeyStanding extends Standing {
+  /** Asked to slow down, as opposed to refused. */
+  throttled = false
+
+  constructor() {
+    super(keyRules)
+  }
+}
+
+/** An upstream that wants no key is asked with an empty one. */
+const noKeys: readonly string[] = ['']
+const keysOf = ({ keys }: Channel): readonly string[] => (keys.length === 0 ? noKeys : keys)
+
 export class ChannelStanding {
   busy = 0
   readonly health = new Standing(channelRules)
   /** Models that have been answered; a later refusal of one of them may be a hiccup. */
   readonly worked = new Set<string>()
   /** Keys that had trouble. */
-  readonly #keys = new Map<string, Standing>()
+  readonly #keys = new Map<string, KeyStanding>()
   #turn = 0
 
   /** Neither it nor any of its keys has had trouble. */
@@ -35,27 +49,32 @@ export class ChannelStanding {
     return this.health.untilMs === 0 && this.#keys.size === 0
   }
 
-  /** The next key in turn that is not in trouble, else the one with the least; undefined if none. */
-  pickKey({ keys }: Channel, nowMs: number, tried?: (key: string) => boolean): PickedKey {
-    if (this.#keys.size === 0 && tried === undefined && keys.length <= 1) {
-      return { key: keys[0] ?? '', state: 'good' }
+  /** The next key in turn that is not in trouble, else the one with the least; `took` moves on. */
+  pickKey(channel: Channel, nowMs: number, tried?: (key: string) => boolean): PickedKey {
+    const keys = keysOf(channel)
+    if (this.#keys.size === 0 && tried === undefined && keys.length === 1) {
+      return { key: keys[0]!, state: 'good' }
     }
     let best: PickedKey = { key: '', state: 'blocked' }
-    const turn = this.#turn++
     for (let i = 0; i < keys.length; i++) {
-      const key = keys[(turn + i) % keys.length]!
+      const key = keys[(this.#turn + i) % keys.length]!
       if (tried?.(key)) continue
-      const state = this.#keys.get(key)?.stateAt(nowMs) ?? 'good'
+      const state = this.keyState(key, nowMs)
       if (state === 'good' || state === 'probe') return { key, state }
       if (best.state === 'blocked' && state === 'avoided') best = { key, state }
     }
     return best
   }
 
-  keyStanding(key: string): Standing {
+  /** That key got the call. One that was only looked at keeps its turn. */
+  took({ keys }: Channel, key: string): void {
+    if (keys.length > 1) this.#turn = keys.indexOf(key) + 1
+  }
+
+  keyStanding(key: string): KeyStanding {
     const known = this.#keys.get(key)
     if (known !== undefined) return known
-    const made = new Standing(keyRules)
+    const made = new KeyStanding()
     this.#keys.set(key, made)
     return made
   }
@@ -64,13 +83,26 @@ export class ChannelStanding {
     if (this.#keys.size > 0) this.#keys.get(key)?.dropProbe()
   }
 
-  keySucceeded(key: string): void {
-    if (this.#keys.size > 0) this.#keys.delete(key)
+  keySucceeded(channel: Channel, key: string): void {
+    if (this.#keys.size === 0) return
+    this.#keys.delete(key)
+    // A key that was replaced is never asked again; its past must not weigh on the others.
+    for (const other of this.#keys.keys()) {
+      if (!keysOf(channel).includes(other)) this.#keys.delete(other)
+    }
   }
 
   /** When the first of its keys may be asked again. */
-  keysUntilMs({ keys }: Channel): number {
-    return Math.min(...keys.map((key) => this.#keys.get(key)?.untilMs ?? 0))
+  keysUntilMs(channel: Channel): number {
+    return Math.min(...keysOf(channel).map((key) => this.#keys.get(key)?.untilMs ?? 0))
+  }
+
+  /** Every key has been asked to pause, and none of the pauses is over. */
+  throttledAt(channel: Channel, nowMs: number): boolean {
+    return keysOf(channel).every((key) => {
+      const standing = this.#keys.get(key)
+      return standing?.throttled === true && standing.untilMs > nowMs
+    })
   }
 
   keyState(key: string, nowMs: number): State {

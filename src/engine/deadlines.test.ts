@@ -121,3 +121,22 @@ describe('many calls', () => {
     deadlines.close()
   })
 })
+
+describe('a caller that waits for a silent upstream', () => {
+  test('is told every fifteen seconds that it still goes on, and not when it is its turn', () => {
+    const deadline = start('a', { firstByteMs: 200_000, idleMs: 100_000, totalMs: 500_000 })
+    let beats = 0
+    deadline.waiter = { beat: () => beats++ }
+    const beatsAfter = (ms: number) => {
+      after(ms)
+      return beats
+    }
+    const early = [15_000, 1, 1_000, 14_000, 1].map(beatsAfter)
+    expect(early).toEqual([0, 1, 1, 1, 2])
+    deadline.touch()
+    expect([beatsAfter(15_000), beatsAfter(250)]).toEqual([2, 3])
+    deadline.awaitCaller({ cancel() {} })
+    expect(beatsAfter(40_000)).toBe(3)
+    expect(deadline.expired).toBe(false)
+  })
+})

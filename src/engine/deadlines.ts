@@ -13,6 +13,8 @@ export interface Stoppable {
 }
 
 const sweepMs = 250
+/** Silence after which a waiting caller hears that it is not forgotten; proxies cut at 30 or 60 s. */
+const keepAliveMs = 15_000
 
 /** The limits of one call. */
 export class Deadline {
@@ -25,6 +27,9 @@ export class Deadline {
   #lastMs: number
   #idleMs: number
   #caller: Stoppable | undefined
+  #beatMs = 0
+  /** Somebody who waits for the upstream and may be told that it still goes on. */
+  waiter: { beat(): void } | undefined
 
   constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {
     this.#all = all
@@ -55,7 +60,10 @@ export class Deadline {
 
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
-    if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) return
+    if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) {
+      if (silentMs > keepAliveMs && nowMs - this.#beatMs > keepAliveMs) this.#beat(nowMs)
+      return
+    }
     const caller = this.#caller
     if (caller !== undefined) {
       this.awaitCaller(undefined)
@@ -65,6 +73,11 @@ export class Deadline {
     this.expired = true
     this.end()
     this.#guarded.cancel()
+  }
+
+  #beat(nowMs: number): void {
+    this.#beatMs = nowMs
+    if (this.#caller === undefined) this.waiter?.beat()
   }
 }
 

@@ -3,24 +3,25 @@ import type { UpstreamError } from '../contract/provider.ts'
 import type { Engine } from './engine.ts'
 import type { PickedRoute } from './pick-route.ts'
 
+type Needed = Pick<Engine, 'entitlements' | 'clock'>
 type Asked = Pick<PickedRoute, 'route' | 'key' | 'standing'>
 
 /** A key that was refused, and not just asked to slow down, is left alone for so long. */
 const refusedKeyMs = 60_000
 
 export function noteSuccess(
-  { entitlements }: Engine,
+  { entitlements }: Needed,
   { route, key, standing }: Asked,
   model: string,
 ) {
   standing.health.succeeded()
-  standing.keySucceeded(key)
+  standing.keySucceeded(route.channel, key)
   if (!standing.worked.has(model)) standing.worked.add(model)
   entitlements.granted(route.channel.id, model)
 }
 
 export function noteFailure(
-  engine: Engine,
+  engine: Needed,
   { route, key, standing }: Asked,
   model: string,
   error: UpstreamError,
@@ -37,17 +38,24 @@ export function noteFailure(
   }
   if (error.about === 'key') {
     health.dropProbe()
-    standing.keyStanding(key).failed(nowMs, pauseMs(error))
+    const trouble = standing.keyStanding(key)
+    trouble.throttled = error.code === 'upstream_rate_limited'
+    trouble.failed(nowMs, pauseMs(error))
     return
   }
   // A refusal of the request itself shows that the channel is well.
   if (isAboutRequest(error)) health.succeeded()
-  else health.failed(nowMs)
+  else {
+    health.failed(nowMs)
+    if (error.retryAfterSeconds !== undefined) {
+      health.leaveAlone(nowMs, error.retryAfterSeconds * 1000)
+    }
+  }
   standing.dropKeyProbe(key)
 }
 
 /** The caller left before the upstream said anything. */
-export function noteSilence(_: Engine, { key, standing }: Asked): void {
+export function noteSilence(_: Needed, { key, standing }: Asked): void {
   standing.health.dropProbe()
   standing.dropKeyProbe(key)
 }

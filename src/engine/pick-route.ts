@@ -47,6 +47,7 @@ export function pickRoute(
   if (only !== undefined) return only
   const able: Candidate[] = []
   let full = false
+  let goodIsFull = false
   for (const route of routes) {
     const { channel } = route
     if (tried?.hasChannel(channel.id)) continue
@@ -57,13 +58,18 @@ export function pickRoute(
     if (state === 'blocked') continue
     // Asking again is only worth it where things look well.
     if (state === 'avoided' && tried !== undefined) continue
-    if (standing.busy >= channel.maxConcurrency) full = true
-    else able.push({ route, key, standing, state, keyState })
+    if (standing.busy >= channel.maxConcurrency) {
+      full = true
+      goodIsFull ||= state === 'good'
+    } else able.push({ route, key, standing, state, keyState })
   }
   const well = able.filter(({ state }) => state !== 'avoided')
+  // A short wait for one that is well serves a caller better than one that has just failed.
+  if (well.length === 0 && goodIsFull) return 'full'
   const picked = best(engine, well.length > 0 ? well : able)
   if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
-  const { standing, key, keyState } = picked
+  const { route, standing, key, keyState } = picked
+  standing.took(route.channel, key)
   if (standing.health.stateAt(nowMs) === 'probe') standing.health.beginProbe()
   if (keyState === 'probe') standing.keyStanding(key).beginProbe()
   return picked
@@ -116,7 +122,7 @@ function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusa
     const standing = standingOf(engine.standings, channel.id)
     const keysMs = standing.keysUntilMs(channel)
     const healthMs = standing.health.untilMs
-    if (healthMs > nowMs || keysMs <= nowMs) throttled = false
+    if (healthMs > nowMs || !standing.throttledAt(channel, nowMs)) throttled = false
     soonestMs = Math.min(soonestMs, Math.max(keysMs, healthMs))
   }
   const waitMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : 0

@@ -14,7 +14,7 @@ export class RetryBudget {
 
   /** Nothing came of it. */
   giveBack(): void {
-    this.#left++
+    this.#left = Math.min(most, this.#left + 1)
   }
 
   take(): boolean {

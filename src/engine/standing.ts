@@ -84,6 +84,12 @@ export class Standing {
     this.#openings++
   }
 
+  /** It asked for a pause. Heeded within bounds, and only once there is trouble. */
+  leaveAlone(nowMs: number, forMs: number): void {
+    if (this.untilMs === 0) return
+    this.untilMs = Math.max(this.untilMs, nowMs + Math.min(forMs, this.#rules.longestMs))
+  }
+
   /** A test went well: the past is forgotten. */
   reset(): void {
     this.succeeded()

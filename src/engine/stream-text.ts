@@ -9,6 +9,9 @@ import { Refusal } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
 import { endAnswered, endFailed, giveUp, type OpenCall, settleCall } from './open-call.ts'
 
+/** A comment: readers of events skip it, and what stands between does not take us for dead. */
+const keepAlive = Buffer.from(': keep-alive\n\n')
+
 export type StreamReply = Extract<TextReply, { kind: 'stream' }>
 
 export function streamOf(
@@ -44,6 +47,11 @@ export function streamOf(
   return new ReadableStream<Uint8Array>({
     start(controller) {
       stalled = () => controller.error(new Error('the caller stopped reading'))
+      open.trying.deadline.waiter = {
+        beat() {
+          if (!gone && pending !== undefined) controller.enqueue(keepAlive)
+        },
+      }
     },
     async pull(controller) {
       open.trying.deadline.awaitCaller(undefined)
