@@ -3,6 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { Kept } from './redact-keep.ts'
 import { hasShape } from './redact-shapes.ts'
+import { withoutTrailing } from './redact-view.ts'
 
 /** Host names as far down as anybody names them. */
 const maxLabels = 8
@@ -87,14 +88,14 @@ export function withoutHosts(text: string, hosts: ReadonlySet<string>, kept: Kep
     return kept.shield(match)
   }
   const out = text.replace(word, (match) => {
-    const name = /^[^:]*/.exec(match)![0].replace(/[.-]+$/, '')
+    const name = withoutTrailing(/^[^:]*/.exec(match)![0], '.-')
     const hasPort = match.includes(':')
     if (!isPrivateHost(name.toLowerCase(), hasPort, hosts)) return match
     const rest = hasPort ? '' : match.slice(name.length)
     return label(match.slice(0, match.length - rest.length), name) + rest
   })
   return out.replace(unreachable, (match, before: string, host: string) => {
-    const name = host.replace(/[.-]+$/, '')
+    const name = withoutTrailing(host, '.-')
     if (!/[.:]|\d|-/.test(name) || /^\d+(?:\.\d+){3}/.test(name)) return match
     return before + label(name, name) + host.slice(name.length)
   })
@@ -115,7 +116,7 @@ function isPrivateHost(name: string, hasPort: boolean, hosts: ReadonlySet<string
 
 export function withoutAddresses(text: string, kept: Kept): string {
   const own = (match: string) => {
-    const bare = match.replace(/[.,;:]+$/, '')
+    const bare = withoutTrailing(match, '.,;:')
     return kept.isOwn(bare, 'word') ? kept.shield(match) : undefined
   }
   const out = text.replace(ipv4, (match) => own(match) ?? '[address]')
@@ -132,9 +133,8 @@ export function withoutPaths(text: string, kept: Kept): string {
   const label = (match: string) => (kept.isOwn(match, 'word') ? kept.shield(match) : '[path]')
   let out = text.replace(windowsPath, label).replace(sharePath, label)
   out = out.replace(unixPath, (match) => {
-    const rest = /\.+$/.exec(match)?.[0] ?? ''
-    const path = match.slice(0, match.length - rest.length)
-    return isFilePath(path) ? label(path) + rest : match
+    const path = withoutTrailing(match, '.')
+    return isFilePath(path) ? label(path) + match.slice(path.length) : match
   })
   return out.replace(sourcePlace, label)
 }

@@ -200,8 +200,9 @@ function runsIn(text: string, { bits, shift, kinds }: PieceIndex): Range[] {
 function tells(run: string, kind: number): boolean {
   if ((kind & hard) !== 0) return true
   if ((kind & soft) === 0) return false
-  const words = run.replace(/^[^A-Za-z]+/, '').replace(/[^A-Za-z]+$/, '')
-  return words.length >= (/[^A-Za-z]/.test(words) ? longWords : longWord)
+  const words = run.split(/[^A-Za-z]+/).filter(Boolean)
+  const letters = words.reduce((sum, word) => sum + word.length + 1, -1)
+  return letters >= (words.length > 1 ? longWords : longWord)
 }
 
 /** The rest of an encoded word is what stood beside the secret, and one character of both. */

@@ -1,6 +1,8 @@
 // What looks like a credential or an account's id, whoever it belongs to. Knows shapes only: the
 // configured secrets are found elsewhere, and the caller's own words come in as `isOwn`.
 
+import { withoutTrailing } from './redact-view.ts'
+
 export type IsOwn = (match: string) => boolean
 
 /** A word of a sentence: letters of one case, at most a capital in front. */
@@ -15,7 +17,7 @@ const secretWords =
   'api|access|secret|auth|private|client|session|security|refresh|id|app|account|subscription|csrf|xsrf|bearer|user|master|signing|encryption|shared|service|upstream|x'
 const pair = new RegExp(
   `(?<![A-Za-z])((?:(?:${secretWords})[-_ ]?){0,3})(key|token|secret|password|passwd|pwd|passphrase|signature|sig|credential|cookie|authorization|session|sid)(s?(?:[-_]?id)?)` +
-    '(\\\\?["\']?\\s{0,2}(?:=>|[=:]|%3D)\\s{0,2}\\\\?["\']?)((?:bearer |basic )?)((?<=["\'])[^"\'\\\\]{3,200}(?=\\\\?["\'])|(?:[^\\s"\'\\\\,;&)}[\\]<>]|\\[(?!secret\\])){3,})',
+    '(\\\\?["\']?\\s{0,2}(?:=>|[=:]|%3D)\\s{0,2}\\\\?["\']?)((?:bearer |basic )?)((?<=["\'])[^"\'\\\\]{3,200}(?=\\\\?["\'])|[^\\s"\'\\\\,;&)}[\\]<>]*(?:\\[(?!secret\\])[^\\s"\'\\\\,;&)}[\\]<>]*)*)',
   'gi',
 )
 
@@ -28,6 +30,7 @@ const vendors = /(?<![A-Za-z0-9])(?:AKIA|ASIA|AKLT|AKTP|LTAI|AIza|AKID|ya29\.)[A
 const starred = /(?<![\w*-])([\w-]{0,64})(\*{3,})([\w-]{0,64})/g
 const login = /(?<![\w.%+-])[\w.%+-]{1,64}:[^\s:@/"'<>[\]]{3,128}@(?=[A-Za-z0-9[])/g
 const longRun = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{32,}/g
+// `req_…` and `task_…` are names the gateway itself gave.
 const hexRun = /(?<![A-Za-z0-9]|[a-z]_)[0-9a-f]{32,}(?![A-Za-z0-9])/gi
 
 const ids: readonly RegExp[] = [
@@ -63,8 +66,9 @@ export function hasShape(text: string): boolean {
 
 function cleanPair(match: string, ...parts: string[]): string {
   const [prefix = '', name = '', suffix = '', between = '', kind = '', value = ''] = parts
-  if (value.startsWith('[secret]') || /^\d{1,7}[.:]?$/.test(value)) return match
-  const word = value.replace(/[.!?:]+$/, '')
+  if (value.length < 3 || value.startsWith('[secret]')) return match
+  if (/^\d{1,7}[.:]?$/.test(value)) return match
+  const word = withoutTrailing(value, '.!?:')
   if (remarks.test(/^\S*/.exec(word)![0])) return match
   // `key: temperature` speaks of a name, `api_key: temperature` and `key=temperature` do not.
   const isBare = prefix === '' || suffix === 's'

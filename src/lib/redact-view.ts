@@ -46,6 +46,13 @@ export function lower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
+/** By hand: a pattern for the end of a text is tried at every place before it. */
+export function withoutTrailing(text: string, marks: string): string {
+  let end = text.length
+  while (end > 0 && marks.includes(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
 /** The text itself, then with one layer of escapes undone, and so on while there are any. */
 export function viewsOf(text: string): View[] {
   const views: View[] = [{ text, starts: undefined }]

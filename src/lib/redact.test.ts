@@ -27,6 +27,7 @@ describe('a configured secret', () => {
     hex: bytes.toString('hex').toUpperCase(),
     'a piece': key.slice(9, 17),
     'a piece of its base64': bytes.toString('base64').slice(11, 19),
+    'the end of its base64': bytes.toString('base64').replace('=', '').slice(-8),
     'its ends with stars': `${key.slice(0, 12)}****${key.slice(-8)}`,
     'short ends with stars': `${key.slice(0, 4)}**${key.slice(-3)}`,
     'its ends with dots': `${key.slice(0, 6)}...${key.slice(-4)}`,
@@ -138,6 +139,8 @@ describe('shapes of credentials and ids', () => {
     const { clean } = createCleaner([])
     expect(clean(`no file ${hash}`, `{"file":"${hash}"}`)).toBe(`no file ${hash}`)
     expect(clean(`no file ${hash}`, `{"file":"${hash}00"}`)).toBe('no file [secret]')
+    const blob = 'aB3dE5gH7jK9'.repeat(4)
+    expect(clean(`no file ${blob}`, `{"file":"${blob}"}`)).toBe(`no file ${blob}`)
     expect(clean('bad sk-abcdef123456', '"sk-abcdef123456"')).toBe('bad [secret]')
   })
 })
@@ -249,7 +252,7 @@ test('ordinary sentences pass unchanged', () => {
     'tokens: 4096 exceeded',
     'txta-plus-2026-01-01 wants 16:9 at 1024x1024 in messages[0].content, version 1.2.3',
     'at most 5 images (got 6)',
-    'POST /v1/chat/completions: type text/plain, std::vector<int>, 5/6/7, 50%, a&b, \\n',
+    'POST /v1/chat/completions: type text/plain, std::vector<int>, a::b, 5/6/7, 50%, a&b, \\n',
     'Invalid token: expired. Password: required. Unknown key: temperature. Secret: must be set.',
     'task_019a0b1c2d3e4f5061728394a5b6c7d8 and 6f1c2d3e-4b5a-6978-8a9b-0c1d2e3f4a5b not found',
     'unexpected token < in position 0; ***Note*** wait... done',
@@ -271,6 +274,21 @@ test('words are renamed where they stand alone', () => {
       },
     ),
   ).toBe('`txta-plus` is not xtxta-plus-2026-01-01-b. txta-turbo.')
+})
+
+test('a private-use character cannot pass for a part that stays', () => {
+  const sent = 'https://pics.example/cat.png'
+  expect(cleaner.clean(`\ue000 at ${sent}`, sent)).toBe(`\ufffd at ${sent}`)
+})
+
+test('a long text is cut after it was cleaned, and no secret hides at the cut', () => {
+  const frames = '\n    at run (/srv/app/dist/server.js:10:20)'.repeat(100)
+  expect(cleaner.clean(`it broke${frames}\nplease retry`)).toBe('it broke please retry')
+  for (let before = 1_950; before <= 2_000; before++) {
+    const out = cleaner.clean(`${'so '.repeat(700).slice(0, before)} ${key} ${'on '.repeat(2_000)}`)
+    expect(out.length).toBeLessThanOrEqual(2_000)
+    expect(out).not.toContain(key.slice(0, 4))
+  }
 })
 
 test('log lines keep everything but configured secrets', () => {
@@ -372,7 +390,7 @@ describe('for any text', () => {
 })
 
 describe('long hostile texts take no longer than their length', () => {
-  const size = 256 * 1024
+  const size = 64 * 1024
   const repeated = (part: string) => part.repeat(Math.ceil(size / part.length))
   const parts = [
     ...['a', 'a.', '1.', ':', '1:', '/', '/a', '\\', '\\\\a', '*', 'a*', '.', 'x', '%', '%25', '&'],
@@ -404,7 +422,7 @@ describe('long hostile texts take no longer than their length', () => {
     ],
     ...['upk_7Hs', 'gateway-', '0123456789abcdef', 'aB3', '-', '_', '=', '+', 'ab12...', '\ue000'],
   ]
-  const erase = createEraser([key, wordyKey, 'changeme'])
+  const erase = createEraser([key, wordyKey, 'changeme', '-----BEGIN PRIVATE KEY-----'])
   const kept = () => createKept('https://a.b/c')
   const rules: Record<string, (text: string) => unknown> = {
     secrets: erase,
@@ -420,7 +438,14 @@ describe('long hostile texts take no longer than their length', () => {
   for (const [name, rule] of Object.entries(rules)) {
     test(name, () => {
       for (const part of parts) {
-        for (const text of [repeated(part), `${repeated(part)} ${key}!`]) {
+        const run = repeated(part)
+        for (const text of [
+          run,
+          `/${run}a`,
+          `token=${run}a`,
+          `1.1.1.1/${run}a`,
+          `${run} ${key}!`,
+        ]) {
           const out = rule(text)
           if (rule === erase && text.endsWith('!')) expect(out).toEndWith('[secret]!')
         }

@@ -44,19 +44,17 @@ export function createCleaner(secrets: Iterable<string>, hosts: Iterable<string>
   const erase = createEraser(secrets)
   const hostNames = hostsOf(hosts)
   const round = (text: string, kept: Kept): string => {
-    let out = erase(text)
-    out = out.replace(/\breq_[0-9a-f]{32}\b/g, (id) => kept.shield(id))
-    out = withoutUrls(out, kept)
+    let out = withoutUrls(erase(text), kept)
     out = withoutShapes(out, (match) => kept.isOwn(match, 'word'))
     out = withoutHosts(out, hostNames, kept)
     out = withoutPaths(withoutAddresses(out, kept), kept)
-    return tidy(kept.restore(out))
+    return cut(squeezed(kept.restore(out)), maxLength).trimEnd()
   }
   return {
     cleanLine: erase,
     clean(text, context = {}) {
       const { keep = '', rename = [] } = typeof context === 'string' ? { keep: context } : context
-      const start = tidy(withoutStack(withoutShields(cut(text, maxInput))))
+      const start = squeezed(withoutShields(cut(text, maxInput)))
       let out = renamed(erase(start), rename)
       for (let i = 0; i < maxRounds; i++) {
         const next = round(out, createKept(keep))
@@ -68,12 +66,11 @@ export function createCleaner(secrets: Iterable<string>, hosts: Iterable<string>
   }
 }
 
-function tidy(text: string): string {
-  const out = withoutStack(text)
+function squeezed(text: string): string {
+  return withoutStack(text)
     .replace(/\[secret\](?:\[secret\])+/g, '[secret]')
     .replace(/\s+/g, ' ')
     .trim()
-  return cut(out, maxLength).trimEnd()
 }
 
 /** Not through the middle of a character. */
