@@ -37,7 +37,9 @@ const installers = (lock: Lock) =>
 
 const inexact = (versions: Record<string, string>) =>
   Object.entries(versions)
-    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    .filter(
+      ([, version]) => !/^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    )
     .map(([name]) => name)
 
 const manifest: Manifest = JSON.parse(read('package.json'))
@@ -73,12 +75,9 @@ describe('package.json', () => {
     expect(inexact(manifest.dependencies)).toEqual([])
     expect(inexact(manifest.optionalDependencies)).toEqual([])
     expect(inexact(manifest.devDependencies)).toEqual([])
-    expect(inexact({ a: '^1.0.0', b: '~1.0.0', c: '1.x', d: '1.0.0', e: 'latest' })).toEqual([
-      'a',
-      'b',
-      'c',
-      'e',
-    ])
+    const loose = { a: '^1.0.0', b: '~1.0.0', c: '1.x', e: 'latest', f: 'npm:x@^1.0.0', g: 'npm:x' }
+    const exact = { h: '1.0.0', i: 'npm:x@1.0.0', j: 'npm:@x/y@1.0.0-rc.1' }
+    expect(inexact({ ...loose, ...exact })).toEqual(Object.keys(loose))
   })
 
   test('asks for few run-time packages', () => {

@@ -1,0 +1,43 @@
+// The `@anthropic-ai/sdk` package in the majors that are in use, seen as one: the cases are typed by
+// the current one, and the previous one must do the same.
+import * as current from '@anthropic-ai/sdk'
+import * as previous from 'anthropic-previous'
+import { models, type Stage, thrownBy, tokens } from './stage.ts'
+
+export type AnthropicPackage = typeof current
+export type Client = InstanceType<AnthropicPackage['Anthropic']>
+type Options = ConstructorParameters<AnthropicPackage['Anthropic']>[0]
+
+export const packages: readonly [name: string, sdk: AnthropicPackage][] = [
+  ['@anthropic-ai/sdk', current],
+  ['@anthropic-ai/sdk, previous major', previous as unknown as AnthropicPackage],
+]
+
+export const clientOf = (
+  sdk: AnthropicPackage,
+  { gateway }: Stage,
+  options: Options = {},
+): Client =>
+  new sdk.Anthropic({
+    apiKey: tokens.usual,
+    authToken: null,
+    baseURL: gateway.url,
+    maxRetries: 0,
+    ...options,
+  })
+
+/** The error a call ends with. */
+export async function failureOf(sdk: AnthropicPackage, work: () => unknown) {
+  const error = await thrownBy(work)
+  if (error instanceof sdk.APIError) return error
+  throw error
+}
+
+export const says = (content: string) => [{ role: 'user' as const, content }]
+
+/** A request with the fields that every call needs. */
+export const asking = (content: string) => ({
+  model: models.text,
+  max_tokens: 200,
+  messages: says(content),
+})
