@@ -20,8 +20,6 @@ export interface TryingCall extends PickedRoute {
   readonly stop: Cancellation
   readonly deadline: Deadline
   readonly startedMs: number
-  /** The upstream has answered well; what comes later is about the answer, not the channel. */
-  answered: boolean
 }
 
 /** A call that has been admitted and is on its way. */
@@ -47,7 +45,7 @@ export function beginTry(
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { route, key, standing, provider, stop, deadline, startedMs, answered: false }
+  return { route, key, standing, provider, stop, deadline, startedMs }
 }
 
 export const upstreamOf = (engine: Engine, { route, key, deadline }: TryingCall): Upstream => ({
@@ -69,10 +67,8 @@ export function endTry(engine: Engine, { deadline, standing, route }: TryingCall
 }
 
 /** A good answer has begun. */
-export function noteAnswer({ engine, trying, call }: OpenCall): void {
-  trying.answered = true
+export const noteAnswer = ({ engine, trying, call }: OpenCall): void =>
   noteSuccess(engine, trying, call.model)
-}
 
 /** The try is over and its answer complete enough to be charged. */
 export function endAnswered(open: OpenCall, upstreamRequestId: string | undefined): void {

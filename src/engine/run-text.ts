@@ -22,7 +22,7 @@ import {
   upstreamOf,
 } from './open-call.ts'
 import { type PickedRoute, pickRoute, Tried } from './pick-route.ts'
-import { nextBytes, type StreamReply, streamOf } from './stream-text.ts'
+import { nextBytes, streamOf } from './stream-text.ts'
 
 export type TextAnswer = { rate: RateView | undefined } & (
   | { body: string }
@@ -48,62 +48,54 @@ export async function runText(
   }
   engine.retries.noteCall()
   const trying = beginTry(engine, record, picked)
-  return follow({ engine, ctx, call, admission, record, trying })
+  return await follow({ engine, ctx, call, admission, record, trying })
 }
 
 /** Tries one channel after the other until one answers or nothing is left to try. */
 async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
+  const { engine, ctx, call } = open
   let tried: Tried | undefined
   for (;;) {
-    const { ctx, trying } = open
-    ctx.signal.addEventListener('abort', trying.stop)
-    if (ctx.signal.aborted) trying.stop.cancel()
-    const reply = await trying.provider.send(
-      open.call,
-      upstreamOf(open.engine, trying),
-      trying.stop,
-    )
-    const answer = await answerOf(open, reply)
-    ctx.signal.removeEventListener('abort', trying.stop)
-    if (!('failed' in answer)) return answer.done
-    const error = endFailed(open, answer.failed)
+    const { trying } = open
+    const { provider, stop } = trying
+    ctx.signal.addEventListener('abort', stop)
+    if (ctx.signal.aborted) stop.cancel()
+    const reply = await provider.send(call, upstreamOf(engine, trying), stop)
+    // Until something can be sent, a failure is still a plain error, or another channel's turn.
+    const first = reply.kind === 'stream' ? await nextBytes(open, reply) : undefined
+    ctx.signal.removeEventListener('abort', stop)
+    const failure = failureOf(reply, first)
+    if (failure === undefined) return await answer(open, reply as GoodReply, first)
+    const error = endFailed(open, failure)
     tried ??= new Tried()
     const next = another(open, error, tried)
     if (next === undefined) return giveUp(open, error)
-    open.trying = beginTry(open.engine, open.record, next)
+    open.trying = beginTry(engine, open.record, next)
   }
 }
 
-type Outcome = { done: TextAnswer | Refusal } | { failed: UpstreamError }
+type GoodReply = Exclude<TextReply, { kind: 'failed' }>
 
-function answerOf(open: OpenCall, reply: TextReply): Promise<Outcome> | Outcome {
-  if (reply.kind === 'failed') return { failed: reply.error }
-  return reply.kind === 'stream' ? beginStream(open, reply) : answerWhole(open, reply)
+function failureOf(reply: TextReply, first: Uint8Array | undefined): UpstreamError | undefined {
+  if (reply.kind === 'failed') return reply.error
+  if (reply.kind === 'json' || first !== undefined) return undefined
+  const { outcome } = reply.watcher
+  return outcome === 'finished' ? undefined : outcome
 }
 
-async function answerWhole(
+async function answer(
   open: OpenCall,
-  reply: Extract<TextReply, { kind: 'json' }>,
-): Promise<Outcome> {
+  reply: GoodReply,
+  first: Uint8Array | undefined,
+): Promise<TextAnswer | Refusal> {
   const { engine, ctx, record, admission } = open
+  const rate = admission.pass.view
   noteAnswer(open)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  if (reply.kind === 'stream') return { stream: streamOf(open, reply, first), rate }
   endAnswered(open, reply.upstreamRequestId)
   const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
-  return { done: settled ?? { body: reply.body, rate: admission.pass.view } }
-}
-
-/** Until something can be sent, a failure is still a plain error, or another channel's turn. */
-async function beginStream(open: OpenCall, reply: StreamReply): Promise<Outcome> {
-  const { engine, ctx, record, admission } = open
-  const first = await nextBytes(open, reply)
-  const { outcome } = reply.watcher
-  if (first === undefined && outcome !== undefined && outcome !== 'finished') {
-    return { failed: outcome }
-  }
-  noteAnswer(open)
-  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
-  return { done: { stream: streamOf(open, reply, first), rate: admission.pass.view } }
+  return settled ?? { body: reply.body, rate }
 }
 
 /** Another channel or key for a call whose last try failed; undefined when it should end there. */
