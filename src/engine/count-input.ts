@@ -8,6 +8,7 @@ import { enter, findServed } from './admit.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
 import { type ChannelStanding, standingOf } from './channel-standing.ts'
 import type { CallContext, Engine } from './engine.ts'
+import { dropProbes } from './learn.ts'
 import { beginTry, endTry, upstreamOf } from './open-call.ts'
 import { pickRoute } from './pick-route.ts'
 
@@ -63,8 +64,7 @@ async function ask(
   const reply = await trying.provider.countTokens?.(call, upstreamOf(engine, trying), trying.stop)
   ctx.signal.removeEventListener('abort', trying.stop)
   endTry(engine, trying)
-  trying.standing.health.dropProbe()
-  trying.standing.dropKeyProbe(trying.key)
+  dropProbes(trying)
   // How a question of no weight was answered says little about the channel's health.
   if (reply?.kind === 'failed') {
     untilByChannel.set(trying.standing, engine.clock.nowMs() + askAgainMs)

@@ -46,6 +46,11 @@ export class Entitlements {
     if (this.#denials.size > 0) this.#denials.delete(keyOf(channel, model))
   }
 
+  /** A test went well that asked for no model in particular. */
+  forget(channel: string): void {
+    for (const model of this.deniedOn(channel)) this.granted(channel, model)
+  }
+
   /** Models this channel is known to refuse. */
   deniedOn(channel: string): string[] {
     return [...this.#denials]

@@ -1,11 +1,11 @@
 // What one call teaches: about the channel, the key, or the account's models. Time is handed in.
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Route } from '../catalog/snapshot.ts'
 import type { Channel } from '../contract/catalog.ts'
 import type { UpstreamError } from '../contract/provider.ts'
 import { ChannelStanding } from './channel-standing.ts'
 import { Entitlements } from './entitlements.ts'
-import { isAboutRequest, noteFailure, noteSilence, noteSuccess } from './learn.ts'
+import { dropProbes, isAboutRequest, noteFailure, noteSuccess } from './learn.ts'
+import type { PickedRoute } from './pick-route.ts'
 import { testRoute } from './test-channel.ts'
 
 const clock = { ms: 0 }
@@ -18,14 +18,11 @@ beforeEach(() => {
 })
 
 const engine = () => ({ entitlements, clock: { nowMs: () => clock.ms } })
-const asked = (
-  more: Partial<Channel> = {},
-  key = 'k1',
-): {
-  route: Route
-  key: string
-  standing: ChannelStanding
-} => ({ route: testRoute('a', { keys: ['k1', 'k2'], ...more }), key, standing })
+const asked = (more: Partial<Channel> = {}, key = 'k1'): PickedRoute => ({
+  route: testRoute('a', { keys: ['k1', 'k2'], ...more }),
+  key,
+  standing,
+})
 
 const error = (code: UpstreamError['code'], more: Partial<UpstreamError> = {}): UpstreamError => ({
   code,
@@ -44,11 +41,11 @@ describe('a refused key', () => {
   test('is left alone for a minute; the channel and its other keys are not', () => {
     fail(refused)
     expect([keyState(), keyState('k2'), state()]).toEqual(['avoided', 'good', 'good'])
+    expect(standing.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(false)
     clock.ms += 59_999
     expect(keyState()).toBe('avoided')
     clock.ms += 1
     expect(keyState()).toBe('probe')
-    expect(standing.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(false)
   })
 
   test('is good again after one answer', () => {
@@ -68,6 +65,7 @@ describe('a throttled key', () => {
 
   test('is left alone for as long as the upstream says', () => {
     fail(throttled(7))
+    expect(standing.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(true)
     clock.ms += 6_999
     expect(keyState()).toBe('avoided')
     clock.ms += 1
@@ -92,7 +90,7 @@ describe('a throttled key', () => {
     fail(error('upstream_error', { httpStatus: 503 }), 3)
     clock.ms = standing.health.untilMs
     standing.health.beginProbe()
-    fail(throttled(1))
+    fail(throttled(1), 1, { ...asked(), probe: true })
     expect(state()).toBe('probe')
   })
 })
@@ -192,7 +190,7 @@ describe('a refused model', () => {
     clock.ms += 5_000
     standing.health.beginProbe()
     standing.keyStanding('k1').beginProbe()
-    fail(denied)
+    fail(denied, 1, { ...asked(), probe: true })
     expect([state(), keyState()]).toEqual(['probe', 'probe'])
   })
 })
@@ -201,6 +199,8 @@ test('a caller that leaves teaches nothing, and its probe may be repeated', () =
   fail(error('upstream_error'), 3)
   clock.ms = standing.health.untilMs
   standing.health.beginProbe()
-  noteSilence(engine(), asked())
+  dropProbes(asked())
+  expect(state()).toBe('avoided')
+  dropProbes({ ...asked(), probe: true })
   expect([state(), standing.health.failuresInRow]).toEqual(['probe', 3])
 })

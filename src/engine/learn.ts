@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 import type { PickedRoute } from './pick-route.ts'
 
 type Needed = Pick<Engine, 'entitlements' | 'clock'>
-type Asked = Pick<PickedRoute, 'route' | 'key' | 'standing'>
+type Asked = PickedRoute
 
 /** A key that was refused, and not just asked to slow down, is left alone for so long. */
 const refusedKeyMs = 60_000
@@ -22,22 +22,22 @@ export function noteSuccess(
 
 export function noteFailure(
   engine: Needed,
-  { route, key, standing }: Asked,
+  asked: Asked,
   model: string,
   error: UpstreamError,
 ): void {
+  const { route, key, standing } = asked
   const nowMs = engine.clock.nowMs()
   const { health } = standing
   if (error.about === 'model') {
-    health.dropProbe()
-    standing.dropKeyProbe(key)
+    dropProbes(asked)
     // The sandbox is entitled to everything; it refuses only when it is told to.
     if (route.channel.source === 'builtin') return
     engine.entitlements.refused(route.channel.id, model, standing.worked.has(model))
     return
   }
   if (error.about === 'key') {
-    health.dropProbe()
+    dropProbes(asked)
     const trouble = standing.keyStanding(key)
     trouble.throttled = error.code === 'upstream_rate_limited'
     trouble.failed(nowMs, pauseMs(error))
@@ -51,11 +51,12 @@ export function noteFailure(
       health.leaveAlone(nowMs, error.retryAfterSeconds * 1000)
     }
   }
-  standing.dropKeyProbe(key)
+  dropProbes(asked)
 }
 
-/** The caller left before the upstream said anything. */
-export function noteSilence(_: Needed, { key, standing }: Asked): void {
+/** It went as a probe and said nothing of use: its caller left, or something else was refused. */
+export function dropProbes({ probe, key, standing }: Asked): void {
+  if (probe !== true) return
   standing.health.dropProbe()
   standing.dropKeyProbe(key)
 }

@@ -11,7 +11,7 @@ import { endRecord, noteAttempt, noteRoute, recordHangUp, recordUnbilled } from 
 import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
-import { noteFailure, noteSilence, noteSuccess } from './learn.ts'
+import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
 import type { PickedRoute } from './pick-route.ts'
 
 /** One try at one channel. */
@@ -35,7 +35,7 @@ export interface OpenCall {
 export function beginTry(
   engine: Engine,
   record: RequestRecord,
-  { route, key, standing }: PickedRoute,
+  { route, key, standing, probe = false }: PickedRoute,
 ): TryingCall {
   const provider = engine.providers.get(route.protocol)?.text
   ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
@@ -45,7 +45,7 @@ export function beginTry(
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { route, key, standing, provider, stop, deadline, startedMs }
+  return { route, key, standing, probe, provider, stop, deadline, startedMs }
 }
 
 export const upstreamOf = (engine: Engine, { route, key, deadline }: TryingCall): Upstream => ({
@@ -84,7 +84,7 @@ export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   trying.stop.cancel()
   const left = hasLeft(open)
   const told = left ? callerLeft : trying.deadline.expired ? timedOut : raw
-  if (left) noteSilence(engine, trying)
+  if (left) dropProbes(trying)
   else noteFailure(engine, trying, call.model, told)
   const error = cleaned(engine, told, call, trying.route)
   noteAttempt(open, {

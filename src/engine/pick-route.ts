@@ -10,6 +10,8 @@ export interface PickedRoute {
   route: Route
   key: string
   standing: ChannelStanding
+  /** Others wait for how this call goes. */
+  probe?: boolean
 }
 
 /** What a call has tried already: channels, and keys of channels. */
@@ -70,9 +72,10 @@ export function pickRoute(
   if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
   const { route, standing, key, keyState } = picked
   standing.took(route.channel, key)
-  if (standing.health.stateAt(nowMs) === 'probe') standing.health.beginProbe()
+  const probesChannel = standing.health.stateAt(nowMs) === 'probe'
+  if (probesChannel) standing.health.beginProbe()
   if (keyState === 'probe') standing.keyStanding(key).beginProbe()
-  return picked
+  return probesChannel || keyState === 'probe' ? { ...picked, probe: true } : picked
 }
 
 /** The usual case, without any weighing: one channel, one key, no trouble, room. */

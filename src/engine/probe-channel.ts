@@ -65,6 +65,7 @@ export async function testChannel(
   if (reply.kind === 'stream') reply.answer.cancel()
   asked.standing.reset()
   noteSuccess(engine, asked, model.name)
+  if (wanted === undefined) engine.entitlements.forget(channel.id)
   return { ok: true, ...result }
 }
 

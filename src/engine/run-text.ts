@@ -1,12 +1,13 @@
 // One text call from admission to answer: permission, hold, upstream, charge. A channel that fails
 // before the caller has seen anything is followed by another, within the retry budget. A JSON
 // answer leaves when its charge is durable; a stream goes on in stream-text.ts.
+import type { Route } from '../catalog/snapshot.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
 import type { RateView } from '../contract/rate.ts'
-import type { TextCall } from '../contract/requests.ts'
-import { type Admission, admitText } from './admit.ts'
-import { newRecord, recordUnbilled } from './call-record.ts'
+import type { RequestRecord, TextCall } from '../contract/requests.ts'
+import { admitText } from './admit.ts'
+import { newRecord, recordHangUp, recordUnbilled } from './call-record.ts'
 import type { CallContext, Engine } from './engine.ts'
 import { isAboutRequest } from './learn.ts'
 import {
@@ -19,15 +20,19 @@ import {
   type OpenCall,
   release,
   settleCall,
+  type TryingCall,
   upstreamOf,
 } from './open-call.ts'
-import { type PickedRoute, pickRoute, Tried } from './pick-route.ts'
+import { pickRoute, Tried } from './pick-route.ts'
 import { nextBytes, streamOf } from './stream-text.ts'
 
 export type TextAnswer = { rate: RateView | undefined } & (
   | { body: string }
   | { stream: ReadableStream<Uint8Array> }
 )
+
+/** A call that has tried this often has tried enough, however many keys are left. */
+const mostTries = 5
 
 export async function runText(
   engine: Engine,
@@ -40,16 +45,53 @@ export async function runText(
   const admission = admitted instanceof Promise ? await admitted : admitted
   if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
   record.priceId = admission.price.id
-  const first = pickRoute(engine, admission.routes)
-  const picked = first === 'full' ? await waitForRoom(engine, ctx, admission) : first
-  if (picked instanceof Refusal) {
+  const begun = begin(engine, ctx, record, admission.routes)
+  const trying = begun instanceof Promise ? await begun : begun
+  if (trying instanceof Refusal) {
     release({ engine, admission })
-    return recordUnbilled(engine, record, 'refused', picked)
+    if (!ctx.signal.aborted) return recordUnbilled(engine, record, 'refused', trying)
+    recordHangUp(engine, record)
+    return trying
   }
   engine.retries.noteCall()
-  const trying = beginTry(engine, record, picked)
   return await follow({ engine, ctx, call, admission, record, trying })
 }
+
+/** Picks a channel and takes a place on it in one go; waits a moment when all are full. */
+function begin(
+  engine: Engine,
+  ctx: CallContext,
+  record: RequestRecord,
+  routes: readonly Route[],
+  tried?: Tried,
+): TryingCall | Refusal | Promise<TryingCall | Refusal> {
+  const picked = pickRoute(engine, routes, tried)
+  if (picked === 'full') return waitForRoom(engine, ctx, record, routes, tried)
+  return picked instanceof Refusal ? picked : beginTry(engine, record, picked)
+}
+
+async function waitForRoom(
+  engine: Engine,
+  ctx: CallContext,
+  record: RequestRecord,
+  routes: readonly Route[],
+  tried: Tried | undefined,
+): Promise<TryingCall | Refusal> {
+  const channels = routes.map(({ channel }) => channel.id)
+  const untilMs = engine.clock.nowMs() + engine.limits.queueMs
+  for (;;) {
+    const leftMs = untilMs - engine.clock.nowMs()
+    const freed = await engine.waiting.wait(channels, leftMs, ctx.signal)
+    const picked = pickRoute(engine, routes, tried)
+    if (picked instanceof Refusal) return picked
+    if (picked !== 'full') return beginTry(engine, record, picked)
+    if (!freed) return allFull
+  }
+}
+
+const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
+  retryAfterSeconds: 1,
+})
 
 /** Tries one channel after the other until one answers or nothing is left to try. */
 async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
@@ -68,9 +110,9 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     if (failure === undefined) return await answer(open, reply as GoodReply, first)
     const error = endFailed(open, failure)
     tried ??= new Tried()
-    const next = another(open, error, tried)
+    const next = await another(open, error, tried)
     if (next === undefined) return giveUp(open, error)
-    open.trying = beginTry(engine, open.record, next)
+    open.trying = next
   }
 }
 
@@ -99,36 +141,20 @@ async function answer(
 }
 
 /** Another channel or key for a call whose last try failed; undefined when it should end there. */
-function another(open: OpenCall, error: UpstreamError, tried: Tried): PickedRoute | undefined {
-  const { engine, ctx, trying, admission } = open
+async function another(
+  open: OpenCall,
+  error: UpstreamError,
+  tried: Tried,
+): Promise<TryingCall | undefined> {
+  const { engine, ctx, trying, admission, record } = open
   const { id, timeouts } = trying.route.channel
   if (isAboutRequest(error) || hasLeft(open) || engine.draining) return undefined
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   if (error.about === 'key') tried.addKey(id, trying.key)
   else tried.addChannel(id)
-  if (!engine.retries.take()) return undefined
-  const next = pickRoute(engine, admission.routes, tried)
-  if (next !== 'full' && !(next instanceof Refusal)) return next
+  if (record.detail.attempts.length >= mostTries || !engine.retries.take()) return undefined
+  const next = await begin(engine, ctx, record, admission.routes, tried)
+  if (!(next instanceof Refusal)) return next
   engine.retries.giveBack()
   return undefined
 }
-
-/** All channels are full: a short wait may help. */
-async function waitForRoom(
-  engine: Engine,
-  ctx: CallContext,
-  { routes }: Admission,
-): Promise<PickedRoute | Refusal> {
-  const channels = routes.map(({ channel }) => channel.id)
-  const untilMs = engine.clock.nowMs() + engine.limits.queueMs
-  for (;;) {
-    const freed = await engine.waiting.wait(channels, ctx.signal)
-    const picked = pickRoute(engine, routes)
-    if (picked !== 'full') return picked
-    if (!freed || engine.clock.nowMs() > untilMs) return allFull
-  }
-}
-
-const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
-  retryAfterSeconds: 1,
-})

@@ -64,7 +64,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     standings: new Map(),
     entitlements: new Entitlements(nowMs),
     retries: new RetryBudget(),
-    waiting: new WaitingRoom({ queuedCalls: 4, queueMs: 50 }),
+    waiting: new WaitingRoom({ queuedCalls: 4 }),
     rates: createRateLimits({ nowMs, log, instanceId: 'test' }),
     abandoned: 0,
     running: 0,

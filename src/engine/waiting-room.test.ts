@@ -4,11 +4,11 @@ import { WaitingRoom } from './waiting-room.ts'
 
 const longMs = 60_000
 
-function room(limits: { queuedCalls?: number; queueMs?: number } = {}) {
-  const waiting = new WaitingRoom({ queuedCalls: 10, queueMs: longMs, ...limits })
+function room({ queuedCalls = 10, queueMs = longMs } = {}) {
+  const waiting = new WaitingRoom({ queuedCalls })
   const told: string[] = []
   const wait = (name: string, channels: string[], signal = new AbortController().signal) =>
-    waiting.wait(channels, signal).then((hasRoom) => told.push(`${name}: ${hasRoom}`))
+    waiting.wait(channels, queueMs, signal).then((hasRoom) => told.push(`${name}: ${hasRoom}`))
   const settle = () => Bun.sleep(0)
   return { waiting, told, wait, settle }
 }

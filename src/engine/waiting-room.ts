@@ -8,20 +8,19 @@ interface Waiter {
 
 export class WaitingRoom {
   readonly #most: number
-  readonly #longestMs: number
   readonly #waiters = new Set<Waiter>()
 
-  constructor(limits: { queuedCalls: number; queueMs: number }) {
+  constructor(limits: { queuedCalls: number }) {
     this.#most = limits.queuedCalls
-    this.#longestMs = limits.queueMs
   }
 
   /** True as soon as one of the channels has room; false when it takes too long or too many wait. */
-  wait(channels: readonly string[], signal: AbortSignal): Promise<boolean> {
-    if (this.#waiters.size >= this.#most || signal.aborted) return Promise.resolve(false)
+  wait(channels: readonly string[], longestMs: number, signal: AbortSignal): Promise<boolean> {
+    const crowded = this.#waiters.size >= this.#most
+    if (crowded || longestMs <= 0 || signal.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {
       const leave = () => waiter.wake(false)
-      const timer = setTimeout(leave, this.#longestMs)
+      const timer = setTimeout(leave, longestMs)
       const waiter: Waiter = {
         channels,
         wake: (hasRoom) => {
