@@ -2,8 +2,9 @@
 // Refuses to know how the gateway keeps its books.
 
 import { parseNanos } from '../src/lib/decimal.ts'
-import { type Mode, tokensPerCall } from './payload.ts'
-import { account, adminToken, nanosPerToken, type Target } from './targets.ts'
+import { account, adminToken, nanosPerToken } from './gateway-config.ts'
+import { type Mode, tokensPerCall } from './payload/index.ts'
+import type { Target } from './targets.ts'
 
 export type Balance = { nanos: bigint } | { unknown: string }
 

@@ -27,12 +27,14 @@ export interface ChildOptions {
 
 type Running = Subprocess<'pipe', 'pipe'>
 
+/** As many open files as the system lets a process have: every stream takes two of the gateway's. */
+const withManyFiles = ['sh', '-c', 'ulimit -n "$(ulimit -Hn)"; exec "$@"', 'sh']
 const pollMs = 20
 const stopMs = 5000
 const logLines = 12
 
 export function startChild(options: ChildOptions): Child {
-  const running: Running = Bun.spawn(options.command, {
+  const running: Running = Bun.spawn([...withManyFiles, ...options.command], {
     cwd: options.cwd,
     env: options.env ?? Bun.env,
     stdin: 'pipe',

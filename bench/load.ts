@@ -4,18 +4,23 @@
 
 import { createInterface } from 'node:readline'
 import type { Socket } from 'bun'
-import { doneEvent, type Mode } from './payload.ts'
 import { newReader, type ResponseReader, read, resetReader } from './response-reader.ts'
 import { percentile } from './stats.ts'
+import { readStamps } from './token-stamp.ts'
 
 export interface LoadOrder {
   port: number
-  mode: Mode
   request: string
   /** An answer with fewer body bytes has lost something. */
   leastBodyBytes: number
+  /** What a stream must end in. */
+  endMark?: string
   connections: number
   seconds: number
+  /** Time to the first token counts, less what the upstream says it held it back. */
+  firstToken?: boolean
+  /** The connections begin one after the other over so long, not all at once. */
+  spreadMs?: number
 }
 
 export interface LoadResult {
@@ -32,6 +37,7 @@ interface Slice {
   order: LoadOrder
   request: Buffer
   endMs: number
+  served: number
   latenciesMs: number[]
   failed: number
   firstFailure: string | undefined
@@ -43,6 +49,8 @@ interface Caller {
   reader: ResponseReader
   askedMs: number
   waiting: boolean
+  /** Its first token has come. */
+  heard: boolean
 }
 
 /** Requests still running when the time is over may take this long. */
@@ -59,6 +67,7 @@ function ask(slice: Slice, socket: Socket<Caller>, nowMs: number): void {
   resetReader(socket.data.reader)
   socket.data.askedMs = nowMs
   socket.data.waiting = true
+  socket.data.heard = false
   if (socket.write(slice.request) === slice.request.length) return
   fail(slice, 'the request could not be written at once')
   socket.data.waiting = false
@@ -71,12 +80,22 @@ export function complaint(reader: ResponseReader, order: LoadOrder): string | un
   if (reader.bodyBytes < order.leastBodyBytes) {
     return `body of ${reader.bodyBytes} bytes, expected ${order.leastBodyBytes} or more`
   }
-  if (order.mode === 'stream' && !reader.tail.includes(doneEvent)) return `no ${doneEvent}`
-  return undefined
+  const { endMark } = order
+  return endMark === undefined || reader.tail.includes(endMark) ? undefined : `no ${endMark}`
+}
+
+function hear(slice: Slice, caller: Caller, bytes: Buffer): void {
+  const nowMs = performance.now()
+  const first = readStamps(bytes.toString('latin1'))[0]
+  if (first === undefined) return
+  caller.heard = true
+  slice.latenciesMs.push(nowMs - caller.askedMs - first.heldMs)
 }
 
 function receive(slice: Slice, socket: Socket<Caller>, bytes: Buffer): void {
   const caller = socket.data
+  const { firstToken } = slice.order
+  if (firstToken && !caller.heard) hear(slice, caller, bytes)
   const outcome = read(caller.reader, bytes)
   if (outcome === 'more') return
   caller.waiting = false
@@ -87,8 +106,10 @@ function receive(slice: Slice, socket: Socket<Caller>, bytes: Buffer): void {
   }
   const nowMs = performance.now()
   const wrong = complaint(caller.reader, slice.order)
-  if (wrong === undefined) slice.latenciesMs.push(nowMs - caller.askedMs)
-  else fail(slice, wrong)
+  if (wrong !== undefined) fail(slice, wrong)
+  else if (firstToken && !caller.heard) fail(slice, 'no token')
+  else slice.served++
+  if (wrong === undefined && !firstToken) slice.latenciesMs.push(nowMs - caller.askedMs)
   if (nowMs < slice.endMs && slice.failed < mostFailures) ask(slice, socket, nowMs)
   else socket.end()
 }
@@ -105,7 +126,7 @@ function connect(slice: Slice): void {
     port: slice.order.port,
     socket: {
       open(socket) {
-        socket.data = { reader: newReader(), askedMs: 0, waiting: false }
+        socket.data = { reader: newReader(), askedMs: 0, waiting: false, heard: false }
         socket.setNoDelay(true)
         ask(slice, socket, performance.now())
       },
@@ -126,13 +147,18 @@ export async function runSlice(order: LoadOrder): Promise<LoadResult> {
     order,
     request: Buffer.from(order.request),
     endMs: startMs + order.seconds * 1000,
+    served: 0,
     latenciesMs: [],
     failed: 0,
     firstFailure: undefined,
     open: order.connections,
     finish: finished.resolve,
   }
-  for (let i = 0; i < order.connections; i++) connect(slice)
+  const everyMs = (order.spreadMs ?? 0) / order.connections
+  for (let i = 0; i < order.connections; i++) {
+    if (everyMs === 0) connect(slice)
+    else setTimeout(connect, i * everyMs, slice)
+  }
   const drained = setTimeout(
     () => {
       fail(slice, `${slice.open} connections did not finish`)
@@ -144,7 +170,7 @@ export async function runSlice(order: LoadOrder): Promise<LoadResult> {
   clearTimeout(drained)
   const sorted = Float64Array.from(slice.latenciesMs).sort()
   return {
-    served: sorted.length,
+    served: slice.served,
     failed: slice.failed,
     ...(slice.firstFailure !== undefined && { firstFailure: slice.firstFailure }),
     elapsedMs: performance.now() - startMs,

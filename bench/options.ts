@@ -1,14 +1,21 @@
 // The command line of the bench, as one checked record. Refuses to know what the options do.
 
 import { parseArgs } from 'node:util'
-import type { Mode } from './payload.ts'
+import { type Mode, modes, type Style, styles } from './payload/index.ts'
+
+export const parts = ['first-token', 'memory', 'failover'] as const
+export type Part = (typeof parts)[number]
 
 export interface Options {
   connections: number
   seconds: number
   rounds: number
   chunksPerWrite: number
+  /** Kinds of call whose CPU is measured. */
   modes: Mode[]
+  styles: Style[]
+  /** What is measured besides. */
+  parts: Part[]
   peers: boolean
   strict: boolean
   jsonFile?: string
@@ -24,11 +31,17 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
 
   npm run bench -- [options]
 
+  --only LIST            parts to run, with commas between; all of them without this:
+                           json, stream  CPU per call
+                           first-token   delay of the first token at 100 streams
+                           memory        5,000 slow streams; 500 callers that stop reading
+                           failover      one of three channels fails, and heals
+  --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
+                         chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)
   --seconds N            length of one slice (2; at most 60)
   --rounds N             slices per target and kind of call, interleaved (7; at most 20)
-  --only json|stream     one kind of call only
-  --chunks-per-write N   stream chunks the fake upstream puts in one network write (10; 1 to 100)
+  --chunks-per-write N   stream events the fake upstream puts in one network write (10; 1 to 100)
   --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
   --gateway-cmd CMD      start CMD as the gateway instead of 'bin/gateway start'
   --json FILE            write the result as JSON too
@@ -40,6 +53,7 @@ const flags = {
   seconds: { type: 'string', default: '2' },
   rounds: { type: 'string', default: '7' },
   only: { type: 'string' },
+  styles: { type: 'string' },
   'chunks-per-write': { type: 'string', default: '10' },
   peers: { type: 'boolean', default: false },
   'gateway-cmd': { type: 'string' },
@@ -60,12 +74,16 @@ export function parseOptions(args: string[]): Parsed {
       if (Number.isInteger(value) && value >= 1 && value <= most) return value
       throw new Error(`--${name} must be a whole number from 1 to ${most}`)
     }
+    const only = listOf('only', values.only, [...modes, ...parts])
+    const named = listOf('styles', values.styles, styles)
     const options: Options = {
       connections: count('connections'),
       seconds: count('seconds'),
       rounds: count('rounds'),
       chunksPerWrite: count('chunks-per-write'),
-      modes: modesOf(values.only),
+      modes: modes.filter((mode) => only.includes(mode)),
+      styles: styles.filter((style) => style === 'chat' || named.includes(style)),
+      parts: parts.filter((part) => only.includes(part)),
       peers: values.peers,
       strict: values.strict,
       ...(values.json !== undefined && { jsonFile: values.json }),
@@ -77,8 +95,16 @@ export function parseOptions(args: string[]): Parsed {
   }
 }
 
-function modesOf(only: string | undefined): Mode[] {
-  if (only === undefined) return ['json', 'stream']
-  if (only === 'json' || only === 'stream') return [only]
-  throw new Error('--only must be json or stream')
+/** Names with commas between; all of them if none were given. */
+function listOf<T extends string>(
+  flag: string,
+  text: string | undefined,
+  known: readonly T[],
+): readonly T[] {
+  if (text === undefined) return known
+  return text.split(',').map((name) => {
+    const found = known.find((each) => each === name)
+    if (found === undefined) throw new Error(`--${flag} takes ${known.join(', ')}`)
+    return found
+  })
 }

@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test'
-import { cpuMicros, hasProc, memory, parseCpuMicros, parseMemory, parsePids } from './proc.ts'
+import {
+  cpuMicros,
+  hasProc,
+  memory,
+  mostOpenFiles,
+  parseCpuMicros,
+  parseMemory,
+  parseMostOpenFiles,
+  parsePids,
+} from './proc.ts'
 
 const fields = 'S 1 42 42 0 -1 4194560 100 0 0 0 123 45 7 8 20 0 12 0 5000 900 300'
 
@@ -26,11 +35,19 @@ test('a list of children may be empty', () => {
   expect(parsePids('')).toEqual([])
 })
 
+test('the hard limit of open files is the second number, and may be none', () => {
+  const limits = (hard: string) => `Limit  Soft  Hard\nMax open files   1024   ${hard}   files\n`
+  expect(parseMostOpenFiles(limits('20000'))).toBe(20_000)
+  expect(parseMostOpenFiles(limits('unlimited'))).toBe(Number.POSITIVE_INFINITY)
+  expect(() => parseMostOpenFiles('')).toThrow('open files')
+})
+
 if (hasProc()) {
   test('a running process has used CPU and memory', () => {
     expect(memory([process.pid]).rssBytes).toBeGreaterThan(1_000_000)
     expect(memory([process.pid, process.pid]).peakBytes).toBeGreaterThan(2_000_000)
     expect(cpuMicros([])).toBe(0)
+    expect(mostOpenFiles()).toBeGreaterThan(0)
     expect(cpuMicros([process.pid])).toBeGreaterThanOrEqual(0)
   })
 }

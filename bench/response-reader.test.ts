@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { newReader, read, resetReader } from './response-reader.ts'
-import { requestLength, streamWrites } from './upstream.ts'
+import { streamWrites } from './upstream.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 const plain = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
-const stream = Buffer.concat(streamWrites('m', 10))
+const stream = Buffer.concat(streamWrites('chat', 'm', 10))
 
 test('a body with a length ends exactly there', () => {
   const reader = newReader()
@@ -59,16 +59,6 @@ test('a reader that was reset reads the next response', () => {
   resetReader(reader)
   expect(read(reader, bytes(plain))).toBe('done')
   expect(reader).toMatchObject({ bodyBytes: 5, tail: 'hello' })
-})
-
-test('the upstream waits for the whole request, by length or by chunks', () => {
-  const byLength = 'POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}'
-  expect(requestLength(byLength)).toBe(byLength.length)
-  expect(requestLength(byLength.slice(0, -1))).toBeUndefined()
-  expect(requestLength('POST / HTTP/1.1\r\n')).toBeUndefined()
-  const byChunks = 'POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'
-  expect(requestLength(byChunks)).toBe(byChunks.length)
-  expect(requestLength(byChunks.slice(0, -2))).toBeUndefined()
 })
 
 function streamBodyBytes(): number {

@@ -3,59 +3,86 @@
 
 import type { Child } from './children.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
-import { chunkCount, doneEvent, type Mode, requestBody } from './payload.ts'
+import { complaint, type Mode, payloads, type Style } from './payload/index.ts'
 import { cpuMicros, memory } from './proc.ts'
 import type { Slice } from './report.ts'
 import type { Target } from './targets.ts'
 
-/** What to ask of which target, and how much must come back. */
-export interface Work {
-  target: Target
+/** One kind of call in one style. */
+export interface Call {
+  style: Style
   mode: Mode
+}
+
+/** What to ask of which target, and how much must come back. */
+export interface Work extends Call {
+  target: Target
   leastBodyBytes: number
 }
 
-const path = '/v1/chat/completions'
 const probeMs = 10_000
 const sampleMs = 250
 /** The load generator waits for the last answers; this is longer. */
 const lateMs = 10_000
+/** Ids may differ in length from call to call, a lost delta is more than that. */
+const leastShare = 0.995
 
 /** One call, read in full and looked at, so that the fast checks of the load can stay simple. */
-export async function probe(target: Target, mode: Mode): Promise<Work | { wrong: string }> {
+export async function probe(target: Target, call: Call): Promise<Work | { wrong: string }> {
+  const { style, mode } = call
+  const { path, headers, requestBody } = payloads[style]
   const answer = await fetch(`http://127.0.0.1:${target.port}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...target.headers },
+    headers: { 'content-type': 'application/json', ...headers, ...target.headers },
     body: requestBody(mode),
     signal: AbortSignal.timeout(probeMs),
   })
   const body = await answer.text()
-  const wrong = answer.status === 200 ? complaint(mode, body) : `status ${answer.status}`
+  const wrong = answer.status === 200 ? complaint(style, mode, body) : `status ${answer.status}`
   if (wrong !== undefined) {
-    return { wrong: `${target.name} gave a wrong ${mode} answer: ${wrong}\n${body.slice(0, 500)}` }
+    const what = `${target.name} gave a wrong ${style} answer (${mode}): ${wrong}`
+    return { wrong: `${what}\n${body.slice(0, 500)}` }
   }
-  // Ids may differ in length from call to call, a lost chunk is more than that.
-  return { target, mode, leastBodyBytes: Math.floor(Buffer.byteLength(body) * 0.99) }
+  return { target, style, mode, leastBodyBytes: Math.floor(Buffer.byteLength(body) * leastShare) }
 }
 
-export function complaint(mode: Mode, body: string): string | undefined {
-  if (!body.includes('"completion_tokens"')) return 'no usage'
-  if (mode === 'json') return undefined
-  const chunks = body.split('"content":" word"').length - 1
-  if (chunks !== chunkCount) return `${chunks} content chunks, expected ${chunkCount}`
-  return body.trimEnd().endsWith(doneEvent) ? undefined : `no ${doneEvent} at the end`
-}
-
-export function rawRequest(target: Target, mode: Mode): string {
+export function rawRequest(
+  target: Pick<Target, 'port' | 'headers'>,
+  { style, mode }: Call,
+): string {
+  const { path, headers, requestBody } = payloads[style]
   const body = requestBody(mode)
-  const headers = {
+  const all = {
     host: `localhost:${target.port}`,
     'content-type': 'application/json',
+    ...headers,
     ...target.headers,
     'content-length': String(Buffer.byteLength(body)),
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+export function orderFor(work: Work, connections: number, seconds: number): LoadOrder {
+  const { target, style, mode, leastBodyBytes } = work
+  const endMark = mode === 'stream' ? payloads[style].stream?.endMark : undefined
+  return {
+    port: target.port,
+    request: rawRequest(target, work),
+    leastBodyBytes,
+    ...(endMark !== undefined && { endMark }),
+    connections,
+    seconds,
+  }
+}
+
+/** Has the load generator do its work; throws when the target did not live through it. */
+export async function runLoad(load: Child, target: Target, order: LoadOrder): Promise<LoadResult> {
+  load.tell(JSON.stringify(order))
+  const line = await load.waitForLine(/^\{.*\}$/, order.seconds * 1000 + lateMs)
+  const obituary = target.child.obituary()
+  if (obituary !== undefined) throw new Error(`under load ${obituary}`)
+  return JSON.parse(line) as LoadResult
 }
 
 export async function measure(
@@ -64,16 +91,7 @@ export async function measure(
   connections: number,
   seconds: number,
 ): Promise<Slice> {
-  const { target, mode, leastBodyBytes } = work
-  const request = rawRequest(target, mode)
-  const order: LoadOrder = {
-    port: target.port,
-    mode,
-    request,
-    leastBodyBytes,
-    connections,
-    seconds,
-  }
+  const { target, style, mode } = work
   let rssBytes = 0
   const sample = () => {
     if (target.child.obituary() !== undefined) return
@@ -81,15 +99,12 @@ export async function measure(
   }
   const before = cpuMicros(target.pids)
   const sampling = setInterval(sample, sampleMs)
-  load.tell(JSON.stringify(order))
-  const line = await load.waitForLine(/^\{.*\}$/, seconds * 1000 + lateMs)
-  const obituary = target.child.obituary()
-  if (obituary !== undefined) throw new Error(`during ${mode} calls ${obituary}`)
+  const result = await runLoad(load, target, orderFor(work, connections, seconds))
   const spent = cpuMicros(target.pids) - before
   clearInterval(sampling)
-  const result = JSON.parse(line) as LoadResult
   return {
     target: target.name,
+    style,
     mode,
     served: result.served,
     failed: result.failed,

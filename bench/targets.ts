@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './children.ts'
-import { model } from './payload.ts'
+import { adminToken, type Channel, callerToken, gatewayConfig } from './gateway-config.ts'
 import { childrenOf } from './proc.ts'
 
 export interface Target {
@@ -27,11 +27,6 @@ export interface Place {
   children: Child[]
 }
 
-export const adminToken = 'bench-admin-token-0123456789abcdef'
-export const account = 'bench'
-export const nanosPerToken = 1000n
-
-const callerToken = 'sk-bench0123456789abcdef0123456789'
 /**
  * The peer alone resolves to a node-server with which it answered every stream with status 500, and
  * so it did with 1.14.2; with 1.13.8 streams were seen to work.
@@ -84,34 +79,6 @@ ${temp.join('\n')}
 `
 }
 
-/** Every kind of token has one price, so that a call's charge follows from its total alone. */
-export function gatewayConfig(upstreamPort: number): object {
-  const price = '1.00'
-  return {
-    region: 'cn',
-    currency: 'CNY',
-    accounts: [{ name: account, balance: '900000000.00' }],
-    tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
-    channels: [
-      {
-        name: 'fake',
-        region: 'cn',
-        keys: ['bench-upstream-key'],
-        protocols: { chat: `http://127.0.0.1:${upstreamPort}/v1` },
-        models: { [model]: '*' },
-        max_concurrency: 100_000,
-      },
-    ],
-    prices: [
-      {
-        model,
-        unit: 'token',
-        per_million: { input: price, output: price, cache_read: price, cache_write: price },
-      },
-    ],
-  }
-}
-
 export async function startNginx(place: Place, path: string): Promise<Target> {
   const port = freePort()
   const config = join(place.tempDir, 'nginx.conf')
@@ -124,9 +91,13 @@ export async function startNginx(place: Place, path: string): Promise<Target> {
   return { name: 'nginx', port, pids: childrenOf(child.pid), headers: {}, child, peer: false }
 }
 
-export async function startGateway(place: Place, command: string | undefined): Promise<Target> {
+export async function startGateway(
+  place: Place,
+  command: string | undefined,
+  channels: readonly Channel[] = [{ name: 'fake', url: `http://127.0.0.1:${place.upstreamPort}` }],
+): Promise<Target> {
   const config = join(place.tempDir, 'gateway.yaml')
-  writeFileSync(config, JSON.stringify(gatewayConfig(place.upstreamPort), undefined, 2))
+  writeFileSync(config, JSON.stringify(gatewayConfig(channels), undefined, 2))
   const child = startChild({
     name: 'gateway',
     command: command === undefined ? ['bin/gateway', 'start'] : ['sh', '-c', `exec ${command}`],

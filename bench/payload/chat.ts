@@ -1,0 +1,68 @@
+// A chat call as JSON and as a stream of 100 content chunks, with its usage in a chunk of its own.
+
+import {
+  createdAt,
+  deltaCount,
+  inputTokens,
+  type Mode,
+  outputTokens,
+  type Payload,
+  prompt,
+  reply,
+  tokensPerCall,
+  word,
+} from './shape.ts'
+
+const doneEvent = 'data: [DONE]'
+const messages = [{ role: 'user', content: prompt }]
+
+export const chat: Payload = {
+  path: '/v1/chat/completions',
+  model: 'txta-plus',
+  headers: {},
+  requestBody(mode) {
+    const { model } = chat
+    if (mode === 'json') return JSON.stringify({ model, messages })
+    const stream_options = { include_usage: true }
+    return JSON.stringify({ model, messages, stream: true, stream_options })
+  },
+  jsonAnswer(model) {
+    const message = { role: 'assistant', content: reply }
+    return JSON.stringify({
+      id: 'chatcmpl-bench',
+      object: 'chat.completion',
+      created: createdAt,
+      model,
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+      usage: usage('json'),
+    })
+  },
+  usageMark: '"completion_tokens"',
+  stream: {
+    events: (model) => [...Array<string>(deltaCount).fill(chatDelta(model, word)), chatEnd(model)],
+    deltaMark: `"content":"${word}"`,
+    endMark: doneEvent,
+  },
+}
+
+const usage = (mode: Mode) => ({
+  prompt_tokens: inputTokens,
+  completion_tokens: outputTokens[mode],
+  total_tokens: tokensPerCall(mode),
+})
+
+const chunk = (model: string, fields: object): string =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-bench',
+    object: 'chat.completion.chunk',
+    created: createdAt,
+    model,
+    ...fields,
+  })}\n\n`
+
+export const chatDelta = (model: string, content: string): string =>
+  chunk(model, { choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null })
+
+/** Usage and end mark. */
+export const chatEnd = (model: string): string =>
+  `${chunk(model, { choices: [], usage: usage('stream') })}${doneEvent}\n\n`

@@ -1,0 +1,25 @@
+// The bytes of the bench by style: what callers ask and what the fake upstream answers, with known
+// usage. Refuses to know sockets, processes and prices.
+
+import { chat } from './chat.ts'
+import { embeddings } from './embeddings.ts'
+import { messages } from './messages.ts'
+import { responses } from './responses.ts'
+import { deltaCount, type Mode, type Payload, type Style } from './shape.ts'
+
+export { type Mode, modes, type Style, styles, tokensPerCall } from './shape.ts'
+
+export const payloads: Readonly<Record<Style, Payload>> = { chat, responses, messages, embeddings }
+
+export const hasMode = (style: Style, mode: Mode): boolean =>
+  mode === 'json' || payloads[style].stream !== undefined
+
+/** What is wrong with the whole body of an answer, if anything. */
+export function complaint(style: Style, mode: Mode, body: string): string | undefined {
+  const { usageMark, stream } = payloads[style]
+  if (!body.includes(usageMark)) return `no ${usageMark}`
+  if (mode === 'json' || stream === undefined) return undefined
+  const deltas = body.split(stream.deltaMark).length - 1
+  if (deltas !== deltaCount) return `${deltas} deltas, expected ${deltaCount}`
+  return body.slice(-32).includes(stream.endMark) ? undefined : `no ${stream.endMark} at the end`
+}
