@@ -198,6 +198,7 @@ describe.each([...engines])('the admin API on %s', (on) => {
           read,
           cancel() {},
           release() {},
+          expectTrickle() {},
         }
         return { answer: Promise.resolve(answer), cancel() {} }
       },

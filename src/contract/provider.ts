@@ -17,6 +17,8 @@ export interface HttpAnswer {
   cancel(): void
   /** All that matters has come; the connection may be used again. */
   release(): void
+  /** The body comes bit by bit and may be read slowly. */
+  expectTrickle(): void
 }
 
 /** The way out: no redirects, no compression, nothing sent twice. */

@@ -44,7 +44,7 @@ export function streamOf(
   // Both are needed: a body whose caller left before the first read is never cancelled.
   open.ctx.signal.addEventListener('abort', leave)
   if (open.ctx.signal.aborted) leave()
-  return new ReadableStream<Uint8Array>({
+  const source: Bun.UnderlyingSource<Uint8Array> = {
     start(controller) {
       stalled = () => controller.error(new Error('the caller stopped reading'))
       open.trying.deadline.waiter = {
@@ -73,7 +73,9 @@ export function streamOf(
       controller.close()
     },
     cancel: leave,
-  })
+  }
+  // Nothing is read ahead of a caller that does not read.
+  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 /** The next bytes for the caller; undefined only once the watcher has an outcome. */

@@ -16,6 +16,13 @@ class RecordingLink implements Link {
   resume() {
     this.events.push('resume')
   }
+  width = 'wide'
+  narrow() {
+    this.width = 'narrow'
+  }
+  widen() {
+    this.width = 'wide'
+  }
   finished(keepMs: number) {
     this.events.push(`finished ${keepMs}`)
   }
@@ -247,6 +254,31 @@ describe('reading', () => {
     expect(link.events).toEqual(['pause'])
     await exchange.read()
     expect(link.events).toEqual(['pause', 'resume'])
+  })
+
+  test('pauses a trickle while anything is unread and resumes it when all is read', async () => {
+    const { exchange, link } = start()
+    exchange.receive(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
+    exchange.expectTrickle()
+    const first = exchange.read()
+    exchange.receive(Buffer.alloc(10))
+    await first
+    expect(link.events).toEqual([])
+    for (let i = 0; i < 2; i += 1) exchange.receive(Buffer.alloc(10))
+    expect(link.events).toEqual(['pause'])
+    await exchange.read()
+    expect(link.events).toEqual(['pause'])
+    await exchange.read()
+    expect(link.events).toEqual(['pause', 'resume'])
+  })
+
+  test('a trickle narrows the connection, and a whole body widens it again', async () => {
+    const { exchange, link } = start()
+    exchange.receive(Buffer.from(open))
+    exchange.expectTrickle()
+    expect(link.width).toBe('narrow')
+    void exchange.text(4)
+    expect(link.width).toBe('wide')
   })
 
   test('text gives up beyond its limit and drops the connection', async () => {

@@ -9,7 +9,6 @@ const MAX_INTERIM_ANSWERS = 10
 /** How long the end of a body that nobody reads any more may take. */
 const RELEASE_MS = 1000
 const PAUSE_ABOVE_BYTES = 256 * 1024
-const RESUME_BELOW_BYTES = 128 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HEAD_START = 'HTTP/1.'
 const BARE_LINE_FEED = /(?:^|[^\r])\n/
@@ -30,6 +29,8 @@ export interface HttpAnswer {
   cancel(): void
   /** All that matters has come: the connection is kept if the body's end follows soon. */
   release(): void
+  /** The body comes bit by bit and may be read slowly: little of it shall wait in memory. */
+  expectTrickle(): void
 }
 
 export interface HttpCall {
@@ -42,6 +43,9 @@ export interface HttpCall {
 export interface Link {
   pause(): void
   resume(): void
+  /** How much may wait unread on the connection: little of a stream, much of a whole body. */
+  narrow(): void
+  widen(): void
   /** The answer is complete; the connection may wait that long for another call. */
   finished(keepMs: number): void
   drop(): void
@@ -69,6 +73,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   #queue: Buffer[] = []
   #queuedBytes = 0
+  #mostQueuedBytes = PAUSE_ABOVE_BYTES
   #paused = false
   #released = false
   #done = false
@@ -141,6 +146,12 @@ export class Exchange implements HttpCall, HttpAnswer {
     this.#released = true
     this.#resume()
     setTimeout(() => this.cancel(), RELEASE_MS).unref()
+  }
+
+  expectTrickle(): void {
+    // One piece that nobody asked for yet is enough: hundreds of slow readers must not add up.
+    this.#mostQueuedBytes = 0
+    this.#link?.narrow()
   }
 
   cancel(): void {
@@ -230,7 +241,7 @@ export class Exchange implements HttpCall, HttpAnswer {
       this.cancel()
       return false
     }
-    if (this.#queuedBytes > PAUSE_ABOVE_BYTES && !this.#paused) {
+    if (this.#queuedBytes > this.#mostQueuedBytes && !this.#paused) {
       this.#paused = true
       this.#link?.pause()
     }
@@ -262,6 +273,7 @@ export class Exchange implements HttpCall, HttpAnswer {
       return Promise.resolve(undefined)
     }
     if (this.#done) return Promise.resolve(this.#takeText())
+    this.#link?.widen()
     this.#maxTextBytes = maxBytes
     this.#progress = progress
     this.#wholeText = Promise.withResolvers()
@@ -281,7 +293,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     const bytes = this.#queue.shift()
     if (bytes !== undefined) {
       this.#queuedBytes -= bytes.length
-      if (this.#queuedBytes < RESUME_BELOW_BYTES) this.#resume()
+      if (this.#queuedBytes <= this.#mostQueuedBytes / 2) this.#resume()
       return Promise.resolve(bytes)
     }
     if (this.#error !== undefined) return Promise.reject(this.#error)

@@ -3,6 +3,7 @@
 
 import type { Exchange, Link } from './http-answer.ts'
 import { HttpError } from './http-error.ts'
+import { setReceiveBuffer } from './receive-buffer.ts'
 
 export interface Origin {
   readonly hostname: string
@@ -20,6 +21,11 @@ export interface Pool {
 
 type Socket = Bun.Socket<HttpConnection>
 
+/** The kernel doubles it; even over 200 ms it lets 70 KB a second through, more than any model writes. */
+const NARROW_BYTES = 8 * 1024
+/** More than most kernels grant. */
+const WIDE_BYTES = 4 * 1024 * 1024
+
 export class HttpConnection implements Link {
   readonly origin: Origin
   idleUntilMs = 0
@@ -33,6 +39,7 @@ export class HttpConnection implements Link {
   #ready = false
   #otherSideEnded = false
   #closed = false
+  #narrow = false
 
   constructor(origin: Origin, pool: Pool) {
     this.origin = origin
@@ -148,6 +155,20 @@ export class HttpConnection implements Link {
 
   resume(): void {
     if (!this.#closed) this.#socket?.resume()
+  }
+
+  narrow(): void {
+    if (!this.#narrow) this.#setBuffer(true)
+  }
+
+  widen(): void {
+    if (this.#narrow) this.#setBuffer(false)
+  }
+
+  #setBuffer(narrow: boolean): void {
+    this.#narrow = narrow
+    const fd = (this.#socket as { fd?: number } | undefined)?.fd
+    if (fd !== undefined) setReceiveBuffer(fd, narrow ? NARROW_BYTES : WIDE_BYTES)
   }
 
   finished(keepMs: number): void {

@@ -5,7 +5,10 @@ import { endOfString } from './json.ts'
 
 const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
-/** `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. */
+/**
+ * `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. For a text that is known
+ * to name a model, or to have the word nowhere.
+ */
 export function withModel(text: string, model: string): string {
   const value = JSON.stringify(model)
   if (!namesOnce(text)) return withField(text, 'model', value)
@@ -14,12 +17,29 @@ export function withModel(text: string, model: string): string {
   return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
 }
 
-/** The same one level down: `{"response":{"model":"a"}}`. Stays as it is if there is no such object. */
+/** The same for a text that may name none, which then stays as it is. */
+export function restoreModel(text: string, model: string): string {
+  if (!text.includes('"model"') && !escapedLetter.test(text)) return text
+  const field = namesOnce(text) ? modelField.exec(text) : null
+  if (field !== null && isOutermost(text, field.index)) return withModel(text, model)
+  let restored = text
+  for (const { start, end } of valuesOf(text, 'model').toReversed()) {
+    if (text[start] !== '"') continue
+    restored = restored.slice(0, start) + JSON.stringify(model) + restored.slice(end)
+  }
+  return restored
+}
+
+/** Cheap, and true only when no other object or list has begun before; false means: look closely. */
+const isOutermost = (text: string, at: number): boolean =>
+  text.lastIndexOf('{', at) === text.indexOf('{') && text.lastIndexOf('[', at) === -1
+
+/** The same one level down: `{"response":{"model":"a"}}`. */
 export function withModelIn(text: string, holder: string, model: string): string {
   const at = valuesOf(text, holder).at(-1)
   if (at === undefined || text[at.start] !== '{') return text
   const inner = text.slice(at.start, at.end)
-  return text.slice(0, at.start) + withModel(inner, model) + text.slice(at.end)
+  return text.slice(0, at.start) + restoreModel(inner, model) + text.slice(at.end)
 }
 
 /**
@@ -42,10 +62,16 @@ export function withField(text: string, name: string, value: string): string {
     return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
   }
   const [given, ...again] = valuesOf(text, name)
-  if (again.length > 0) return JSON.stringify({ ...JSON.parse(text), [name]: JSON.parse(value) })
+  if (again.length > 0) return rebuilt(text, name, value)
   if (given !== undefined) return text.slice(0, given.start) + value + text.slice(given.end)
   const open = text.indexOf('{') + 1
   return `${text.slice(0, open)}"${name}":${value},${text.slice(open)}`
+}
+
+function rebuilt(text: string, name: string, value: string): string {
+  const [open, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1]
+  const fields = { ...JSON.parse(text.slice(open, end)), [name]: JSON.parse(value) }
+  return text.slice(0, open) + JSON.stringify(fields) + text.slice(end)
 }
 
 /** Where the values of a field of the outermost object begin and end. The text is valid JSON. */
@@ -63,7 +89,7 @@ function valuesOf(text: string, name: string): { start: number; end: number }[] 
     const char = text[i]
     if (char === '"') {
       const end = endOfString(text, i)
-      if (depth === 1 && start === -1) key = JSON.parse(text.slice(i, end + 1))
+      if (depth === 1 && start === -1) key = keyOf(text.slice(i + 1, end))
       i = end
     } else if (char === ':' && depth === 1 && start === -1) start = valueStart(text, i + 1)
     else if (char === '{' || char === '[') depth++
@@ -73,6 +99,16 @@ function valuesOf(text: string, name: string): { start: number; end: number }[] 
     } else if (char === ',' && depth === 1) close(i)
   }
   return found
+}
+
+/** Events of a stream come here unparsed, so a key may be spelled as no JSON is. */
+function keyOf(spelled: string): string | undefined {
+  if (!spelled.includes('\\')) return spelled
+  try {
+    return JSON.parse(`"${spelled}"`)
+  } catch {
+    return undefined
+  }
 }
 
 function valueStart(text: string, from: number): number {

@@ -33,16 +33,31 @@ export function dataOf(event: string): string | undefined {
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
 }
 
+/** Index just after the event that begins at `start`. */
+export function endOfEvent(bytes: Buffer, start: number): number {
+  const unix = bytes.indexOf(blankLine, start)
+  const dos = bytes.indexOf(dosBlankLine, start)
+  if (dos !== -1 && (unix === -1 || dos < unix)) return dos + 4
+  return unix === -1 ? bytes.length : unix + 2
+}
+
 /**
- * Where the first event before `end` begins that is not one line of `data: {…}`, with or without
- * a line `event: …` before it; -1 if all are. `seen` is told how many were as they should be.
- * A look at both ends of each event: opening every one would cost more than forwarding it.
+ * Where the first event between `start` and `end` begins that is not one line of `data: {…}`; -1
+ * if all are. With `names`, each must have a line `event: …` before it that begins with one of
+ * them. `seen` is told how many were as they should be. A look at both ends of each event: opening
+ * every one would cost more than forwarding it.
  */
-export function findOddEvent(bytes: Buffer, end: number, seen: { events: number }): number {
-  let start = 0
-  while (start < end) {
-    const close = bytes.indexOf(blankLine, start)
-    const data = bytes[start] === 0x65 ? bytes.indexOf(0x0a, start) + 1 : start
+export function findOddEvent(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  seen: { events: number },
+  names?: readonly Buffer[],
+): number {
+  let at = start
+  while (at < end) {
+    const close = bytes.indexOf(blankLine, at)
+    const data = names === undefined ? at : dataAfterName(bytes, at, names)
     const usual =
       close !== -1 &&
       bytes[close - 1] === 0x7d && // }
@@ -50,9 +65,26 @@ export function findOddEvent(bytes: Buffer, end: number, seen: { events: number 
       bytes[data] === 0x64 && // d
       bytes[data + 5] === 0x20 &&
       data + 6 < close
-    if (!usual) return start
+    if (!usual) return at
     seen.events++
-    start = close + 2
+    at = close + 2
   }
   return -1
+}
+
+const nameAt = 'event: '.length
+
+/** Where the line after `event: <name>…` begins; beyond everything when the name is another. */
+function dataAfterName(bytes: Buffer, start: number, names: readonly Buffer[]): number {
+  if (bytes[start] !== 0x65 || bytes[start + nameAt - 1] !== 0x20) return bytes.length
+  for (const name of names) {
+    if (!startsWith(bytes, start + nameAt, name)) continue
+    return bytes.indexOf(0x0a, start + nameAt + name.length) + 1
+  }
+  return bytes.length
+}
+
+function startsWith(bytes: Buffer, at: number, name: Buffer): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false
+  return true
 }

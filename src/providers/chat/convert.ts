@@ -8,13 +8,13 @@ const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
 export function fromAnswer(answer: Json): string[] {
   const { choices, usage, ...rest } = answer
   const same = { ...rest, object: 'chat.completion.chunk' }
-  const chunk = (index: unknown, delta: unknown, finish_reason: unknown) =>
-    event({ ...same, choices: [{ index, delta, logprobs: null, finish_reason }] })
+  const chunk = (index: unknown, delta: unknown, logprobs: unknown, finish_reason: unknown) =>
+    event({ ...same, choices: [{ index, delta, logprobs, finish_reason }] })
   const list = Array.isArray(choices) ? choices.filter(isObject) : []
   return [
-    ...list.flatMap(({ index, message, finish_reason }) => [
-      chunk(index, numberedTools(isObject(message) ? message : {}), null),
-      chunk(index, {}, finish_reason ?? 'stop'),
+    ...list.flatMap(({ index, message, logprobs, finish_reason }) => [
+      chunk(index, numberedTools(isObject(message) ? message : {}), logprobs ?? null, null),
+      chunk(index, {}, null, finish_reason ?? 'stop'),
     ]),
     ...(isObject(usage) ? [event({ ...same, choices: [], usage })] : []),
     'data: [DONE]\n\n',
@@ -30,6 +30,9 @@ function numberedTools(message: Json): Json {
 
 interface Gathered {
   message: Record<string, unknown>
+  /** Its calls of tools, by their place. */
+  tools: Map<unknown, Call>
+  logprobs: Record<string, unknown> | null
   finish_reason: unknown
 }
 
@@ -54,40 +57,63 @@ export function toAnswer(events: readonly Json[]): Json | undefined {
   return {
     ...rest,
     object: 'chat.completion',
-    choices: whole.map(([index, choice]) => ({ index, ...choice })),
+    choices: whole.map(([index, { tools: _, ...choice }]) => ({ index, ...choice })),
     ...(usage !== undefined && { usage }),
   }
 }
 
 function gather(choices: Map<number, Gathered>, choice: Json): void {
   const index = typeof choice['index'] === 'number' ? choice['index'] : 0
-  const known = choices.get(index) ?? {
+  const known: Gathered = choices.get(index) ?? {
     message: { role: 'assistant', content: null },
+    tools: new Map(),
+    logprobs: null,
     finish_reason: null,
   }
   choices.set(index, known)
   known.finish_reason = choice['finish_reason'] ?? known.finish_reason
+  known.logprobs = joined(known.logprobs, choice['logprobs'])
   const delta = isObject(choice['delta']) ? choice['delta'] : {}
   for (const [name, value] of Object.entries(delta)) {
-    if (name === 'tool_calls') gatherTools(known.message, value)
+    if (name === 'tool_calls') gatherTools(known, value)
     else if (name !== 'role' && typeof value === 'string') {
       known.message[name] = `${known.message[name] ?? ''}${value}`
     } else if (value !== null) known.message[name] ??= value
   }
 }
 
-function gatherTools(message: Record<string, unknown>, pieces: unknown): void {
+/** Lists grow piece by piece: `{"content":[…],"refusal":null}`. */
+function joined(known: Gathered['logprobs'], news: unknown): Gathered['logprobs'] {
+  if (!isObject(news)) return known
+  const both: Record<string, unknown> = { ...known }
+  for (const [name, value] of Object.entries(news)) {
+    const before = both[name]
+    both[name] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+  }
+  return both
+}
+
+type Call = Record<string, unknown>
+
+function gatherTools({ message, tools }: Gathered, pieces: unknown): void {
   message['tool_calls'] ??= []
-  const calls = message['tool_calls'] as Record<string, unknown>[]
+  const calls = message['tool_calls'] as Call[]
   for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
     const { index, function: made, ...rest } = piece
-    const at = typeof index === 'number' && index <= calls.length ? index : calls.length
-    const call = calls[at] ?? { function: { name: '', arguments: '' } }
-    calls[at] = call
+    // Without a place, an id begins a call and what has none goes on with the last.
+    const place = index ?? (rest['id'] ? Symbol('next') : lastKey(tools))
+    const call = tools.get(place) ?? { function: { name: '', arguments: '' } }
+    if (!tools.has(place)) calls.push(call)
+    tools.set(place, call)
     const named = call['function'] as Record<string, string>
     const { name, arguments: given } = isObject(made) ? made : {}
     if (typeof name === 'string') named['name'] += name
     if (typeof given === 'string') named['arguments'] += given
-    Object.assign(call, rest)
+    // Later pieces may carry an empty id.
+    for (const [field, value] of Object.entries(rest)) {
+      if (value !== null && value !== '') call[field] = value
+    }
   }
 }
+
+const lastKey = (tools: ReadonlyMap<unknown, Call>): unknown => [...tools.keys()].at(-1)

@@ -8,7 +8,7 @@ import { readUsage } from './usage.ts'
 const finishReason = /"finish_reason"\s*:\s*"/
 
 export const stream: StreamStyle = {
-  signs: ['"usage":{', '"usage": {', '"error"'],
+  unread: { without: ['"usage":{', '"usage": {', '"error"', '[DONE]'] },
   marker: '[DONE]',
   read,
   // The usage must have come, or the only answer must have said why it stopped.
@@ -16,7 +16,7 @@ export const stream: StreamStyle = {
     reported.raw !== undefined || (call.choices === 1 && finishReason.test(lastText))
       ? 'data: [DONE]\n\n'
       : undefined,
-  textField: /"(?:content|reasoning_content|arguments)":"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  textField: /"(?:content|reasoning_content|arguments)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
   fromAnswer,
   toAnswer,
 }

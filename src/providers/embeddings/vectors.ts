@@ -3,12 +3,15 @@
 
 const floatBytes = 4
 
-/** Undefined when it is no list of numbers. */
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** Undefined when it is no list of numbers that such floats can hold. */
 export function asBase64(numbers: readonly unknown[]): string | undefined {
+  if (numbers.length === 0) return undefined
   const bytes = Buffer.alloc(numbers.length * floatBytes)
   for (let i = 0; i < numbers.length; i++) {
     const value = numbers[i]
-    if (typeof value !== 'number') return undefined
+    if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) return undefined
     bytes.writeFloatLE(value, i * floatBytes)
   }
   return bytes.toString('base64')
@@ -16,6 +19,7 @@ export function asBase64(numbers: readonly unknown[]): string | undefined {
 
 /** Undefined when it is no such text. Every 32-bit float is exactly a number here. */
 export function asFloats(text: string): number[] | undefined {
+  if (!base64.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length === 0 || bytes.length % floatBytes !== 0) return undefined
   const numbers = new Array<number>(bytes.length / floatBytes)

@@ -26,7 +26,9 @@ export function fromAnswer(answer: Json): string[] {
 
 function emptied(block: Json): Json {
   if (block['type'] === 'text') return { ...block, text: '' }
-  if (block['type'] === 'thinking') return { ...block, thinking: '', signature: '' }
+  if (block['type'] === 'thinking') {
+    return { ...block, thinking: '', ...('signature' in block && { signature: '' }) }
+  }
   return block['type'] === 'tool_use' ? { ...block, input: {} } : block
 }
 
@@ -40,28 +42,35 @@ function deltas({ type, text, thinking, signature, input }: Json): Json[] {
   return [{ type: 'thinking_delta', thinking }, ...signed]
 }
 
-/** Undefined when the message has not said why it stopped. */
+/** Undefined when the message has not said why it stopped, or a tool's input is no JSON. */
 export function toAnswer(events: readonly Json[]): Json | undefined {
-  const failed = events.find(({ type }) => type === 'error')
+  const failed = events.find(
+    ({ type, error }) => type === 'error' || (type === undefined && isObject(error)),
+  )
   if (failed !== undefined) return { error: failed['error'] ?? failed }
   const start = events.find(({ type }) => type === 'message_start')?.['message']
   if (!isObject(start)) return undefined
-  const blocks: Record<string, unknown>[] = []
+  const content = blocksOf(events)
   let ending: Json | undefined
   let usage: unknown = start['usage']
-  for (const event of events) {
-    if (event['type'] === 'content_block_start' && isObject(event['content_block'])) {
-      blocks.push({ ...event['content_block'] })
-    }
-    const block = blocks.at(-1)
-    if (event['type'] === 'content_block_delta' && block !== undefined) grow(block, event['delta'])
-    if (event['type'] === 'content_block_stop' && block !== undefined) close(block)
-    if (event['type'] !== 'message_delta') continue
-    usage = mergeUsage(usage, event['usage'])
-    if (isObject(event['delta']) && event['delta']['stop_reason'] != null) ending = event['delta']
+  for (const { type, delta, usage: news } of events) {
+    if (type !== 'message_delta') continue
+    usage = mergeUsage(usage, news)
+    if (isObject(delta) && delta['stop_reason'] != null) ending = delta
   }
-  if (ending === undefined) return undefined
-  return { ...start, content: blocks, ...ending, ...(usage !== undefined && { usage }) }
+  if (ending === undefined || content === undefined) return undefined
+  return { ...start, content, ...ending, ...(usage !== undefined && { usage }) }
+}
+
+function blocksOf(events: readonly Json[]): Json[] | undefined {
+  const blocks = new Map<unknown, Record<string, unknown>>()
+  for (const { type, index, content_block: begun, delta } of events) {
+    if (type === 'content_block_start' && isObject(begun)) blocks.set(index, { ...begun })
+    const block = blocks.get(index)
+    if (type === 'content_block_delta' && block !== undefined) grow(block, delta)
+  }
+  const closed = [...blocks.values()].map(close)
+  return closed.every((block) => block !== undefined) ? closed : undefined
 }
 
 const grownFields = ['text', 'thinking', 'signature', 'partial_json'] as const
@@ -72,12 +81,17 @@ function grow(block: Record<string, unknown>, delta: unknown): void {
     const piece = delta[name]
     if (typeof piece === 'string') block[name] = `${block[name] ?? ''}${piece}`
   }
+  if (!isObject(delta['citation'])) return
+  const { citations } = block
+  block['citations'] = [...(Array.isArray(citations) ? citations : []), delta['citation']]
 }
 
-/** The pieces of a tool's input are JSON once they are all there. */
-function close(block: Record<string, unknown>): void {
-  const { partial_json: given } = block
-  if (typeof given !== 'string') return
-  delete block['partial_json']
-  block['input'] = given === '' ? {} : JSON.parse(given)
+/** The pieces of a tool's input are JSON once they are all there, unless it was cut short. */
+function close({ partial_json: given, ...block }: Json): Json | undefined {
+  if (typeof given !== 'string') return block
+  try {
+    return { ...block, input: given === '' ? {} : JSON.parse(given) }
+  } catch {
+    return undefined
+  }
 }

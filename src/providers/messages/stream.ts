@@ -6,13 +6,12 @@ import { fromAnswer, toAnswer } from './convert.ts'
 import { mergeUsage, readUsage } from './usage.ts'
 
 export const stream: StreamStyle = {
-  signs: ['"message_start"', '"message_delta"', '"message_stop"', '"error"'],
-  signsWithModel: [],
+  unread: { named: ['content_block_'] },
   modelIn: 'message',
   read,
   ending: ({ complete }) =>
     complete ? 'event: message_stop\ndata: {"type":"message_stop"}\n\n' : undefined,
-  textField: /"(?:text|thinking|partial_json)":"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  textField: /"(?:text|thinking|partial_json)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
   fromAnswer,
   toAnswer,
 }
@@ -29,19 +28,24 @@ function read(data: Json, state: StreamState): Verdict {
       return 'pass'
     case 'message_stop':
       return 'last'
-    case 'error':
-      return { failed: readErrorEvent(data['error'], state.upstreamRequestId) }
     default:
-      return 'pass'
+      return hasFailed(data)
+        ? { failed: readErrorEvent(data['error'] ?? data, state.upstreamRequestId) }
+        : 'pass'
   }
 }
+
+/** Some upstreams leave out the type of their errors. */
+const hasFailed = ({ type, error }: Json): boolean =>
+  type === 'error' || (type === undefined && isObject(error))
 
 const usageOf = (message: unknown): unknown =>
   isObject(message) ? (message['usage'] ?? undefined) : undefined
 
+/** The output of the first event does not count; that of any later one does. */
 function learn(state: StreamState, usage: unknown): void {
   if (!isObject(usage)) return
   const merged = mergeUsage(state.reported.raw, usage)
-  state.reported =
-    usage['output_tokens'] == null ? { usage: undefined, raw: merged } : readUsage(merged)
+  const counted = state.reported.usage !== undefined || usage['output_tokens'] != null
+  state.reported = counted ? readUsage(merged) : { usage: undefined, raw: merged }
 }

@@ -9,18 +9,24 @@ const lastTypes = ['response.completed', 'response.incomplete'] as const
 const isLast = (type: unknown): boolean => lastTypes.some((last) => last === type)
 
 export const stream: StreamStyle = {
-  signs: [...lastTypes, 'response.failed', '"error"'],
-  signsWithModel: ['"response"'],
+  unread: {
+    named: [
+      'response.output_',
+      'response.content_part.',
+      'response.reasoning',
+      'response.function',
+    ],
+  },
   modelIn: 'response',
   read,
   ending: () => undefined,
-  textField: /"delta":"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  textField: /"delta"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
   fromAnswer,
   toAnswer(events) {
-    const last = events.at(-1)
-    if (isLast(last?.['type']) && isObject(last?.['response'])) return last['response']
-    const failed = events.find(({ type }) => type === 'response.failed' || type === 'error')
-    return failed === undefined ? undefined : { error: errorIn(failed) }
+    const end = events.find((event) => isLast(event['type']) || hasFailed(event))
+    if (end === undefined) return undefined
+    if (hasFailed(end)) return { error: errorIn(end) }
+    return isObject(end['response']) ? end['response'] : undefined
   },
 }
 
@@ -30,11 +36,15 @@ function read(data: Json, state: StreamState): Verdict {
     state.reported = readUsage(isObject(response) ? response['usage'] : undefined)
     return 'last'
   }
-  if (type === 'response.failed' || type === 'error') {
+  if (hasFailed(data)) {
     return { failed: readErrorEvent(errorIn(data), state.upstreamRequestId) }
   }
   return 'pass'
 }
+
+/** Some upstreams leave out the type of their errors. */
+const hasFailed = ({ type, error }: Json): boolean =>
+  type === 'response.failed' || type === 'error' || (type === undefined && isObject(error))
 
 /** In a failed response, in the event, or the event itself. */
 function errorIn({ response, error, ...rest }: Json): unknown {
@@ -73,10 +83,11 @@ function itemEvents(item: Json, output_index: number): Json[] {
 
 function partEvents(part: Json, at: Json): Json[] {
   const text = part['type'] === 'output_text' ? part['text'] : undefined
+  const isText = typeof text === 'string'
   const logprobs: unknown[] = []
   return [
-    { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
-    ...(typeof text === 'string'
+    { type: 'response.content_part.added', ...at, part: isText ? { ...part, text: '' } : part },
+    ...(isText
       ? [
           { type: 'response.output_text.delta', ...at, delta: text, logprobs },
           { type: 'response.output_text.done', ...at, text, logprobs },

@@ -11,15 +11,14 @@ export function readUsage(raw: unknown): Reported {
     raw,
     count(raw['input_tokens']),
     count(raw['output_tokens']),
-    count(details['cached_tokens'] ?? more['cached_tokens'] ?? 0),
-    count(details['cache_write_tokens'] ?? firstWritten(details, more)),
+    count(firstSaid(details['cached_tokens'], more['cached_tokens'])),
+    count(firstSaid(details['cache_write_tokens'], writtenTokens(details), writtenTokens(more))),
   )
 }
 
-const firstWritten = (details: Record<string, unknown>, more: Record<string, unknown>): unknown => {
-  const written = writtenTokens(details)
-  return written === 0 ? writtenTokens(more) : written
-}
+/** A place that says zero may only have been filled in for form's sake. */
+const firstSaid = (...places: unknown[]): unknown =>
+  places.find((value) => value != null && value !== 0) ?? 0
 
 /** One upstream tells of caches in a list of its own: `x_details: [{prompt_tokens_details}]`. */
 function moreDetails(raw: Record<string, unknown>): Record<string, unknown> {

@@ -14,6 +14,7 @@ const answerWith = (status: number, headers: Record<string, string> = {}): HttpA
     read,
     cancel() {},
     release() {},
+    expectTrickle() {},
   }
 }
 
@@ -42,6 +43,8 @@ describe('the code', () => {
     [500, says('content_policy service is down'), 'upstream_error'],
     [301, '', 'upstream_error'],
     [200, says('in a good status'), 'upstream_error'],
+    [200, { error: { message: 'no', code: 'content_filter' } }, 'content_policy_violation'],
+    [200, { error: { message: 'slow', type: 'rate_limit_error' } }, 'upstream_rate_limited'],
   ])('of status %d with %j is %s', (status, body, code) => {
     expect(read(status, body)).toMatchObject({ code, httpStatus: status } as object)
   })
@@ -120,4 +123,9 @@ test('an error event of a stream is read as the error of an answer is', () => {
     message: 'the upstream reported an error in its stream',
   })
   expect(readErrorEvent('boom', undefined).message).toBe('boom')
+  const slow = { type: 'rate_limit_error', message: 'slow' }
+  expect(readErrorEvent(slow, undefined)).toEqual({
+    code: 'upstream_rate_limited',
+    message: 'slow',
+  })
 })

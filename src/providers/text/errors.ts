@@ -21,7 +21,7 @@ export function readError(answer: HttpAnswer, text: string): UpstreamError {
   const words = `${code} ${message}`
   const about = blamed(status, words)
   return {
-    code: codeFor(status, words),
+    code: status === 200 ? codeInside(words, code) : codeFor(status, words),
     message: message || `the upstream answered with status ${status}`,
     httpStatus: status,
     ...(about !== undefined && { about }),
@@ -34,14 +34,15 @@ export function readError(answer: HttpAnswer, text: string): UpstreamError {
 export function readErrorEvent(error: unknown, requestId: string | undefined): UpstreamError {
   const { message, code } = bodyOf(JSON.stringify({ error }))
   return {
-    code: eventCode(code, message),
+    code: codeInside(`${code} ${message}`, code),
     message: message || 'the upstream reported an error in its stream',
     ...(requestId !== undefined && { upstreamRequestId: requestId }),
   }
 }
 
-function eventCode(code: string, message: string): UpstreamError['code'] {
-  if (contentPolicy.test(`${code} ${message}`)) return 'content_policy_violation'
+/** Of an error that the status says nothing about. */
+function codeInside(words: string, code: string): UpstreamError['code'] {
+  if (contentPolicy.test(words)) return 'content_policy_violation'
   return /rate_limit/i.test(code) ? 'upstream_rate_limited' : 'upstream_error'
 }
 

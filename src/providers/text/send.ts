@@ -2,11 +2,11 @@
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
-import { isObject } from '../../lib/json.ts'
-import { namesOnce, withModel } from '../../lib/json-splice.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
+import { namesOnce, withField, withModel } from '../../lib/json-splice.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
 import type { Json, TextStyle } from './style.ts'
-import { readEvents, TextStreamWatcher } from './watch-stream.ts'
+import { deepestAnswer, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
@@ -28,10 +28,11 @@ export async function sendText(
   const requestId = upstreamRequestId(answer)
   const refused = await refusedAnswer(answer)
   if (refused !== undefined) return refused
-  const streamed = answer.header('content-type')?.includes('event-stream') === true
+  const streamed = isEventStream(answer.header('content-type'))
   if (!call.stream || !streamed || style.stream === undefined) {
     return readWhole(style, call, upstream, answer, streamed)
   }
+  answer.expectTrickle()
   return {
     kind: 'stream',
     answer,
@@ -89,7 +90,10 @@ async function readWhole(
   if (typeof text === 'object') return failed('upstream_error', brokenOff, requestId, text.cause)
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
   if (text === undefined || !isObject(answer)) return noAnswer(style, requestId)
-  if (answer['error'] != null) return { kind: 'failed', error: readError(response, text) }
+  if (answer['error'] != null) {
+    const told = streamed ? JSON.stringify(answer) : text
+    return { kind: 'failed', error: readError(response, told) }
+  }
   const read = style.readAnswer(answer, call)
   if (read === undefined) return noAnswer(style, requestId)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
@@ -97,12 +101,20 @@ async function readWhole(
   const body = read.body ?? (streamed ? JSON.stringify(answer) : text)
   return {
     kind: 'json',
-    body: answer['model'] === call.model ? body : withModel(body, call.model),
+    body: answer['model'] === call.model ? body : named(body, answer, call.model),
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
   }
 }
+
+const isEventStream = (type: string | undefined): boolean =>
+  type !== undefined && /event-stream/i.test(type)
+
+const named = (body: string, answer: Json, model: string): string =>
+  typeof answer['model'] === 'string'
+    ? withModel(body, model)
+    : withField(body, 'model', JSON.stringify(model))
 
 const brokenOff = 'the upstream broke off its answer'
 
@@ -119,11 +131,8 @@ async function wholeText(
 
 function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
   if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const parsed = parseJson(text, deepestAnswer)
+  return 'problem' in parsed ? undefined : parsed.value
 }
 
 /** A whole answer played as the stream that was asked for. */
@@ -147,6 +156,7 @@ function asStream(
     },
     cancel() {},
     release() {},
+    expectTrickle() {},
   }
   const watcher = new TextStreamWatcher(style.stream, call, upstream.model, requestId)
   return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }

@@ -28,11 +28,9 @@ export interface StreamState {
 export type Verdict = 'pass' | 'hide' | 'last' | { instead: string } | { failed: UpstreamError }
 
 export interface StreamStyle {
-  /** Texts that make an event worth opening; all others are forwarded unread. */
-  signs: readonly string[]
-  /** The same when the model's name must be put back; left out: every event has it. */
-  signsWithModel?: readonly string[]
-  /** The field whose object holds the model's name; left out: the event itself. */
+  /** Which events are forwarded unread: those with such a name, or those without such a text. */
+  unread: { named: readonly string[] } | { without: readonly string[] }
+  /** The field whose object holds the model's name; left out: every event has one itself. */
   modelIn?: string
   read(data: Json, state: StreamState): Verdict
   /** The end marker, where it is no JSON. */

@@ -4,15 +4,27 @@
 import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
-import { isObject } from '../../lib/json.ts'
-import { withModel, withModelIn } from '../../lib/json-splice.ts'
-import { dataOf, endOfLastEvent, findOddEvent, splitEvents, startOfEvent } from '../../lib/sse.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
+import { restoreModel, withModelIn } from '../../lib/json-splice.ts'
+import {
+  dataOf,
+  endOfEvent,
+  endOfLastEvent,
+  findOddEvent,
+  splitEvents,
+  startOfEvent,
+} from '../../lib/sse.ts'
 import type { StreamState, StreamStyle, TextStyle } from './style.ts'
 
 /** An event larger than this is not an event. */
 const maxEventBytes = 8 * 1024 * 1024
 /** The beginning of a stream that stands for the rest when its text has to be counted. */
 const sampleBytes = 4 * 1024
+/** As much of the last events as is kept; more would keep whole network buffers alive. */
+const lastBytes = 4 * 1024
+/** Deeper than any answer, and not so deep that looking through it takes the stack. */
+export const deepestAnswer = 200
+const colon = 0x3a
 /** A blank line may begin that many bytes before a packet border. */
 const borderBytes = 3
 
@@ -25,21 +37,21 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #state: StreamState
   /** The name the caller used; undefined when the upstream uses the same. */
   readonly #restoreTo: string | undefined
-  /** What makes an event worth opening; undefined: all are. */
-  readonly #signs: readonly Buffer[] | undefined
+  readonly #unread: Unread
   /** An event that has begun. */
   #begun: Buffer[] = []
   #begunBytes = 0
   /** The last bytes that went through whole; they tell whether the answer had come to its end. */
   #last: Buffer | undefined
-  #sample: Buffer[] = []
+  /** Copied, because a view would keep a whole network buffer alive. */
+  #sample: Buffer | undefined
   #sampledBytes = 0
   #seenBytes = 0
 
   constructor(style: StreamStyle, call: TextCall, model: string, requestId: string | undefined) {
     this.#style = style
     this.#restoreTo = model === call.model ? undefined : call.model
-    this.#signs = this.#restoreTo === undefined ? signsOf(style).plain : signsOf(style).restoring
+    this.#unread = unreadOf(style)
     const reported = { usage: undefined, raw: undefined }
     this.#state = { call, upstreamRequestId: requestId, reported, complete: false }
   }
@@ -52,13 +64,52 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.outcome !== undefined) return undefined
     const whole = this.#wholeEvents(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     if (whole === undefined) return undefined
-    this.#remember(whole)
-    if (this.#signs === undefined) return this.#open(whole, 0)
-    const sign = firstOf(whole, this.#signs)
-    const start = sign === -1 ? whole.length : startOfEvent(whole, sign)
-    const odd = findOddEvent(whole, start, this)
-    if (odd === -1 && sign === -1) return whole
-    return this.#open(whole, odd === -1 ? start : odd)
+    this.#noteLast(whole)
+    return this.#forward(whole)
+  }
+
+  /** Runs of plain events pass as they are, the others are opened one by one. */
+  #forward(whole: Buffer): Uint8Array | undefined {
+    const out: Uint8Array[] = []
+    const signs: number[] = []
+    let changed = ''
+    let [from, at] = [0, 0]
+    while (at < whole.length && this.outcome === undefined) {
+      const odd = this.#nextOdd(whole, at, signs)
+      if (odd > at) this.#remember(whole, at, odd)
+      at = odd
+      if (odd === whole.length) break
+      const end = endOfEvent(whole, odd)
+      const event = whole.toString('utf8', odd, end)
+      const passed = this.#pass(event)
+      if (passed !== '') this.#noteOpened(whole, odd, end, event)
+      at = end
+      if (passed === event) continue
+      if (odd > from) {
+        if (changed !== '') out.push(Buffer.from(changed))
+        out.push(whole.subarray(from, odd))
+        changed = ''
+      }
+      changed += passed
+      from = end
+    }
+    if (changed !== '') out.push(Buffer.from(changed))
+    if (at > from) out.push(from === 0 && at === whole.length ? whole : whole.subarray(from, at))
+    return out.length > 1 ? Buffer.concat(out) : out[0]
+  }
+
+  /** Where the next event begins that has to be opened; the end when there is none. */
+  #nextOdd(whole: Buffer, at: number, signs: number[]): number {
+    const { names, texts } = this.#unread
+    if (names !== undefined) {
+      const odd = findOddEvent(whole, at, whole.length, this, names)
+      return odd === -1 ? whole.length : odd
+    }
+    if (this.#restoreTo !== undefined) return at
+    const sign = nextSign(whole, at, texts, signs)
+    const start = sign === -1 ? whole.length : Math.max(at, startOfEvent(whole, sign))
+    const odd = findOddEvent(whole, at, start, this)
+    return odd === -1 ? start : odd
   }
 
   close(): void {
@@ -85,7 +136,8 @@ export class TextStreamWatcher implements StreamWatcher {
   countOutputTokens(): number {
     if (this.#sampledBytes === 0) return 0
     let text = ''
-    const sample = Buffer.concat(this.#sample).toString()
+    // A text that the end of the sample cuts in two ends there.
+    const sample = `${this.#sample?.toString('utf8', 0, this.#sampledBytes) ?? ''}"`
     for (const [, piece] of sample.matchAll(this.#style.textField)) text += piece
     return Math.ceil((countTokens(text) * this.#seenBytes) / this.#sampledBytes)
   }
@@ -124,16 +176,27 @@ export class TextStreamWatcher implements StreamWatcher {
     return endOfLastEvent(Buffer.concat([border, bytes.subarray(0, borderBytes)])) > 0
   }
 
+  #noteLast(whole: Buffer): void {
+    // A comment says nothing about where the answer stands.
+    if (whole[0] === colon && !whole.includes('data:')) return
+    this.#last = whole.length > lastBytes ? Buffer.from(whole.subarray(-lastBytes)) : whole
+  }
+
   #lastText(): string {
     return this.#last?.toString('latin1') ?? ''
   }
 
-  #remember(whole: Buffer): void {
-    this.#last = whole
-    this.#seenBytes += whole.length
-    if (this.#sampledBytes > sampleBytes) return
-    this.#sample.push(whole)
-    this.#sampledBytes += whole.length
+  #noteOpened(whole: Buffer, from: number, to: number, event: string): void {
+    this.events++
+    if (event.search(this.#style.textField) !== -1) this.#remember(whole, from, to)
+  }
+
+  /** Events with text, or unread ones, lie between these places. */
+  #remember(whole: Buffer, from: number, to: number): void {
+    this.#seenBytes += to - from
+    if (this.#sampledBytes === sampleBytes) return
+    this.#sample ??= Buffer.allocUnsafeSlow(sampleBytes)
+    this.#sampledBytes += whole.copy(this.#sample, this.#sampledBytes, from, to)
   }
 
   #fail(message: string, code: UpstreamError['code'] = 'upstream_invalid_response'): void {
@@ -141,27 +204,20 @@ export class TextStreamWatcher implements StreamWatcher {
     this.outcome = { code, message, ...(id !== undefined && { upstreamRequestId: id }) }
   }
 
-  /** Events from `start` on are looked at one by one; what stands before passes as it is. */
-  #open(whole: Buffer, start: number): Uint8Array | undefined {
-    let out = ''
-    for (const event of splitEvents(whole.toString('utf8', start))) {
-      if (this.outcome !== undefined) break
-      const passed = this.#pass(event)
-      if (passed !== '') this.events++
-      out += passed
-    }
-    if (start === 0) return out === '' ? undefined : Buffer.from(out)
-    const before = whole.subarray(0, start)
-    return out === '' ? before : Buffer.concat([before, Buffer.from(out)])
-  }
-
   /** One whole event, its closing blank line included, to what the caller gets of it. */
   #pass(event: string): string {
     const data = dataOf(event)
-    if (data === undefined) return event
+    if (data === undefined) return this.#passBare(event)
     if (data === this.#style.marker) return this.#finish(event)
     const plain = data.startsWith('{') && data.endsWith('}') && !this.#isSign(data)
-    return plain ? this.#restored(event) : this.#inspect(event, data)
+    return plain ? this.#restored(event, data) : this.#inspect(event, data)
+  }
+
+  /** Comments and fields without data pass; a web page is neither. */
+  #passBare(event: string): string {
+    if (!/^\s*</.test(event)) return event
+    this.#fail('the upstream sent a page instead of a stream')
+    return ''
   }
 
   #isWhole(event: string): boolean {
@@ -176,23 +232,22 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #isSign(data: string): boolean {
-    return this.#style.signs.some((sign) => data.includes(sign))
+    const { unread } = this.#style
+    return 'named' in unread || unread.without.some((sign) => data.includes(sign))
   }
 
   #inspect(event: string, data: string): string {
-    let value: unknown
-    try {
-      value = JSON.parse(data)
-    } catch {
+    const parsed = parseJson(data, deepestAnswer)
+    if ('problem' in parsed) {
       this.#fail('the upstream sent an event that is not JSON')
       return ''
     }
-    if (!isObject(value)) return event
-    const verdict = this.#style.read(value, this.#state)
-    if (verdict === 'pass') return this.#restored(event)
+    if (!isObject(parsed.value)) return event
+    const verdict = this.#style.read(parsed.value, this.#state)
+    if (verdict === 'pass') return this.#restored(event, data)
     if (verdict === 'hide') return ''
-    if (verdict === 'last') return this.#finish(this.#restored(event))
-    if ('instead' in verdict) return this.#restored(verdict.instead)
+    if (verdict === 'last') return this.#finish(this.#restored(event, data))
+    if ('instead' in verdict) return this.#restored(verdict.instead, '')
     this.outcome = verdict.failed
     return ''
   }
@@ -203,12 +258,24 @@ export class TextStreamWatcher implements StreamWatcher {
     return ''
   }
 
-  #restored(event: string): string {
+  #restored(event: string, data: string): string {
     const name = this.#restoreTo
     if (name === undefined || !event.includes('{')) return event
     const holder = this.#style.modelIn
-    return holder === undefined ? withModel(event, name) : withModelIn(event, holder, name)
+    const restore = (text: string) =>
+      holder === undefined ? restoreModel(text, name) : withModelIn(text, holder, name)
+    // JSON is looked through where it stands on one line.
+    if (!data.includes('\n')) return restore(event)
+    const joined = oneLine(event, data)
+    const restored = restore(joined)
+    return restored === joined ? event : restored
   }
+}
+
+/** The same event with its data on one line. JSON has line ends only between its parts. */
+function oneLine(event: string, data: string): string {
+  const others = event.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('data:'))
+  return `${[...others, `data: ${data.replaceAll('\n', ' ')}`].join('\n')}\n\n`
 }
 
 /** A stream whole in memory, for styles that turn it into one answer. */
@@ -217,43 +284,43 @@ export function readEvents(style: TextStyle, text: string): Record<string, unkno
   for (const event of splitEvents(`${text.trimEnd()}\n\n`)) {
     const data = dataOf(event)
     if (data === undefined || data === style.stream?.marker) continue
-    try {
-      const value: unknown = JSON.parse(data)
-      if (isObject(value)) found.push(value)
-    } catch {
-      return undefined
-    }
+    const parsed = parseJson(data, deepestAnswer)
+    if ('problem' in parsed) return undefined
+    if (isObject(parsed.value)) found.push(parsed.value)
   }
   return found
 }
 
-interface Signs {
-  plain: readonly Buffer[]
-  restoring: readonly Buffer[] | undefined
+interface Unread {
+  names: readonly Buffer[] | undefined
+  texts: readonly Buffer[]
 }
-const known = new WeakMap<StreamStyle, Signs>()
+const known = new WeakMap<StreamStyle, Unread>()
 
 /** Made once per style, not once per stream. */
-function signsOf(style: StreamStyle): Signs {
+function unreadOf(style: StreamStyle): Unread {
   const made = known.get(style)
   if (made !== undefined) return made
   const bytes = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
-  const marked = style.marker === undefined ? style.signs : [...style.signs, style.marker]
-  const restoring = style.signsWithModel
-  const signs = {
-    plain: bytes(marked),
-    restoring: restoring === undefined ? undefined : bytes([...marked, ...restoring]),
-  }
-  known.set(style, signs)
-  return signs
+  const { unread } = style
+  const given =
+    'named' in unread
+      ? { names: bytes(unread.named), texts: [] }
+      : { names: undefined, texts: bytes(unread.without) }
+  known.set(style, given)
+  return given
 }
 
-/** Index of the earliest sign; -1 when the bytes need no look. */
-function firstOf(bytes: Buffer, signs: readonly Buffer[]): number {
+/** Index of the earliest sign from `at` on; `found` remembers where each of them came next. */
+function nextSign(bytes: Buffer, at: number, signs: readonly Buffer[], found: number[]): number {
   let first = -1
-  for (const sign of signs) {
-    const at = bytes.indexOf(sign)
-    if (at !== -1 && (first === -1 || at < first)) first = at
+  for (let i = 0; i < signs.length; i++) {
+    let next = found[i]
+    if (next === undefined || (next !== -1 && next < at)) {
+      next = bytes.indexOf(signs[i]!, at)
+      found[i] = next
+    }
+    if (next !== -1 && (first === -1 || next < first)) first = next
   }
   return first
 }

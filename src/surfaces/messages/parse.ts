@@ -51,8 +51,8 @@ function dialectOf(x: Exchange): { version?: string; beta?: string } | Refusal {
   const { headers } = x.request
   const found: { version?: string; beta?: string } = {}
   for (const part of ['version', 'beta'] as const) {
-    const value = headers.get(`msgapi-${part}`) ?? headers.get(`anthropic-${part}`)
-    if (value === null || value === '') continue
+    const value = headers.get(`msgapi-${part}`) || headers.get(`anthropic-${part}`)
+    if (!value) continue
     if (value.length > longestHeader || !printable.test(value)) {
       return wrong(`msgapi-${part}`, `the header 'msgapi-${part}' cannot be passed on`)
     }

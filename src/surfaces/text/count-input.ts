@@ -39,7 +39,7 @@ export function countContent(content: unknown): number {
 export const countJson = (value: unknown): number =>
   value == null ? 0 : countTokens(JSON.stringify(value))
 
-const media = /image|document|file|audio|video/
+const media = /image|screenshot|document|file|audio|video/
 
 function countPart(part: Readonly<Record<string, unknown>>): number {
   const { text, type, content, thinking, input } = part
@@ -53,5 +53,6 @@ function countPart(part: Readonly<Record<string, unknown>>): number {
 /** An item of a list of input that is no message: a call of a tool, its result, a reference. */
 function countItem(item: Readonly<Record<string, unknown>>): number {
   const { output, arguments: given, summary } = item
-  return [output, given, summary].reduce<number>((sum, value) => sum + countContent(value), 0)
+  const sizeOf = (value: unknown) => (isObject(value) ? countPart(value) : countContent(value))
+  return sizeOf(output) + sizeOf(given) + sizeOf(summary)
 }

@@ -1,0 +1,77 @@
+// A way out that leads to an answer made by the test, for tests of what is sent and how an answer is
+// read. Real HTTP is tested elsewhere.
+import type { HttpAnswer, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+
+export interface Sent {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+}
+
+export interface Given {
+  status?: number
+  headers?: Record<string, string>
+  body: string
+}
+
+/** The upstream's answer; its body comes in one piece. */
+export function answerOf({ status = 200, headers = {}, body }: Given): HttpAnswer {
+  let rest: Uint8Array | undefined = Buffer.from(body)
+  return {
+    status,
+    header: (name) => headers[name],
+    text: async (maxBytes) => (body.length > maxBytes ? undefined : body),
+    read: async () => {
+      const next = rest
+      rest = undefined
+      return next
+    },
+    cancel() {},
+    release() {},
+    expectTrickle() {},
+  }
+}
+
+/** An upstream that answers this and tells what it was sent. */
+export function upstreamWith(
+  given: Given,
+  more: Partial<Upstream> = {},
+): { upstream: Upstream; sent: Sent[] } {
+  const sent: Sent[] = []
+  const upstream: Upstream = {
+    baseUrl: 'http://up/base',
+    key: 'k-secret',
+    model: 'up-model',
+    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1, totalMs: 1 },
+    messages: { headers: 'both', auth: 'both' },
+    http: {
+      post(url, headers, body) {
+        sent.push({ url, headers, body })
+        return { answer: Promise.resolve(answerOf(given)), cancel() {} }
+      },
+    },
+    progress: { touch() {} },
+    ...more,
+  }
+  return { upstream, sent }
+}
+
+export function callOf(
+  fields: Readonly<Record<string, unknown>>,
+  more: Partial<TextCall> = {},
+): TextCall {
+  return {
+    interface: 'chat',
+    model: 'own',
+    stream: fields['stream'] === true,
+    wantsUsage: true,
+    body: JSON.stringify(fields),
+    fields,
+    inputTokens: 1,
+    choices: 1,
+    ...more,
+  }
+}
+
+export const eventStream = { 'content-type': 'text/event-stream' }

@@ -1,0 +1,44 @@
+// What the usage tests of all styles share. Knows no style.
+import { expect } from 'bun:test'
+import fc from 'fast-check'
+import type { Reported } from '../../contract/provider.ts'
+import type { TokenUsage } from '../../contract/usage.ts'
+
+export const usageOf = (input: number, output: number, read = 0, write = 0): TokenUsage => ({
+  inputTokens: input,
+  outputTokens: output,
+  cacheReadTokens: read,
+  cacheWriteTokens: write,
+})
+
+/** Counts as an upstream gets them wrong, and some that are right. */
+export const oddCount = fc.oneof(
+  fc.nat(300),
+  fc.integer(),
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(null, undefined, '5', true, [], {}, -0, 100_000_000, 100_000_001, 1e300),
+)
+
+/** An object that has each of the fields, or has it not. */
+export const someOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(fields, { requiredKeys: [] })
+
+/** Whatever comes, usage is whole, never negative, and its cache parts lie inside the input. */
+export function staysSound(read: (raw: unknown) => Reported, raw: fc.Arbitrary<unknown>): void {
+  let understood = 0
+  fc.assert(
+    fc.property(fc.oneof({ weight: 4, arbitrary: raw }, fc.jsonValue()), (value) => {
+      const { usage, raw: kept } = read(value)
+      expect(kept).toEqual(value ?? undefined)
+      if (usage === undefined) return
+      understood++
+      for (const count of Object.values(usage)) {
+        expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
+      }
+      expect(usage.cacheReadTokens + usage.cacheWriteTokens).toBeLessThanOrEqual(usage.inputTokens)
+    }),
+    { numRuns: 2_000 },
+  )
+  expect(understood).toBeGreaterThan(0)
+}

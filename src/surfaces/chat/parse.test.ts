@@ -1,0 +1,99 @@
+// Chat requests: what is taken, what is refused and by which name.
+import { describe, expect, test } from 'bun:test'
+import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
+import { parseChat } from './parse.ts'
+
+const least = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
+
+describe('a chat request', () => {
+  test('is taken with its text, its fields and its size', () => {
+    const call = accepted(parseChat, { ...least, anything: { else: 1 } })
+    expect(call).toMatchObject({ interface: 'chat', model: 'm', stream: false, choices: 1 })
+    expect(JSON.parse(call.body)).toEqual(call.fields)
+    expect(call.inputTokens).toBe(8 + 2)
+    expect(call).not.toHaveProperty('maxOutputTokens')
+  })
+
+  test('with nulls is the same as without those fields', () => {
+    const names = ['stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'tools']
+    const nulls = Object.fromEntries(names.map((name) => [name, null]))
+    const { body: _, fields: __, ...call } = accepted(parseChat, { ...least, ...nulls })
+    const { body: ___, fields: ____, ...plain } = accepted(parseChat, least)
+    expect(call).toEqual(plain)
+  })
+
+  test.each<[Record<string, unknown>, number | undefined]>([
+    [{ max_tokens: 5 }, 5],
+    [{ max_tokens: 5, max_completion_tokens: 7 }, 7],
+    [{ max_tokens: 5, max_completion_tokens: null }, 5],
+    [{ max_tokens: 5, n: 3 }, 15],
+    [{ n: 128 }, undefined],
+  ])('with %j has %p as the bound of its output', (fields, bound) => {
+    expect(accepted(parseChat, { ...least, ...fields }).maxOutputTokens).toBe(bound as number)
+  })
+
+  test.each<[unknown, boolean]>([
+    [{ include_usage: true }, true],
+    [{ include_usage: false }, false],
+    [{ include_usage: 'true' }, false],
+    [{}, false],
+  ])('with stream_options %j wants usage: %p', (stream_options, wants) => {
+    const call = accepted(parseChat, { ...least, stream: true, stream_options })
+    expect([call.stream, call.wantsUsage]).toEqual([true, wants])
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['model', { model: undefined }],
+    ['model', { model: null }],
+    ['model', { model: '' }],
+    ['model', { model: 5 }],
+    ['model', { model: ['m'] }],
+    ['messages', { messages: undefined }],
+    ['messages', { messages: null }],
+    ['messages', { messages: [] }],
+    ['messages', { messages: 'hello' }],
+    ['messages', { messages: { role: 'user' } }],
+    ['messages', { messages: [...least.messages, 'hello'] }],
+    ['messages', { messages: [null] }],
+    ['messages', { messages: [[]] }],
+    ['messages', { messages: [{ content: 'hello' }] }],
+    ['messages', { messages: [{ role: 5, content: 'hello' }] }],
+    ['stream', { stream: 'true' }],
+    ['stream', { stream: 1 }],
+    ['stream_options', { stream_options: true }],
+    ['stream_options', { stream_options: [] }],
+    ['n', { n: 0 }],
+    ['n', { n: -1 }],
+    ['n', { n: 1.5 }],
+    ['n', { n: '2' }],
+    ['n', { n: 129 }],
+    ['max_tokens', { max_tokens: 0 }],
+    ['max_tokens', { max_tokens: -5 }],
+    ['max_tokens', { max_tokens: 1e300 }],
+    ['max_tokens', { max_tokens: '5' }],
+    ['max_completion_tokens', { max_completion_tokens: 0.5 }],
+  ])('is refused for its %s in %j', (param, fields) => {
+    expectRefusal(read(parseChat, { ...least, ...fields }), param)
+  })
+
+  test('names the place of a message that is wrong', () => {
+    const refusal = read(parseChat, { model: 'm', messages: [least.messages[0], {}] })
+    expect(refusal).toMatchObject({ message: expect.stringContaining("'messages[1]'") })
+  })
+
+  test('for a name longer than any model has is refused as unknown, the name cut', () => {
+    const refusal = read(parseChat, { ...least, model: 'x'.repeat(257) })
+    expectRefusal(refusal, 'model', 'model_not_found')
+    expect(JSON.stringify(refusal)).not.toContain('x'.repeat(33))
+    expect(accepted(parseChat, { ...least, model: 'x'.repeat(256) }).model).toHaveLength(256)
+  })
+
+  test('of any content has a size', () => {
+    countsAnything(parseChat, least, ['tools', 'max_tokens', 'n'])
+    const parse: typeof parseChat = (body) => {
+      const messages = [{ role: 'user', ...body.fields }]
+      return parseChat({ text: body.text, fields: { model: 'm', messages } })
+    }
+    countsAnything(parse, {}, ['content', 'tool_calls', 'name'])
+  })
+})
