@@ -32,7 +32,7 @@ export interface StalledFigures {
 }
 
 const slowLimitBytes = 256_000_000
-const riseLimitBytes = 64_000_000
+const riseLimitBytes = 250_000_000
 
 /** Exact enough to tell what lies just beside a limit. */
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`

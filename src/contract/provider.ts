@@ -81,7 +81,7 @@ export interface StreamWatcher {
   /** The final event, to be sent once the charge is durable. */
   readonly ending: Uint8Array | undefined
   readonly reported: Reported
-  /** Events that have gone to the caller. */
+  /** Events with data that have gone to the caller; comments do not count. */
   readonly events: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number

@@ -25,10 +25,11 @@ export function cleaned(
   }
 }
 
-const longestId = 200
-const idShape = /^[\x21-\x7e]+$/
+const idShape = /^[\w.:@=+-]{1,200}$/
+/** An address, or a name with a port: no id. */
+const isPlace = /^(?:\d{1,3}\.){3}\d{1,3}|:\d{2,5}$|^localhost/i
 
 /** An id comes from the upstream too, and nobody promises that it is only an id. */
 export function safeId({ cleaner }: Pick<Engine, 'cleaner'>, id: string): string {
-  return idShape.test(id) ? cleaner.cleanLine(id).slice(0, longestId) : ''
+  return idShape.test(id) && !isPlace.test(id) ? cleaner.cleanLine(id) : ''
 }

@@ -66,6 +66,8 @@ function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined
   return code === 'upstream_rate_limited' ? undefined : refusedKeyMs
 }
 
-/** The next channel would say the same. */
+/** The next channel would say the same, or it never was the channel. */
 export const isAboutRequest = ({ code }: UpstreamError): boolean =>
-  code === 'upstream_invalid_request' || code === 'content_policy_violation'
+  code === 'upstream_invalid_request' ||
+  code === 'content_policy_violation' ||
+  code === 'internal_error'

@@ -6,6 +6,7 @@ import type { Reported, TextProvider, Upstream, UpstreamError } from '../contrac
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
+import { trimmed } from '../lib/trim-json.ts'
 import type { Admission } from './admit.ts'
 import { endRecord, noteAttempt, noteRoute, recordHangUp, recordUnbilled } from './call-record.ts'
 import { cleaned } from './clean-error.ts'
@@ -116,6 +117,9 @@ function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cau
   })
 }
 
+export const noteBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
+  engine.log.error('unexpected error', { request_id: ctx.requestId, error })
+
 /** Nothing of use was produced: the hold is released and nothing is charged. */
 export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
   const { engine, ctx, record } = open
@@ -154,7 +158,7 @@ export async function settleCall(
   }
   endRecord(engine, record, ending, ending === 'complete' ? 200 : 499)
   record.usage = usage
-  if (reported.raw !== undefined) record.detail.reported = reported.raw
+  if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   if (estimated) record.detail.estimated = true
   const { price, hold, pass } = admission
   const quantity = usage.inputTokens + usage.outputTokens

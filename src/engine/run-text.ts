@@ -17,6 +17,7 @@ import {
   giveUp,
   hasLeft,
   noteAnswer,
+  noteBug,
   type OpenCall,
   release,
   settleCall,
@@ -24,7 +25,7 @@ import {
   upstreamOf,
 } from './open-call.ts'
 import { pickRoute, Tried } from './pick-route.ts'
-import { nextBytes, streamOf } from './stream-text.ts'
+import { firstBytes, streamOf } from './stream-text.ts'
 
 export type TextAnswer = { rate: RateView | undefined } & (
   | { body: string }
@@ -102,9 +103,14 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     const { provider, stop } = trying
     ctx.signal.addEventListener('abort', stop)
     if (ctx.signal.aborted) stop.cancel()
-    const reply = await provider.send(call, upstreamOf(engine, trying), stop)
+    let reply: TextReply
+    try {
+      reply = await provider.send(call, upstreamOf(engine, trying), stop)
+    } catch (error) {
+      reply = bugAsReply(open, error)
+    }
     // Until something can be sent, a failure is still a plain error, or another channel's turn.
-    const first = reply.kind === 'stream' ? await nextBytes(open, reply) : undefined
+    const first = reply.kind === 'stream' ? await firstBytes(open, reply) : undefined
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return await answer(open, reply as GoodReply, first)
@@ -114,6 +120,13 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     if (next === undefined) return giveUp(open, error)
     open.trying = next
   }
+}
+
+/** Whatever goes wrong in a provider, the hold ends and the caller gets an answer. */
+function bugAsReply(open: OpenCall, error: unknown): TextReply {
+  noteBug(open, error)
+  const message = 'something went wrong in the gateway'
+  return { kind: 'failed', error: { code: 'internal_error', message } }
 }
 
 type GoodReply = Exclude<TextReply, { kind: 'failed' }>

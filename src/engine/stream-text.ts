@@ -7,7 +7,8 @@
 //        caller leaves ──> read on for a while to learn the usage, then settle
 import { Refusal } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
-import { endAnswered, endFailed, giveUp, type OpenCall, settleCall } from './open-call.ts'
+import { HttpError } from '../lib/http-error.ts'
+import { endAnswered, endFailed, giveUp, noteBug, type OpenCall, settleCall } from './open-call.ts'
 
 /** A comment: readers of events skip it, and what stands between does not take us for dead. */
 const keepAlive = Buffer.from(': keep-alive\n\n')
@@ -85,20 +86,39 @@ export async function nextBytes(
 ): Promise<Uint8Array | undefined> {
   const { answer, watcher } = reply
   while (watcher.outcome === undefined) {
-    let chunk: Uint8Array | undefined
     try {
-      chunk = await answer.read()
-    } catch {
+      const chunk = await answer.read()
+      open.trying.deadline.touch()
+      if (chunk === undefined) watcher.close()
+      const bytes = chunk === undefined ? undefined : watcher.take(chunk)
+      if (bytes !== undefined) return bytes
+    } catch (error) {
+      if (!(error instanceof HttpError)) noteBug(open, error)
       watcher.break()
-      continue
     }
-    open.trying.deadline.touch()
-    if (chunk === undefined) watcher.close()
-    const bytes = chunk === undefined ? undefined : watcher.take(chunk)
-    if (bytes !== undefined) return bytes
   }
   return undefined
 }
+
+/** The same up to the first event: comments before it promise nothing. */
+export async function firstBytes(
+  open: OpenCall,
+  reply: StreamReply,
+): Promise<Uint8Array | undefined> {
+  let held: Uint8Array[] | undefined
+  for (;;) {
+    const bytes = await nextBytes(open, reply)
+    if (bytes === undefined) return undefined
+    if (reply.watcher.events > 0) {
+      return held === undefined ? bytes : Buffer.concat([...held, bytes])
+    }
+    held ??= []
+    if (held.length < mostHeld) held.push(bytes)
+  }
+}
+
+/** More comments than that before the first event are not worth keeping. */
+const mostHeld = 100
 
 /** Settles or releases, then gives the last bytes the caller sees. */
 async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {

@@ -21,8 +21,8 @@ export interface Pool {
 
 type Socket = Bun.Socket<HttpConnection>
 
-/** The kernel doubles it; even over 200 ms it lets 70 KB a second through, more than any model writes. */
-const NARROW_BYTES = 8 * 1024
+/** Less is a trap: a window below half of a large packet (64 KiB on loopback) makes senders wait. */
+const NARROW_BYTES = 32 * 1024
 /** More than most kernels grant. */
 const WIDE_BYTES = 4 * 1024 * 1024
 

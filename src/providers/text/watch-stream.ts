@@ -31,7 +31,7 @@ const borderBytes = 3
 export class TextStreamWatcher implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
   ending: Uint8Array | undefined
-  /** Events that went to the caller. */
+  /** Events with data that went to the caller. */
   events = 0
   readonly #style: StreamStyle
   readonly #state: StreamState
@@ -152,7 +152,8 @@ export class TextStreamWatcher implements StreamWatcher {
       this.#begunBytes = 0
     }
     const end = endOfLastEvent(all)
-    if (end < all.length) this.#keep(all.subarray(end))
+    // Copied: a few bytes of an event must not keep a whole network buffer alive.
+    if (end < all.length) this.#keep(Buffer.from(all.subarray(end)))
     if (end === 0) return undefined
     return end === all.length ? all : all.subarray(0, end)
   }
@@ -187,6 +188,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #noteOpened(whole: Buffer, from: number, to: number, event: string): void {
+    if (dataOf(event) === undefined) return
     this.events++
     if (event.search(this.#style.textField) !== -1) this.#remember(whole, from, to)
   }
@@ -209,7 +211,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const data = dataOf(event)
     if (data === undefined) return this.#passBare(event)
     if (data === this.#style.marker) return this.#finish(event)
-    const plain = data.startsWith('{') && data.endsWith('}') && !this.#isSign(data)
+    const looksWhole = data.startsWith('{') && data.endsWith('}')
+    const plain = this.#restoreTo !== undefined && looksWhole && !this.#isSign(data)
     return plain ? this.#restored(event, data) : this.#inspect(event, data)
   }
 

@@ -1,0 +1,38 @@
+// JSON from outside, cut to a size that can be kept: long texts, many entries and great depth go.
+
+const longestText = 256
+const mostEntries = 64
+const deepest = 6
+
+/** The same value when it is small, which is the usual case. */
+export function trimmed(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    return value.length <= longestText ? value : `${value.slice(0, longestText)}…`
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= deepest) return '…'
+  return Array.isArray(value) ? trimmedList(value, depth) : trimmedObject(value, depth)
+}
+
+function trimmedList(list: readonly unknown[], depth: number): readonly unknown[] {
+  const kept = list.slice(0, mostEntries).map((each) => trimmed(each, depth + 1))
+  const same = kept.length === list.length && kept.every((each, index) => each === list[index])
+  return same ? list : kept
+}
+
+function trimmedObject(value: object, depth: number): object {
+  let same = true
+  let entries = 0
+  const kept: Record<string, unknown> = {}
+  for (const name in value) {
+    const inner = (value as Record<string, unknown>)[name]
+    if (++entries > mostEntries || name.length > longestText) {
+      same = false
+      continue
+    }
+    const small = trimmed(inner, depth + 1)
+    same &&= small === inner
+    kept[name] = small
+  }
+  return same ? value : kept
+}
