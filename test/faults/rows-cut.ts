@@ -241,8 +241,12 @@ const nearTheEnd: Fault[] = [
     styles: streaming,
     modes: ['stream'],
     seen: fine,
-    script: (wire, scene) =>
-      cutInSight(wire, scene, openStream + goodEvents(scene).join(''), 'reset'),
+    async script(wire, scene) {
+      await wire.send(openStream + goodEvents(scene).join(''))
+      // The caller may have all of it and be gone by now.
+      await settle()
+      wire.reset()
+    },
   },
   {
     row: 'F9',
