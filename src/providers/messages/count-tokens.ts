@@ -3,7 +3,7 @@ import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json.ts'
 import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
-import { post, refusedAnswer } from '../text/send.ts'
+import { isRefused, post, refusedAnswer } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'
 import { count } from '../text/usage.ts'
 
@@ -18,8 +18,7 @@ export async function countTokens(
   try {
     const answer = await post(style, `${style.path}/count_tokens`, call, upstream, stop).answer
     upstream.progress.touch()
-    const refused = await refusedAnswer(answer)
-    if (refused?.kind === 'failed') return refused
+    if (isRefused(answer)) return await refusedAnswer(answer)
     const text = await answer.text(maxAnswerBytes, upstream.progress)
     const inputTokens = tokensIn(text ?? '')
     const id = upstreamRequestId(answer)

@@ -26,11 +26,16 @@ export async function sendText(
   }
   upstream.progress.touch()
   const requestId = upstreamRequestId(answer)
-  const refused = await refusedAnswer(answer)
-  if (refused !== undefined) return refused
+  if (isRefused(answer)) return refusedAnswer(answer)
   const streamed = isEventStream(answer.header('content-type'))
   if (!call.stream || !streamed || style.stream === undefined) {
-    return readWhole(style, call, upstream, answer, streamed)
+    let text: string | undefined
+    try {
+      text = await answer.text(maxAnswerBytes, upstream.progress)
+    } catch (cause) {
+      return failed('upstream_error', 'the upstream broke off its answer', requestId, cause)
+    }
+    return understand(style, call, upstream, answer, text, streamed)
   }
   answer.expectTrickle()
   return {
@@ -51,13 +56,11 @@ export function post(
 ): ReturnType<Upstream['http']['post']> {
   const { body, model } = call
   const named = upstream.model === model && namesOnce(body) ? body : withModel(body, upstream.model)
-  const headers = {
-    ...style.headers(call, upstream),
-    'content-type': 'application/json',
-    accept: call.stream ? 'text/event-stream' : 'application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'model-gateway',
-  }
+  const headers = style.headers(call, upstream)
+  headers['content-type'] = 'application/json'
+  headers['accept'] = call.stream ? 'text/event-stream' : 'application/json'
+  headers['accept-encoding'] = 'identity'
+  headers['user-agent'] = 'model-gateway'
   const prepared = style.prepare === undefined ? named : style.prepare(named, call)
   const sent = upstream.http.post(upstream.baseUrl + path, headers, prepared, upstream.timeouts)
   stop.heardBy(sent)
@@ -65,29 +68,34 @@ export function post(
 }
 
 /** What is no answer at all: another status, or bytes nobody asked for. */
-export async function refusedAnswer(answer: HttpAnswer): Promise<TextReply | undefined> {
+export function isRefused(answer: HttpAnswer): boolean {
+  if (answer.status !== 200) return true
+  const encoding = answer.header('content-encoding')
+  return encoding !== undefined && encoding !== 'identity'
+}
+
+export async function refusedAnswer(
+  answer: HttpAnswer,
+): Promise<Extract<TextReply, { kind: 'failed' }>> {
   if (answer.status !== 200) {
     const text = await answer.text(maxErrorBytes).catch(() => '')
     return { kind: 'failed', error: readError(answer, text ?? '') }
   }
-  const encoding = answer.header('content-encoding')
-  if (encoding === undefined || encoding === 'identity') return undefined
   answer.cancel()
   const message = 'the upstream compressed its answer although it was asked not to'
   return failed('upstream_invalid_response', message, upstreamRequestId(answer))
 }
 
 /** The whole answer; turned into what was asked for when the upstream mixed up the two. */
-async function readWhole(
+function understand(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,
   response: HttpAnswer,
+  text: string | undefined,
   streamed: boolean,
-): Promise<TextReply> {
+): TextReply {
   const requestId = upstreamRequestId(response)
-  const text = await wholeText(response, upstream)
-  if (typeof text === 'object') return failed('upstream_error', brokenOff, requestId, text.cause)
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
   if (text === undefined || !isObject(answer)) return noAnswer(style, requestId)
   if (answer['error'] != null) {
@@ -115,19 +123,6 @@ const named = (body: string, answer: Json, model: string): string =>
   typeof answer['model'] === 'string'
     ? withModel(body, model)
     : withField(body, 'model', JSON.stringify(model))
-
-const brokenOff = 'the upstream broke off its answer'
-
-async function wholeText(
-  response: HttpAnswer,
-  upstream: Upstream,
-): Promise<string | undefined | { cause: unknown }> {
-  try {
-    return await response.text(maxAnswerBytes, upstream.progress)
-  } catch (cause) {
-    return { cause }
-  }
-}
 
 function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
   if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
@@ -172,7 +167,7 @@ const noAnswer = (style: TextStyle, requestId: string | undefined): TextReply =>
 const withId = <T extends object>(error: T, requestId: string | undefined): T =>
   requestId === undefined ? error : { ...error, upstreamRequestId: requestId }
 
-const failed = (...parts: Parameters<typeof failure>): TextReply => ({
+const failed = (...parts: Parameters<typeof failure>): Extract<TextReply, { kind: 'failed' }> => ({
   kind: 'failed',
   error: failure(...parts),
 })

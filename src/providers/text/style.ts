@@ -51,7 +51,8 @@ export interface TextStyle {
   path: string
   /** What an answer is, in an error text: `a chat completion`. */
   noun: string
-  headers(call: TextCall, upstream: Upstream): Readonly<Record<string, string>>
+  /** A new object every time; what all styles send is added to it. */
+  headers(call: TextCall, upstream: Upstream): Record<string, string>
   /** The body for the upstream, apart from the model's name. */
   prepare?(body: string, call: TextCall): string
   /** Undefined when it is no answer of this style. */
@@ -59,6 +60,6 @@ export interface TextStyle {
   stream?: StreamStyle
 }
 
-export const bearer = (upstream: Upstream): Readonly<Record<string, string>> => ({
+export const bearer = (upstream: Upstream): Record<string, string> => ({
   authorization: `Bearer ${upstream.key}`,
 })

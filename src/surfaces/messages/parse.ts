@@ -15,7 +15,9 @@ export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
   const bound = wholeNumberIn(body.fields, 'max_tokens')
   if (bound instanceof Refusal) return bound
   if (bound === undefined) return wrong('max_tokens', "'max_tokens' must be a whole number")
-  return { ...call, stream, maxOutputTokens: bound }
+  call.stream = stream
+  call.maxOutputTokens = bound
+  return call
 }
 
 /** The same without what only matters to an answer. */
