@@ -8,7 +8,7 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price } from '../contract/price.ts'
 import type { TextCall } from '../contract/requests.ts'
 import type { CallContext, Engine } from './engine.ts'
-import type { RatePass } from './limits/rate-limits.ts'
+import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
 
 export interface Admission {
   /** Where it may be served, best first. */
@@ -81,10 +81,12 @@ export const enter = (engine: Engine, { token }: CallContext, call: TextCall) =>
   engine.rates.enter(countedAs(token), call.inputTokens + (call.maxOutputTokens ?? 0))
 
 /** By its names, so that gateways with databases of their own know the same token. */
-const countedAs = ({ id, limits, accountName, name }: Token) =>
-  limits.rpm === undefined && limits.tpm === undefined && limits.concurrency === undefined
-    ? { id, limits }
-    : { id: `${accountName}/${name}`, limits }
+function countedAs(token: Token): LimitedToken {
+  const { limits, accountName, name } = token
+  const unlimited =
+    limits.rpm === undefined && limits.tpm === undefined && limits.concurrency === undefined
+  return unlimited ? token : { id: `${accountName}/${name}`, limits }
+}
 
 function within(
   engine: Engine,

@@ -4,7 +4,7 @@ import type { Route } from '../catalog/snapshot.ts'
 import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts'
-import { safeId } from './clean-error.ts'
+import { isId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -35,8 +35,8 @@ export function noteAttempt(
   outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
 ): void {
   const { channel } = trying.route
-  if (outcome.upstreamRequestId !== undefined) {
-    record.upstreamRequestId = safeId(engine, outcome.upstreamRequestId)
+  if (outcome.upstreamRequestId !== undefined && isId(outcome.upstreamRequestId)) {
+    record.upstreamRequestId = outcome.upstreamRequestId
   }
   const attempt: Attempt = {
     channel: channel.name,

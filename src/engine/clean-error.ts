@@ -30,6 +30,8 @@ const idShape = /^[\w.:@=+-]{1,200}$/
 const isPlace = /^(?:\d{1,3}\.){3}\d{1,3}|:\d{2,5}$|^localhost/i
 
 /** An id comes from the upstream too, and nobody promises that it is only an id. */
-export function safeId({ cleaner }: Pick<Engine, 'cleaner'>, id: string): string {
-  return idShape.test(id) && !isPlace.test(id) ? cleaner.cleanLine(id) : ''
-}
+export const isId = (id: string): boolean => idShape.test(id) && !isPlace.test(id)
+
+/** The same for callers: it is not a secret either. */
+const safeId = ({ cleaner }: Pick<Engine, 'cleaner'>, id: string): string =>
+  isId(id) ? cleaner.cleanLine(id) : ''
