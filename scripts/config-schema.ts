@@ -1,5 +1,5 @@
 // Writes gateway.schema.json, by which editors check and complete gateway.yaml. Run it after a
-// change of src/contract/declarations.ts; a test keeps the two equal.
+// change of src/contract; a test keeps the two equal.
 import { z } from 'zod'
 import { fileDeclaration } from '../src/contract/declarations.ts'
 

@@ -80,7 +80,7 @@ function notRouted(app: App, { path, request }: Exchange) {
     const message = `${request.method} is not possible on ${path}`
     return refuse('method_not_allowed', message, { allow: allow.join(', ') })
   }
-  return refuse('not_found', `there is nothing at ${path}${hintFor(path)}`)
+  return refuse('not_found', `there is nothing at ${path}${hintFor(app, path)}`)
 }
 
 /** Middleware is registered for all methods and answers nothing by itself. */
@@ -94,11 +94,9 @@ function takes(route: { method: string; path: string }, path: string): boolean {
 }
 
 /** The commonest mistakes are in the base address. */
-function hintFor(path: string): string {
+function hintFor(app: App, path: string): string {
   if (path.includes('//')) return '; the path has a doubled slash'
   if (path.startsWith('/v1/v1/')) return '; the base address ends in /v1 already'
-  if (/^\/(?:chat|responses|messages|embeddings|images|videos|models)\b/.test(path)) {
-    return `; did you mean /v1${path}?`
-  }
-  return ''
+  const meant = `/v1${path}`
+  return app.routes.some((route) => takes(route, meant)) ? `; did you mean ${meant}?` : ''
 }

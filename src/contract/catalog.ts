@@ -3,16 +3,30 @@
 interface InterfaceRow {
   /** Upstreams are asked in the protocol of the same name, and in no other. */
   own: boolean
-  /** By which desktop clients choose how to talk to a model. */
+  /** By which desktop clients choose how to talk to a model; may be empty. */
   clientWords: readonly string[]
+  /** The smallest question that is answered at once, to test a channel with. */
+  question?: object
 }
 
 /** The ways a caller can ask. A new one is a row here and a folder among the surfaces. */
 export const interfaceRows = {
-  chat: { own: true, clientWords: ['openai'] },
-  responses: { own: true, clientWords: ['openai-response'] },
-  messages: { own: true, clientWords: ['anthropic'] },
-  embeddings: { own: true, clientWords: ['embeddings'] },
+  chat: {
+    own: true,
+    clientWords: ['openai'],
+    question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  },
+  responses: {
+    own: true,
+    clientWords: ['openai-response'],
+    question: { input: 'ping', max_output_tokens: 16 },
+  },
+  messages: {
+    own: true,
+    clientWords: ['anthropic'],
+    question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  },
+  embeddings: { own: true, clientWords: ['embeddings'], question: { input: ['ping'] } },
   images: { own: false, clientWords: ['image-generation', 'image-edit'] },
   videos: { own: false, clientWords: ['openai-video'] },
   imgvendor: { own: false, clientWords: ['image-generation'] },

@@ -2,7 +2,7 @@
 // no store.
 import { z } from 'zod'
 import type { Protocol } from './catalog.ts'
-import { interfaces, modelKinds, protocolPaths, protocols } from './catalog.ts'
+import { interfaceRows, interfaces, modelKinds, protocolPaths, protocols } from './catalog.ts'
 import {
   amount,
   asCidr,
@@ -150,7 +150,13 @@ const modelShape = strict({
 
 export const modelDeclaration = modelShape
   .superRefine((model, context) => {
-    if (protocolsOf(model).length > 0) return
+    const spoken = protocolsOf(model)
+    for (const use of model.interfaces) {
+      if (!interfaceRows[use].own || (spoken as string[]).includes(use)) continue
+      const message = `must have ${use}, because the interface ${use} is asked in its own protocol`
+      context.addIssue({ code: 'custom', path: ['protocols'], message })
+    }
+    if (spoken.length > 0) return
     const message = `must be given, because ${model.interfaces[0]} is no upstream protocol`
     context.addIssue({ code: 'custom', path: ['protocols'], message })
   })

@@ -1,7 +1,7 @@
 // One cheap call to a channel, outside all accounts: does it answer, and how fast? What it shows is
 // remembered: a good test makes good what earlier calls had taught.
 import { type Route, routesThrough } from '../catalog/snapshot.ts'
-import type { Channel, Interface, Model } from '../contract/catalog.ts'
+import { type Channel, type Interface, interfaceRows, type Model } from '../contract/catalog.ts'
 import type { TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { standingOf } from './channel-standing.ts'
@@ -18,12 +18,9 @@ export interface ChannelTest {
 
 const testLimitMs = 30_000
 
-/** The smallest question of each interface that is answered at once. */
-const questions: Partial<Record<Interface, object>> = {
-  chat: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
-  responses: { input: 'ping', max_output_tokens: 16 },
-  messages: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
-  embeddings: { input: ['ping'] },
+const questionOf = (use: Interface): object | undefined => {
+  const row = interfaceRows[use]
+  return 'question' in row ? row.question : undefined
 }
 
 export async function testChannel(
@@ -82,7 +79,7 @@ function textRoute(
     .filter(({ name }) => wanted === undefined || name === wanted)
     .toSorted((a, b) => unpriced(engine, a) - unpriced(engine, b) || (a.name < b.name ? -1 : 1))
   for (const model of models) {
-    for (const use of model.interfaces.filter((each) => questions[each] !== undefined)) {
+    for (const use of model.interfaces.filter((each) => questionOf(each) !== undefined)) {
       const route = routesThrough(channel, model, use).find(
         ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
       )
@@ -96,7 +93,7 @@ const unpriced = (engine: Engine, { name }: Model): number =>
   engine.prices.current(name) === undefined ? 1 : 0
 
 function question(model: string, use: Interface): TextCall {
-  const fields = { model, ...questions[use] }
+  const fields = { model, ...questionOf(use) }
   return {
     interface: use,
     model,

@@ -22,7 +22,7 @@ export interface Pool {
 type Socket = Bun.Socket<HttpConnection>
 
 /** Less is a trap: a window below half of a large packet (64 KiB on loopback) makes senders wait. */
-const NARROW_BYTES = 32 * 1024
+const NARROW_BYTES = 64 * 1024
 /** More than most kernels grant. */
 const WIDE_BYTES = 4 * 1024 * 1024
 

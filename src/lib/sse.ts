@@ -33,6 +33,9 @@ export function dataOf(event: string): string | undefined {
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
 }
 
+/** What stands after `event:`. */
+export const nameOf = (event: string): string | undefined => /^event: ?([^\r\n]*)/m.exec(event)?.[1]
+
 /** Index just after the event that begins at `start`. */
 export function endOfEvent(bytes: Buffer, start: number): number {
   const unix = bytes.indexOf(blankLine, start)

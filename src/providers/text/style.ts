@@ -32,7 +32,8 @@ export interface StreamStyle {
   unread: { named: readonly string[] } | { without: readonly string[] }
   /** The field whose object holds the model's name; left out: every event has one itself. */
   modelIn?: string
-  read(data: Json, state: StreamState): Verdict
+  /** `name` is what stands after `event:`, if anything does. */
+  read(data: Json, state: StreamState, name: string | undefined): Verdict
   /** The end marker, where it is no JSON. */
   marker?: string
   /** The final event of a stream that was complete but for it. `lastText`: its last bytes. */

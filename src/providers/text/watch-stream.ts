@@ -11,6 +11,7 @@ import {
   endOfEvent,
   endOfLastEvent,
   findOddEvent,
+  nameOf,
   splitEvents,
   startOfEvent,
 } from '../../lib/sse.ts'
@@ -246,7 +247,7 @@ export class TextStreamWatcher implements StreamWatcher {
       return ''
     }
     if (!isObject(parsed.value)) return event
-    const verdict = this.#style.read(parsed.value, this.#state)
+    const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
     if (verdict === 'pass') return this.#restored(event, data)
     if (verdict === 'hide') return ''
     if (verdict === 'last') return this.#finish(this.#restored(event, data))
