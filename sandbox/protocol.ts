@@ -2,10 +2,12 @@
 // line in registry.ts. A protocol decides what to answer; it never touches a socket or a timer.
 import type { Protocol } from '../src/contract/catalog.ts'
 import type { Directives } from './directives.ts'
+import type { TaskMemory } from './tasks.ts'
 
 export interface SandboxSettings {
   /** How long an image or video task takes. */
   taskSeconds: number
+  now: () => number
 }
 
 /** One call as the protocol sees it. */
@@ -16,6 +18,11 @@ export interface Ask {
   key: string
   /** Named groups of the route's path. */
   params: Readonly<Record<string, string>>
+  /** What follows the path. */
+  search: URLSearchParams
+  headers: Headers
+  /** Where the sandbox itself is reached, for addresses it hands out. */
+  origin: string
   /** The JSON body; empty for calls without one. */
   fields: Readonly<Record<string, unknown>>
   directives: Directives
@@ -27,6 +34,8 @@ export interface Fault {
   message: string
   reason?: 'content_policy' | 'missing_field' | 'unknown_path' | 'model_not_found'
   param?: string
+  /** The protocol's own word, where status and reason do not tell. */
+  code?: string
 }
 
 export interface Counts {
@@ -48,6 +57,8 @@ export type Answer =
 export interface Route {
   method: string
   path: RegExp
+  /** A POST may come without a body. */
+  bodyOptional?: boolean
   answer(ask: Ask): Answer
 }
 
@@ -66,6 +77,8 @@ export interface SimulatedProtocol {
   errorBody(fault: Fault, id: string): unknown
   /** An error inside a stream after `position` events; absent where nothing is streamed. */
   errorEvent?(fault: Fault, position: number): string
+  /** Where work goes on after the answer; absent where it does not. */
+  tasks?: Pick<TaskMemory, 'list' | 'annotate'>
 }
 
 /** Made once per server, so that a protocol's memory (caches, tasks) ends with its server. */

@@ -1,14 +1,20 @@
 // Every protocol the sandbox speaks: one line each. The first one lends its error shape to paths
 // nobody serves.
+import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { messages } from './messages/index.ts'
 import type { ProtocolMaker } from './protocol.ts'
 import { responses } from './responses/index.ts'
+import { vendorg } from './vendorg/index.ts'
+import { vf } from './vf/index.ts'
 
 export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [
   chat,
   responses,
   messages,
   embeddings,
+  vf,
+  vendorg,
+  arkvendor,
 ]

@@ -42,6 +42,9 @@ test('the base addresses of the protocols are what a channel needs', async () =>
     responses: `${sandbox.url}/v1`,
     messages: sandbox.url,
     embeddings: `${sandbox.url}/v1`,
+    vf: sandbox.url,
+    arkvendor: `${sandbox.url}/api/v3`,
+    vendorg: sandbox.url,
   })
 })
 

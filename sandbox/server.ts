@@ -4,6 +4,8 @@ import type { Protocol } from '../src/contract/catalog.ts'
 import { CallLog, type LoggedCall } from './call-log.ts'
 import { deliver, idHeaders, pause, untilAborted } from './deliver.ts'
 import { type Directives, readDirectives } from './directives.ts'
+import { mediaPath } from './media/media-address.ts'
+import { MediaShelf } from './media/serve-media.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
 import { registry } from './registry.ts'
 
@@ -21,16 +23,19 @@ export interface SandboxOptions {
   taskSeconds?: number
   /** When given, every other credential is refused. */
   key?: string
+  /** The clock of tasks and of the addresses of what they made. */
+  now?: () => number
 }
 
 const largestBodyBytes = 128 * 1024 * 1024
 
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const { port = 0, host = '127.0.0.1', taskSeconds = 3 } = options
+  const { port = 0, host = '127.0.0.1', taskSeconds = 3, now = Date.now } = options
   const [first, ...others] = registry
-  const fallback = first({ taskSeconds })
-  const spoken = [fallback, ...others.map((make) => make({ taskSeconds }))]
+  const fallback = first({ taskSeconds, now })
+  const spoken = [fallback, ...others.map((make) => make({ taskSeconds, now }))]
   const log = new CallLog()
+  const shelf = new MediaShelf()
   let served = 0
 
   const server = Bun.serve({
@@ -39,19 +44,20 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     idleTimeout: 0,
     maxRequestBodySize: largestBodyBytes,
     development: false,
-    async fetch(request) {
+    async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname
-      if (path.startsWith('/_sandbox/')) return control(log, request.method, path)
+      if (path.startsWith('/_sandbox/')) return control(log, spoken, request.method, path)
+      if (path.startsWith(mediaPath)) return shelf.serve(request, now())
       const raw = await request.text()
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
       const target = findTarget(spoken, request.method, path)
       const protocol = target.protocol ?? fallback
       const call = log.open(id, target.protocol?.protocol ?? null)
-      const visit = { request, path, raw, call, protocol, target }
+      const visit = { request, origin: url, path, raw, call, protocol, target }
       return answerCall(visit, options.key)
     },
   })
-  const url = `http://${reachable(host)}:${server.port}`
+  const url: string = `http://${reachable(host)}:${server.port}`
   return {
     port: server.port ?? 0,
     url,
@@ -69,6 +75,7 @@ interface Target {
 
 interface Visit {
   request: Request
+  origin: string
   path: string
   raw: string
   call: LoggedCall
@@ -98,7 +105,8 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
     return refuse(visit, { status: 405, message: `Not allowed on ${path}: ${request.method}` })
   }
   if (key !== undefined && presented !== key) return refuse(visit, wrongKey(presented))
-  const fields = raw === '' && request.method !== 'POST' ? {} : parseObject(raw)
+  const { bodyOptional = request.method !== 'POST' } = target.route
+  const fields = raw === '' && bodyOptional ? {} : parseObject(raw)
   if (fields === undefined) {
     return refuse(visit, { status: 400, message: 'The body of the request is not a JSON object.' })
   }
@@ -114,10 +122,16 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   if (signal.aborted) return new Response(null, { status: 499 })
 
   const fault = directedFault(directives, presented)
-  const ask = { id: call.id, key: presented, params: target.params, fields, directives }
+  const ask = { ...askOf(visit, presented), fields, directives }
   const answer: Answer = fault ? { kind: 'fault', fault } : target.route.answer(ask)
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
   return deliver(answer, { protocol, call, directives, signal })
+}
+
+function askOf({ request, origin, call, target }: Visit, key: string) {
+  const { headers, url } = request
+  const search = new URL(url).searchParams
+  return { id: call.id, key, params: target.params, search, headers, origin }
 }
 
 function refuse({ call, protocol, request }: Visit, fault: Fault): Response {
@@ -177,9 +191,23 @@ function parseObject(raw: string): Record<string, unknown> | undefined {
   }
 }
 
-function control(log: CallLog, method: string, path: string): Response {
+function control(
+  log: CallLog,
+  spoken: readonly SimulatedProtocol[],
+  method: string,
+  path: string,
+): Response {
+  const tasks = spoken.flatMap((protocol) => protocol.tasks ?? [])
+  if (path === '/_sandbox/tasks') {
+    if (method !== 'GET') return new Response('GET\n', { status: 405 })
+    return Response.json({ tasks: tasks.flatMap((memory) => memory.list()) })
+  }
   if (path !== '/_sandbox/calls') return new Response('not found\n', { status: 404 })
-  if (method === 'GET') return Response.json(log.read())
+  if (method === 'GET') {
+    const { total, calls } = log.read()
+    const told = (call: LoggedCall) => tasks.reduce((row, memory) => memory.annotate(row), call)
+    return Response.json({ total, calls: calls.map(told) })
+  }
   if (method !== 'DELETE') return new Response('GET or DELETE\n', { status: 405 })
   log.clear()
   return new Response(null, { status: 204 })

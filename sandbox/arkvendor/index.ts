@@ -1,0 +1,94 @@
+// The arkvendor protocol as an upstream speaks it: native video tasks that are created, looked at,
+// listed and, while they wait, deleted.
+import { isFault } from '../fields.ts'
+import {
+  type Answer,
+  type Ask,
+  bearerKey,
+  type Fault,
+  jsonAnswer,
+  type ProtocolMaker,
+} from '../protocol.ts'
+import { TaskMemory } from '../tasks.ts'
+import { arkvendorError } from './errors.ts'
+import { readNativeRequest } from './request.ts'
+import { type ArkOrder, newTaskId, taskBody } from './wire.ts'
+
+type Tasks = TaskMemory<ArkOrder>
+
+const usualPageSize = 10
+const mostPageSize = 500
+
+export const arkvendor: ProtocolMaker = (settings) => {
+  const tasks: Tasks = new TaskMemory(settings, undefined, () => newTaskId(settings.now()))
+  const all = /^\/api\/v3\/contents\/generations\/tasks$/
+  const one = /^\/api\/v3\/contents\/generations\/tasks\/(?<id>[^/]+)$/
+  return {
+    protocol: 'arkvendor',
+    basePath: '/api/v3',
+    delaySlows: 'task',
+    idHeaders: ['x-request-id'],
+    readKey: bearerKey,
+    readUser: ({ safety_identifier }) => safety_identifier,
+    errorBody: arkvendorError,
+    tasks,
+    routes: [
+      { method: 'POST', path: all, answer: (ask) => create(ask, tasks) },
+      { method: 'GET', path: all, answer: (ask) => list(ask, tasks) },
+      { method: 'GET', path: one, answer: (ask) => query(ask, tasks) },
+      { method: 'DELETE', path: one, answer: (ask) => remove(ask, tasks) },
+    ],
+  }
+}
+
+const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
+
+const unknownTask = (id: string): Answer =>
+  refuse({ status: 404, message: `The specified task ${id} is not found.` })
+
+function create({ id, key, fields, directives }: Ask, tasks: Tasks): Answer {
+  const video = readNativeRequest(fields)
+  if (isFault(video)) return refuse(video)
+  const { model, seconds, resolution } = video
+  const task = tasks.create({ key, callId: id, model, seconds, resolution, directives, video })
+  if (task !== undefined) return jsonAnswer({ id: task.id })
+  const message = 'Too many tasks are waiting or running. Please try again later.'
+  return refuse({ status: 429, message, code: 'SetLimitExceeded' })
+}
+
+function query({ key, params, origin }: Ask, tasks: Tasks): Answer {
+  const task = tasks.find(params['id'] ?? '', key)
+  if (task === undefined) return unknownTask(params['id'] ?? '')
+  return jsonAnswer(taskBody(task, tasks.poll(task), origin))
+}
+
+function remove({ key, params }: Ask, tasks: Tasks): Answer {
+  const task = tasks.find(params['id'] ?? '', key)
+  if (task === undefined) return unknownTask(params['id'] ?? '')
+  if (tasks.cancel(task)) return jsonAnswer({})
+  const message = `The task is ${tasks.stateOf(task)} and cannot be deleted.`
+  return refuse({ status: 409, message })
+}
+
+function list({ key, search, origin }: Ask, tasks: Tasks): Answer {
+  const pageNum = pageNumber(search.get('page_num'), 1)
+  const pageSize = pageNumber(search.get('page_size'), usualPageSize)
+  const status = search.get('filter.status')
+  const model = search.get('filter.model')
+  const ids = search.getAll('filter.task_ids')
+  const rows = tasks
+    .ofKey(key)
+    .map((task) => ({ task, state: tasks.stateOf(task) }))
+    .filter(({ state }) => status === null || state === status)
+    .filter(({ task }) => model === null || task.order.model === model)
+    .filter(({ task }) => ids.length === 0 || ids.includes(task.id))
+  const page = rows.slice((pageNum - 1) * pageSize, pageNum * pageSize)
+  const items = page.map(({ task, state }) => taskBody(task, state, origin))
+  return jsonAnswer({ items, total: rows.length })
+}
+
+function pageNumber(given: string | null, usual: number): number {
+  return given !== null && /^[1-9]\d{0,3}$/.test(given)
+    ? Math.min(Number(given), mostPageSize)
+    : usual
+}

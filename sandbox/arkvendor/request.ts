@@ -1,0 +1,129 @@
+// Reads a request for a native video: what is wrong with a field is refused as the upstream would,
+// and a wrong command in the text is passed over.
+import {
+  type NativeResolution,
+  nativeResolutions,
+  nativeSize,
+  picturesIn,
+  secondsOf,
+  tokensOf,
+} from '../../src/contract/video-size.ts'
+import { asList, asObject, asText, invalid, type Json, missing } from '../fields.ts'
+import { seedOf } from '../media/media-address.ts'
+import type { Fault } from '../protocol.ts'
+
+export interface NativeOrder {
+  model: string
+  resolution: NativeResolution
+  ratio: string
+  /** How it was asked for; one of them is told. */
+  frames: number | undefined
+  seconds: number
+  width: number
+  height: number
+  tokens: number
+  seed: number
+  filmSeed: string
+}
+
+const usualSeconds = 5
+const mostSeconds = 12
+const mostSeed = 4_294_967_295
+const fewestFrames = 29
+const mostFrames = 289
+const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']
+const itemTypes = ['text', 'image_url', 'draft_task']
+
+export function readNativeRequest(fields: Json): NativeOrder | Fault {
+  const model = asText(fields['model'])
+  if (model === '') return missing('model')
+  const content = asList(fields['content']).map(asObject)
+  const fault = faultOfContent(model, content) ?? faultOfFields(model, fields)
+  if (fault !== undefined) return fault
+  const text = content.map((item) => asText(item['text'])).join(' ')
+  return orderOf(model, content, withCommands(fields, text))
+}
+
+/** What is in the body goes before what is in the text. */
+function withCommands(fields: Json, text: string): Json {
+  const command = (pattern: string) =>
+    new RegExp(`--(?:${pattern})[ =]+(\\S+)`).exec(text)?.[1] ?? undefined
+  const number = (value: string | undefined) => (value === undefined ? undefined : Number(value))
+  const told = {
+    resolution: command('resolution|rs'),
+    ratio: command('ratio|rt'),
+    duration: number(command('duration|dur')),
+    frames: number(command('frames')),
+    seed: number(command('seed')),
+  }
+  const good = Object.entries(told).filter(
+    ([name, value]) => value !== undefined && faultOfFields('', { [name]: value }) === undefined,
+  )
+  return { ...Object.fromEntries(good), ...fields }
+}
+
+function orderOf(model: string, content: readonly Json[], fields: Json): NativeOrder {
+  const usual = /-1-0-pro/.test(model) ? '1080p' : '720p'
+  const resolution = (fields['resolution'] ?? usual) as NativeResolution
+  const asked = asText(fields['ratio'] ?? 'adaptive')
+  // Pictures are not looked at: a shape that follows them is the usual one.
+  const ratio = asked === 'adaptive' ? '16:9' : asked
+  const frames = fields['frames'] as number | undefined
+  const length = Number(fields['duration'] ?? usualSeconds)
+  const wanted = length === -1 ? usualSeconds : length
+  const pictures = frames ?? picturesIn(wanted)
+  const size = nativeSize(model, resolution, ratio)!
+  return {
+    model,
+    resolution,
+    ratio,
+    frames,
+    seconds: secondsOf(pictures),
+    ...size,
+    tokens: tokensOf(size, pictures),
+    seed: Number(fields['seed'] ?? -1),
+    filmSeed: seedOf(model, content, resolution, ratio, pictures, fields['seed']),
+  }
+}
+
+function faultOfContent(model: string, content: readonly Json[]): Fault | undefined {
+  if (content.length === 0) return missing('content')
+  const types = content.map(({ type }) => asText(type))
+  const strange = types.find((type) => !itemTypes.includes(type))
+  if (strange !== undefined) return invalid('content.type', `content.type '${strange}' is invalid.`)
+  const images = content.filter(({ type }) => type === 'image_url')
+  for (const { image_url } of images) {
+    if (!/^https?:\/\/.|^data:image\/./.test(asText(asObject(image_url)['url']))) {
+      return invalid('content.image_url', 'image_url.url must be an address or a data URI.')
+    }
+  }
+  if (/-i2v(-|$)/.test(model) && images.length === 0) {
+    return invalid('content', 'image to video models require image in content.')
+  }
+  if (/-t2v(-|$)/.test(model) && images.length > 0) {
+    return invalid('content', 'text to video models do not support image in content.')
+  }
+  const roles = images.map(({ role }) => role)
+  return images.length > 1 && roles.includes(undefined)
+    ? invalid('content', 'role must be specified for image contents.')
+    : undefined
+}
+
+function faultOfFields(model: string, fields: Json): Fault | undefined {
+  const { resolution = '720p', ratio = '16:9', duration = usualSeconds, frames, seed = -1 } = fields
+  const wrong = (name: string) =>
+    invalid(name, `the parameter ${name} specified in the request is not valid.`)
+  if (!nativeResolutions.includes(resolution as NativeResolution)) return wrong('resolution')
+  if (!ratios.includes(asText(ratio))) return wrong('ratio')
+  const fewest = /-1-5-/.test(model) ? 4 : 2
+  const free = duration === -1 && /-1-5-/.test(model)
+  if (!free && !isWholeWithin(duration, fewest, mostSeconds)) return wrong('duration')
+  if (frames !== undefined) {
+    const fits = isWholeWithin(frames, fewestFrames, mostFrames) && (Number(frames) - 25) % 4 === 0
+    if (!fits) return wrong('frames')
+  }
+  return isWholeWithin(seed, -1, mostSeed) ? undefined : wrong('seed')
+}
+
+const isWholeWithin = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most

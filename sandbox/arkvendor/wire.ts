@@ -1,0 +1,62 @@
+// Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
+import { picturesPerSecond } from '../../src/contract/video-size.ts'
+import { mediaAddress } from '../media/media-address.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import { failureWords } from './errors.ts'
+import type { NativeOrder } from './request.ts'
+
+export interface ArkOrder extends TaskOrder {
+  video: NativeOrder
+}
+
+export type ArkTask = SandboxTask<ArkOrder>
+
+const mediaLifeMs = 24 * 3_600_000
+const letters = '0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** cgt-20260102030405-ab1cd */
+export function newTaskId(nowMs: number): string {
+  const digits = new Date(nowMs).toISOString().replaceAll(/\D/g, '').slice(0, 14)
+  const tail = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => letters[byte % 36])
+  return `cgt-${digits}-${tail.join('')}`
+}
+
+export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string) {
+  const { video, directives } = task.order
+  const body = {
+    id: task.id,
+    model: video.model,
+    status: state,
+    error: state === 'failed' ? failureWords(directives.fail) : null,
+    created_at: seconds(task.createdMs),
+    updated_at: seconds(changedMs(task, state)),
+    service_tier: 'default',
+    execution_expires_after: 172_800,
+  }
+  if (state !== 'succeeded') return body
+  const { frames, tokens } = video
+  const length = frames === undefined ? { duration: video.seconds } : { frames }
+  return {
+    ...body,
+    content: { video_url: addressOf(task, origin) },
+    ...(!directives.noUsage && { usage: { completion_tokens: tokens, total_tokens: tokens } }),
+    seed: video.seed,
+    resolution: video.resolution,
+    ratio: video.ratio,
+    ...length,
+    framespersecond: picturesPerSecond,
+  }
+}
+
+function changedMs(task: ArkTask, state: SandboxTaskState): number {
+  if (state === 'queued') return task.createdMs
+  return state === 'running' ? task.startsMs : (task.cancelledMs ?? task.endsMs)
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000)
+
+function addressOf({ order, endsMs }: ArkTask, origin: string): string {
+  const { width, height, seconds: length, filmSeed } = order.video
+  const film = { width, height, seconds: length, seed: filmSeed }
+  return mediaAddress(origin, film, seconds(endsMs + mediaLifeMs))
+}

@@ -1,0 +1,82 @@
+// Hands out films over HTTP as an object store does: whole, in parts, or only their headers.
+import { type Film, makeFilm } from './film.ts'
+import { type Found, readMediaAddress } from './media-address.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Players ask for the same film many times, part by part. */
+const mostKept = 16
+
+export class MediaShelf {
+  readonly #kept = new Map<string, Bytes>()
+
+  serve(request: Request, nowMs: number): Response {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return new Response('GET or HEAD\n', { status: 405, headers: { allow: 'GET, HEAD' } })
+    }
+    const found = readMediaAddress(new URL(request.url), nowMs)
+    if (found.kind !== 'film') return refuse(found.kind)
+    const bytes = this.#filmOf(found.film)
+    const etag = `"${Bun.hash(bytes).toString(16)}"`
+    return answer(request, bytes, etag)
+  }
+
+  #filmOf(film: Film): Bytes {
+    const name = `${film.seed} ${film.width} ${film.height} ${film.seconds}`
+    const bytes = this.#kept.get(name) ?? makeFilm(film)
+    this.#kept.delete(name)
+    this.#kept.set(name, bytes)
+    if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!)
+    return bytes
+  }
+}
+
+const refusals = {
+  denied: [403, 'SignatureDoesNotMatch', 'The signature of this address is wrong.'],
+  expired: [403, 'AccessDenied', 'Request has expired.'],
+  unknown: [404, 'NoSuchKey', 'The specified key does not exist.'],
+} as const
+
+function refuse(kind: Exclude<Found['kind'], 'film'>): Response {
+  const [status, code, message] = refusals[kind]
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code>`
+  const body = `${xml}<Message>${message}</Message></Error>\n`
+  return new Response(body, { status, headers: { 'content-type': 'application/xml' } })
+}
+
+function answer(request: Request, bytes: Bytes, etag: string): Response {
+  const headers = { etag, 'accept-ranges': 'bytes', 'content-type': 'video/mp4' }
+  if (request.headers.get('if-none-match') === etag) {
+    return new Response(null, { status: 304, headers })
+  }
+  const part = readRange(request.headers, etag, bytes.length)
+  if (part === 'outside') {
+    const range = { 'content-range': `bytes */${bytes.length}` }
+    return new Response(null, { status: 416, headers: { ...headers, ...range } })
+  }
+  const { start, end } = part ?? { start: 0, end: bytes.length }
+  const range = part && { 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` }
+  const length = { 'content-length': String(end - start) }
+  const body = request.method === 'HEAD' ? null : bytes.subarray(start, end)
+  const status = part === undefined ? 200 : 206
+  return new Response(body, { status, headers: { ...headers, ...length, ...range } })
+}
+
+/** What is not understood, several parts among it, means the whole film. */
+function readRange(
+  headers: Headers,
+  etag: string,
+  size: number,
+): { start: number; end: number } | 'outside' | undefined {
+  const [, first = '', last = ''] =
+    /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range') ?? '') ?? []
+  if (first === '' && last === '') return undefined
+  if ((headers.get('if-range') ?? etag) !== etag) return undefined
+  if (first === '') {
+    return Number(last) === 0 ? 'outside' : { start: Math.max(size - Number(last), 0), end: size }
+  }
+  const start = Number(first)
+  if (last !== '' && Number(last) < start) return undefined
+  if (start >= size) return 'outside'
+  return { start, end: last === '' ? size : Math.min(Number(last) + 1, size) }
+}

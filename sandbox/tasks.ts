@@ -1,0 +1,157 @@
+// The tasks of one sandbox: when each is queued, runs and ends, and what is told when it is looked
+// at. Knows no wire; what a protocol calls a state is its own affair.
+import type { TaskState } from '../src/contract/task.ts'
+import type { LoggedCall } from './call-log.ts'
+import type { Directives } from './directives.ts'
+
+export type SandboxTaskState = Exclude<TaskState, 'accepted' | 'unknown'>
+
+/** What a protocol wants done. */
+export interface TaskOrder {
+  /** Only who made a task can see it. */
+  key: string
+  /** The call that made it. */
+  callId: string
+  model: string
+  seconds: number
+  /** 720p or 1080p. */
+  resolution: string
+  directives: Directives
+}
+
+export interface SandboxTask<Order extends TaskOrder = TaskOrder> {
+  id: string
+  order: Order
+  createdMs: number
+  /** When it leaves the queue and when it is done, unless it is cancelled. */
+  startsMs: number
+  endsMs: number
+  cancelledMs?: number
+  polls: number
+  /** Those since it is done. */
+  lateReads: number
+}
+
+/** On the wire as it stands here. */
+export interface ListedTask {
+  id: string
+  model: string
+  state: SandboxTaskState
+  seconds: number
+  resolution: string
+  created_ms: number
+  polls: number
+}
+
+/** A call that made a task has these besides. */
+export type LoggedCreate = LoggedCall & { task_id?: string; state?: SandboxTaskState }
+
+const mostTasks = 10_000
+const queuedShare = 1 / 5
+/** What a task with `flip` says when it is looked at after its end; the last one stays. */
+const flips: readonly SandboxTaskState[] = ['succeeded', 'failed', 'succeeded']
+
+export interface TaskClock {
+  taskSeconds: number
+  now: () => number
+}
+
+export class TaskMemory<Order extends TaskOrder = TaskOrder> {
+  readonly #tasks = new Map<string, SandboxTask<Order>>()
+  readonly #byCall = new Map<string, SandboxTask<Order>>()
+  readonly #clock: TaskClock
+  readonly #capacity: number
+  readonly #newId: () => string
+
+  constructor(
+    clock: TaskClock,
+    capacity = mostTasks,
+    newId: () => string = () => crypto.randomUUID(),
+  ) {
+    this.#clock = clock
+    this.#capacity = capacity
+    this.#newId = newId
+  }
+
+  /** Undefined when the memory is full of tasks that have not ended. */
+  create(order: Order): SandboxTask<Order> | undefined {
+    if (this.#tasks.size >= this.#capacity && !this.#dropOldestEnded()) return undefined
+    const { delayMs } = order.directives
+    const takesMs = delayMs > 0 ? delayMs : this.#clock.taskSeconds * 1000
+    const createdMs = this.#clock.now()
+    const task = {
+      id: this.#newId(),
+      order,
+      createdMs,
+      startsMs: createdMs + takesMs * queuedShare,
+      endsMs: createdMs + takesMs,
+      polls: 0,
+      lateReads: 0,
+    }
+    this.#tasks.set(task.id, task)
+    this.#byCall.set(order.callId, task)
+    return task
+  }
+
+  find(id: string, key: string): SandboxTask<Order> | undefined {
+    const task = this.#tasks.get(id)
+    return task?.order.key === key ? task : undefined
+  }
+
+  /** Newest first. */
+  ofKey(key: string): SandboxTask<Order>[] {
+    return [...this.#tasks.values()].filter(({ order }) => order.key === key).reverse()
+  }
+
+  /** How it really is. */
+  stateOf(task: SandboxTask): SandboxTaskState {
+    const now = this.#clock.now()
+    if (task.cancelledMs !== undefined) return 'cancelled'
+    if (now < task.startsMs) return 'queued'
+    if (now < task.endsMs) return 'running'
+    return task.order.directives.fail === undefined ? 'succeeded' : 'failed'
+  }
+
+  /** What who asks for it is told; every time counts. */
+  poll(task: SandboxTask): SandboxTaskState {
+    task.polls++
+    const state = this.stateOf(task)
+    if (state !== 'succeeded' || !task.order.directives.flip) return state
+    return flips[Math.min(task.lateReads++, flips.length - 1)]!
+  }
+
+  /** False when it is too late: only a queued task can be cancelled. */
+  cancel(task: SandboxTask): boolean {
+    if (this.stateOf(task) !== 'queued') return false
+    task.cancelledMs = this.#clock.now()
+    return true
+  }
+
+  list(): ListedTask[] {
+    return [...this.#tasks.values()].map((task) => ({
+      id: task.id,
+      model: task.order.model,
+      state: this.stateOf(task),
+      seconds: task.order.seconds,
+      resolution: task.order.resolution,
+      created_ms: task.createdMs,
+      polls: task.polls,
+    }))
+  }
+
+  /** A row of the call log with the task it made, if any. */
+  annotate(call: LoggedCall): LoggedCreate {
+    const task = this.#byCall.get(call.id)
+    return task === undefined ? call : { ...call, task_id: task.id, state: this.stateOf(task) }
+  }
+
+  #dropOldestEnded(): boolean {
+    for (const task of this.#tasks.values()) {
+      const state = this.stateOf(task)
+      if (state === 'queued' || state === 'running') continue
+      this.#byCall.delete(task.order.callId)
+      return this.#tasks.delete(task.id)
+    }
+    return false
+  }
+}

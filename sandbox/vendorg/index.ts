@@ -1,0 +1,88 @@
+// The vendorg protocol as an upstream speaks it: videos made by operations that are created and
+// looked at by name. Nothing is listed or cancelled, and what was used is not reported.
+import { isFault } from '../fields.ts'
+import { mediaAddress } from '../media/media-address.ts'
+import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { type SandboxTask, type SandboxTaskState, TaskMemory, type TaskOrder } from '../tasks.ts'
+import { failed, heldBack, vendorgError } from './errors.ts'
+import { readVideoRequest, type VideoOrder } from './request.ts'
+
+interface VendorgOrder extends TaskOrder {
+  video: VideoOrder
+}
+type Tasks = TaskMemory<VendorgOrder>
+type Operation = SandboxTask<VendorgOrder>
+
+const mediaLifeMs = 48 * 3_600_000
+const responseType =
+  'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse'
+
+export const vendorg: ProtocolMaker = (settings) => {
+  const tasks: Tasks = new TaskMemory(settings)
+  return {
+    protocol: 'vendorg',
+    basePath: '',
+    delaySlows: 'task',
+    idHeaders: [],
+    readKey: (headers) => headers.get('x-goog-api-key') ?? '',
+    readUser: () => undefined,
+    errorBody: vendorgError,
+    tasks,
+    routes: [
+      {
+        method: 'POST',
+        path: /^\/v1beta\/models\/(?<model>[^/:]+):predictLongRunning$/,
+        answer: (ask) => create(ask, tasks),
+      },
+      {
+        method: 'GET',
+        path: /^\/v1beta\/(?:models\/[^/]+\/)?operations\/(?<id>[^/]+)$/,
+        answer: (ask) => look(ask, tasks),
+      },
+    ],
+  }
+}
+
+const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
+
+const nameOf = ({ id, order }: Operation): string => `models/${order.model}/operations/${id}`
+
+function create({ id, key, params, fields, directives }: Ask, tasks: Tasks): Answer {
+  const model = decodeURIComponent(params['model'] ?? '')
+  const video = readVideoRequest(model, fields)
+  if (isFault(video)) return refuse(video)
+  const { seconds, resolution } = video
+  const task = tasks.create({ key, callId: id, model, seconds, resolution, directives, video })
+  // While it runs, `done` is not there at all.
+  if (task !== undefined) return jsonAnswer({ name: nameOf(task) })
+  return refuse({ status: 429, message: 'Too many operations are running. Try again later.' })
+}
+
+function look({ key, params, origin }: Ask, tasks: Tasks): Answer {
+  const task = tasks.find(params['id'] ?? '', key)
+  if (task === undefined) {
+    return refuse({ status: 404, message: 'Requested entity was not found.' })
+  }
+  return jsonAnswer({ name: nameOf(task), ...outcomeOf(task, tasks.poll(task), origin) })
+}
+
+function outcomeOf(task: Operation, state: SandboxTaskState, origin: string): object {
+  if (state === 'queued' || state === 'running') return {}
+  if (state === 'succeeded') {
+    return made({ generatedSamples: [{ video: { uri: addressOf(task, origin) } }] })
+  }
+  return task.order.directives.fail === 'content_policy'
+    ? made(heldBack)
+    : { done: true, error: failed }
+}
+
+const made = (generateVideoResponse: object): object => ({
+  done: true,
+  response: { '@type': responseType, generateVideoResponse },
+})
+
+function addressOf({ order, endsMs }: Operation, origin: string): string {
+  const { width, height, seconds, filmSeed } = order.video
+  const film = { width, height, seconds, seed: filmSeed }
+  return mediaAddress(origin, film, Math.floor((endsMs + mediaLifeMs) / 1000))
+}

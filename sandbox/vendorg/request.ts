@@ -1,0 +1,80 @@
+// Reads a request for a video: what is wrong with it is refused as the upstream would.
+import { asList, asObject, asText, invalid, type Json, missing } from '../fields.ts'
+import { seedOf } from '../media/media-address.ts'
+import type { Fault } from '../protocol.ts'
+
+export interface VideoOrder {
+  seconds: number
+  resolution: string
+  width: number
+  height: number
+  /** Made from all that decides the film; the pictures handed over are not kept. */
+  filmSeed: string
+}
+
+const usualSeconds = 8
+const leastSeconds = 4
+const mostReferences = 3
+const lines: Readonly<Record<string, number>> = { '720p': 720, '1080p': 1080 }
+const ratios = ['16:9', '9:16']
+
+export function readVideoRequest(model: string, fields: Json): VideoOrder | Fault {
+  const instances = asList(fields['instances'])
+  if (instances.length !== 1) return invalid('instances', 'Exactly one instance is supported.')
+  const instance = asObject(instances[0])
+  const parameters = asObject(fields['parameters'])
+  if (asText(instance['prompt']) === '') return missing('instances[0].prompt')
+  const fault = faultOfPictures(instance) ?? faultOfParameters(parameters)
+  if (fault !== undefined) return fault
+  const { durationSeconds = usualSeconds, resolution = '720p', aspectRatio = '16:9' } = parameters
+  const short = lines[asText(resolution)]!
+  const long = (short * 16) / 9
+  const wide = aspectRatio === '16:9'
+  return {
+    seconds: Number(durationSeconds),
+    resolution: asText(resolution),
+    width: wide ? long : short,
+    height: wide ? short : long,
+    filmSeed: seedOf(model, instance, parameters),
+  }
+}
+
+function faultOfPictures(instance: Json): Fault | undefined {
+  const { image, lastFrame, referenceImages } = instance
+  const references = asList(referenceImages)
+  if (references.length > mostReferences) {
+    return invalid('referenceImages', `At most ${mostReferences} reference images are supported.`)
+  }
+  if (lastFrame !== undefined && image === undefined) {
+    return invalid('lastFrame', '`lastFrame` needs an `image`.')
+  }
+  const inner = references.map((each) => asObject(each)['image'])
+  for (const picture of [image, lastFrame, ...inner]) {
+    if (picture !== undefined && !isPicture(asObject(picture))) {
+      return invalid('image', 'An image must have `bytesBase64Encoded` and `mimeType`, or a `uri`.')
+    }
+  }
+  return undefined
+}
+
+const isPicture = ({ bytesBase64Encoded, mimeType, uri }: Json): boolean =>
+  uri === undefined
+    ? asText(bytesBase64Encoded) !== '' && asText(mimeType).startsWith('image/')
+    : /^https?:\/\/./.test(asText(uri))
+
+function faultOfParameters(parameters: Json): Fault | undefined {
+  const { durationSeconds = usualSeconds, resolution = '720p', aspectRatio = '16:9' } = parameters
+  const seconds = Number(durationSeconds)
+  if (!Number.isInteger(seconds) || seconds < leastSeconds || seconds > usualSeconds) {
+    const message = `\`durationSeconds\` must be from ${leastSeconds} to ${usualSeconds}.`
+    return invalid('durationSeconds', message)
+  }
+  if (lines[asText(resolution)] === undefined) {
+    return invalid('resolution', '`resolution` must be 720p or 1080p.')
+  }
+  if (!ratios.includes(asText(aspectRatio))) {
+    return invalid('aspectRatio', `\`aspectRatio\` must be one of ${ratios.join(', ')}.`)
+  }
+  const { sampleCount = 1 } = parameters
+  return sampleCount === 1 ? undefined : invalid('sampleCount', '`sampleCount` must be 1.')
+}

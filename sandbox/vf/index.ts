@@ -1,0 +1,116 @@
+// The vf protocol as an upstream speaks it: videos made by tasks that are created, looked at,
+// listed and, while they wait, cancelled.
+import { isFault } from '../fields.ts'
+import {
+  type Answer,
+  type Ask,
+  bearerKey,
+  type Fault,
+  jsonAnswer,
+  type ProtocolMaker,
+} from '../protocol.ts'
+import { TaskMemory } from '../tasks.ts'
+import { vfError } from './errors.ts'
+import { readVideoRequest } from './request.ts'
+import {
+  createdBody,
+  listedTask,
+  statusWords,
+  taskBody,
+  unknownBody,
+  type VfOrder,
+} from './wire.ts'
+
+type Tasks = TaskMemory<VfOrder>
+
+const usualPageSize = 10
+const mostPageSize = 100
+
+export const vf: ProtocolMaker = (settings) => {
+  const tasks: Tasks = new TaskMemory(settings)
+  return {
+    protocol: 'vf',
+    basePath: '',
+    delaySlows: 'task',
+    idHeaders: ['x-request-id'],
+    readKey: bearerKey,
+    readUser: () => undefined,
+    errorBody: vfError,
+    tasks,
+    routes: [
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/services\/aigc\/video-generation\/video-synthesis$/,
+        answer: (ask) => create(ask, tasks),
+      },
+      { method: 'GET', path: /^\/api\/v1\/tasks$/, answer: (ask) => list(ask, tasks) },
+      {
+        method: 'GET',
+        path: /^\/api\/v1\/tasks\/(?<id>[^/]+)$/,
+        answer: (ask) => query(ask, tasks),
+      },
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/tasks\/(?<id>[^/]+)\/cancel$/,
+        bodyOptional: true,
+        answer: (ask) => cancel(ask, tasks),
+      },
+    ],
+  }
+}
+
+const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
+
+function create({ id, key, fields, directives, headers }: Ask, tasks: Tasks): Answer {
+  if (headers.get('x-dashscope-async') !== 'enable') {
+    const message = 'current user api does not support synchronous calls.'
+    return refuse({ status: 403, message })
+  }
+  const video = readVideoRequest(fields)
+  if (isFault(video)) return refuse(video)
+  const { model, seconds, lines } = video
+  const resolution = `${lines}p`
+  const task = tasks.create({ key, callId: id, model, seconds, resolution, directives, video })
+  if (task !== undefined) return jsonAnswer(createdBody(task, id))
+  const message = 'Too many tasks are waiting or running. Please try again later.'
+  return refuse({ status: 429, message, code: 'Throttling.AllocationQuota' })
+}
+
+function query({ id, key, params, origin }: Ask, tasks: Tasks): Answer {
+  const taskId = params['id'] ?? ''
+  const task = tasks.find(taskId, key)
+  if (task === undefined) return jsonAnswer(unknownBody(taskId, id))
+  return jsonAnswer(taskBody(task, tasks.poll(task), id, origin))
+}
+
+function cancel({ id, key, params }: Ask, tasks: Tasks): Answer {
+  const task = tasks.find(params['id'] ?? '', key)
+  if (task !== undefined && tasks.cancel(task)) return jsonAnswer({ request_id: id })
+  const message = 'Failed to cancel the task, please confirm if the task is in PENDING status.'
+  return refuse({ status: 400, message, code: 'UnsupportedOperation' })
+}
+
+function list({ id, key, search }: Ask, tasks: Tasks): Answer {
+  const pageNo = pageNumber(search.get('page_no'), 1, Number.MAX_SAFE_INTEGER)
+  const pageSize = pageNumber(search.get('page_size'), usualPageSize, mostPageSize)
+  const status = search.get('status')
+  const model = search.get('model_name')
+  const rows = tasks
+    .ofKey(key)
+    .map((task) => ({ task, state: tasks.stateOf(task) }))
+    .filter(({ state }) => status === null || statusWords[state] === status)
+    .filter(({ task }) => model === null || task.order.model === model)
+  const page = rows.slice((pageNo - 1) * pageSize, pageNo * pageSize)
+  return jsonAnswer({
+    request_id: id,
+    data: page.map(({ task, state }) => listedTask(task, state)),
+    page_no: pageNo,
+    page_size: pageSize,
+    total: rows.length,
+    total_page: Math.ceil(rows.length / pageSize),
+  })
+}
+
+function pageNumber(given: string | null, usual: number, most: number): number {
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Math.min(Number(given), most) : usual
+}

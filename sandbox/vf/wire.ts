@@ -1,0 +1,90 @@
+// Tasks in the shapes of the vf protocol. Times are China's, without a zone.
+import { mediaAddress } from '../media/media-address.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import { failureWords } from './errors.ts'
+import type { VideoOrder } from './request.ts'
+
+export interface VfOrder extends TaskOrder {
+  video: VideoOrder
+}
+
+export type VfTask = SandboxTask<VfOrder>
+
+const mediaLifeMs = 24 * 3_600_000
+const zoneMs = 8 * 3_600_000
+
+export const statusWords: Readonly<Record<SandboxTaskState, string>> = {
+  queued: 'PENDING',
+  running: 'RUNNING',
+  succeeded: 'SUCCEEDED',
+  failed: 'FAILED',
+  cancelled: 'CANCELED',
+}
+
+export function createdBody(task: VfTask, requestId: string) {
+  return { output: { task_status: 'PENDING', task_id: task.id }, request_id: requestId }
+}
+
+export const unknownBody = (taskId: string, requestId: string) => ({
+  request_id: requestId,
+  output: { task_id: taskId, task_status: 'UNKNOWN' },
+})
+
+export function taskBody(task: VfTask, state: SandboxTaskState, requestId: string, origin: string) {
+  const { video, directives } = task.order
+  const begun =
+    state === 'queued' || state === 'cancelled' ? {} : { scheduled_time: clock(task.startsMs) }
+  const output = {
+    task_id: task.id,
+    task_status: statusWords[state],
+    submit_time: clock(task.createdMs),
+    ...begun,
+  }
+  if (state === 'queued' || state === 'running') return { request_id: requestId, output }
+  const ended = { ...output, end_time: clock(task.cancelledMs ?? task.endsMs) }
+  if (state === 'cancelled') return { request_id: requestId, output: ended }
+  if (state === 'failed') {
+    const failed = { ...ended, ...failureWords(directives.fail) }
+    return { request_id: requestId, output: failed }
+  }
+  const { prompt } = video
+  const words = { orig_prompt: prompt, actual_prompt: prompt }
+  const done = { ...ended, ...words, video_url: addressOf(task, origin) }
+  const usage = directives.noUsage ? {} : { usage: usageOf(video) }
+  return { request_id: requestId, output: done, ...usage }
+}
+
+function addressOf({ order, endsMs }: VfTask, origin: string): string {
+  const { width, height, seconds, filmSeed } = order.video
+  const film = { width, height, seconds, seed: filmSeed }
+  return mediaAddress(origin, film, Math.floor((endsMs + mediaLifeMs) / 1000))
+}
+
+/** `duration` is what this upstream bills: what went in and what came out. */
+function usageOf({ seconds, inputSeconds, lines, ratio }: VideoOrder) {
+  return {
+    duration: inputSeconds + seconds,
+    input_video_duration: inputSeconds,
+    output_video_duration: seconds,
+    video_count: 1,
+    SR: lines,
+    ratio,
+  }
+}
+
+export function listedTask(task: VfTask, state: SandboxTaskState) {
+  const ended = state !== 'queued' && state !== 'running'
+  return {
+    task_id: task.id,
+    request_id: task.order.callId,
+    model_name: task.order.model,
+    status: statusWords[state],
+    gmt_create: task.createdMs,
+    start_time: task.createdMs,
+    ...(ended && { end_time: Math.floor(task.cancelledMs ?? task.endsMs) }),
+  }
+}
+
+/** 0 -> 1970-01-01 08:00:00.000 */
+const clock = (ms: number): string =>
+  new Date(ms + zoneMs).toISOString().replace('T', ' ').replace('Z', '')
