@@ -16,6 +16,7 @@ import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
+import { Poller } from './engine/tasks/poller.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
 import type { OwnKeys } from './keys.ts'
 import { systemClock } from './lib/clock.ts'
@@ -75,6 +76,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
 }
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
+  await engine.poller.close()
   engine.deadlines.close()
   engine.rates.close()
   await sandbox?.stop()
@@ -108,6 +110,7 @@ function newEngine(
   ledger: Ledger,
   seal: ReturnType<typeof createSeal>,
 ): Engine {
+  const instanceId = newShortId('gwy')
   return {
     store,
     ledger,
@@ -134,11 +137,15 @@ function newEngine(
     entitlements: new Entitlements(systemClock.nowMs),
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
+    poller: new Poller(instanceId),
+    durations: new Map(),
+    publicUrl: config.publicUrl ?? '',
+    egressAllow: config.egressAllow,
     rates: createRateLimits({
       ...(config.redisUrl !== undefined && { redisUrl: config.redisUrl }),
       nowMs: systemClock.nowMs,
       log,
-      instanceId: newShortId('gwy'),
+      instanceId,
     }),
     abandoned: 0,
     running: 0,

@@ -26,6 +26,8 @@ async function main(): Promise<void> {
   for (const sentence of unknownVariables()) log.warn(sentence)
   gateway = await boot(config, keys, log)
   const url = config.publicUrl ?? `http://localhost:${server.port}`
+  gateway.engine.publicUrl = url
+  gateway.engine.poller.start(gateway.engine)
   process.stdout.write(
     welcomeText({
       url,

@@ -202,6 +202,8 @@ describe.each([...engines])('the admin API on %s', (on) => {
         }
         return { answer: Promise.resolve(answer), cancel() {} }
       },
+      get: () => ({ answer: new Promise(() => {}), cancel() {} }),
+      delete: () => ({ answer: new Promise(() => {}), cancel() {} }),
     }
     Object.assign(engine, { http: fake })
     await ask('PUT', '/models/free', { kind: 'text', interfaces: ['chat'] })

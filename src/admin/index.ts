@@ -9,9 +9,10 @@ import { catalog } from './catalog.ts'
 import { channels } from './channels.ts'
 import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
 
-const resources = [accounts, tokens, channels, catalog, requests, audits]
+const resources = [accounts, tokens, channels, catalog, requests, tasks, audits]
 
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()

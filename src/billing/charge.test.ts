@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PriceTerms, TokenTier } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
-import { chargeTokens, tierFor } from './charge.ts'
+import { chargeSeconds, chargeTokens, chargeVideoTokens, tierFor } from './charge.ts'
 
 /** Exact rationals, written apart from the code under test: numerator over denominator. */
 interface Ratio {
@@ -163,4 +163,72 @@ test('a tier reaches up to and including its bound, and the last one takes the r
   expect([0, 32_000, 32_001, 128_000, 128_001, 256_000, 256_001, 9e9].map(chosen)).toEqual([
     0, 0, 1, 1, 2, 2, 2, 2,
   ])
+})
+
+describe('charges for seconds of video', () => {
+  const perSecond = (nanos: bigint): PriceTerms => ({
+    unit: 'video_second',
+    perSecondNanos: { '720p': nanos, '1080p': nanos * 2n },
+  })
+
+  test('are exact to the thousandth of a second and rounded half up, once', () => {
+    fc.assert(
+      fc.property(nanos, fc.nat(600_000), (rate, thousandths) => {
+        const exact = halfUp({ top: rate * BigInt(thousandths), bottom: 1000n })
+        expect(chargeSeconds(perSecond(rate), '720p', thousandths / 1000)).toBe(exact)
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(chargeSeconds(perSecond(1n), '720p', 0.5)).toBe(1n)
+    expect(chargeSeconds(perSecond(1n), '720p', 0.499)).toBe(0n)
+  })
+
+  test('follow the tier, and there is none without one', () => {
+    expect(chargeSeconds(perSecond(600_000_000n), '720p', 5)).toBe(3_000_000_000n)
+    expect(chargeSeconds(perSecond(600_000_000n), '1080p', 5)).toBe(6_000_000_000n)
+    expect(chargeSeconds(perSecond(1n), '480p', 5)).toBeUndefined()
+    expect(chargeSeconds({ unit: 'image', perImageNanos: 1n }, '720p', 5)).toBeUndefined()
+  })
+
+  test('never fall when the film is longer', () => {
+    const length = fc.double({ min: 0, max: 600, noNaN: true })
+    fc.assert(
+      fc.property(nanos, length, length, (rate, a, b) => {
+        const at = (seconds: number) => chargeSeconds(perSecond(rate), '720p', seconds)!
+        expect(at(Math.min(a, b)) <= at(Math.max(a, b))).toBe(true)
+      }),
+    )
+  })
+
+  test('are never made of less than nothing', () => {
+    for (const wrong of [-1, -0.001, Number.NaN]) {
+      expect(() => chargeSeconds(perSecond(1n), '720p', wrong)).toThrow('invariant')
+    }
+  })
+})
+
+describe('charges for video tokens', () => {
+  const perMillion = (nanos: bigint): PriceTerms => ({
+    unit: 'video_token',
+    perMillionNanos: nanos,
+  })
+
+  test('are exact and rounded half up, once', () => {
+    fc.assert(
+      fc.property(nanos, fc.nat(100_000_000), (rate, tokens) => {
+        const exact = halfUp({ top: rate * BigInt(tokens), bottom: 1_000_000n })
+        expect(chargeVideoTokens(perMillion(rate), tokens)).toBe(exact)
+      }),
+    )
+    expect(chargeVideoTokens(perMillion(15_000_000_000n), 246_840)).toBe(3_702_600_000n)
+    expect(chargeVideoTokens(perMillion(1n), 500_000)).toBe(1n)
+    expect(chargeVideoTokens(perMillion(1n), 499_999)).toBe(0n)
+  })
+
+  test('are not made by a price of another unit, nor of a part of a token', () => {
+    expect(chargeVideoTokens({ unit: 'image', perImageNanos: 1n }, 5)).toBeUndefined()
+    for (const wrong of [-1, 0.5, Number.NaN]) {
+      expect(() => chargeVideoTokens(perMillion(1n), wrong)).toThrow('invariant')
+    }
+  })
 })

@@ -49,6 +49,26 @@ export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
   return (total + million / 2n) / million
 }
 
+/** Seconds of finished video at a resolution tier. Undefined: the price has no such tier. */
+export function chargeSeconds(
+  terms: PriceTerms,
+  tier: string,
+  seconds: number,
+): bigint | undefined {
+  ensure(seconds >= 0, 'usage is never negative')
+  const perSecond = terms.unit === 'video_second' ? terms.perSecondNanos[tier] : undefined
+  if (perSecond === undefined) return undefined
+  const thousandths = BigInt(Math.round(seconds * 1000))
+  return (thousandths * perSecond + 500n) / 1000n
+}
+
+/** Video tokens as the upstream counts them. Undefined: the price is by another unit. */
+export function chargeVideoTokens(terms: PriceTerms, tokens: number): bigint | undefined {
+  ensure(Number.isSafeInteger(tokens) && tokens >= 0, 'tokens are whole and never negative')
+  if (terms.unit !== 'video_token') return undefined
+  return (BigInt(tokens) * terms.perMillionNanos + million / 2n) / million
+}
+
 /** The same sum as that of the lines, without making them: this runs twice per call. */
 function sumOf(rates: TokenRates, usage: TokenUsage): bigint {
   const { inputTokens, outputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Channel, Model, Token } from '../contract/catalog.ts'
 import { createCatalog, routesThrough } from './snapshot.ts'
 
@@ -112,4 +112,35 @@ test('the most exact name mapping wins and a star keeps the name', () => {
     'exact',
     'any',
   ])
+})
+
+describe('a video model with a date', () => {
+  const film = model('film', { kind: 'video', interfaces: ['videos'], protocols: ['vf'] })
+  const books = (models: Record<string, string>) =>
+    createCatalog({
+      region: 'cn',
+      models: [film, model('words')],
+      channels: [channel('a', { protocols: { vf: 'http://a', chat: 'http://a' }, models })],
+      tokens: new Map(),
+      isPriced: (name) => name === 'film' || name === 'words',
+    })
+
+  test('is its own version upstream, costs as the undated one and is not listed', () => {
+    const catalog = books({ '*': '*' })
+    const found = catalog.visible(token(['film']), 'film-2026-04-25')
+    expect(found).toMatchObject({ name: 'film-2026-04-25', pricedAs: 'film' })
+    expect(catalog.routes(found!, 'videos').map((route) => route.upstreamModel)).toEqual([
+      'film-2026-04-25',
+    ])
+    expect(catalog.listVisible(token(['*'])).map(({ name }) => name)).toEqual(['film', 'words'])
+  })
+
+  test('is unknown where no channel takes the name, or it is no date, or it makes no videos', () => {
+    expect(books({ film: 'film-up' }).visible(token(['*']), 'film-2026-04-25')).toBeUndefined()
+    const catalog = books({ '*': '*' })
+    for (const name of ['film-2026-13-01', 'film-2026-4-25', 'film-720p', 'words-2026-04-25']) {
+      expect(catalog.visible(token(['*']), name)).toBeUndefined()
+    }
+    expect(catalog.visible(token(['words']), 'film-2026-04-25')).toBeUndefined()
+  })
 })

@@ -10,6 +10,7 @@ import {
   type Token,
 } from '../contract/catalog.ts'
 import { matches } from '../lib/pattern.ts'
+import { DatedModels } from './dated-models.ts'
 
 export interface CatalogParts {
   region: string
@@ -50,16 +51,22 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const channels = [...parts.channels]
   const routes = new Map<string, readonly Route[]>()
   const served = new Map<string, Model>()
-  for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
-    const found = withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))
+  const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
+  /** False when nobody serves it by any of its interfaces. */
+  const addRoutes = (model: Model, found: Route[]): boolean => {
     found.sort((a, b) => b.channel.priority - a.channel.priority)
+    let any = false
     for (const use of model.interfaces) {
       const serving = found.filter((route) => serves(route, use))
       if (serving.length === 0) continue
-      served.set(model.name, model)
       routes.set(`${model.name} ${use}`, serving)
+      any = true
     }
+    return any
+  }
+  for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const found = withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))
+    if (addRoutes(model, found)) served.set(model.name, model)
   }
   const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
   const routesFor = (model: Model, use: Interface): readonly Route[] => {
@@ -71,8 +78,14 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const servedBy = (model: Model) =>
     model.interfaces.filter((use) => routesFor(model, use).length > 0)
   const isServed = (model: Model) => !parts.entitlements?.any || servedBy(model).length > 0
-  const mayUse = (token: Token, model: Model) =>
-    allows(token, model.name) && parts.isPriced(model.name) && isServed(model)
+  const mayUse = (token: Token, model: Model) => {
+    const plain = model.pricedAs ?? model.name
+    const allowed = allows(token, model.name) || allows(token, plain)
+    return allowed && parts.isPriced(plain) && isServed(model)
+  }
+  const dated = new DatedModels(served, (model) =>
+    addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))),
+  )
   return {
     models,
     channels,
@@ -81,7 +94,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     routes: routesFor,
     servedBy,
     visible: (token, name) => {
-      const model = served.get(name)
+      const model = served.get(name) ?? dated.find(name)
       return model !== undefined && mayUse(token, model) ? model : undefined
     },
     listVisible: (token) => [...served.values()].filter((model) => mayUse(token, model)),

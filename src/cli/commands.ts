@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs'
 import { accountCommands } from './accounts.ts'
 import { auditCommands } from './audits.ts'
 import { callCommands } from './call.ts'
+import { callVideoCommand } from './call-video.ts'
 import { channelCommands } from './channels.ts'
 import type { Command } from './command.ts'
 import type { Elsewhere } from './parse-line.ts'
 import { priceCommands } from './prices.ts'
 import { requestCommands } from './requests.ts'
+import { taskCommands } from './tasks.ts'
 import { tokenCommands } from './tokens.ts'
 
 /** Answered by bin/gateway before this program is started; listed so that help is complete. */
@@ -44,8 +46,10 @@ export const commands: readonly Command[] = [
   ...channelCommands,
   ...priceCommands,
   ...requestCommands,
+  ...taskCommands,
   ...auditCommands,
   ...callCommands,
+  callVideoCommand,
   helpCommand,
   versionCommand,
 ]

@@ -70,6 +70,8 @@ export interface Model {
   protocols: readonly Protocol[]
   displayName: string
   ownedBy: string
+  /** The model whose price applies, when it is not its own: a dated model costs as the undated one. */
+  pricedAs?: string
   /** Most output tokens one answer can have; bounds the hold when the caller sets no limit. */
   maxOutputTokens?: number
   source: Source

@@ -4,6 +4,7 @@
 import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
+import type { OutputMedia, VideoRequest, VideoUsage } from './task.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** An answer that has begun. */
@@ -29,6 +30,16 @@ export interface HttpDoor {
     body: string,
     limits: { connectMs: number },
   ): { readonly answer: Promise<HttpAnswer>; cancel(): void }
+  get(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    limits: { connectMs: number },
+  ): { readonly answer: Promise<HttpAnswer>; cancel(): void }
+  delete(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    limits: { connectMs: number },
+  ): { readonly answer: Promise<HttpAnswer>; cancel(): void }
 }
 
 /** How a provider learns that its work is no longer wanted. */
@@ -46,6 +57,11 @@ export interface Upstream {
   http: HttpDoor
   /** To be touched whenever something of the answer arrives. */
   progress: { touch(): void }
+}
+
+/** The same for tasks: the plain model name chooses how media are handed over. */
+export interface TaskUpstream extends Upstream {
+  plainModel: string
 }
 
 /** A failure in the words of the error table; `message` is the upstream's own, not yet cleaned. */
@@ -114,7 +130,46 @@ export interface TextProvider {
   countTokens?(call: TextCall, upstream: Upstream, stop: Stop): Promise<CountReply>
 }
 
+/** What became of a create. `unknown`: it was sent, and nobody knows whether it arrived. */
+export type Started =
+  | {
+      kind: 'started'
+      upstreamId: string
+      upstreamRequestId: string | undefined
+      /** The name it was asked for by, where that is not the route's. */
+      upstreamModel?: string
+    }
+  | { kind: 'refused'; error: UpstreamError }
+  | { kind: 'unknown'; error: UpstreamError }
+
+/** What an upstream says of a task. Words it never used before mean that it is still running. */
+export type TaskReport =
+  | { state: 'queued' | 'running'; progress?: number }
+  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
+  | { state: 'failed'; error: UpstreamError; raw: unknown }
+  | { state: 'cancelled' }
+  /** The upstream does not know the task. */
+  | { state: 'missing' }
+
+export type Checked =
+  | { kind: 'report'; report: TaskReport; upstreamRequestId: string | undefined }
+  /** The question failed; the task is as it was. */
+  | { kind: 'failed'; error: UpstreamError }
+
+export interface VideoProvider {
+  /** Exactly one create; never repeated. */
+  start(request: VideoRequest, upstream: TaskUpstream, stop: Stop): Promise<Started>
+  check(upstreamId: string, upstream: TaskUpstream, stop: Stop): Promise<Checked>
+  /** Left out where the upstream cannot. `refused`: too late, or it will not. */
+  cancel?(
+    upstreamId: string,
+    upstream: TaskUpstream,
+    stop: Stop,
+  ): Promise<{ kind: 'cancelled' } | { kind: 'refused' | 'failed'; error: UpstreamError }>
+}
+
 export interface Provider {
   protocol: Protocol
   text?: TextProvider
+  video?: VideoProvider
 }

@@ -40,7 +40,7 @@ export function admitText(
   if (price === undefined) return modelNotFound(call.model)
   const hold = holdFor(engine, accountId, call, model, price)
   if (hold === undefined) return insufficient(call)
-  const passed = enter(engine, ctx, call)
+  const passed = enter(engine, ctx, mostTokens(call))
   if (passed instanceof Promise) {
     return passed.then(
       (pass) => within(engine, { routes, price, hold, pass }),
@@ -77,8 +77,11 @@ export function findServed(
 }
 
 /** Counts against the token's limits by what the call may use; corrected when it has ended. */
-export const enter = (engine: Engine, { token }: CallContext, call: TextCall) =>
-  engine.rates.enter(countedAs(token), call.inputTokens + (call.maxOutputTokens ?? 0))
+export const enter = (engine: Engine, { token }: CallContext, tokens: number) =>
+  engine.rates.enter(countedAs(token), tokens)
+
+const mostTokens = ({ inputTokens, maxOutputTokens = 0 }: TextCall): number =>
+  inputTokens + maxOutputTokens
 
 /** By its names, so that gateways with databases of their own know the same token. */
 function countedAs(token: Token): LimitedToken {

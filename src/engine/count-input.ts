@@ -30,7 +30,7 @@ export async function countInput(
   const record = newRecord(ctx, call.interface, call.model)
   record.detail.operation = 'count_tokens'
   const served = findServed(engine, ctx, call)
-  const pass = served instanceof Refusal ? served : await enter(engine, ctx, call)
+  const pass = served instanceof Refusal ? served : await enter(engine, ctx, call.inputTokens)
   if (served instanceof Refusal || pass instanceof Refusal) {
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }

@@ -16,6 +16,8 @@ import type { Entitlements } from './entitlements.ts'
 import type { RateLimits } from './limits/rate-limits.ts'
 import type { Declared } from './refresh.ts'
 import type { RetryBudget } from './retry-budget.ts'
+import type { Durations } from './tasks/check-times.ts'
+import type { Poller } from './tasks/poller.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface EngineLimits {
@@ -55,6 +57,13 @@ export interface Engine {
   readonly retries: RetryBudget
   readonly waiting: WaitingRoom
   readonly rates: RateLimits
+  readonly poller: Poller
+  /** How long tasks of each model usually take. */
+  readonly durations: Durations
+  /** Base of every link that is handed out. */
+  publicUrl: string
+  /** CIDRs that downloads may reach although they are not public. */
+  readonly egressAllow: readonly string[]
   abandoned: number
   /** Calls that have been admitted and not yet ended. */
   running: number

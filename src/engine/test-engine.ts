@@ -15,6 +15,7 @@ import type { Engine } from './engine.ts'
 import { Entitlements } from './entitlements.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
 import { RetryBudget } from './retry-budget.ts'
+import { Poller } from './tasks/poller.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 export interface TestEngine {
@@ -65,12 +66,17 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     entitlements: new Entitlements(nowMs),
     retries: new RetryBudget(),
     waiting: new WaitingRoom({ queuedCalls: 4 }),
+    poller: new Poller('test'),
+    durations: new Map(),
+    publicUrl: 'http://gateway.test',
+    egressAllow: [],
     rates: createRateLimits({ nowMs, log, instanceId: 'test' }),
     abandoned: 0,
     running: 0,
     draining: false,
   }
   const close = async () => {
+    await engine.poller.close()
     engine.deadlines.close()
     engine.rates.close()
     await store.close()

@@ -3,17 +3,41 @@
 import { Refusal, refusals } from '../contract/errors.ts'
 import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
 import { rateHeaders } from './rate-headers.ts'
+import { rpcStatusOf } from './rpc-status.ts'
 
 /** Extra top-level or error fields of an interface, by path prefix. */
-type Dialect = (refusal: Refusal, requestId: string) => { top?: object; error?: object }
+type Dialect = (
+  refusal: Refusal,
+  requestId: string,
+  request: Request | undefined,
+) => { top?: object; error?: object }
 
 const dialects: readonly [prefix: string, dialect: Dialect][] = [
   ['/v1/messages', (_, requestId) => ({ top: { type: 'error', request_id: requestId } })],
+  ['/vendorg/', longRunning],
 ]
 
-export function errorBody(refusal: Refusal, requestId: string, path: string): string {
+/** Its SDKs show a message only beside a number; whoever comes another way gets the usual word. */
+function longRunning(
+  { code, status }: Refusal,
+  _: string,
+  request: Request | undefined,
+): ReturnType<Dialect> {
+  const word = { status: rpcStatusOf(status) }
+  const bySdk = request?.headers.has('x-goog-api-key') || hasKey(request?.url ?? '')
+  return { error: bySdk ? { ...word, code: status, reason: code } : word }
+}
+
+const hasKey = (url: string): boolean => /[?&]key=/.test(url)
+
+export function errorBody(
+  refusal: Refusal,
+  requestId: string,
+  path: string,
+  request?: Request,
+): string {
   const dialect = dialects.find(([prefix]) => path.startsWith(prefix))?.[1]
-  const { top, error } = dialect?.(refusal, requestId) ?? {}
+  const { top, error } = dialect?.(refusal, requestId, request) ?? {}
   return JSON.stringify({
     ...top,
     error: {
@@ -37,7 +61,7 @@ export function answerRefusal(x: Exchange, refusal: Refusal): Response {
   else if (refusal.status === 429 || refusal.status === 503) extra['retry-after'] = '1'
   if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow
   Object.assign(extra, rateHeaders(refusal.extras.rate))
-  return answerJson(x, errorBody(refusal, x.requestId, x.path), refusal.status, extra)
+  return answerJson(x, errorBody(refusal, x.requestId, x.path, x.request), refusal.status, extra)
 }
 
 export const answer = (x: Exchange, result: Response | Refusal): Response =>

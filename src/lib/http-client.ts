@@ -1,4 +1,4 @@
-// A lean HTTP/1.1 client for POST calls on the calling thread, with kept connections. Follows no
+// A lean HTTP/1.1 client for GET, POST and DELETE on the calling thread, with kept connections. Follows no
 // redirects, undoes no compression, keeps no cookies, and never sends a request twice.
 
 import { isIP } from 'node:net'
@@ -24,6 +24,16 @@ export interface HttpClient {
     body: string,
     limits: { connectMs: number },
   ): HttpCall
+  get(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    limits: { connectMs: number },
+  ): HttpCall
+  delete(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    limits: { connectMs: number },
+  ): HttpCall
   /** Closes idle connections. */
   close(): void
 }
@@ -37,7 +47,7 @@ export interface HttpClientOptions {
 
 interface Target {
   readonly origin: Origin
-  /** The request line and the host header. */
+  /** The request line but for its method, and the host header. */
   readonly opening: string
 }
 
@@ -54,20 +64,48 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
       const exchange = new Exchange(limits)
       try {
         const { origin, opening } = targets.get(url)
-        const head = `${opening}${headerLines(headers)}Content-Length: `
+        const head = `POST ${opening}${headerLines(headers)}Content-Length: `
         const bodyBytes = Buffer.byteLength(body)
         const request = `${head}${bodyBytes}\r\n\r\n${body}`
         // All but the body is ASCII, so its length is its size.
-        const requestBytes = request.length - body.length + bodyBytes
-        const kept = pool.take(origin)
-        if (kept !== undefined) kept.send(exchange, request, requestBytes)
-        else new HttpConnection(origin, pool).open(exchange, request, requestBytes, connectMs)
+        dispatch(exchange, origin, request, request.length - body.length + bodyBytes, connectMs)
       } catch (error) {
         exchange.fail(error instanceof HttpError ? error : new HttpError('broken', String(error)))
       }
       return exchange
     },
+    get: (url, headers, { connectMs }) => bodiless('GET', url, headers, connectMs),
+    delete: (url, headers, { connectMs }) => bodiless('DELETE', url, headers, connectMs),
     close: () => pool.close(),
+  }
+
+  function bodiless(
+    method: 'GET' | 'DELETE',
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    connectMs: number,
+  ): Exchange {
+    const exchange = new Exchange(limits)
+    try {
+      const { origin, opening } = targets.get(url)
+      const request = `${method} ${opening}${headerLines(headers)}\r\n`
+      dispatch(exchange, origin, request, request.length, connectMs)
+    } catch (error) {
+      exchange.fail(error instanceof HttpError ? error : new HttpError('broken', String(error)))
+    }
+    return exchange
+  }
+
+  function dispatch(
+    exchange: Exchange,
+    origin: Origin,
+    request: string,
+    requestBytes: number,
+    connectMs: number,
+  ): void {
+    const kept = pool.take(origin)
+    if (kept !== undefined) kept.send(exchange, request, requestBytes)
+    else new HttpConnection(origin, pool).open(exchange, request, requestBytes, connectMs)
   }
 }
 
@@ -116,7 +154,7 @@ class TargetCache {
     }
     const target = {
       origin: this.#origin(parsed),
-      opening: `POST ${parsed.pathname}${parsed.search} HTTP/1.1\r\nHost: ${parsed.host}\r\n`,
+      opening: `${parsed.pathname}${parsed.search} HTTP/1.1\r\nHost: ${parsed.host}\r\n`,
     }
     dropOldest(this.#targets)
     this.#targets.set(url, target)

@@ -1,11 +1,17 @@
 // Every provider, one line each.
 import type { Protocol } from '../contract/catalog.ts'
 import type { Provider } from '../contract/provider.ts'
+import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
+import { vendorg } from './vendorg/index.ts'
+import { vf } from './vf/index.ts'
 
 export const providers: ReadonlyMap<Protocol, Provider> = new Map(
-  [chat, responses, messages, embeddings].map((provider) => [provider.protocol, provider]),
+  [chat, responses, messages, embeddings, vf, arkvendor, vendorg].map((provider) => [
+    provider.protocol,
+    provider,
+  ]),
 )

@@ -2,6 +2,7 @@
 // ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
 import type { Generated } from 'kysely'
 import type { EntryKind } from '../contract/ledger.ts'
+import type { TaskState } from '../contract/task.ts'
 
 export interface Schema {
   meta: { key: string; value: string }
@@ -80,6 +81,34 @@ export interface Schema {
     first_byte_ms: number | null
     total_ms: number
     detail: string
+  }
+  tasks: {
+    id: string
+    account_id: string
+    token_id: string
+    request_id: string
+    interface: string
+    model: string
+    protocol: string
+    channel_id: string
+    channel: string
+    upstream_id: string | null
+    state: TaskState
+    progress: number
+    hold_nanos: bigint
+    charge_nanos: bigint
+    price_id: string
+    created_at_ms: number
+    updated_at_ms: number
+    started_at_ms: number | null
+    finished_at_ms: number | null
+    next_check_at_ms: number
+    checks: number
+    lease_owner: string | null
+    lease_until_ms: number
+    fence: number
+    hidden: number
+    body: string
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
   audit_log: {

@@ -1,9 +1,21 @@
 // Every surface, one line each.
+import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { messages } from './messages/index.ts'
 import { models } from './models/index.ts'
 import { responses } from './responses/index.ts'
 import type { Surface } from './surface.ts'
+import { vendorg } from './vendorg/index.ts'
+import { videos } from './videos/index.ts'
 
-export const surfaces: readonly Surface[] = [chat, responses, messages, embeddings, models]
+export const surfaces: readonly Surface[] = [
+  chat,
+  responses,
+  messages,
+  embeddings,
+  models,
+  videos,
+  vendorg,
+  arkvendor,
+]

@@ -33,6 +33,8 @@ function up(body: string, model: string): string {
       sent = text
       return { answer: new Promise(() => {}), cancel() {} }
     },
+    get: () => ({ answer: new Promise(() => {}), cancel() {} }),
+    delete: () => ({ answer: new Promise(() => {}), cancel() {} }),
   }
   const upstream = { baseUrl: 'http://up', key: 'k', model, http } as Upstream
   post(chatStyle, '/chat/completions', callOf(body), upstream, new Cancellation())

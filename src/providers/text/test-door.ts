@@ -50,6 +50,8 @@ export function upstreamWith(
         sent.push({ url, headers, body })
         return { answer: Promise.resolve(answerOf(given)), cancel() {} }
       },
+      get: () => ({ answer: new Promise(() => {}), cancel() {} }),
+      delete: () => ({ answer: new Promise(() => {}), cancel() {} }),
     },
     progress: { touch() {} },
     ...more,

@@ -5,13 +5,14 @@ import { getMeta, setMeta } from '../meta.ts'
 import { StoreRefused } from '../refused.ts'
 import type { Engine, Schema } from '../schema.ts'
 import { firstTables } from './0001-first-tables.ts'
+import { taskTables } from './0002-tasks.ts'
 
 export interface Migration {
   version: number
   up(engine: Engine): readonly string[]
 }
 
-export const migrations: readonly Migration[] = [firstTables]
+export const migrations: readonly Migration[] = [firstTables, taskTables]
 
 const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 

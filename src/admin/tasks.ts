@@ -1,0 +1,155 @@
+// Tasks: what was asked for, how far it is, what came of it and what it cost. Looking on and
+// cancelling; how a task moves is the engine's business.
+import { type Interface, interfaces } from '../contract/catalog.ts'
+import { Refusal, refuse } from '../contract/errors.ts'
+import { type Task, type TaskState, taskStates } from '../contract/task.ts'
+import type { Engine } from '../engine/engine.ts'
+import { cancelTaskAsAdmin } from '../engine/tasks/cancel-task.ts'
+import { formatNanos } from '../lib/decimal.ts'
+import { findAccount } from '../store/accounts.ts'
+import type { Page } from '../store/index.ts'
+import { findTaskRow, listTaskRows, type TaskFilter } from '../store/tasks.ts'
+import { namesOfTokens } from '../store/tokens.ts'
+import {
+  type AdminDeps,
+  listOf,
+  noteChange,
+  notFound,
+  pageQuery,
+  type Resource,
+  route,
+  time,
+} from './route.ts'
+
+export const tasks: Resource = (app, deps) => {
+  const { engine } = deps
+  const { store } = engine
+
+  app.get(
+    '/tasks',
+    route(async ({ query }) => {
+      const filter = await filterFrom(query, deps)
+      return filter instanceof Refusal
+        ? filter
+        : viewPage(engine, await listTaskRows(store.read, filter))
+    }),
+  )
+
+  app.get(
+    '/tasks/:id',
+    route(async ({ id }) => {
+      const task = await findTaskRow(store.read, id)
+      return task === undefined ? notFound('task', id) : viewOne(engine, task)
+    }),
+  )
+
+  app.post(
+    '/tasks/:id/cancel',
+    route(async ({ id }, x) => {
+      const task = await findTaskRow(store.read, id)
+      if (task === undefined) return notFound('task', id)
+      const cancelled = await cancelTaskAsAdmin(engine, task)
+      if (cancelled instanceof Refusal) return cancelled
+      if (task.state !== 'cancelled') {
+        // The upstream had to be asked in between, so the note cannot share the transaction.
+        const change = { before: { state: task.state }, after: { state: cancelled.state } }
+        await store.tx((tx) =>
+          noteChange(tx, x.atMs, { action: 'task.cancel', subject: task.id, ...change }),
+        )
+      }
+      return viewOne(engine, cancelled)
+    }),
+  )
+}
+
+type Read = (name: string) => string | undefined
+
+async function filterFrom(read: Read, deps: AdminDeps): Promise<TaskFilter | Refusal> {
+  const page = pageQuery(read, deps)
+  if (page instanceof Refusal) return page
+  const state = read('state')
+  if (state !== undefined && !taskStates.includes(state as TaskState)) {
+    return notOneOf('state', taskStates)
+  }
+  const made = read('interface')
+  if (made !== undefined && !interfaces.includes(made as Interface)) {
+    return notOneOf('interface', interfaces)
+  }
+  const wanted = read('account')
+  const account =
+    wanted === undefined ? undefined : await findAccount(deps.engine.store.read, wanted)
+  if (wanted !== undefined && account === undefined) return notFound('account', wanted)
+  return {
+    ...page,
+    accountId: account?.id,
+    model: read('model'),
+    state,
+    channel: read('channel'),
+    interface: made,
+  }
+}
+
+const notOneOf = (param: string, words: readonly string[]): Refusal =>
+  refuse('invalid_request', `'${param}' must be one of ${words.join(', ')}`, { param })
+
+/** Rows know ids; people know names. */
+async function viewPage(engine: Engine, page: Page<Task>) {
+  const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
+  const names = await namesOfTokens(engine.store.read, ids)
+  return listOf(page, (task) => view(task, names.get(task.tokenId)?.account))
+}
+
+const viewOne = async (engine: Engine, task: Task): Promise<object> =>
+  (await viewPage(engine, { items: [task] })).items[0]!
+
+const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))
+
+const view = (task: Task, account: string | undefined) => ({
+  id: task.id,
+  account_id: task.accountId,
+  account: account ?? null,
+  token_id: task.tokenId,
+  request_id: task.requestId,
+  interface: task.interface,
+  model: task.model,
+  upstream_model: task.upstreamModel,
+  channel: task.channel,
+  protocol: task.protocol,
+  upstream_id: task.upstreamId ?? null,
+  state: task.state,
+  progress: task.progress,
+  request: requestView(task.request),
+  hold: formatNanos(task.holdNanos),
+  charge: formatNanos(task.chargeNanos),
+  price_id: task.priceId,
+  usage: task.usage === undefined ? null : usageView(task.usage),
+  usage_reported: task.reported ?? null,
+  media: task.media.map(({ kind, url, expiresAtMs }) => ({
+    kind,
+    url,
+    expires_at: timeOrNull(expiresAtMs),
+  })),
+  error: task.error ?? null,
+  created_at: time(task.createdAtMs),
+  started_at: timeOrNull(task.startedAtMs),
+  finished_at: timeOrNull(task.finishedAtMs),
+  updated_at: time(task.updatedAtMs),
+  next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
+  checks: task.checks,
+})
+
+/** Media as numbers: a picture may be megabytes of text. */
+const requestView = ({ prompt, seconds, resolution, ratio, seed, media }: Task['request']) => ({
+  prompt,
+  seconds,
+  resolution,
+  ratio: ratio ?? null,
+  seed: seed ?? null,
+  images: media.filter(({ kind }) => kind === 'image').length,
+  videos: media.filter(({ kind }) => kind === 'video').length,
+})
+
+const usageView = ({ outputSeconds, videoTokens }: NonNullable<Task['usage']>) => ({
+  output_seconds: outputSeconds ?? null,
+  video_tokens: videoTokens ?? null,
+})

@@ -1,0 +1,35 @@
+// Names of video models that end in a date: they pin a version upstream and cost as the name without
+// it. They are not listed; asking for one makes it known.
+import type { Model } from '../contract/catalog.ts'
+
+const dated = /^(.+)-(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/
+/** Names come from callers; beyond this, what was learned is forgotten. */
+const mostKnown = 1_000
+
+export class DatedModels {
+  readonly #plain: ReadonlyMap<string, Model>
+  readonly #serve: (model: Model) => boolean
+  readonly #known = new Map<string, Model | undefined>()
+
+  /** `serve` makes the routes of a new name, and says whether there are any. */
+  constructor(plain: ReadonlyMap<string, Model>, serve: (model: Model) => boolean) {
+    this.#plain = plain
+    this.#serve = serve
+  }
+
+  find(name: string): Model | undefined {
+    const known = this.#known.get(name)
+    if (known !== undefined || this.#known.has(name)) return known
+    const made = this.#make(name)
+    if (this.#known.size >= mostKnown) this.#known.clear()
+    this.#known.set(name, made)
+    return made
+  }
+
+  #make(name: string): Model | undefined {
+    const plain = this.#plain.get(dated.exec(name)?.[1] ?? '')
+    if (plain === undefined || plain.kind !== 'video') return undefined
+    const model: Model = { ...plain, name, pricedAs: plain.name }
+    return this.#serve(model) ? model : undefined
+  }
+}

@@ -1,0 +1,159 @@
+// gateway task: what is being made, how far it is, and calling it off.
+import { type Command, type Context, exitCodes, type Outcome, pageFlags, Stop } from './command.ts'
+import { list, segment } from './list.ts'
+import { cell, column, moneyColumn, nameOf, numberColumn, type Row, record, rowOf } from './show.ts'
+
+const lookEveryMs = 1_000
+/** A day of looking on. */
+const mostLooks = 86_400
+const barWidth = 20
+const endStates = ['succeeded', 'failed', 'cancelled']
+
+/** How a piece of work stands, in the words of whoever was asked. */
+export interface Look {
+  state: string
+  progress: unknown
+  elapsedMs: number
+}
+
+/** One line that is drawn anew on a terminal; elsewhere a line per change. */
+export function openProgress({ write, json }: Context) {
+  const redraws = process.stdout.isTTY === true
+  let last: string | undefined
+  return {
+    show({ state, progress, elapsedMs }: Look): void {
+      if (json) return
+      const stand = `${cell(state).padEnd(11)}  ${bar(progress)}`
+      const line = `${stand}  ${elapsedText(elapsedMs)}`
+      if (redraws) write(`\r\u001b[2K${line}`)
+      else if (stand !== last) write(`${line}\n`)
+      last = stand
+    },
+    end(): void {
+      if (redraws && last !== undefined) write('\n')
+      last = undefined
+    },
+  }
+}
+
+/** 40 -> '[########------------]  40%' */
+function bar(progress: unknown): string {
+  const known = typeof progress === 'number' && Number.isFinite(progress) ? progress : 0
+  const percent = Math.min(100, Math.max(0, Math.floor(known)))
+  const full = Math.floor((percent * barWidth) / 100)
+  return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${String(percent).padStart(3)}%`
+}
+
+/** 75_400 -> '1m15s' */
+function elapsedText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+}
+
+/** By the gateway's clock at both ends once there are two ends. */
+function elapsedOf(task: Row): number {
+  const from = Date.parse(String(task['created_at']))
+  const to = task['finished_at'] == null ? Date.now() : Date.parse(String(task['finished_at']))
+  return Number.isNaN(to - from) ? 0 : to - from
+}
+
+async function watch(context: Context): Promise<Outcome> {
+  const { line, admin } = context
+  const path = `/tasks/${segment(line.arg(0))}`
+  const progress = openProgress(context)
+  try {
+    for (let looks = 0; looks < mostLooks; looks++) {
+      const answer = await admin.ask('GET', path)
+      const task = rowOf(answer)
+      const state = String(task['state'])
+      const shown = state === 'succeeded' ? 100 : task['progress']
+      progress.show({ state, progress: shown, elapsedMs: elapsedOf(task) })
+      if (endStates.includes(state)) {
+        progress.end()
+        return { answer, text: resultOf(task), ok: state === 'succeeded' }
+      }
+      await Bun.sleep(lookEveryMs)
+    }
+  } finally {
+    progress.end()
+  }
+  throw new Stop(exitCodes.refused, 'the task has not ended within a day; watch it again')
+}
+
+/** What a watcher waited for: the cost and the files, or the reason why there are none. */
+function resultOf(task: Row): string {
+  const fields = ['id', 'state', 'model', 'channel', 'charge', 'usage', 'media', 'error']
+  const told = fields.filter((field) => task[field] != null && cell(task[field]) !== '-')
+  return record(Object.fromEntries(told.map((field) => [field, task[field]])))
+}
+
+const taskColumns = [
+  column('created_at', 'created'),
+  column('id', 'task'),
+  { title: 'account', value: (row: Row) => nameOf(row['account']) },
+  column('interface'),
+  column('model'),
+  { title: 'channel', value: (row: Row) => nameOf(row['channel']) },
+  column('state'),
+  numberColumn('progress'),
+  { title: 'error', value: (row: Row) => cell(rowOf(row['error'])['code']) },
+  moneyColumn('hold'),
+  moneyColumn('charge'),
+]
+
+export const taskCommands: readonly Command[] = [
+  {
+    path: ['task', 'list'],
+    args: [],
+    summary: 'tasks, newest first',
+    flags: {
+      account: { value: 'ID|NAME', summary: 'of this account' },
+      model: { value: 'MODEL', summary: 'for this model' },
+      state: { value: 'STATE', summary: 'such as running, succeeded or failed' },
+      channel: { value: 'NAME', summary: 'through this channel' },
+      interface: { value: 'NAME', summary: 'created there, such as videos' },
+      ...pageFlags,
+    },
+    run: (context) =>
+      list(context, {
+        path: '/tasks',
+        what: 'tasks',
+        query: {
+          account: context.line.text('account'),
+          model: context.line.text('model'),
+          state: context.line.text('state'),
+          channel: context.line.text('channel'),
+          interface: context.line.text('interface'),
+        },
+        columns: taskColumns,
+      }),
+  },
+  {
+    path: ['task', 'show'],
+    args: ['ID'],
+    summary: "one task by the gateway's id or the upstream's",
+    flags: {},
+    async run({ line, admin }) {
+      const answer = await admin.ask('GET', `/tasks/${segment(line.arg(0))}`)
+      return { answer, text: record(rowOf(answer)) }
+    },
+  },
+  {
+    path: ['task', 'cancel'],
+    args: ['ID'],
+    summary: 'call a task off, if its upstream lets go of it',
+    flags: {},
+    async run({ line, admin }) {
+      const answer = await admin.ask('POST', `/tasks/${segment(line.arg(0))}/cancel`)
+      const task = rowOf(answer)
+      return { answer, text: `${cell(task['id'])}  ${cell(task['state'])}` }
+    },
+  },
+  {
+    path: ['task', 'watch'],
+    args: ['ID'],
+    summary: 'look on until a task has ended, then print what came of it',
+    flags: {},
+    run: watch,
+  },
+]

@@ -1,0 +1,122 @@
+// A task: work that is created, looked at later and ends on its own time. Its states and the moves
+// between them, the plain video request, and what an upstream reports. No I/O.
+//
+//   accepted ──started──> queued ──> running ──> succeeded
+//      │  │                  └──────────┴──────> failed, cancelled
+//      │  └──refused──────────────────────────> failed
+//      └──outcome unknown──> unknown ──found──> queued, running, or an end
+//                                └──not found─> failed
+//
+// accepted: written with its hold, before anything is sent. The first end is the end for ever.
+import type { Interface, Protocol } from './catalog.ts'
+
+export const taskStates = [
+  'accepted',
+  'unknown',
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const
+export type TaskState = (typeof taskStates)[number]
+export type EndState = 'succeeded' | 'failed' | 'cancelled'
+
+const ends: readonly TaskState[] = ['succeeded', 'failed', 'cancelled']
+const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  accepted: ['unknown', 'queued', 'running', ...ends],
+  unknown: ['queued', 'running', ...ends],
+  queued: ['running', ...ends],
+  running: ends,
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+}
+
+export const mayMove = (from: TaskState, to: TaskState): boolean => moves[from].includes(to)
+export const isEnd = (state: TaskState): state is EndState => ends.includes(state)
+
+export const resolutions = ['720p', '1080p'] as const
+export type Resolution = (typeof resolutions)[number]
+
+/** A picture or a video the caller hands over, in the order it came. */
+export interface InputMedia {
+  kind: 'image' | 'video'
+  /** Public address or data URI. */
+  url: string
+  /** What it is for, where the caller's dialect says so. */
+  role?: 'first_frame' | 'last_frame' | 'reference'
+}
+
+/** What a caller wants filmed, in nobody's dialect. */
+export interface VideoRequest {
+  prompt: string
+  seconds: number
+  /** The smallest one can be had by native tasks only. */
+  resolution: Resolution | '480p'
+  ratio?: string
+  seed?: number
+  media: readonly InputMedia[]
+  /** A request in an upstream's own words: its body as it goes up, but for the model. */
+  native?: { body: Readonly<Record<string, unknown>>; estimatedTokens: number }
+}
+
+/** What came of it. */
+export interface OutputMedia {
+  kind: 'video' | 'image'
+  url: string
+  /** When the upstream's address stops working, as far as it says. */
+  expiresAtMs?: number
+}
+
+export interface VideoUsage {
+  /** Seconds of finished video; never those of the input. */
+  outputSeconds?: number
+  videoTokens?: number
+}
+
+export interface TaskError {
+  code: string
+  message: string
+}
+
+/** The row behind every view of a task. */
+export interface Task {
+  id: string
+  accountId: string
+  tokenId: string
+  requestId: string
+  /** Where it was created. */
+  interface: Interface
+  model: string
+  protocol: Protocol
+  channelId: string
+  channel: string
+  upstreamModel: string
+  /** Which of the channel's keys made it; only that one may ask for it. */
+  keyMark: string
+  upstreamId?: string
+  state: TaskState
+  progress: number
+  request: VideoRequest
+  /** Billing facts, frozen when it was admitted. */
+  priceId: string
+  holdNanos: bigint
+  chargeNanos: bigint
+  media: readonly OutputMedia[]
+  usage?: VideoUsage
+  /** As the upstream reported it. */
+  reported?: unknown
+  error?: TaskError
+  createdAtMs: number
+  updatedAtMs: number
+  startedAtMs?: number
+  finishedAtMs?: number
+  /** When the poller looks next. */
+  nextCheckAtMs: number
+  checks: number
+  /** How often in a row the upstream did not know it, or called it done without a result. */
+  doubts: number
+  /** Removed from the caller's sight. */
+  hidden: boolean
+}

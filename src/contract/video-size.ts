@@ -1,0 +1,75 @@
+// How large the native video models film, and how many video tokens that is. Tables and arithmetic;
+// what a token costs is not known here.
+
+export interface Size {
+  width: number
+  height: number
+}
+
+export const nativeResolutions = ['480p', '720p', '1080p'] as const
+export type NativeResolution = (typeof nativeResolutions)[number]
+
+export const picturesPerSecond = 24
+const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']
+
+type Row = readonly (readonly [width: number, height: number])[]
+type Table = Readonly<Record<NativeResolution, Row>>
+
+/** Each row in the order of the ratios above. */
+const table = (at480: string, at720: string, at1080: string): Table => ({
+  '480p': rowOf(at480),
+  '720p': rowOf(at720),
+  '1080p': rowOf(at1080),
+})
+
+function rowOf(sizes: string): Row {
+  return sizes.split(' ').map((size) => {
+    const [width = 0, height = 0] = size.split('x').map(Number)
+    return [width, height] as const
+  })
+}
+
+const generation10 = table(
+  '864x480 736x544 640x640 544x736 480x864 960x416',
+  '1248x704 1120x832 960x960 832x1120 704x1248 1504x640',
+  '1920x1088 1664x1248 1440x1440 1248x1664 1088x1920 2176x928',
+)
+const generation15 = table(
+  '864x496 752x560 640x640 560x752 496x864 992x432',
+  '1280x720 1112x834 960x960 834x1112 720x1280 1470x630',
+  '1920x1080 1664x1248 1440x1440 1248x1664 1080x1920 2206x946',
+)
+
+const tableOf = (model: string): Table => (/-1-0-/.test(model) ? generation10 : generation15)
+
+/** Undefined when the shape follows the input, or is none of the known ones. */
+export function nativeSize(
+  model: string,
+  resolution: NativeResolution,
+  ratio: string,
+): Size | undefined {
+  const size = tableOf(model)[resolution][ratios.indexOf(ratio)]
+  return size && { width: size[0], height: size[1] }
+}
+
+/** The first picture counts besides those of every second. */
+export const picturesIn = (seconds: number): number => Math.ceil(picturesPerSecond * seconds) + 1
+
+export const secondsOf = (pictures: number): number =>
+  Math.max(1, Math.round((pictures - 1) / picturesPerSecond))
+
+export const tokensOf = ({ width, height }: Size, pictures: number): number =>
+  Math.round((width * height * pictures) / 1024)
+
+/** For a shape that nobody knows yet it is that of the dearest one. */
+export function estimateTokens(
+  model: string,
+  resolution: NativeResolution,
+  ratio: string,
+  pictures: number,
+): number {
+  const known = nativeSize(model, resolution, ratio)
+  if (known !== undefined) return tokensOf(known, pictures)
+  const all = tableOf(model)[resolution].map(([width, height]) => ({ width, height }))
+  return Math.max(...all.map((size) => tokensOf(size, pictures)))
+}

@@ -1,0 +1,66 @@
+// Cancelling: the upstream has the last word on what it has begun. What is over is put out of sight
+// instead.
+import type { Token } from '../../contract/catalog.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { isEnd, type Task } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { findTaskRow, updateTask } from '../../store/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { endTask } from './end-task.ts'
+import { findTask } from './read-task.ts'
+import { homeOf, taskUpstream } from './task-upstream.ts'
+
+export async function cancelTask(
+  engine: Engine,
+  token: Token,
+  id: string,
+): Promise<Task | Refusal> {
+  const task = await findTask(engine, token, id)
+  return task === undefined ? notFound(id) : cancelTaskAsAdmin(engine, task)
+}
+
+export async function cancelTaskAsAdmin(engine: Engine, task: Task): Promise<Task | Refusal> {
+  if (task.state === 'cancelled') return task
+  if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
+  const asked = await askUpstream(engine, task)
+  if (asked !== undefined) return asked
+  const ended = await endTask(engine, task, { state: 'cancelled' })
+  if (ended !== undefined) return ended
+  // Somebody was faster; what they wrote is what holds.
+  const now = await findTaskRow(engine.store.read, task.id)
+  return now === undefined || now.state !== 'cancelled'
+    ? notCancellable('it has ended meanwhile')
+    : now
+}
+
+/** Undefined when the upstream has cancelled it. */
+async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
+  const home = homeOf(engine, task)
+  const cancel = engine.providers.get(task.protocol)?.video?.cancel
+  if (task.upstreamId === undefined || home === undefined || cancel === undefined) {
+    return notCancellable('its upstream cannot cancel it')
+  }
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
+  const answer = await cancel(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  if (answer.kind === 'cancelled') return undefined
+  if (answer.kind === 'refused') return notCancellable('its upstream has begun it')
+  return refuse('upstream_error', 'the upstream did not say whether it cancelled the task')
+}
+
+/** A task that is over goes out of its caller's sight; the books keep it. */
+export async function hideTask(engine: Engine, token: Token, id: string): Promise<Task | Refusal> {
+  const task = await findTask(engine, token, id)
+  if (task === undefined) return notFound(id)
+  if (!isEnd(task.state)) return notCancellable('it is not over yet')
+  const hidden: Task = { ...task, hidden: true, updatedAtMs: engine.clock.nowMs() }
+  await engine.store.tx((tx) => updateTask(tx, hidden, task.state))
+  return hidden
+}
+
+const notFound = (id: string): Refusal =>
+  refuse('task_not_found', `there is no task '${id.slice(0, 64)}'`)
+
+const notCancellable = (why: string): Refusal =>
+  refuse('task_not_cancellable', `the task cannot be cancelled: ${why}`)

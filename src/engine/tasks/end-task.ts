@@ -1,0 +1,69 @@
+// The one door through which a task ends: state and money in one transaction, once. Whoever comes
+// second finds the hold already ended and changes nothing.
+import type { TaskSettlement } from '../../billing/ledger.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
+import type { OutputMedia, Task, VideoUsage } from '../../contract/task.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { trimmed } from '../../lib/trim-json.ts'
+import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { settlementFor } from './video-charge.ts'
+
+export type TaskEnd =
+  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
+  | { state: 'failed'; error: Pick<UpstreamError, 'code' | 'message'>; raw?: unknown }
+  | { state: 'cancelled' }
+
+/** The task as it ended; undefined when somebody else had ended it. */
+export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
+  const nowMs = engine.clock.nowMs()
+  const charge = end.state === 'succeeded' ? settlementOf(engine, task, end.usage) : undefined
+  let ended: Task | undefined
+  const first = await engine.ledger.endTask(
+    task.accountId,
+    { taskId: task.id, atMs: nowMs },
+    charge,
+    async (tx) => {
+      // It may have gone on since it was looked at: what ends is the row as it is now.
+      const row = await findTaskRow(tx, task.id)
+      ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
+      ended = endedAs({ ...task, ...row }, end, nowMs, charge?.chargeNanos ?? 0n)
+      ended.checks = Math.max(ended.checks, task.checks)
+      const moved = await updateTask(tx, ended, liveStates)
+      ensure(moved, `task ${task.id} has not ended while its hold is open`)
+    },
+  )
+  return first ? ended : undefined
+}
+
+function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
+  const ended: Task = {
+    ...task,
+    state: end.state,
+    progress: end.state === 'succeeded' ? 100 : task.progress,
+    updatedAtMs: nowMs,
+    finishedAtMs: nowMs,
+    chargeNanos,
+    ...(end.state === 'succeeded' && { media: end.media, usage: end.usage }),
+    ...(end.state !== 'cancelled' && end.raw !== undefined && { reported: trimmed(end.raw) }),
+  }
+  if (end.state === 'failed') {
+    ended.error = { code: end.error.code, message: end.error.message }
+  } else delete ended.error
+  return ended
+}
+
+function settlementOf(engine: Engine, task: Task, usage: VideoUsage): TaskSettlement {
+  const price = engine.prices.byId(task.priceId)
+  ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
+  return settlementFor(price.terms, task, sane(usage))
+}
+
+/** Nonsense counts as not reported: it must not keep the task from ending. */
+function sane({ outputSeconds, videoTokens }: VideoUsage): VideoUsage {
+  const isCount = (count: number | undefined) => count !== undefined && count >= 0
+  return {
+    ...(isCount(outputSeconds) && { outputSeconds }),
+    ...(isCount(videoTokens) && { videoTokens }),
+  } as VideoUsage
+}

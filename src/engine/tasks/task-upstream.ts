@@ -1,0 +1,38 @@
+// Where and as whom a task is asked about: the channel that made it, with the key that made it.
+import type { Route } from '../../catalog/snapshot.ts'
+import type { TaskUpstream } from '../../contract/provider.ts'
+import type { Task } from '../../contract/task.ts'
+import type { Engine } from '../engine.ts'
+
+/** Tells keys of a channel apart without being one. */
+export const keyMark = (engine: Engine, key: string): string => engine.seal.hash(key).slice(0, 16)
+
+export const taskUpstream = (
+  engine: Engine,
+  task: Pick<Task, 'model'>,
+  route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>,
+  key: string,
+  progress: { touch(): void },
+): TaskUpstream => ({
+  baseUrl: route.baseUrl,
+  key,
+  model: route.upstreamModel,
+  plainModel: task.model,
+  timeouts: route.channel.timeouts,
+  messages: route.channel.messages,
+  http: engine.http,
+  progress,
+})
+
+/** Undefined when its channel is gone, or no longer speaks the protocol. */
+export function homeOf(
+  engine: Engine,
+  task: Task,
+): { route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>; key: string } | undefined {
+  const channel = engine.catalog.channels.find(({ id }) => id === task.channelId)
+  const baseUrl = channel?.protocols[task.protocol]
+  if (channel === undefined || baseUrl === undefined) return undefined
+  const key =
+    channel.keys.find((each) => keyMark(engine, each) === task.keyMark) ?? channel.keys[0] ?? ''
+  return { route: { channel, baseUrl, upstreamModel: task.upstreamModel }, key }
+}

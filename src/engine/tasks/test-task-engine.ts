@@ -1,0 +1,222 @@
+// For tests of tasks: an engine with one channel whose upstream says what the test has told it to
+// say. Nothing moves by itself: the test turns the clock and looks after what is due.
+import { createPriceBook } from '../../billing/price-book.ts'
+import { createCatalog } from '../../catalog/snapshot.ts'
+import type { Token } from '../../contract/catalog.ts'
+import type { Refusal } from '../../contract/errors.ts'
+import type { Entry } from '../../contract/ledger.ts'
+import type { Checked, Started, TaskReport, VideoProvider } from '../../contract/provider.ts'
+import type { Task, VideoRequest } from '../../contract/task.ts'
+import { newId } from '../../lib/ids.ts'
+import { findAccount } from '../../store/accounts.ts'
+import { findEntries } from '../../store/entries.ts'
+import type { Engine as StoreEngine } from '../../store/schema.ts'
+import {
+  findTaskRow,
+  type LeasedTask,
+  leaseDueTasks,
+  listTaskRows,
+  nextDueMs,
+} from '../../store/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { openAccount } from '../open-account.ts'
+import { testChannelWith } from '../test-channel.ts'
+import { newTestEngine } from '../test-engine.ts'
+import { advanceTask } from './advance-task.ts'
+import { createVideo } from './create-task.ts'
+
+type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
+
+/** What the upstream says from now on, and how often it was asked. */
+export interface Script {
+  start: () => Started | Promise<Started>
+  check: () => Checked | Promise<Checked>
+  cancel: () => Cancelled | Promise<Cancelled>
+  starts: number
+  checks: number
+  cancels: number
+}
+
+export const model = 'vfa-2.7-t2v'
+export const secondNanos = 600_000_000n
+export const leaseMs = 30_000
+const secret = 'upk-secret-0123456789abcdef'
+
+export const anError = (message = 'it broke') => ({ code: 'upstream_error', message }) as const
+export const says = (report: TaskReport): Checked => ({
+  kind: 'report',
+  report,
+  upstreamRequestId: undefined,
+})
+export const video = { kind: 'video', url: 'https://example.com/v.mp4' } as const
+export const succeeded = (outputSeconds?: number, url: string = video.url): Checked =>
+  says({
+    state: 'succeeded',
+    media: [{ ...video, url }],
+    usage: outputSeconds === undefined ? {} : { outputSeconds },
+    raw: { duration: outputSeconds },
+  })
+export const failed = (message?: string): Checked =>
+  says({ state: 'failed', error: anError(message), raw: { code: 'Bad' } })
+
+function newScript(): Script {
+  return {
+    start: () => ({ kind: 'started', upstreamId: newId('up'), upstreamRequestId: undefined }),
+    check: () => says({ state: 'running' }),
+    cancel: () => ({ kind: 'cancelled' }),
+    starts: 0,
+    checks: 0,
+    cancels: 0,
+  }
+}
+
+const scripted = (script: Script): VideoProvider => ({
+  async start() {
+    script.starts++
+    return script.start()
+  },
+  async check() {
+    script.checks++
+    return script.check()
+  },
+  async cancel() {
+    script.cancels++
+    return script.cancel()
+  },
+})
+
+const tokenOf = (accountId: string, accountName: string): Token => ({
+  id: `tok_${accountName}`,
+  accountId,
+  accountName,
+  name: 'test',
+  prefix: 'sk-',
+  models: ['*'],
+  limits: {},
+  allowedIps: [],
+  disabled: false,
+  source: 'file',
+})
+
+const catalogOf = () =>
+  createCatalog({
+    region: 'cn',
+    models: [
+      {
+        name: model,
+        kind: 'video',
+        interfaces: ['videos'],
+        protocols: ['vf'],
+        displayName: model,
+        ownedBy: 'us',
+        source: 'builtin',
+      },
+    ],
+    channels: [
+      testChannelWith({
+        keys: [secret],
+        protocols: { vf: 'http://upstream.test' },
+        models: { [model]: 'film-9-secret-name' },
+        timeouts: { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
+      }),
+    ],
+    tokens: new Map(),
+    isPriced: () => true,
+  })
+
+export type TaskEngine = Awaited<ReturnType<typeof newTaskEngine>>
+
+export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_000n) {
+  const base = await newTestEngine(on)
+  const { clock } = base
+  const script = newScript()
+  const price = {
+    id: 'price_video',
+    model,
+    terms: {
+      unit: 'video_second',
+      perSecondNanos: { '720p': secondNanos, '1080p': 2n * secondNanos },
+    },
+    effectiveFromMs: 0,
+    source: 'builtin',
+  } as const
+  const engine: Engine = {
+    ...base.engine,
+    providers: new Map([['vf', { protocol: 'vf', video: scripted(script) }]]),
+    catalog: catalogOf(),
+    prices: createPriceBook([price], new Set(), () => clock.ms),
+  }
+  const open = async (name: string, nanos: bigint) =>
+    tokenOf(await openAccount(engine, { name, source: 'file', balanceNanos: nanos }), name)
+  const token = await open('acme', balanceNanos)
+
+  const create = (more: Partial<VideoRequest> = {}, as: Token = token): Promise<Task | Refusal> =>
+    createVideo(
+      engine,
+      {
+        requestId: newId('req', clock.ms),
+        atMs: clock.ms,
+        token: as,
+        signal: new AbortController().signal,
+        errorEvent: () => new Uint8Array(),
+      },
+      {
+        interface: 'videos',
+        model,
+        request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [], ...more },
+      },
+    )
+  const lease = (): Promise<LeasedTask[]> =>
+    engine.store.tx((tx) =>
+      leaseDueTasks(tx, engine.store.engine, {
+        owner: 'test',
+        nowMs: clock.ms,
+        untilMs: clock.ms + leaseMs,
+        limit: 64,
+      }),
+    )
+  /** Looks after everything that is due now; how many there were. */
+  const advance = async (): Promise<number> => {
+    const due = await lease()
+    for (const leased of due) await advanceTask(engine, leased)
+    return due.length
+  }
+  /** Turns the clock to when the next is due, and looks after it. */
+  const tick = async (): Promise<void> => {
+    clock.ms = Math.max(clock.ms, (await nextDueMs(engine.store.read)) ?? clock.ms)
+    await advance()
+  }
+  return {
+    ...base,
+    engine,
+    script,
+    token,
+    open,
+    create,
+    lease,
+    advance,
+    tick,
+    row: async (id: string): Promise<Task> => (await findTaskRow(engine.store.read, id))!,
+    only: async (): Promise<Task> => {
+      const { items } = await listTaskRows(engine.store.read, { limit: 2 })
+      if (items.length !== 1) throw new Error(`${items.length} tasks`)
+      return items[0]!
+    },
+    /** Kind and amount of what was booked for a task, oldest first. */
+    booked: async (id: string): Promise<[Entry['kind'], bigint][]> =>
+      (await findEntries(engine.store.read, id)).map(({ kind, amountNanos }) => [
+        kind,
+        amountNanos,
+      ]),
+    entries: (id: string): Promise<Entry[]> => findEntries(engine.store.read, id),
+    /** As it is stored and as the ledger has it in memory. */
+    money: async () => {
+      const stored = (await findAccount(engine.store.read, 'acme'))!
+      const funds = engine.ledger.funds(token.accountId)!
+      return {
+        stored: [stored.balanceNanos, stored.heldNanos],
+        memory: [funds.balanceNanos, funds.taskHoldsNanos],
+      }
+    },
+  }
+}

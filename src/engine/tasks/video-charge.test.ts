@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'bun:test'
+import type { PriceTerms } from '../../contract/price.ts'
+import type { Task, VideoRequest } from '../../contract/task.ts'
+import { holdFor, settlementFor } from './video-charge.ts'
+
+const tokens: PriceTerms = { unit: 'video_token', perMillionNanos: 15_000_000_000n }
+const seconds: PriceTerms = { unit: 'video_second', perSecondNanos: { '720p': 900_000_000n } }
+
+const plain: VideoRequest = { prompt: 'a boat', seconds: 5, resolution: '720p', media: [] }
+const native: VideoRequest = { ...plain, native: { body: {}, estimatedTokens: 1_000 } }
+const taskOf = (request: VideoRequest) =>
+  ({ id: 'video_1', model: 'vidmodel-1-0-pro', priceId: 'price_1', request }) as Task
+
+describe('by tokens', () => {
+  test('a tenth more than expected is set aside', () => {
+    expect(holdFor(tokens, 'vidmodel-1-0-pro', native)).toBe(1_100n * 15_000n)
+  })
+
+  test('a request in plain words is sized by the model', () => {
+    // 1248 x 704 x 121 / 1024 = 103818
+    const held = 103_818 + 10_382
+    expect(holdFor(tokens, 'vidmodel-1-0-pro', plain)).toBe(BigInt(held) * 15_000n)
+  })
+
+  test.each([
+    [900, 900, undefined],
+    [1_099, 1_099, undefined],
+    [5_000, 1_100, undefined],
+    [0, 0, undefined],
+    [undefined, 1_000, true],
+  ] as const)('%p reported: %p are charged, estimated %p', (videoTokens, quantity, estimated) => {
+    const usage = videoTokens === undefined ? {} : { videoTokens }
+    const settled = settlementFor(tokens, taskOf(native), usage)
+    expect(settled).toMatchObject({ unit: 'video_token', quantity })
+    expect(settled.chargeNanos).toBe(BigInt(quantity) * 15_000n)
+    expect(settled.estimated).toBe(estimated as true)
+  })
+})
+
+describe('by seconds', () => {
+  test('what was asked for is set aside; a resolution without a price is not had', () => {
+    expect(holdFor(seconds, 'any', plain)).toBe(4_500_000_000n)
+    expect(holdFor(seconds, 'any', { ...plain, resolution: '1080p' })).toBeUndefined()
+  })
+
+  test.each([
+    [3, 3, undefined],
+    [9, 5, undefined],
+    [undefined, 5, true],
+  ] as const)('%p reported: %p are charged, estimated %p', (outputSeconds, quantity, estimated) => {
+    const usage = outputSeconds === undefined ? {} : { outputSeconds }
+    const settled = settlementFor(seconds, taskOf(plain), usage)
+    expect(settled).toMatchObject({ unit: 'video_second', quantity })
+    expect(settled.estimated).toBe(estimated as true)
+  })
+})

@@ -1,0 +1,18 @@
+// JSON without the bytes that came inside it: what is kept of a request need not hold its pictures.
+
+const longest = 256
+
+/** `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`; everything else stays. */
+export function withoutInlineData<T>(value: T): T {
+  if (typeof value === 'string') return cut(value) as T
+  if (Array.isArray(value)) return value.map((each) => withoutInlineData<unknown>(each)) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => [name, withoutInlineData(inner)])
+  return Object.fromEntries(entries) as T
+}
+
+function cut(text: string): string {
+  if (text.length <= longest || !text.startsWith('data:')) return text
+  const comma = text.indexOf(',')
+  return `${text.slice(0, comma === -1 || comma > longest ? 5 : comma + 1)}…`
+}

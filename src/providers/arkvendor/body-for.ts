@@ -1,0 +1,46 @@
+// The body of a create: the caller's own where there is one, else made from the plain request.
+// Which version of a model is meant by its plain name stands here, for channels that do not say.
+import type { TaskUpstream } from '../../contract/provider.ts'
+import type { VideoRequest } from '../../contract/task.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const versions: ReadonlyMap<string, string> = new Map([
+  ['vidmodel-1-5-pro', 'vidmodel-1-5-pro-251215'],
+  ['vidmodel-1-0-pro', 'vidmodel-1-0-pro-250528'],
+  ['vidmodel-1-0-pro-fast', 'vidmodel-1-0-pro-fast-251015'],
+  ['vidmodel-1-0-lite-t2v', 'vidmodel-1-0-lite-t2v-250428'],
+  ['vidmodel-1-0-lite-i2v', 'vidmodel-1-0-lite-i2v-250428'],
+])
+
+/** A channel with a name of its own for the model is taken at its word. */
+export const versionFor = ({ model, plainModel }: TaskUpstream): string =>
+  model === plainModel ? (versions.get(plainModel) ?? model) : model
+
+export const bodyFor = (model: string, request: VideoRequest): Json => ({
+  ...(request.native?.body ?? fromPlain(request)),
+  model,
+})
+
+function fromPlain({ prompt, seconds, resolution, ratio, seed, media }: VideoRequest): Json {
+  const text = prompt === '' ? [] : [{ type: 'text', text: prompt }]
+  const images = media.map(({ kind, url }, index) =>
+    kind === 'video'
+      ? { type: 'video_url', video_url: { url } }
+      : { type: 'image_url', image_url: { url }, ...roleOf(index, media.length) },
+  )
+  return {
+    content: [...text, ...images],
+    resolution,
+    duration: seconds,
+    ...(ratio !== undefined && { ratio }),
+    ...(seed !== undefined && { seed }),
+  }
+}
+
+/** One picture needs no role, two are the first and the last, more are there to be looked at. */
+function roleOf(index: number, count: number): { role?: string } {
+  if (count === 1) return {}
+  if (count === 2) return { role: index === 0 ? 'first_frame' : 'last_frame' }
+  return { role: 'reference_image' }
+}

@@ -1,0 +1,67 @@
+// The upstream's words for a refusal, in those of the error table. It puts its request id into the
+// text, where a caller has no use for it.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { isObject } from '../../lib/json.ts'
+import { failure, readError, upstreamRequestId } from '../text/errors.ts'
+import { type Heard, isGood } from './listen.ts'
+
+type Meaning = Pick<UpstreamError, 'code' | 'about'>
+
+const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
+const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
+
+/** The first that fits. */
+const meanings: readonly (readonly [RegExp, Meaning])[] = [
+  [/SensitiveContent|PolicyViolation|PrivacyInformation/i, { code: 'content_policy_violation' }],
+  [/RateLimit|QuotaExceeded|SetLimitExceeded/i, { code: 'upstream_rate_limited', about: 'key' }],
+  [/^ServerOverloaded/i, { code: 'upstream_rate_limited' }],
+  [/ModelNotOpen|InvalidEndpoint|UnsupportedModel/i, badModel],
+  [/^Authentication|^InvalidAccount|^AccountOverdue|AccessDenied|OperationDenied/i, badKey],
+  [/^(?:Missing|Invalid)Parameter/i, { code: 'upstream_invalid_request' }],
+]
+
+const requestIdText = /[\s,;.]*\bRequest[ _]id:?\s*([\w-]{8,64})\.?/i
+
+const notATask: NonNullable<Heard['problem']> = {
+  code: 'upstream_invalid_response',
+  message: 'the upstream answered with something that is not a task',
+}
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const errorIn = ({ body }: Heard) => (isObject(body?.['error']) ? body['error'] : undefined)
+
+export const errorCode = (heard: Heard): string => textOf(errorIn(heard)?.['code'])
+
+export const requestIdOf = (heard: Heard): string | undefined =>
+  upstreamRequestId(heard.answer) ?? requestIdText.exec(textOf(errorIn(heard)?.['message']))?.[1]
+
+const meaningOf = (code: string): Meaning | undefined =>
+  meanings.find(([pattern]) => pattern.test(code))?.[1]
+
+/** What is wrong with an answer that is a refusal, or not what was asked for. */
+export function errorOf(heard: Heard): UpstreamError {
+  const { answer } = heard
+  const requestId = requestIdOf(heard)
+  if (isGood(answer.status) && errorIn(heard) === undefined) {
+    const { code, message, cause } = heard.problem ?? notATask
+    return failure(code, message, requestId, cause)
+  }
+  const { about, ...read } = readError(answer, heard.text)
+  const meaning = meaningOf(errorCode(heard)) ?? { code: read.code, ...(about && { about }) }
+  return {
+    ...read,
+    ...meaning,
+    message: withoutId(read.message),
+    ...(requestId !== undefined && { upstreamRequestId: requestId }),
+  }
+}
+
+const withoutId = (message: string): string => message.replace(requestIdText, '').trim() || message
+
+/** What an upstream says of a task that failed. */
+export function failureOf(error: unknown, requestId: string | undefined): UpstreamError {
+  const { code, message } = isObject(error) ? error : {}
+  const text = withoutId(textOf(message)) || 'the upstream failed without a reason'
+  return { ...failure('upstream_error', text, requestId), ...meaningOf(textOf(code)) }
+}

@@ -1,0 +1,85 @@
+// The upstream's refusals and failures in the words of the error table. It names them by a status
+// word in answers, and by a number inside an operation.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { isObject } from '../../lib/json.ts'
+import { failure, readError, upstreamRequestId } from '../text/errors.ts'
+import { type Heard, isGood, type Json } from './listen.ts'
+
+type Meaning = Pick<UpstreamError, 'code' | 'about'>
+
+const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
+const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
+const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
+
+/** Words by which it refuses what is to be filmed. */
+const policy = /usage guidelines|responsible ai|safety|sensitive words|prohibited|content policy/i
+/** A key it does not know is a wrong argument to it. */
+const keyWords = /api[_ ]key/i
+
+const byStatusWord: ReadonlyMap<string, Meaning> = new Map([
+  ['FAILED_PRECONDITION', badKey],
+  ['UNAUTHENTICATED', badKey],
+  ['PERMISSION_DENIED', badKey],
+  ['NOT_FOUND', badModel],
+  ['RESOURCE_EXHAUSTED', busy],
+])
+
+/** Numbers of failures inside an operation; all others are the upstream's own trouble. */
+const byNumber: ReadonlyMap<unknown, UpstreamError['code']> = new Map<
+  unknown,
+  UpstreamError['code']
+>([
+  [3, 'upstream_invalid_request'],
+  [4, 'upstream_timeout'],
+  [7, 'upstream_permission_denied'],
+  [8, 'upstream_rate_limited'],
+  [9, 'upstream_invalid_request'],
+  [11, 'upstream_invalid_request'],
+  [16, 'upstream_permission_denied'],
+])
+
+const notAnOperation: NonNullable<Heard['problem']> = {
+  code: 'upstream_invalid_response',
+  message: 'the upstream answered with something that is not an operation',
+}
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export const requestIdOf = ({ answer }: Heard): string | undefined => upstreamRequestId(answer)
+
+/** What is wrong with an answer that is a refusal, or not what was asked for. */
+export function errorOf(heard: Heard): UpstreamError {
+  const { answer, body } = heard
+  if (isGood(answer.status)) {
+    const { code, message, cause } = heard.problem ?? notAnOperation
+    return failure(code, message, requestIdOf(heard), cause)
+  }
+  const read = readError(answer, heard.text)
+  const inner = body?.['error']
+  const meaning = isObject(inner) ? meaningOf(inner, read.message, answer.status) : undefined
+  if (meaning === undefined) return read
+  const { about: _, ...rest } = read
+  return { ...rest, ...meaning }
+}
+
+function meaningOf(error: Json, message: string, status: number): Meaning | undefined {
+  if (status >= 500) return undefined
+  const word = textOf(error['status'])
+  if (word === 'INVALID_ARGUMENT' || word === '') {
+    if (keyWords.test(message)) return badKey
+    return policy.test(message) ? { code: 'content_policy_violation' } : undefined
+  }
+  return byStatusWord.get(word)
+}
+
+/** What an operation says of its failure. */
+export function failureOf(error: Json, requestId: string | undefined): UpstreamError {
+  const message = textOf(error['message'])
+  const known = byNumber.get(error['code']) ?? 'upstream_error'
+  const refused = known === 'upstream_invalid_request' && policy.test(message)
+  return failure(
+    refused ? 'content_policy_violation' : known,
+    message || 'the upstream failed without a reason',
+    requestId,
+  )
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'bun:test'
+import type { InputMedia, VideoRequest } from '../../contract/task.ts'
+import { bodyFor } from './hand-over.ts'
+
+const wish: VideoRequest = { prompt: 'a fox', seconds: 8, resolution: '720p', media: [] }
+const image = (n: number, role?: InputMedia['role']): InputMedia => ({
+  kind: 'image',
+  url: `https://m.example/${n}.png`,
+  ...(role !== undefined && { role }),
+})
+const uri = (n: number) => ({ uri: `https://m.example/${n}.png` })
+const asset = (n: number) => ({ image: uri(n), referenceType: 'asset' as const })
+const handed = (...media: InputMedia[]) => {
+  const body = bodyFor({ ...wish, media })
+  return 'problem' in body ? body : body.instances[0]
+}
+
+test('a prompt alone is a prompt and the parameters', () => {
+  expect(bodyFor(wish)).toEqual({
+    instances: [{ prompt: 'a fox' }],
+    parameters: { durationSeconds: 8, resolution: '720p', sampleCount: 1 },
+  })
+})
+
+test('ratio and seed go along when they are given', () => {
+  expect(bodyFor({ ...wish, ratio: '9:16', seed: 0 })).toMatchObject({
+    parameters: { aspectRatio: '9:16', seed: 0 },
+  })
+})
+
+test('bytes go as bytes, with their type', () => {
+  const inline: InputMedia = { kind: 'image', url: 'data:image/webp;base64,aGk=' }
+  expect(handed(inline)).toMatchObject({
+    image: { bytesBase64Encoded: 'aGk=', mimeType: 'image/webp' },
+  })
+})
+
+describe('pictures', () => {
+  test('go where their roles say', () => {
+    const media = [image(1, 'first_frame'), image(2, 'last_frame'), image(3, 'reference')]
+    expect(handed(...media)).toEqual({
+      prompt: 'a fox',
+      image: uri(1),
+      lastFrame: uri(2),
+      referenceImages: [asset(3)],
+    })
+  })
+
+  test('without roles go by how many there are', () => {
+    expect(handed(image(1))).toEqual({ prompt: 'a fox', image: uri(1) })
+    expect(handed(image(1), image(2))).toEqual({
+      prompt: 'a fox',
+      image: uri(1),
+      lastFrame: uri(2),
+    })
+    expect(handed(image(1), image(2), image(3))).toEqual({
+      prompt: 'a fox',
+      referenceImages: [asset(1), asset(2), asset(3)],
+    })
+  })
+
+  test.each<[string, InputMedia[]]>([
+    ['four without a role', [1, 2, 3, 4].map((n) => image(n))],
+    ['four references', [1, 2, 3, 4].map((n) => image(n, 'reference'))],
+    ['a video', [{ kind: 'video', url: 'https://m.example/a.mp4' }]],
+  ])('the model has no use for are a problem: %s', (_name, media) => {
+    expect(handed(...media)).toEqual({ problem: expect.stringContaining('the model') })
+  })
+})

@@ -1,0 +1,80 @@
+// Asks the upstream and hears its whole answer, within a limit. What an answer means is not its
+// business: only whether there is one, and what stands in the way of reading it.
+import type { HttpAnswer, HttpDoor, Stop, TaskUpstream } from '../../contract/provider.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
+
+const maxAnswerBytes = 256 * 1024
+const deepestAnswer = 64
+
+export type Json = Readonly<Record<string, unknown>>
+
+export interface Heard {
+  answer: HttpAnswer
+  /** Empty when it could not be read. */
+  text: string
+  /** Undefined when it is no JSON object. */
+  body: Json | undefined
+  /** Why it could not be read, as far as that can be told. */
+  problem?: {
+    code: 'upstream_error' | 'upstream_invalid_response'
+    message: string
+    cause?: unknown
+  }
+}
+
+/** The answer never began. */
+export interface Silence {
+  cause: unknown
+}
+
+export const headersFor = (upstream: TaskUpstream): Record<string, string> => ({
+  'x-goog-api-key': upstream.key,
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'user-agent': 'model-gateway',
+})
+
+export const isGood = (status: number): boolean => status >= 200 && status < 300
+
+/** A name that is a plain path below the version: nothing in it leads elsewhere. */
+export const isOperationName = (name: string): boolean =>
+  name.length <= 300 &&
+  /^(?:[\w~@:.-]+\/){0,8}operations\/[\w~@:.-]+$/.test(name) &&
+  !name.split('/').some((part) => /^\.+$/.test(part))
+
+export async function listen(
+  call: ReturnType<HttpDoor['post']>,
+  upstream: TaskUpstream,
+  stop: Stop,
+): Promise<Heard | Silence> {
+  stop.heardBy(call)
+  let answer: HttpAnswer
+  try {
+    answer = await call.answer
+  } catch (cause) {
+    return { cause }
+  }
+  upstream.progress.touch()
+  const encoding = answer.header('content-encoding')
+  if (encoding !== undefined && encoding !== 'identity') {
+    answer.cancel()
+    return unreadable(answer, 'the upstream compressed its answer although it was asked not to')
+  }
+  let text: string | undefined
+  try {
+    text = await answer.text(maxAnswerBytes, upstream.progress)
+  } catch (cause) {
+    const message = 'the upstream broke off its answer'
+    const problem = { code: 'upstream_error', message, cause } as const
+    return { answer, text: '', body: undefined, problem }
+  }
+  if (text === undefined) return unreadable(answer, 'the upstream answered with too much')
+  const parsed = parseJson(text, deepestAnswer)
+  const body = 'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
+  return { answer, text, body }
+}
+
+function unreadable(answer: HttpAnswer, message: string): Heard {
+  const problem = { code: 'upstream_invalid_response', message } as const
+  return { answer, text: '', body: undefined, problem }
+}

@@ -1,0 +1,62 @@
+// What the upstream's account of an operation means. Pure: a parsed answer in, a report out.
+import type { TaskReport } from '../../contract/provider.ts'
+import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
+import { isObject } from '../../lib/json.ts'
+import { failure } from '../text/errors.ts'
+import { failureOf, textOf } from './errors.ts'
+import type { Json } from './listen.ts'
+
+const mostSamples = 8
+const mostReasons = 8
+/** Longer than anything that can be asked for. */
+const mostSeconds = 600
+
+/** Undefined when it is no account of an operation. */
+export function readOperation(body: Json, requestId: string | undefined): TaskReport | undefined {
+  const { done, error, response } = body
+  if (textOf(body['name']) === '' && done === undefined) return undefined
+  if (done !== true) return { state: 'running' }
+  if (isObject(error)) {
+    return { state: 'failed', error: failureOf(error, requestId), raw: { error } }
+  }
+  const outer = isObject(response) ? response : {}
+  const made = isObject(outer['generateVideoResponse']) ? outer['generateVideoResponse'] : outer
+  const samples = Array.isArray(made['generatedSamples']) ? made['generatedSamples'] : []
+  const media = samples.slice(0, mostSamples).flatMap(mediaOf)
+  if (media.length === 0 && Number(made['raiMediaFilteredCount'] ?? 0) > 0) {
+    return filtered(made, requestId)
+  }
+  const first: unknown = samples[0]
+  const metadata = isObject(first) ? first['metadata'] : undefined
+  return { state: 'succeeded', media, usage: usageOf(metadata), raw: metadata }
+}
+
+/** Done, and all of it held back: nothing was delivered, so it has failed. */
+function filtered(made: Json, requestId: string | undefined): TaskReport {
+  const { raiMediaFilteredCount, raiMediaFilteredReasons } = made
+  const reasons = Array.isArray(raiMediaFilteredReasons) ? raiMediaFilteredReasons : []
+  const message = reasons.map(textOf).filter(Boolean).slice(0, mostReasons).join(' ')
+  return {
+    state: 'failed',
+    error: failure(
+      'content_policy_violation',
+      message || 'the upstream held the video back for its content',
+      requestId,
+    ),
+    raw: { raiMediaFilteredCount, raiMediaFilteredReasons },
+  }
+}
+
+function mediaOf(sample: unknown): OutputMedia[] {
+  const video = isObject(sample) ? sample['video'] : undefined
+  const url = isObject(video) ? textOf(video['uri']) : ''
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return []
+  return [{ kind: 'video', url }]
+}
+
+/** Most upstreams of this kind say nothing of it; what they say is taken. */
+function usageOf(metadata: unknown): VideoUsage {
+  const seconds = isObject(metadata) ? metadata['durationSeconds'] : undefined
+  const sound = typeof seconds === 'number' && seconds > 0 && seconds <= mostSeconds
+  return sound ? { outputSeconds: seconds } : {}
+}

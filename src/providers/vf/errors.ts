@@ -1,0 +1,65 @@
+// The upstream's words for a refusal, in those of the error table. Its codes come in families, with
+// the particulars after a dot.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { failure, readError, upstreamRequestId } from '../text/errors.ts'
+import { type Heard, isGood, type Json } from './listen.ts'
+
+type Meaning = Pick<UpstreamError, 'code' | 'about'>
+
+const content: Meaning = { code: 'content_policy_violation' }
+const invalid: Meaning = { code: 'upstream_invalid_request' }
+const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
+const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
+const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
+
+/** The first that fits. */
+const meanings: readonly (readonly [RegExp, Meaning])[] = [
+  [/^DataInspection|^IPInfringement/i, content],
+  [/^Throttling|^LimitRequests/i, busy],
+  [/^ModelNotFound|Unpurchased|^Model\.AccessDenied|NotPurchased/i, badModel],
+  [/^Arrearage|BillOverdue|AccessDenied|^InvalidApiKey/i, badKey],
+  [/^Invalid(?:Parameter|URL|File)/i, invalid],
+]
+/** Said with a code that is otherwise about the request. */
+const noSuchModel = /^model\b.{0,80}\bnot exist/i
+
+const notATask: NonNullable<Heard['problem']> = {
+  code: 'upstream_invalid_response',
+  message: 'the upstream answered with something that is not a task',
+}
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export const requestIdOf = ({ answer, body }: Heard): string | undefined =>
+  upstreamRequestId(answer) ?? (textOf(body?.['request_id']) || undefined)
+
+function meaningOf(code: string, message: string): Meaning | undefined {
+  const meaning = meanings.find(([pattern]) => pattern.test(code))?.[1]
+  return meaning === invalid && noSuchModel.test(message) ? badModel : meaning
+}
+
+/** What is wrong with an answer that is a refusal, or not what was asked for. */
+export function errorOf(heard: Heard): UpstreamError {
+  const { answer } = heard
+  if (isGood(answer.status) && textOf(heard.body?.['code']) === '') {
+    const { code, message, cause } = heard.problem ?? notATask
+    return failure(code, message, requestIdOf(heard), cause)
+  }
+  const read = readError(answer, heard.text)
+  const meaning = meaningOf(textOf(heard.body?.['code']), read.message)
+  if (meaning === undefined) return read
+  const { about: _, ...rest } = read
+  // A refused account may be told in words that it is only one model it cannot have.
+  const about = read.about === 'model' && meaning === badKey ? 'model' : meaning.about
+  return { ...rest, code: meaning.code, ...(about !== undefined && { about }) }
+}
+
+/** What an upstream says of a task that failed. */
+export function failureOf(output: Json, requestId: string | undefined): UpstreamError {
+  const message = textOf(output['message'])
+  const meaning = meaningOf(textOf(output['code']), message)
+  return {
+    ...failure('upstream_error', message || 'the upstream failed without a reason', requestId),
+    ...meaning,
+  }
+}

@@ -1,0 +1,138 @@
+// How each model wants its pictures and videos: a table, and the step that follows it. Which of
+// them a caller may leave out, and how long a video may be, is for others to say.
+import type { InputMedia, VideoRequest } from '../../contract/task.ts'
+
+type Role =
+  | 'first_frame'
+  | 'last_frame'
+  | 'first_clip'
+  | 'reference_image'
+  | 'reference_video'
+  | 'video'
+  | 'img_url'
+
+type Roles = Readonly<Partial<Record<InputMedia['kind'], Role>>>
+
+interface ModelRow {
+  /** What the first item is to the model, and what the others are. No role: it is refused. */
+  first: Roles
+  later: Roles
+  /** Whether the shape of the video can be chosen; else it is that of the input. */
+  ratio: boolean
+  /** Asked for more seconds than this, the model keeps the length of its source. */
+  keepsLengthAbove?: number
+}
+
+/** All others are handed over at most once. */
+const repeated: ReadonlySet<Role> = new Set<Role>(['reference_image', 'reference_video'])
+
+const anywhere = (roles: Roles) => ({ first: roles, later: roles })
+const references = { image: 'reference_image', video: 'reference_video' } as const
+const referenceImages = { image: 'reference_image' } as const
+
+const textOnly: ModelRow = { ...anywhere({}), ratio: true }
+const firstFrame = (role: Role): ModelRow => ({ first: { image: role }, later: {}, ratio: false })
+
+const rows: ReadonlyMap<string, ModelRow> = new Map<string, ModelRow>([
+  ['vfa-2.7-t2v', textOnly],
+  [
+    'vfa-2.7-i2v',
+    {
+      first: { image: 'first_frame', video: 'first_clip' },
+      later: { image: 'last_frame' },
+      ratio: false,
+    },
+  ],
+  ['vfa-2.7-r2v', { ...anywhere(references), ratio: true }],
+  [
+    'vfa-2.7-videoedit',
+    // The length asked for is sent, because that is what is set aside for it: a longer source is
+    // cut, not made dearer. The model cuts to 10 seconds at most and takes no source above that,
+    // so whoever asks for more gets the whole source.
+    {
+      ...anywhere({ image: 'reference_image', video: 'video' }),
+      ratio: true,
+      keepsLengthAbove: 10,
+    },
+  ],
+  ['vfb-1.1-t2v', textOnly],
+  ['vfb-1.1-i2v', firstFrame('first_frame')],
+  ['vfb-1.1-r2v', { ...anywhere(referenceImages), ratio: true }],
+  ['vfb-1.0-i2v', firstFrame('img_url')],
+  ['vfb-1.0-r2v', { ...anywhere(referenceImages), ratio: true }],
+  [
+    'vfb-1.0-video-edit',
+    // It knows no length but that of its source, so none is ever sent.
+    {
+      ...anywhere({ image: 'img_url', video: 'reference_video' }),
+      ratio: false,
+      keepsLengthAbove: 0,
+    },
+  ],
+])
+
+/** A name the table does not know, such as a newer version, is handled as its ending says. */
+function rowOf(plainModel: string): ModelRow {
+  const undated = plainModel.replace(/-\d{4}-\d{2}-\d{2}$/, '')
+  const kind = /-(t2v|i2v|r2v|video-?edit)$/.exec(undated)?.[1]?.replace('-', '')
+  return rows.get(undated) ?? rows.get(`vfa-2.7-${kind}`) ?? textOnly
+}
+
+/** Whether seconds of a video the caller handed over may be among those reported. */
+export function takesVideo(plainModel: string): boolean {
+  const { first, later } = rowOf(plainModel)
+  return first.video !== undefined || later.video !== undefined
+}
+
+export interface Input {
+  prompt?: string
+  img_url?: string
+  media?: { type: Role; url: string }[]
+}
+
+export interface Parameters {
+  resolution: string
+  duration?: number
+  ratio?: string
+  seed?: number
+  /** The upstream's own default is a mark on some models. */
+  watermark: false
+}
+
+/** The input as the model wants it, or what it cannot take. */
+export function inputFor(
+  plainModel: string,
+  { prompt, media }: Pick<VideoRequest, 'prompt' | 'media'>,
+): Input | { problem: string } {
+  const { first, later } = rowOf(plainModel)
+  const input: Input = prompt === '' ? {} : { prompt }
+  const list: NonNullable<Input['media']> = []
+  const taken = new Set<Role>()
+  for (const [index, { kind, url }] of media.entries()) {
+    const role = (index === 0 ? first : later)[kind]
+    if (role === undefined || (taken.has(role) && !repeated.has(role))) {
+      return {
+        problem: `${plainModel} has no use for item ${index + 1} of its input, of kind ${kind}`,
+      }
+    }
+    taken.add(role)
+    if (role === 'img_url') input.img_url = url
+    else list.push({ type: role, url })
+  }
+  return list.length === 0 ? input : { ...input, media: list }
+}
+
+export function parametersFor(
+  plainModel: string,
+  { seconds, resolution, ratio, seed }: Omit<VideoRequest, 'prompt' | 'media'>,
+): Parameters {
+  const row = rowOf(plainModel)
+  const lengthCounts = seconds <= (row.keepsLengthAbove ?? Number.POSITIVE_INFINITY)
+  return {
+    resolution: resolution.toUpperCase(),
+    ...(lengthCounts && { duration: seconds }),
+    ...(row.ratio && ratio !== undefined && { ratio }),
+    ...(seed !== undefined && { seed }),
+    watermark: false,
+  }
+}

@@ -1,0 +1,91 @@
+// What the upstream's account of a task means. Pure: a parsed answer in, a report out.
+import type { TaskReport } from '../../contract/provider.ts'
+import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
+import { isObject } from '../../lib/json.ts'
+import { failureOf, textOf } from './errors.ts'
+import { takesVideo } from './hand-over.ts'
+import type { Json } from './listen.ts'
+
+/** Its own words first; the others have been seen at services that speak the same protocol. */
+const statuses: ReadonlyMap<string, TaskReport['state']> = new Map([
+  ...words('queued', 'PENDING', 'QUEUED', 'WAITING', 'SUBMITTED'),
+  ...words('running', 'RUNNING', 'SUSPENDED', 'PROCESSING', 'IN_PROGRESS'),
+  ...words('succeeded', 'SUCCEEDED', 'SUCCESS', 'SUCCEED', 'COMPLETED', 'COMPLETE', 'DONE'),
+  ...words('succeeded', 'FINISHED'),
+  ...words('failed', 'FAILED', 'FAILURE', 'FAIL', 'ERROR', 'EXPIRED', 'REJECTED', 'TIMEOUT'),
+  ...words('failed', 'MODERATION', 'MODERATED'),
+  ...words('cancelled', 'CANCELED', 'CANCELLED'),
+  ...words('missing', 'UNKNOWN', 'NOT_FOUND'),
+])
+
+/** Longer than anything that can be asked for, and shorter than a count of milliseconds. */
+const mostSeconds = 600
+/** As seconds since 1970: an address that lasted to 2001, and one that lasts to 2286. */
+const epochSeconds = { least: 1e9, most: 1e10 }
+
+function words(state: TaskReport['state'], ...all: string[]): [string, TaskReport['state']][] {
+  return all.map((word) => [word, state])
+}
+
+/** Undefined when it is no account of a task. */
+export function readReport(
+  body: Json,
+  plainModel: string,
+  requestId: string | undefined,
+): TaskReport | undefined {
+  const output = body['output']
+  if (!isObject(output)) return undefined
+  const word = textOf(output['task_status'])
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, '_')
+  if (word === '') return undefined
+  const state = statuses.get(word) ?? 'running'
+  if (state === 'succeeded') {
+    const usage = body['usage']
+    return { state, media: mediaOf(output), usage: usageOf(usage, plainModel), raw: usage }
+  }
+  if (state === 'failed') {
+    const { code, message } = output
+    const error = failureOf(output, requestId)
+    if (word.startsWith('MODERAT')) error.code = 'content_policy_violation'
+    return { state, error, raw: { task_status: output['task_status'], code, message } }
+  }
+  return { state }
+}
+
+function mediaOf(output: Json): readonly OutputMedia[] {
+  const url = textOf(output['video_url'])
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return []
+  const expiresAtMs = expiryOf(new URL(url))
+  return [{ kind: 'video', url, ...(expiresAtMs !== undefined && { expiresAtMs }) }]
+}
+
+function expiryOf(url: URL): number | undefined {
+  for (const [name, value] of url.searchParams) {
+    if (name.toLowerCase() !== 'expires' || !/^\d{1,12}$/.test(value)) continue
+    const seconds = Number(value)
+    if (seconds >= epochSeconds.least && seconds <= epochSeconds.most) return seconds * 1000
+  }
+  return undefined
+}
+
+/** `duration` is what the upstream bills: input and output together. */
+export function usageOf(usage: unknown, plainModel: string): VideoUsage {
+  if (!isObject(usage)) return {}
+  const output = secondsOf(usage['output_video_duration'])
+  if (output !== undefined) return { outputSeconds: output }
+  const both = secondsOf(usage['duration'])
+  const input = usage['input_video_duration']
+  const inputSeconds = input == null && !takesVideo(plainModel) ? 0 : secondsOf(input)
+  if (both === undefined || inputSeconds === undefined || both < inputSeconds) return {}
+  // Rounded, because a difference of fractions is not what it seems.
+  return { outputSeconds: Math.round((both - inputSeconds) * 1000) / 1000 }
+}
+
+function secondsOf(value: unknown): number | undefined {
+  const digits = typeof value === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(value.trim())
+  const seconds = digits ? Number(value) : value
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
+  return seconds
+}

@@ -1,0 +1,256 @@
+// Rows of tasks. A move is "set if still": whoever comes second changes nothing. What is searched has
+// a column; the rest lies in `body`.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Interface, Protocol } from '../contract/catalog.ts'
+import type { Task, TaskState } from '../contract/task.ts'
+import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
+import type { Engine, Schema } from './schema.ts'
+
+/** Those that have not ended. */
+export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
+
+/** A task somebody has leave to work on; `fence` outdates everybody who had it before. */
+export interface LeasedTask {
+  task: Task
+  fence: number
+}
+
+export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<void> {
+  await tx
+    .insertInto('tasks')
+    .values({
+      id: task.id,
+      account_id: task.accountId,
+      token_id: task.tokenId,
+      request_id: task.requestId,
+      interface: task.interface,
+      model: task.model,
+      protocol: task.protocol,
+      created_at_ms: task.createdAtMs,
+      lease_owner: null,
+      lease_until_ms: 0,
+      fence: 0,
+      ...changing(task),
+    })
+    .execute()
+}
+
+/** Writes the task as it is now if its row is still in such a state; false when it has moved on. */
+export async function updateTask(
+  tx: Kysely<Schema>,
+  task: Task,
+  still: TaskState | readonly TaskState[],
+  fence?: number,
+): Promise<boolean> {
+  let query = tx
+    .updateTable('tasks')
+    .set({ ...changing(task), lease_until_ms: 0, lease_owner: null })
+    .where('id', '=', task.id)
+    .where('state', 'in', typeof still === 'string' ? [still] : still)
+  if (fence !== undefined) query = query.where('fence', '=', fence)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Due tasks that nobody works on, taken until `untilMs`. */
+export async function leaseDueTasks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  lease: { owner: string; nowMs: number; untilMs: number; limit: number },
+): Promise<LeasedTask[]> {
+  let due = tx
+    .selectFrom('tasks')
+    .selectAll()
+    .where('state', 'in', liveStates)
+    .where('next_check_at_ms', '<=', lease.nowMs)
+    .where('lease_until_ms', '<=', lease.nowMs)
+    .orderBy('next_check_at_ms')
+    .limit(lease.limit)
+  if (engine === 'postgres') due = due.forUpdate().skipLocked()
+  const rows = await due.execute()
+  if (rows.length === 0) return []
+  await tx
+    .updateTable('tasks')
+    .set((e) => ({
+      lease_owner: lease.owner,
+      lease_until_ms: lease.untilMs,
+      fence: e('fence', '+', 1),
+    }))
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute()
+  return rows.map((row) => ({ task: shape(row), fence: row.fence + 1 }))
+}
+
+/** When the next live task is due; undefined when there is none. */
+export async function nextDueMs(db: Kysely<Schema>): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('tasks')
+    .select('next_check_at_ms')
+    .where('state', 'in', liveStates)
+    .orderBy('next_check_at_ms')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.next_check_at_ms
+}
+
+/** By the gateway's id or an upstream's; of one account only when one is given. */
+export async function findTaskRow(
+  db: Kysely<Schema>,
+  anyId: string,
+  accountId?: string,
+): Promise<Task | undefined> {
+  for (const column of ['id', 'upstream_id'] as const) {
+    let query = db.selectFrom('tasks').selectAll().where(column, '=', anyId)
+    if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+    const row = await query.limit(1).executeTakeFirst()
+    if (row !== undefined) return shape(row)
+  }
+  return undefined
+}
+
+export interface TaskFilter extends PageQuery {
+  accountId?: string | undefined
+  model?: string | undefined
+  state?: string | undefined
+  channel?: string | undefined
+  interface?: string | undefined
+}
+
+/** Newest first. */
+export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
+  const { limit, cursor, accountId, model, state, channel } = filter
+  let query = db
+    .selectFrom('tasks')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (cursor !== undefined) query = query.where('id', '<', textCursor(cursor))
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (model !== undefined) query = query.where('model', '=', model)
+  if (state !== undefined) query = query.where('state', '=', state as TaskState)
+  if (channel !== undefined) query = query.where('channel', '=', channel)
+  if (filter.interface !== undefined) query = query.where('interface', '=', filter.interface)
+  return pageOf(await query.execute(), limit, ({ id }) => id, shape)
+}
+
+/** What a caller sees of its own: ids follow time, so they page. */
+export async function listOwnTasks(
+  db: Kysely<Schema>,
+  accountId: string,
+  page: { limit: number; after?: string | undefined; order: 'asc' | 'desc' },
+): Promise<Task[]> {
+  let query = db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('hidden', '=', 0)
+    .orderBy('id', page.order)
+    .limit(page.limit)
+  if (page.after !== undefined) {
+    query = query.where('id', page.order === 'desc' ? '<' : '>', page.after)
+  }
+  return (await query.execute()).map(shape)
+}
+
+export interface OwnTaskFilter {
+  limit: number
+  offset: number
+  states?: readonly TaskState[] | undefined
+  /** Of either kind: the gateway's or an upstream's. */
+  ids?: readonly string[] | undefined
+  /** The plain name, or the upstream's. */
+  model?: string | undefined
+  interfaces?: readonly Interface[] | undefined
+  protocol?: Protocol | undefined
+}
+
+/** A page of an account's own tasks, newest first, and how many there are in all. */
+export async function searchOwnTasks(
+  db: Kysely<Schema>,
+  accountId: string,
+  { limit, offset, states, ids, model, interfaces, protocol }: OwnTaskFilter,
+): Promise<{ tasks: Task[]; total: number }> {
+  let query = db.selectFrom('tasks').where('account_id', '=', accountId).where('hidden', '=', 0)
+  if (protocol !== undefined) query = query.where('protocol', '=', protocol)
+  if (interfaces !== undefined) query = query.where('interface', 'in', interfaces)
+  if (states !== undefined) query = query.where('state', 'in', states)
+  if (ids !== undefined) {
+    query = query.where((e) => e.or([e('id', 'in', ids), e('upstream_id', 'in', ids)]))
+  }
+  if (model !== undefined) {
+    const opening = `{"upstreamModel":${JSON.stringify(model)},`
+    const isUpstreams = sql<boolean>`substr(body, 1, ${opening.length}) = ${opening}`
+    query = query.where((e) => e.or([e('model', '=', model), isUpstreams]))
+  }
+  const counted = await query.select((e) => e.fn.countAll().as('total')).executeTakeFirstOrThrow()
+  const page = query.selectAll().orderBy('id', 'desc').limit(limit).offset(offset)
+  return { tasks: (await page.execute()).map(shape), total: Number(counted.total) }
+}
+
+function changing(task: Task) {
+  const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
+  return {
+    channel_id: task.channelId,
+    channel: task.channel,
+    upstream_id: task.upstreamId ?? null,
+    state: task.state,
+    progress: task.progress,
+    hold_nanos: task.holdNanos,
+    charge_nanos: task.chargeNanos,
+    price_id: task.priceId,
+    updated_at_ms: task.updatedAtMs,
+    started_at_ms: task.startedAtMs ?? null,
+    finished_at_ms: task.finishedAtMs ?? null,
+    next_check_at_ms: task.nextCheckAtMs,
+    checks: task.checks,
+    hidden: task.hidden ? 1 : 0,
+    body: JSON.stringify({
+      // The first one, by which it can be found.
+      upstreamModel,
+      keyMark,
+      request,
+      media,
+      usage,
+      reported,
+      error,
+      doubts,
+    }),
+  }
+}
+
+type Body = Pick<
+  Task,
+  'upstreamModel' | 'keyMark' | 'request' | 'media' | 'usage' | 'reported' | 'error' | 'doubts'
+>
+
+function shape(row: Selectable<Schema['tasks']>): Task {
+  return {
+    ...(JSON.parse(row.body) as Body),
+    id: row.id,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    requestId: row.request_id,
+    interface: row.interface as Interface,
+    model: row.model,
+    protocol: row.protocol as Protocol,
+    channelId: row.channel_id,
+    channel: row.channel,
+    ...(row.upstream_id !== null && { upstreamId: row.upstream_id }),
+    state: row.state,
+    progress: row.progress,
+    holdNanos: row.hold_nanos,
+    chargeNanos: row.charge_nanos,
+    priceId: row.price_id,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    ...(row.started_at_ms !== null && { startedAtMs: row.started_at_ms }),
+    ...(row.finished_at_ms !== null && { finishedAtMs: row.finished_at_ms }),
+    nextCheckAtMs: row.next_check_at_ms,
+    checks: row.checks,
+    hidden: row.hidden === 1,
+  }
+}

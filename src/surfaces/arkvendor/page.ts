@@ -1,0 +1,71 @@
+// Which of a caller's tasks a list is to show.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { TaskState } from '../../contract/task.ts'
+
+export interface NativePage {
+  limit: number
+  offset: number
+  states?: readonly TaskState[]
+  ids?: readonly string[]
+  model?: string
+}
+
+const mostPages = 500
+const mostRows = 500
+const defaultRows = 20
+const mostIds = 500
+
+const statesOf: Readonly<Record<string, readonly TaskState[]>> = {
+  queued: ['accepted', 'unknown', 'queued'],
+  running: ['running'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+}
+
+export function pageIn(query: URLSearchParams): NativePage | Refusal {
+  const page = numberIn(query, 'page_num', 1, mostPages)
+  if (typeof page !== 'number') return page
+  const limit = numberIn(query, 'page_size', defaultRows, mostRows)
+  if (typeof limit !== 'number') return limit
+  const status = query.get('filter.status') ?? ''
+  if (status !== '' && !Object.hasOwn(statesOf, status)) {
+    const known = Object.keys(statesOf).join(', ')
+    return wrong('filter.status', `'filter.status' must be one of ${known}`)
+  }
+  const ids = idsIn(query)
+  if (ids.length > mostIds) {
+    return wrong('filter.task_ids', `'filter.task_ids' has more than ${mostIds} ids`)
+  }
+  const model = query.get('filter.model') ?? ''
+  return {
+    limit,
+    offset: (page - 1) * limit,
+    ...(status !== '' && { states: statesOf[status]! }),
+    ...(ids.length > 0 && { ids }),
+    ...(model !== '' && { model }),
+  }
+}
+
+/** Given again and again, or with commas between them. */
+const idsIn = (query: URLSearchParams): string[] =>
+  query
+    .getAll('filter.task_ids')
+    .flatMap((each) => each.split(','))
+    .map((id) => id.trim())
+    .filter((id) => id !== '')
+
+function numberIn(
+  query: URLSearchParams,
+  name: string,
+  usual: number,
+  most: number,
+): number | Refusal {
+  const given = query.get(name) ?? ''
+  if (given === '') return usual
+  if (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= most) return Number(given)
+  return wrong(name, `'${name}' must be a whole number from 1 to ${most}`)
+}
+
+const wrong = (param: string, message: string): Refusal =>
+  refuse('invalid_request', message, { param })

@@ -1,0 +1,31 @@
+// For tests: a native task that lacks nothing.
+import type { Task } from '../../contract/task.ts'
+
+export const nativeTask = (more: Partial<Task> = {}): Task => ({
+  id: 'video_01',
+  accountId: 'acc_1',
+  tokenId: 'tok_1',
+  requestId: 'req_1',
+  interface: 'arkvendor',
+  model: 'vidmodel-1-0-pro',
+  protocol: 'arkvendor',
+  channelId: 'cloud',
+  channel: 'cloud',
+  upstreamModel: 'vidmodel-1-0-pro-250528',
+  keyMark: 'k',
+  upstreamId: 'cgt-1',
+  state: 'queued',
+  progress: 0,
+  request: { prompt: 'a boat', seconds: 5, resolution: '720p', ratio: 'adaptive', media: [] },
+  priceId: 'price_1',
+  holdNanos: 0n,
+  chargeNanos: 0n,
+  media: [],
+  createdAtMs: 1_760_000_000_900,
+  updatedAtMs: 1_760_000_001_900,
+  nextCheckAtMs: Number.MAX_SAFE_INTEGER,
+  checks: 0,
+  doubts: 0,
+  hidden: false,
+  ...more,
+})

@@ -1,0 +1,116 @@
+// Long-running video operations: create one, look at it, download what it made. Every look is at
+// the gateway's own row; no upstream is asked while a caller waits for one.
+import type { Token } from '../../contract/catalog.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Task } from '../../contract/task.ts'
+import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { createVideo, type VideoWish } from '../../engine/tasks/create-task.ts'
+import { findTask } from '../../engine/tasks/read-task.ts'
+import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { readJsonObject } from '../../http/read-json.ts'
+import { answer } from '../../http/render-error.ts'
+import { Caller, callerOf, type Surface, type SurfaceDeps } from '../surface.ts'
+import { type Fields, modelIn } from '../text/fields.ts'
+import { serveFile } from './download.ts'
+import { splitCall, taskIdOf } from './names.ts'
+import { parseOperation } from './parse.ts'
+import { operationOf, pollHeaders } from './view.ts'
+
+const create = 'predictLongRunning'
+
+export const vendorg: Surface = {
+  name: 'vendorg',
+  mount(app, deps) {
+    const { engine } = deps
+    // The router takes a segment as a whole, so what follows the colon is looked at here.
+    app.post('/vendorg/:version/models/:call', ({ env: { exchange: x }, req }) =>
+      asCaller(engine, x, (token) => call(deps, x, token, req.param())),
+    )
+    const look = (x: Exchange, { id, version }: { id: string; version: string }) =>
+      asCaller(engine, x, async (token) => {
+        const task = await find(engine, token, id)
+        return task === undefined ? noOperation(id) : answerOperation(engine, x, task, version)
+      })
+    app.get('/vendorg/:version/operations/:id', ({ env, req }) => look(env.exchange, req.param()))
+    app.get('/vendorg/:version/models/:model/operations/:id', ({ env, req }) =>
+      look(env.exchange, req.param()),
+    )
+    // The router asks this for HEAD too.
+    app.get('/vendorg/:version/files/:call', ({ env: { exchange: x }, req }) =>
+      asCaller(engine, x, (token) => download(engine, x, token, req.param('call'))),
+    )
+  },
+}
+
+type Outcome = Response | Refusal
+
+async function asCaller(
+  engine: Engine,
+  x: Exchange,
+  work: (token: Token) => Promise<Outcome>,
+): Promise<Response> {
+  const token = callerOf(engine, x)
+  return answer(x, token instanceof Refusal ? token : await work(token))
+}
+
+/** Another's task and one that never was look the same. */
+async function find(engine: Engine, token: Token, id: string): Promise<Task | undefined> {
+  const taskId = taskIdOf(id)
+  return taskId === undefined ? undefined : findTask(engine, token, taskId)
+}
+
+const noOperation = (id: string): Refusal =>
+  refuse('operation_not_found', `there is no operation '${id.slice(0, 80)}'`)
+
+const answerOperation = (engine: Engine, x: Exchange, task: Task, version: string): Response =>
+  answerJson(
+    x,
+    JSON.stringify(operationOf(task, engine.publicUrl, version)),
+    200,
+    pollHeaders(task),
+  )
+
+async function call(
+  deps: SurfaceDeps,
+  x: Exchange,
+  token: Token,
+  { call: segment, version }: { call: string; version: string },
+): Promise<Outcome> {
+  const [model, method] = splitCall(segment)
+  if (method !== create) {
+    const message = `models are called here by 'models/{model}:${create}' only`
+    return refuse('not_found', message)
+  }
+  const { engine, limits } = deps
+  const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
+  const body = await readJsonObject(x, limits)
+  const wish = body instanceof Refusal ? body : wishOf(model, body.fields)
+  if (wish instanceof Refusal) {
+    return recordUnbilled(engine, newRecord(ctx, 'vendorg', ''), 'refused', wish)
+  }
+  x.connection.keepOpen()
+  const task = await createVideo(engine, ctx, wish)
+  return task instanceof Refusal ? task : answerOperation(engine, x, task, version)
+}
+
+function wishOf(model: string, fields: Fields): VideoWish | Refusal {
+  const name = modelIn({ model })
+  if (name instanceof Refusal) return name
+  const request = parseOperation(fields)
+  if (request instanceof Refusal) return request
+  return { interface: 'vendorg', model: name, request }
+}
+
+async function download(
+  engine: Engine,
+  x: Exchange,
+  token: Token,
+  segment: string,
+): Promise<Outcome> {
+  const [id, method] = splitCall(segment)
+  const task = method === 'download' ? await find(engine, token, id) : undefined
+  return task === undefined
+    ? refuse('file_not_found', `there is no file '${segment.slice(0, 80)}'`)
+    : serveFile(engine, x, task)
+}

@@ -1,0 +1,118 @@
+// Pictures of a create request, wherever they stand and however they are given: beside the prompt
+// or among the parameters, as bytes or by address.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { InputMedia } from '../../contract/task.ts'
+import { isObject } from '../../lib/json.ts'
+import { type Fields, wrong } from '../text/fields.ts'
+
+type Role = NonNullable<InputMedia['role']>
+
+const mostReferences = 3
+const maxAddress = 8_192
+const maxImageBytes = 20 * 1024 * 1024
+const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
+/** For bytes that come without a type. */
+const defaultType = 'image/png'
+
+/** In the order: the first frame, the last one, references. */
+export function mediaIn(instance: Fields, parameters: Fields): InputMedia[] | Refusal {
+  const video = given(instance['video']) ?? given(parameters['video'])
+  if (video !== undefined) {
+    return wrong('instances[0].video', 'a video to start from is not taken here')
+  }
+  const first = pictureFor('image', 'first_frame', instance, parameters)
+  if (first instanceof Refusal) return first
+  const last = pictureFor('lastFrame', 'last_frame', instance, parameters)
+  if (last instanceof Refusal) return last
+  if (last.length > 0 && first.length === 0) {
+    return wrong('instances[0].image', "'lastFrame' needs an 'image' to begin with")
+  }
+  const references = referencesIn(instance, parameters)
+  return references instanceof Refusal ? references : [...first, ...last, ...references]
+}
+
+/** Null counts as absent, and so does the object without anything in it. */
+const given = (value: unknown): unknown =>
+  value === null || (isObject(value) && Object.keys(value).length === 0) ? undefined : value
+
+interface Place {
+  name: string
+  value: unknown
+}
+
+/** A thing that may stand in either place, but not in both. */
+function placeOf(name: string, instance: Fields, parameters: Fields): Place | undefined | Refusal {
+  const inside = { name: `instances[0].${name}`, value: given(instance[name]) }
+  const beside = { name: `parameters.${name}`, value: given(parameters[name]) }
+  if (inside.value !== undefined && beside.value !== undefined) {
+    return wrong(beside.name, `'${name}' was given twice; send it once`)
+  }
+  return [inside, beside].find(({ value }) => value !== undefined)
+}
+
+function pictureFor(
+  name: string,
+  role: Role,
+  instance: Fields,
+  parameters: Fields,
+): InputMedia[] | Refusal {
+  const place = placeOf(name, instance, parameters)
+  if (place === undefined || place instanceof Refusal) return place ?? []
+  const picture = pictureOf(place, role)
+  return picture instanceof Refusal ? picture : [picture]
+}
+
+function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refusal {
+  const place = placeOf('referenceImages', instance, parameters)
+  if (place === undefined || place instanceof Refusal) return place ?? []
+  const { name, value } = place
+  if (!Array.isArray(value)) return wrong(name, `'${name}' must be a list`)
+  if (value.length > mostReferences) {
+    const message = `'${name}' has more than ${mostReferences} items`
+    return refuse('too_many_images', message, { param: name })
+  }
+  const pictures = value.map((each: unknown, index) => {
+    const inner = isObject(each) && isObject(each['image']) ? each['image'] : each
+    return pictureOf({ name: `${name}[${index}].image`, value: inner }, 'reference')
+  })
+  return pictures.find((each) => each instanceof Refusal) ?? (pictures as InputMedia[])
+}
+
+/** `{uri}`, `{bytesBase64Encoded, mimeType}`, or `{inlineData: {data, mimeType}}`. */
+function pictureOf({ name, value }: Place, role: Role): InputMedia | Refusal {
+  if (!isObject(value)) return unclear(name)
+  const uri = value['uri'] ?? undefined
+  const inline = isObject(value['inlineData']) ? value['inlineData'] : undefined
+  const bytes = value['bytesBase64Encoded'] ?? inline?.['data'] ?? undefined
+  if ((uri === undefined) === (bytes === undefined)) return unclear(name)
+  const type = value['mimeType'] ?? inline?.['mimeType'] ?? defaultType
+  const url = uri === undefined ? dataUri(bytes, type, name) : checkedUri(uri, name)
+  return url instanceof Refusal ? url : { kind: 'image', url, role }
+}
+
+const unclear = (name: string): Refusal =>
+  wrong(name, `'${name}' must have either 'uri' or 'bytesBase64Encoded' with 'mimeType'`)
+
+function checkedUri(uri: unknown, name: string): string | Refusal {
+  const param = `${name}.uri`
+  const inline = typeof uri === 'string' ? /^data:([^;,]*);base64,/i.exec(uri) : null
+  if (inline !== null) return dataUri((uri as string).slice(inline[0].length), inline[1], name)
+  if (typeof uri === 'string' && isAddress(uri)) return uri
+  return wrong(param, `'${param}' must be an http or https address, or data:image/…;base64`)
+}
+
+const isAddress = (url: string): boolean =>
+  url.length <= maxAddress && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url) && URL.canParse(url)
+
+function dataUri(bytes: unknown, type: unknown, name: string): string | Refusal {
+  if (typeof type !== 'string' || !/^image\/[a-z0-9.+-]{1,64}$/i.test(type)) {
+    return wrong(name, `'${name}' must be an image, such as image/png`)
+  }
+  if (typeof bytes !== 'string' || bytes === '') return wrong(name, `'${name}' holds no base64`)
+  if (bytes.length > maxBase64) {
+    const message = `'${name}' is larger than ${maxImageBytes} bytes`
+    return refuse('request_too_large', message, { param: name })
+  }
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bytes)) return wrong(name, `'${name}' holds no base64`)
+  return `data:${type};base64,${bytes}`
+}

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test'
+import { Refusal } from '../../contract/errors.ts'
+import type { VideoRequest } from '../../contract/task.ts'
+import { parseOperation } from './parse.ts'
+
+type Fields = Record<string, unknown>
+
+const read = (instance: Fields = {}, parameters?: unknown) =>
+  parseOperation({ instances: [{ prompt: 'a boat', ...instance }], parameters })
+
+function accepted(instance: Fields = {}, parameters?: unknown): VideoRequest {
+  const request = read(instance, parameters)
+  if (request instanceof Refusal) throw new Error(`refused: ${request.code} ${request.message}`)
+  return request
+}
+
+function expectRefused(request: VideoRequest | Refusal, code: string, param: string): void {
+  expect(request).toBeInstanceOf(Refusal)
+  const { code: given, extras } = request as Refusal
+  expect([given as string, extras.param]).toEqual([code, param])
+}
+
+const uri = (n = 1) => ({ uri: `https://pictures.example/${n}.png` })
+const bytes = { bytesBase64Encoded: 'aGk=', mimeType: 'image/png' }
+const inline = 'data:image/png;base64,aGk='
+
+test('a prompt alone is eight seconds at 720p, lying', () => {
+  const usual = { prompt: 'a boat', seconds: 8, resolution: '720p', ratio: '16:9', media: [] }
+  expect(read()).toEqual(usual as VideoRequest)
+  const nulls = { durationSeconds: null, aspectRatio: null, resolution: null, seed: null }
+  expect(read({ image: null }, { ...nulls, lastFrame: null, sampleCount: null })).toEqual(
+    usual as VideoRequest,
+  )
+  expect(read({}, null)).toEqual(usual as VideoRequest)
+})
+
+test('every parameter arrives', () => {
+  const more = { durationSeconds: 6, aspectRatio: '9:16', resolution: '1080p', seed: 0 }
+  expect(accepted({}, { ...more, sampleCount: 1, negativePrompt: 'rain' })).toEqual({
+    prompt: 'a boat',
+    seconds: 6,
+    resolution: '1080p',
+    ratio: '9:16',
+    seed: 0,
+    media: [],
+  })
+})
+
+describe('the instances', () => {
+  test.each([
+    [undefined],
+    [null],
+    [{}],
+    [[]],
+    [['a']],
+    [[null]],
+    [[{ prompt: 'a' }, { prompt: 'b' }]],
+  ])('%j are refused', (instances) => {
+    expectRefused(parseOperation({ instances }), 'invalid_request', 'instances')
+  })
+
+  test.each([[undefined], [null], [''], [' \n'], [5], ['a'.repeat(5_001)], ['🚢'.repeat(5_001)]])(
+    'need a prompt (case %#)',
+    (prompt) => expectRefused(read({ prompt }), 'invalid_request', 'instances[0].prompt'),
+  )
+
+  test('take a prompt of 5000 characters, of whatever kind', () => {
+    expect(accepted({ prompt: '🚢'.repeat(5_000) }).prompt).toHaveLength(10_000)
+  })
+})
+
+describe('the parameters', () => {
+  test.each([[[]], ['a'], [5]])('%j are refused', (parameters) => {
+    expectRefused(read({}, parameters), 'invalid_request', 'parameters')
+  })
+
+  test.each([4, 5, 6, 8, '4', '8'])('durationSeconds may be %p', (durationSeconds) => {
+    expect(accepted({}, { durationSeconds }).seconds).toBe(Number(durationSeconds))
+  })
+
+  test.each([[3], [9], [0], [-8], [4.5], ['8s'], [''], ['3'], [true], [[8]], [{}]])(
+    'durationSeconds may not be %j',
+    (durationSeconds) => {
+      const param = 'parameters.durationSeconds'
+      expectRefused(read({}, { durationSeconds }), 'invalid_duration', param)
+    },
+  )
+
+  test.each([['1080P'], ['4k'], ['480p'], [720], [''], [['720p']]])(
+    'resolution may not be %j',
+    (resolution) =>
+      expectRefused(read({}, { resolution }), 'invalid_resolution', 'parameters.resolution'),
+  )
+
+  test.each([['16x9'], [''], [1.78], ['0:1'], ['16:9 '], ['160:90']])(
+    'aspectRatio may not be %j',
+    (aspectRatio) =>
+      expectRefused(read({}, { aspectRatio }), 'invalid_request', 'parameters.aspectRatio'),
+  )
+
+  test.each([['7'], [-1], [1.5], [2_147_483_648], [true]])('seed may not be %j', (seed) => {
+    expectRefused(read({}, { seed }), 'invalid_seed', 'parameters.seed')
+  })
+
+  test.each([[2], [0], ['2'], [true]])('sampleCount may not be %j', (sampleCount) => {
+    expectRefused(read({}, { sampleCount }), 'invalid_request', 'parameters.sampleCount')
+  })
+})
+
+describe('pictures', () => {
+  const everything = { image: uri(1), lastFrame: uri(2) }
+  const references = [{ image: uri(3), referenceType: 'asset' }, { image: bytes }]
+  const expected = [
+    { kind: 'image', url: uri(1).uri, role: 'first_frame' },
+    { kind: 'image', url: uri(2).uri, role: 'last_frame' },
+    { kind: 'image', url: uri(3).uri, role: 'reference' },
+    { kind: 'image', url: inline, role: 'reference' },
+  ] as const
+
+  test('are taken in the instance and in the parameters', () => {
+    const all = { ...everything, referenceImages: references }
+    expect(accepted(all).media).toEqual(expected)
+    expect(accepted({}, all).media).toEqual(expected)
+    const { image, ...rest } = all
+    expect(accepted({ image }, rest).media).toEqual(expected)
+  })
+
+  test.each<[Fields, string]>([
+    [bytes, inline],
+    [{ bytesBase64Encoded: 'aGk=' }, inline],
+    [{ uri: inline }, inline],
+    [{ inlineData: { data: 'aGk=', mimeType: 'image/webp' } }, 'data:image/webp;base64,aGk='],
+    [uri(), uri().uri],
+    [{ uri: 'http://pictures.example/a?b=c' }, 'http://pictures.example/a?b=c'],
+  ])('may be given as %j', (image, url) => {
+    expect(accepted({ image }).media).toEqual([{ kind: 'image', url, role: 'first_frame' }])
+  })
+
+  test('of references may stand without a wrapper', () => {
+    expect(accepted({ referenceImages: [bytes] }).media[0]!.url).toBe(inline)
+  })
+
+  test.each<[unknown, string]>([
+    ['https://pictures.example/a.png', ''],
+    [[uri()], ''],
+    [{ gcsUri: 'gs://b/a.png' }, ''],
+    [{ mimeType: 'image/png' }, ''],
+    [{ ...uri(), ...bytes }, ''],
+    [{ ...bytes, mimeType: 'video/mp4' }, ''],
+    [{ ...bytes, mimeType: 'image/png;x,y' }, ''],
+    [{ bytesBase64Encoded: 'no base64!', mimeType: 'image/png' }, ''],
+    [{ bytesBase64Encoded: '', mimeType: 'image/png' }, ''],
+    [{ bytesBase64Encoded: 7, mimeType: 'image/png' }, ''],
+    [{ uri: 'data:text/html;base64,aGk=' }, ''],
+    [{ uri: 'gs://b/a.png' }, '.uri'],
+    [{ uri: 'file:///etc/passwd' }, '.uri'],
+    [{ uri: 'data:image/png,aGk=' }, '.uri'],
+    [{ uri: 7 }, '.uri'],
+    [{ uri: `https://pictures.example/${'a'.repeat(9_000)}` }, '.uri'],
+  ])('may not be given as %j', (image, part) => {
+    expectRefused(read({ image }), 'invalid_request', `instances[0].image${part}`)
+  })
+
+  test('may not be too large', () => {
+    const image = { bytesBase64Encoded: 'A'.repeat(28_000_000), mimeType: 'image/png' }
+    expectRefused(read({ image }), 'request_too_large', 'instances[0].image')
+  })
+
+  test('may not be given twice', () => {
+    expectRefused(read({ image: uri() }, { image: uri() }), 'invalid_request', 'parameters.image')
+  })
+
+  test('at the end need one at the beginning', () => {
+    expectRefused(read({ lastFrame: uri() }), 'invalid_request', 'instances[0].image')
+  })
+
+  test('to refer to are at most three, in a list', () => {
+    const many = (n: number) => ({ referenceImages: Array(n).fill({ image: uri() }) })
+    const param = 'parameters.referenceImages'
+    expect(accepted({}, many(3)).media).toHaveLength(3)
+    expectRefused(read({}, many(4)), 'too_many_images', param)
+    expectRefused(read({}, { referenceImages: { a: 1 } }), 'invalid_request', param)
+    const wrong = read({ referenceImages: [{ image: uri() }, { image: 'x' }] })
+    expectRefused(wrong, 'invalid_request', 'instances[0].referenceImages[1].image')
+  })
+
+  test('that move are not taken', () => {
+    expectRefused(read({ video: uri() }), 'invalid_request', 'instances[0].video')
+    expectRefused(read({}, { video: uri() }), 'invalid_request', 'instances[0].video')
+  })
+})

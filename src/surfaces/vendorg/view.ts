@@ -1,0 +1,70 @@
+// A task as the operation callers of this interface know. Addresses in it are the gateway's own.
+import { type RefusalCode, refusals } from '../../contract/errors.ts'
+import { isEnd, type Task } from '../../contract/task.ts'
+import { nativeSize } from '../../contract/video-size.ts'
+import type { AnswerHeaders } from '../../http/exchange.ts'
+import { type RpcStatus, rpcNumberOf, rpcStatusOf } from '../../http/rpc-status.ts'
+import { fileAddress, operationName } from './names.ts'
+
+/** How long a caller should wait between two looks. */
+export const pollSeconds = 6
+
+export const pollHeaders = (task: Task): AnswerHeaders | undefined =>
+  isEnd(task.state) ? undefined : { 'retry-after': String(pollSeconds) }
+
+export function operationOf(task: Task, publicUrl: string, version: string): object {
+  const name = operationName(task.id)
+  if (!isEnd(task.state)) return { name, done: false }
+  if (task.state !== 'succeeded') return { name, done: true, error: errorOf(task) }
+  const video = { uri: fileAddress(publicUrl, version, task.id) }
+  const sample = { video, metadata: metadataOf(task) }
+  return {
+    name,
+    done: true,
+    response: { generateVideoResponse: { generatedSamples: [sample] } },
+  }
+}
+
+function metadataOf(task: Task): object {
+  const { request, usage } = task
+  const size = sizeOf(task)
+  return {
+    durationSeconds: usage?.outputSeconds ?? request.seconds,
+    ...(size !== undefined && { size }),
+  }
+}
+
+/** Undefined when the shape follows the caller's own pictures, which the gateway has not seen. */
+function sizeOf({ model, protocol, request }: Task): string | undefined {
+  const { ratio, resolution, media } = request
+  if (ratio === undefined && media.length > 0) return undefined
+  if (protocol === 'arkvendor') {
+    const size = nativeSize(model, resolution, ratio ?? '16:9')
+    return size && `${size.width}x${size.height}`
+  }
+  const [across, down] = (ratio ?? '16:9').split(':').map(Number)
+  if (!across || !down) return undefined
+  const short = Number.parseInt(resolution, 10)
+  const long = Math.round((short * Math.max(across, down)) / Math.min(across, down))
+  return across >= down ? `${long}x${short}` : `${short}x${long}`
+}
+
+/** SDKs of this interface want a number; the gateway's own word stands beside it. */
+function errorOf({ state, error }: Task): object {
+  if (state === 'cancelled') return rpcError('CANCELLED', 'the task was cancelled', 'cancelled')
+  const { code, message } = error ?? {
+    code: 'upstream_error',
+    message: 'the video could not be made',
+  }
+  return rpcError(rpcStatusOf(httpStatusOf(code)), message, code)
+}
+
+const rpcError = (status: RpcStatus, message: string, reason: string) => ({
+  code: rpcNumberOf(status),
+  message,
+  status,
+  reason,
+})
+
+const httpStatusOf = (code: string): number =>
+  Object.hasOwn(refusals, code) ? refusals[code as RefusalCode].status : 500

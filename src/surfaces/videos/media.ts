@@ -1,0 +1,185 @@
+// The pictures and videos of a request: where callers put them, which is which, and whether the
+// model takes them. Nothing is fetched here; the upstream does that.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { InputMedia } from '../../contract/task.ts'
+import { isUpload, type Upload } from '../../http/read-form.ts'
+import { isObject } from '../../lib/json.ts'
+import { type Fields, wrong } from '../text/fields.ts'
+import { type InputRule, mostImages, mostVideos } from './rules.ts'
+
+const maxAddress = 8_192
+export const maxImageBytes = 20 * 1024 * 1024
+const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
+const mostItems = mostImages + mostVideos
+
+type Found = InputMedia[] | Refusal
+
+/** In the order they came: input_reference, input_image, then references.video. */
+export function mediaIn(fields: Fields, model: string, rule: InputRule, form: boolean): Found {
+  const referred = referencesIn(fields['input_reference'])
+  if (referred instanceof Refusal) return referred
+  const image = imageIn(fields['input_image'])
+  if (image instanceof Refusal) return image
+  const videos = videosIn(fields['references'], form)
+  if (videos instanceof Refusal) return videos
+  const given = [...referred, ...image]
+  const param = referred.length === 0 && image.length > 0 ? 'input_image' : 'input_reference'
+  const problem = judge(given, videos.length, param, model, rule)
+  return problem ?? [...given, ...videos]
+}
+
+/** Undefined when the model takes all of it. */
+function judge(
+  given: InputMedia[],
+  videos: number,
+  param: string,
+  model: string,
+  rule: InputRule,
+): Refusal | undefined {
+  const images = given.filter(({ kind }) => kind === 'image').length
+  const lastClip = given.findLastIndex(({ kind }) => kind === 'video')
+  if (lastClip >= 0 && rule.clips === 'none') {
+    const place = rule.videos[1] > 0 ? "; videos go into 'references.video'" : ''
+    return wrong(param, `${model} takes no video in '${param}'${place}`)
+  }
+  if (lastClip > 0 && rule.clips === 'first') {
+    return wrong(param, `${model} takes one video in '${param}', as its first item`)
+  }
+  if (images > 0 && rule.images[1] === 0) return wrong(param, `${model} takes no images`)
+  if (images > rule.images[1]) return tooMany(param, model, rule.images[1])
+  if (videos > rule.videos[1]) {
+    const most = rule.videos[1] === 0 ? 'no videos here' : `at most ${rule.videos[1]}`
+    return wrong('references.video', `${model} takes ${most}`)
+  }
+  const total = given.length + videos
+  if (total > rule.total[1]) return tooMany(param, model, rule.total[1])
+  if (videos < rule.videos[0]) {
+    return wrong('references.video', `${model} needs a video in 'references.video'`)
+  }
+  if (images < rule.images[0] || total < rule.total[0]) {
+    return wrong('input_reference', `${model} needs an input, such as an image`)
+  }
+  return undefined
+}
+
+const tooMany = (param: string, model: string, most: number): Refusal =>
+  refuse('too_many_images', `${model} takes at most ${most} in '${param}'`, { param })
+
+function referencesIn(value: unknown): Found {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) return listOf(referenceAt(value, 'input_reference'))
+  if (value.length > mostItems) {
+    const message = `'input_reference' has more than ${mostItems} items`
+    return refuse('too_many_images', message, { param: 'input_reference' })
+  }
+  return all(value.map((each, index) => referenceAt(each, `input_reference[${index}]`)))
+}
+
+/** Which kind it is says the key; a bare address says it by its ending. */
+function referenceAt(value: unknown, place: string): InputMedia | Refusal {
+  if (typeof value === 'string')
+    return mediumOf(isVideoAddress(value) ? 'video' : 'image', value, place)
+  if (isUpload(value)) return mediumOf('image', value, place)
+  if (!isObject(value)) return misplaced(place)
+  const image = urlOf(value['image_url'])
+  const video = urlOf(value['video_url'])
+  if ((image === undefined) === (video === undefined)) return misplaced(place)
+  return image === undefined ? mediumOf('video', video, place) : mediumOf('image', image, place)
+}
+
+const misplaced = (place: string): Refusal =>
+  wrong('input_reference', `'${place}' must be an address, {image_url} or {video_url}`)
+
+/** `{image_url: '…'}` and `{image_url: {url: '…'}}` mean the same. */
+function urlOf(value: unknown): unknown {
+  const url = isObject(value) && !isUpload(value) ? (value['url'] ?? 0) : value
+  return url ?? undefined
+}
+
+const isVideoAddress = (url: string): boolean => /^https?:[^?#]*\.(?:mp4|mov)(?:[?#]|$)/i.test(url)
+
+function imageIn(value: unknown): Found {
+  if (value === undefined || value === null) return []
+  if (typeof value === 'string' && isVideoAddress(value)) {
+    return wrong('input_image', "'input_image' must be an image, not a video")
+  }
+  return listOf(mediumOf('image', value, 'input_image'))
+}
+
+function videosIn(references: unknown, form: boolean): Found {
+  if (references === undefined || references === null) return []
+  if (!isObject(references)) return wrong('references', "'references' must be an object")
+  const video = references['video'] ?? []
+  // A list of one cannot be told from a text in some forms.
+  const list = form && typeof video === 'string' ? [video] : video
+  if (!Array.isArray(list)) {
+    return wrong('references.video', "'references.video' must be a list of addresses")
+  }
+  if (list.length > mostItems) {
+    return wrong('references.video', `'references.video' has more than ${mostItems} items`)
+  }
+  return all(list.map((each, index) => mediumOf('video', each, `references.video[${index}]`)))
+}
+
+const listOf = (medium: InputMedia | Refusal): Found =>
+  medium instanceof Refusal ? medium : [medium]
+
+const all = (media: (InputMedia | Refusal)[]): Found =>
+  media.find((each) => each instanceof Refusal) ?? (media as InputMedia[])
+
+function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): InputMedia | Refusal {
+  const param = place.replace(/\[\d+\]$/, '')
+  if (isUpload(value)) return uploaded(kind, value, place, param)
+  if (typeof value !== 'string') return wrong(param, `'${place}' must be an address`)
+  if (kind === 'image' && /^data:/i.test(value)) return inline(value, place, param)
+  if (!isAddress(value)) {
+    const other = kind === 'image' ? ', or data:image/…;base64' : ''
+    return wrong(param, `'${place}' must be an http or https address${other}`)
+  }
+  return { kind, url: value }
+}
+
+const isAddress = (url: string): boolean =>
+  url.length <= maxAddress && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url) && URL.canParse(url)
+
+function inline(url: string, place: string, param: string): InputMedia | Refusal {
+  const head = /^data:image\/[a-z0-9.+-]{1,64};base64,/i.exec(url)?.[0]
+  if (head === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
+  if (url.length - head.length > maxBase64) return tooLarge(place, param)
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(url.slice(head.length))) {
+    return wrong(param, `'${place}' holds no base64`)
+  }
+  return { kind: 'image', url }
+}
+
+function uploaded(
+  kind: InputMedia['kind'],
+  { type, bytes }: Upload,
+  place: string,
+  param: string,
+): InputMedia | Refusal {
+  const known = /^image\/[a-z0-9.+-]{1,64}$/i.exec(type.split(';', 1)[0]!.trim())?.[0]
+  const vague = type === '' || type.startsWith('application/octet-stream')
+  const imageType = known ?? (vague ? typeByContent(bytes) : undefined)
+  if (kind === 'video' || imageType === undefined || bytes.length === 0) {
+    return wrong(param, `the file '${place}' must be an image; a video is given by its address`)
+  }
+  if (bytes.length > maxImageBytes) return tooLarge(place, param)
+  return { kind, url: `data:${imageType};base64,${Buffer.from(bytes).toString('base64')}` }
+}
+
+/** How files of each type begin; WebP has its size before its name. */
+const beginnings: readonly [type: string, pattern: RegExp][] = [
+  ['image/png', /^\x89PNG/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/webp', /^RIFF.{4}WEBP/s],
+  ['image/bmp', /^BM/],
+]
+
+function typeByContent(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
+  return beginnings.find(([, pattern]) => pattern.test(start))?.[0]
+}
+
+const tooLarge = (place: string, param: string): Refusal =>
+  refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })

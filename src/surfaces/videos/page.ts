@@ -1,0 +1,43 @@
+// One page of a caller's videos: which one was asked for, and how it looks.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Task } from '../../contract/task.ts'
+import { viewOf } from './view.ts'
+
+export interface Page {
+  limit: number
+  order: 'asc' | 'desc'
+  after?: string
+}
+
+const mostRows = 100
+const defaultRows = 20
+
+export const isVideoId = (id: string): boolean => /^video_[a-z0-9]{1,64}$/.test(id)
+
+export function pageIn(query: URLSearchParams): Page | Refusal {
+  const limit = query.get('limit') ?? String(defaultRows)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostRows) {
+    return wrong('limit', `'limit' must be a whole number from 1 to ${mostRows}`)
+  }
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') return wrong('order', "'order' must be 'asc' or 'desc'")
+  const after = query.get('after')
+  if (after === null) return { limit: Number(limit), order }
+  if (!isVideoId(after)) return wrong('after', "'after' must be the id of a video")
+  return { limit: Number(limit), order, after }
+}
+
+const wrong = (param: string, message: string): Refusal =>
+  refuse('invalid_request', message, { param })
+
+/** `tasks` has one more than the page when there is a next one. */
+export function pageBody(tasks: readonly Task[], { limit }: Page, publicUrl: string): object {
+  const shown = tasks.slice(0, limit)
+  return {
+    object: 'list',
+    data: shown.map((task) => viewOf(task, publicUrl)),
+    first_id: shown[0]?.id ?? null,
+    last_id: shown.at(-1)?.id ?? null,
+    has_more: tasks.length > limit,
+  }
+}

@@ -1,0 +1,76 @@
+// What each video model takes, as rows: a new model is a row. Knows names and numbers, no fields.
+
+type Range = readonly [least: number, most: number]
+
+export interface InputRule {
+  /** Pictures of `input_reference` and `input_image`. */
+  images: Range
+  /** Videos of `references.video`. */
+  videos: Range
+  /** Whether `input_reference` may hold videos too: as its first item, or anywhere. */
+  clips: 'none' | 'first' | 'any'
+  /** All of these together. */
+  total: Range
+  /** Nothing but a text says what to film. */
+  needsPrompt: boolean
+}
+
+/** More than any model takes; a model without a limit of its own has these. */
+export const mostImages = 9
+export const mostVideos = 5
+const mostMedia = mostImages + mostVideos
+
+const rule = (images: Range, videos: Range, more: Partial<InputRule> = {}): InputRule => ({
+  images,
+  videos,
+  clips: 'none',
+  total: [0, mostMedia],
+  needsPrompt: false,
+  ...more,
+})
+
+const textOnly = rule([0, 0], [0, 0], { needsPrompt: true })
+const optionalImages: Range = [0, mostImages]
+
+const rules: Readonly<Record<string, InputRule>> = {
+  'vfb-1.1-t2v': textOnly,
+  'vfb-1.1-i2v': rule([1, 1], [0, 0]),
+  'vfb-1.1-r2v': rule([1, 9], [0, 0]),
+  'vfb-1.0-i2v': rule([1, mostImages], [0, 0]),
+  'vfb-1.0-r2v': rule([1, mostImages], [0, 0]),
+  'vfb-1.0-video-edit': rule(optionalImages, [0, mostVideos], { total: [1, mostMedia] }),
+  'vfa-2.7-t2v': textOnly,
+  'vfa-2.7-i2v': rule([0, 2], [0, 0], { clips: 'first', total: [1, 2] }),
+  'vfa-2.7-r2v': rule(optionalImages, [1, mostVideos]),
+  'vfa-2.7-videoedit': rule(optionalImages, [1, 1]),
+}
+
+/** A model the operator declared: its upstream judges the rest. */
+const anyInput = rule(optionalImages, [0, mostVideos], { clips: 'any' })
+
+/** A dated name takes what its undated one does. */
+const undated = (model: string): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
+
+export function ruleFor(model: string): InputRule {
+  const name = undated(model)
+  return Object.hasOwn(rules, name) ? rules[name]! : anyInput
+}
+
+export const mostSeconds = 15
+export const defaultSeconds = 5
+const leastByFamily: readonly [prefix: string, seconds: number][] = [
+  ['vfb-', 3],
+  ['', 2],
+]
+
+export const leastSeconds = (model: string): number =>
+  leastByFamily.find(([prefix]) => model.startsWith(prefix))![1]
+
+/** Width to height, as upstreams name it. */
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '5:4', '4:5', '21:9', '9:21']
+
+export const ratioOf = (width: number, height: number): string | undefined =>
+  ratios.find((ratio) => {
+    const [across, down] = ratio.split(':').map(Number)
+    return width * down! === height * across!
+  })
