@@ -85,12 +85,13 @@ export async function leaseDueTasks(
   return rows.map((row) => ({ task: shape(row), fence: row.fence + 1 }))
 }
 
-/** When the next live task is due; undefined when there is none. */
-export async function nextDueMs(db: Kysely<Schema>): Promise<number | undefined> {
+/** When the next live task is due that nobody works on; undefined when there is none. */
+export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
   const row = await db
     .selectFrom('tasks')
     .select('next_check_at_ms')
     .where('state', 'in', liveStates)
+    .where('lease_until_ms', '<=', nowMs)
     .orderBy('next_check_at_ms')
     .limit(1)
     .executeTakeFirst()

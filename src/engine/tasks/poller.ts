@@ -53,12 +53,14 @@ export class Poller {
     try {
       const limit = mostAtOnce - this.#running
       const lease = { owner: this.#owner, nowMs, untilMs: nowMs + leaseMs, limit }
-      const due =
-        limit <= 0 || !engine.store.healthy
-          ? []
-          : await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.engine, lease))
-      for (const leased of due) this.#advance(engine, leased)
-      nextMs = Math.min(nextMs, (await nextDueMs(engine.store.read)) ?? nextMs)
+      if (limit > 0 && engine.store.healthy) {
+        const seen = await engine.store.tx(async (tx) => ({
+          due: await leaseDueTasks(tx, engine.store.engine, lease),
+          nextMs: await nextDueMs(tx, nowMs),
+        }))
+        for (const leased of seen.due) this.#advance(engine, leased)
+        nextMs = Math.min(nextMs, seen.nextMs ?? nextMs)
+      }
     } catch (error) {
       engine.log.warn('tasks could not be looked after', { error })
     } finally {

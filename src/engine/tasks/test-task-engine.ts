@@ -183,7 +183,10 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
   }
   /** Turns the clock to when the next is due, and looks after it. */
   const tick = async (): Promise<void> => {
-    clock.ms = Math.max(clock.ms, (await nextDueMs(engine.store.read)) ?? clock.ms)
+    clock.ms = Math.max(
+      clock.ms,
+      (await nextDueMs(engine.store.read, Number.MAX_SAFE_INTEGER)) ?? clock.ms,
+    )
     await advance()
   }
   return {
