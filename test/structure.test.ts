@@ -54,7 +54,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 /** Folders whose members are strangers to each other and meet only in their index.ts. */
 const separate = ['src/providers', 'src/surfaces']
 /** What members of a separate folder have in common; it knows none of them. */
-const shared = ['src/surfaces/surface.ts', 'src/surfaces/text/', 'src/providers/text/']
+const shared = [
+  'src/surfaces/surface.ts',
+  'src/surfaces/text/',
+  'src/providers/text/',
+  'src/providers/tasks/',
+]
 const sqlPackages = ['kysely', 'pg', 'bun:sqlite']
 const maxLines = 350
 

@@ -1,8 +1,9 @@
 // One question about a task. A question that fails leaves the task as it was.
 import type { Checked, Stop, TaskUpstream } from '../../contract/provider.ts'
+import { isGood, listen } from '../tasks/listen.ts'
 import { notAnswered } from '../text/errors.ts'
+import { headersFor, taskAddress } from './address.ts'
 import { errorOf, requestIdOf, textOf } from './errors.ts'
-import { headersFor, isGood, listen, taskAddress } from './listen.ts'
 import { readReport } from './task-report.ts'
 
 export async function checkTask(

@@ -2,8 +2,8 @@
 // text, where a caller has no use for it.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
+import { type Heard, isGood } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
-import { type Heard, isGood } from './listen.ts'
 
 type Meaning = Pick<UpstreamError, 'code' | 'about'>
 

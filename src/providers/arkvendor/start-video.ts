@@ -2,10 +2,11 @@
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { type Heard, isGood, listen } from '../tasks/listen.ts'
 import { failure, notAnswered } from '../text/errors.ts'
+import { headersFor, tasksAddress } from './address.ts'
 import { bodyFor, versionFor } from './body-for.ts'
 import { errorOf, requestIdOf, textOf } from './errors.ts'
-import { type Heard, headersFor, isGood, listen, tasksAddress } from './listen.ts'
 
 /** Printable, and not only dots, which would mean another place in an address. */
 const taskId = /^(?!\.+$)[\x21-\x7e]{1,200}$/

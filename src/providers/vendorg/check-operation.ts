@@ -1,8 +1,9 @@
 // One question about an operation. A question that fails leaves the task as it was.
 import type { Checked, Stop, TaskUpstream } from '../../contract/provider.ts'
+import { isGood, type Json, listen } from '../tasks/listen.ts'
 import { failure, notAnswered } from '../text/errors.ts'
+import { headersFor, isOperationName } from './address.ts'
 import { errorOf, requestIdOf, textOf } from './errors.ts'
-import { headersFor, isGood, isOperationName, type Json, listen } from './listen.ts'
 import { readOperation } from './operation.ts'
 
 export async function checkOperation(

@@ -2,8 +2,8 @@
 // word in answers, and by a number inside an operation.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
+import { type Heard, isGood, type Json } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
-import { type Heard, isGood, type Json } from './listen.ts'
 
 type Meaning = Pick<UpstreamError, 'code' | 'about'>
 

@@ -2,9 +2,9 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Json } from '../tasks/listen.ts'
 import { failure } from '../text/errors.ts'
 import { failureOf, textOf } from './errors.ts'
-import type { Json } from './listen.ts'
 
 const mostSamples = 8
 const mostReasons = 8

@@ -3,10 +3,11 @@
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { type Heard, isGood, listen } from '../tasks/listen.ts'
 import { failure, notAnswered } from '../text/errors.ts'
+import { headersFor, isOperationName } from './address.ts'
 import { errorOf, requestIdOf, textOf } from './errors.ts'
 import { bodyFor } from './hand-over.ts'
-import { type Heard, headersFor, isGood, isOperationName, listen } from './listen.ts'
 
 /** Failures that come before the first byte of a request is out. */
 const unsent: readonly unknown[] = ['unreachable', 'tls', 'timeout']

@@ -1,8 +1,9 @@
 // Asks for the end of a task. The upstream grants it only while the task waits for its turn.
 import type { Stop, TaskUpstream, UpstreamError, VideoProvider } from '../../contract/provider.ts'
+import { type Heard, isGood, listen } from '../tasks/listen.ts'
 import { notAnswered } from '../text/errors.ts'
+import { headersFor, taskAddress } from './address.ts'
 import { errorOf, textOf } from './errors.ts'
-import { type Heard, headersFor, isGood, listen, taskAddress } from './listen.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
 

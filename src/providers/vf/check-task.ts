@@ -1,9 +1,10 @@
 // One question about a task. A question that fails leaves the task as it was.
 import type { Checked, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
+import { isGood, type Json, listen } from '../tasks/listen.ts'
 import { notAnswered } from '../text/errors.ts'
+import { headersFor, taskAddress } from './address.ts'
 import { errorOf, requestIdOf } from './errors.ts'
-import { headersFor, isGood, type Json, listen, taskAddress } from './listen.ts'
 import { readReport } from './task-report.ts'
 
 export async function checkTask(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { Json } from '../tasks/listen.ts'
 import { answerOf } from '../text/test-door.ts'
 import { errorOf } from './errors.ts'
-import type { Json } from './listen.ts'
 
 function read(status: number, body: Json, headers: Record<string, string> = {}) {
   const text = JSON.stringify(body)

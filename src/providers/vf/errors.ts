@@ -1,8 +1,8 @@
 // The upstream's words for a refusal, in those of the error table. Its codes come in families, with
 // the particulars after a dot.
 import type { UpstreamError } from '../../contract/provider.ts'
+import { type Heard, isGood, type Json } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
-import { type Heard, isGood, type Json } from './listen.ts'
 
 type Meaning = Pick<UpstreamError, 'code' | 'about'>
 

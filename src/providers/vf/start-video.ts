@@ -3,10 +3,11 @@
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { type Heard, isGood, listen } from '../tasks/listen.ts'
 import { failure, notAnswered } from '../text/errors.ts'
+import { headersFor } from './address.ts'
 import { errorOf, requestIdOf, textOf } from './errors.ts'
 import { inputFor, parametersFor } from './hand-over.ts'
-import { type Heard, headersFor, isGood, listen } from './listen.ts'
 
 const path = '/api/v1/services/aigc/video-generation/video-synthesis'
 

@@ -2,9 +2,9 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Json } from '../tasks/listen.ts'
 import { failureOf, textOf } from './errors.ts'
 import { takesVideo } from './hand-over.ts'
-import type { Json } from './listen.ts'
 
 /** Its own words first; the others have been seen at services that speak the same protocol. */
 const statuses: ReadonlyMap<string, TaskReport['state']> = new Map([

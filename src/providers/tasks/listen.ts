@@ -27,20 +27,14 @@ export interface Silence {
   cause: unknown
 }
 
-export const headersFor = (upstream: TaskUpstream): Record<string, string> => ({
-  'x-goog-api-key': upstream.key,
+/** What every question carries besides its key. */
+export const plainHeaders = {
   accept: 'application/json',
   'accept-encoding': 'identity',
   'user-agent': 'model-gateway',
-})
+} as const
 
 export const isGood = (status: number): boolean => status >= 200 && status < 300
-
-/** A name that is a plain path below the version: nothing in it leads elsewhere. */
-export const isOperationName = (name: string): boolean =>
-  name.length <= 300 &&
-  /^(?:[\w~@:.-]+\/){0,8}operations\/[\w~@:.-]+$/.test(name) &&
-  !name.split('/').some((part) => /^\.+$/.test(part))
 
 export async function listen(
   call: ReturnType<HttpDoor['post']>,
