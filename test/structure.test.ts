@@ -57,6 +57,7 @@ const separate = ['src/providers', 'src/surfaces']
 const shared = [
   'src/surfaces/surface.ts',
   'src/surfaces/text/',
+  'src/surfaces/media/',
   'src/providers/text/',
   'src/providers/tasks/',
 ]

@@ -13,7 +13,7 @@ import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
 import { answer } from '../../http/render-error.ts'
 import { Caller, callerOf, type Surface, type SurfaceDeps } from '../surface.ts'
-import { serveContent } from './content.ts'
+import { serveVideo } from './content.ts'
 import { isVideoId, pageBody, pageIn } from './page.ts'
 import { parseVideo } from './parse.ts'
 import { pollHeaders, viewOf } from './view.ts'
@@ -33,7 +33,7 @@ export const videos: Surface = {
     )
     // The router asks this for HEAD too.
     app.get('/v1/videos/:id/content', ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task) => serveContent(engine, x, task)),
+      withTask(engine, x, req.param('id'), (task) => serveVideo(engine, x, task)),
     )
     app.delete('/v1/videos/:id', ({ env: { exchange: x }, req }) =>
       withTask(engine, x, req.param('id'), (task, token) => remove(engine, x, task, token)),
