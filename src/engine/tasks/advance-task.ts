@@ -3,6 +3,7 @@
 import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { ensure } from '../../lib/ensure.ts'
 import { type LeasedTask, updateTask } from '../../store/tasks.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
@@ -26,12 +27,13 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   if (home === undefined) return later(engine, { ...task }, fence, afterFailureMs(5, engine.random))
   const { route, key } = home
   const stop = new Cancellation()
-  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const { video } = engine.providers.get(task.protocol) ?? {}
+  ensure(video !== undefined, `provider ${task.protocol} makes videos`)
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, route, key, deadline)
-  const checked = await video?.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await video.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
   const asked: Task = { ...task, checks: task.checks + 1 }
-  if (checked?.kind !== 'report') {
+  if (checked.kind !== 'report') {
     return later(engine, asked, fence, afterFailureMs(task.checks, engine.random))
   }
   return apply(engine, asked, fence, checked.report)

@@ -47,7 +47,7 @@ describe.each([...engines])('a create on %s', (on) => {
   test('has its row and its hold before the upstream hears of it', async () => {
     const seen: unknown[] = []
     it.script.start = async () => {
-      const task = await it.only()
+      const task = await it.single()
       seen.push(task.state, await it.booked(task.id))
       return { kind: 'started', upstreamId: 'up-1', upstreamRequestId: undefined }
     }
@@ -59,7 +59,7 @@ describe.each([...engines])('a create on %s', (on) => {
     const poor = await it.open('poor', holdNanos - 1n)
     expect(await it.create({}, poor)).toMatchObject({ code: 'insufficient_quota' })
     expect(it.script.starts).toBe(0)
-    expect(await failureOf(it.only())).toBe('0 tasks')
+    expect(await failureOf(it.single())).toBe('0 tasks')
     const enough = await it.open('enough', holdNanos)
     expect(await it.create({}, enough)).toMatchObject({ state: 'queued' })
     expect(await it.create({}, enough)).toMatchObject({ code: 'insufficient_quota' })
@@ -80,7 +80,7 @@ describe.each([...engines])('a create on %s', (on) => {
     expect(refusal.code).toBe('upstream_error')
     expect(refusal.message).toContain('bad prompt')
     expect(refusal.message).not.toContain('10.0.0.7')
-    const task = await it.only()
+    const task = await it.single()
     expect(task).toMatchObject({ state: 'failed', chargeNanos: 0n, finishedAtMs: it.clock.ms })
     expect(task.error!.message).toBe(refusal.message)
     expect(await it.booked(task.id)).toEqual([
@@ -102,7 +102,7 @@ describe.each([...engines])('a create on %s', (on) => {
     it.script.start = start
     const refusal = await refused()
     expect(refusal.code).toBe('upstream_outcome_unknown')
-    const { id } = await it.only()
+    const { id } = await it.single()
     expect(refusal.message).toContain(id)
     for (const afterMs of [0, 5 * minute, 15 * minute - 1]) {
       it.clock.ms = (await it.row(id)).createdAtMs + afterMs
@@ -128,7 +128,7 @@ describe.each([...engines])('a create on %s', (on) => {
     it.script.start = () => new Promise(() => {})
     void it.create()
     await until(() => it.script.starts === 1)
-    const { id, createdAtMs } = await it.only()
+    const { id, createdAtMs } = await it.single()
     it.clock.ms = createdAtMs + minute
     expect(await it.advance()).toBe(0)
     await it.tick()
@@ -148,7 +148,7 @@ describe.each([...engines])('a create on %s', (on) => {
     const creating = made()
     await until(() => it.script.starts === 1)
     await it.tick()
-    const { id, state } = await it.only()
+    const { id, state } = await it.single()
     expect(state).toBe('unknown')
     answer.resolve({ kind: 'started', upstreamId: 'up-late', upstreamRequestId: undefined })
     expect(await creating).toMatchObject({ id, state: 'queued', upstreamId: 'up-late' })
@@ -163,7 +163,7 @@ describe.each([...engines])('a create on %s', (on) => {
     await it.tick()
     answer.resolve({ kind: 'refused', error: anError() })
     expect(await creating).toMatchObject({ code: 'upstream_error' })
-    const task = await it.only()
+    const task = await it.single()
     expect(task.state).toBe('failed')
     expect(await it.booked(task.id)).toHaveLength(2)
     expect(it.engine.ledger.usable(it.token.accountId)).toBe(true)
@@ -174,7 +174,7 @@ describe.each([...engines])('a create on %s', (on) => {
     it.script.start = () => answer.promise
     const creating = made()
     await until(() => it.script.starts === 1)
-    const { id, createdAtMs } = await it.only()
+    const { id, createdAtMs } = await it.single()
     it.clock.ms = createdAtMs + 16 * minute
     await it.advance()
     answer.resolve({ kind: 'started', upstreamId: 'up-late', upstreamRequestId: undefined })

@@ -200,7 +200,7 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     advance,
     tick,
     row: async (id: string): Promise<Task> => (await findTaskRow(engine.store.read, id))!,
-    only: async (): Promise<Task> => {
+    single: async (): Promise<Task> => {
       const { items } = await listTaskRows(engine.store.read, { limit: 2 })
       if (items.length !== 1) throw new Error(`${items.length} tasks`)
       return items[0]!
