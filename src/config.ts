@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Environment, parseConfigFile } from './config-file.ts'
 import { asCidr, type FileDeclaration, nearestName } from './contract/declarations.ts'
+import { type CrashAt, type CrashPoint, crashPoints } from './lib/crash-point.ts'
 
 export { ConfigError } from './config-file.ts'
 
@@ -30,6 +31,8 @@ export interface Config {
   egressAllow: readonly string[]
   workers: number
   logLevel: (typeof logLevels)[number]
+  /** For tests of recovery: die at this point. */
+  crashAt?: CrashAt
   file: FileDeclaration
   limits: Limits
 }
@@ -80,6 +83,7 @@ const variables = [
   'GATEWAY_EGRESS_ALLOW',
   'GATEWAY_WORKERS',
   'GATEWAY_LOG',
+  'GATEWAY_CRASH_AT',
 ] as const
 type Variable = (typeof variables)[number]
 
@@ -91,6 +95,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   const redisUrl = readRedisUrl(get('GATEWAY_REDIS_URL'))
   const adminToken = readAdminToken(get('GATEWAY_ADMIN_TOKEN'))
   const masterKey = readMasterKey(get('GATEWAY_MASTER_KEY'))
+  const crashAt = readCrashAt(get('GATEWAY_CRASH_AT'))
   const settings = {
     host: readHost(get('GATEWAY_HOST') ?? '127.0.0.1'),
     port: readPort(get('GATEWAY_PORT') ?? '8080'),
@@ -105,6 +110,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     ...(redisUrl === undefined ? {} : { redisUrl }),
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(masterKey === undefined ? {} : { masterKey }),
+    ...(crashAt === undefined ? {} : { crashAt }),
   }
   const named = get('GATEWAY_CONFIG')
   const read = readFile(named === undefined ? undefined : resolve(cwd, named), env, cwd)
@@ -266,6 +272,19 @@ function readEgressAllow(text: string | undefined): readonly string[] {
       if (cidr === undefined) throw wrong('GATEWAY_EGRESS_ALLOW', text, accepts)
       return cidr
     })
+}
+
+/** `point`, or `point:3` for the third time it is passed. */
+function readCrashAt(value: string | undefined): CrashAt | undefined {
+  if (value === undefined) return undefined
+  const [point = '', time = '1'] = value.split(':')
+  if (!crashPoints.includes(point as CrashPoint) || !/^[1-9]\d{0,8}$/.test(time)) {
+    const known = crashPoints.join(', ')
+    throw new ConfigError(
+      `GATEWAY_CRASH_AT is ${value} but must be one of ${known}, or name:times.`,
+    )
+  }
+  return { point: point as CrashPoint, time: Number(time) }
 }
 
 function readWorkers(text: string): number {

@@ -8,6 +8,7 @@ import { refresh } from './engine/refresh.ts'
 import { type Connection, newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { loadKeys } from './keys.ts'
+import { armCrashPoint } from './lib/crash-point.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { StoreRefused } from './store/index.ts'
 import { welcomeText } from './welcome.ts'
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
   let gateway: Gateway | undefined
   // The port comes first: secrets that are shown once must not be made by a start that fails.
   const server = listen(config, () => gateway?.handle ?? answerStarting)
+  armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
   const log = logFor(config, () => gateway)
   for (const sentence of unknownVariables()) log.warn(sentence)

@@ -7,6 +7,7 @@
 //                          └─ release ─> release entry
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
 import { findAccount, listBalances } from '../store/accounts.ts'
 import { appendEntry, findEntries, findEntry } from '../store/entries.ts'
@@ -106,6 +107,7 @@ export class Ledger {
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
     funds.pending++
+    crashPoint('call-answered')
     try {
       await this.#store.record(record, {
         ...labels,
@@ -115,6 +117,7 @@ export class Ledger {
         amountNanos: -chargeNanos,
         ref: record.requestId,
       })
+      crashPoint('call-settled')
     } catch (error) {
       this.#suspect(funds)
       throw error

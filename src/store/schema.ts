@@ -11,6 +11,8 @@ export interface Schema {
     name: string
     balance_nanos: bigint
     held_nanos: bigint
+    /** What gateways have taken to spend by themselves. */
+    drawn_nanos: Generated<bigint>
     source: string
     created_at_ms: number
   }
@@ -109,6 +111,26 @@ export interface Schema {
     fence: number
     hidden: number
     body: string
+  }
+  gateways: { id: string; lock_key: number; started_at_ms: number }
+  purses: { account_id: string; gateway_id: string; amount_nanos: bigint }
+  creates: {
+    account_id: string
+    path: string
+    key: string
+    fingerprint: string
+    task_id: string
+    created_at_ms: number
+  }
+  files: {
+    task_id: string
+    part: number
+    place: string
+    name: string
+    bytes: number
+    type: string
+    etag: string
+    kept_at_ms: number
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
   audit_log: {

@@ -3,6 +3,7 @@
 import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { type LeasedTask, updateTask } from '../../store/tasks.ts'
 import { cleaned } from '../clean-error.ts'
@@ -32,6 +33,7 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, route, key, deadline)
   const checked = await video.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  crashPoint('task-looked')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (checked.kind !== 'report') {
     return later(engine, asked, fence, afterFailureMs(task.checks, engine.random))

@@ -4,6 +4,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { endTask } from './end-task.ts'
@@ -24,6 +25,7 @@ export async function cancelTaskAsAdmin(engine: Engine, task: Task): Promise<Tas
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
   const asked = await askUpstream(engine, task)
   if (asked !== undefined) return asked
+  crashPoint('task-cancelling')
   const ended = await endTask(engine, task, { state: 'cancelled' })
   if (ended !== undefined) return ended
   // Somebody was faster; what they wrote is what holds.

@@ -10,6 +10,7 @@ import type { Started, UpstreamError } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task, VideoRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
 import { newId } from '../../lib/ids.ts'
 import { withoutInlineData } from '../../lib/inline-data.ts'
 import { isUniqueConflict } from '../../store/index.ts'
@@ -57,9 +58,11 @@ async function createAdmitted(
   const made = await accept(engine, ctx, wish)
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
   const { task, picked, model } = made
+  crashPoint('task-accepted')
   record.channel = task.channel
   record.priceId = task.priceId
   const started = await start(engine, task, wish.request, picked)
+  crashPoint('task-answered')
   const result = await conclude(engine, task, picked, model, started)
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
   if (started.kind === 'started' && started.upstreamRequestId !== undefined) {
@@ -219,12 +222,14 @@ async function conclude(
         return undefined
       })
     if (moved === undefined) return loseTrack(engine, task, sameIdTwice)
+    crashPoint('task-queued')
     engine.poller.wake(queued.nextCheckAtMs)
     return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
   }
   const error = told(engine, task, picked, started.error)
   noteFailure(engine, picked, model.name, started.error)
   if (started.kind === 'refused') {
+    crashPoint('task-refused')
     await endTask(engine, task, { state: 'failed', error })
     return refusalFor(error)
   }
@@ -244,6 +249,7 @@ async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refus
     nextCheckAtMs: nowMs,
   }
   await engine.store.tx((tx) => updateTask(tx, lost, 'accepted'))
+  crashPoint('task-lost')
   engine.poller.wake(nowMs)
   const message = `the upstream may or may not have accepted ${task.id}: ${why}`
   return refuse('upstream_outcome_unknown', message)

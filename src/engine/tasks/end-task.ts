@@ -3,6 +3,7 @@
 import type { TaskSettlement } from '../../billing/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, VideoUsage } from '../../contract/task.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { trimmed } from '../../lib/trim-json.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
@@ -31,8 +32,10 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       ended.checks = Math.max(ended.checks, task.checks)
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
+      crashPoint('task-ending')
     },
   )
+  if (first) crashPoint('task-ended')
   return first ? ended : undefined
 }
 

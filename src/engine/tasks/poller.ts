@@ -1,5 +1,7 @@
 // The loop that looks after tasks: takes what is due by lease, a bounded number at once, and sleeps
 // until the next is due. Nothing of a task depends on it being this gateway that comes back.
+
+import { crashPoint } from '../../lib/crash-point.ts'
 import { leaseDueTasks, nextDueMs } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { advanceTask } from './advance-task.ts'
@@ -58,6 +60,7 @@ export class Poller {
           due: await leaseDueTasks(tx, engine.store.engine, lease),
           nextMs: await nextDueMs(tx, nowMs),
         }))
+        if (seen.due.length > 0) crashPoint('task-leased')
         for (const leased of seen.due) this.#advance(engine, leased)
         nextMs = Math.min(nextMs, seen.nextMs ?? nextMs)
       }

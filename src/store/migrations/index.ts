@@ -6,13 +6,14 @@ import { StoreRefused } from '../refused.ts'
 import type { Engine, Schema } from '../schema.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { taskTables } from './0002-tasks.ts'
+import { manyGateways } from './0003-many-gateways.ts'
 
 export interface Migration {
   version: number
   up(engine: Engine): readonly string[]
 }
 
-export const migrations: readonly Migration[] = [firstTables, taskTables]
+export const migrations: readonly Migration[] = [firstTables, taskTables, manyGateways]
 
 const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 

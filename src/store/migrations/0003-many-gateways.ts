@@ -1,0 +1,47 @@
+// Migration 3: gateways that share a database and the credit each has drawn to spend by itself, the
+// keys of creates that may be asked again, and the files kept of finished tasks.
+import type { Migration } from './index.ts'
+import { spell } from './spell.ts'
+
+const tables = `
+ALTER TABLE accounts ADD COLUMN drawn_nanos {int} NOT NULL DEFAULT 0;
+
+CREATE TABLE gateways (
+  id {text} NOT NULL PRIMARY KEY,
+  lock_key {int} NOT NULL UNIQUE,
+  started_at_ms {int} NOT NULL
+){strict};
+
+CREATE TABLE purses (
+  account_id {text} NOT NULL,
+  gateway_id {text} NOT NULL,
+  amount_nanos {int} NOT NULL CHECK (amount_nanos >= 0),
+  PRIMARY KEY (account_id, gateway_id)
+){byKey};
+
+CREATE TABLE creates (
+  account_id {text} NOT NULL,
+  path {text} NOT NULL,
+  key {text} NOT NULL,
+  fingerprint {text} NOT NULL,
+  task_id {text} NOT NULL,
+  created_at_ms {int} NOT NULL,
+  PRIMARY KEY (account_id, path, key)
+){byKey};
+CREATE INDEX creates_by_time ON creates (created_at_ms);
+
+CREATE TABLE files (
+  task_id {text} NOT NULL,
+  part {int} NOT NULL,
+  place {text} NOT NULL,
+  name {text} NOT NULL,
+  bytes {int} NOT NULL,
+  type {text} NOT NULL,
+  etag {text} NOT NULL,
+  kept_at_ms {int} NOT NULL,
+  PRIMARY KEY (task_id, part)
+){byKey};
+CREATE INDEX files_by_time ON files (kept_at_ms);
+`
+
+export const manyGateways: Migration = { version: 3, up: (engine) => spell(engine, tables) }
