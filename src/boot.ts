@@ -14,7 +14,7 @@ import type { Engine } from './engine/engine.ts'
 import { Entitlements } from './engine/entitlements.ts'
 import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
-import { refresh } from './engine/refresh.ts'
+import { hearOfChanges, refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
 import { Poller } from './engine/tasks/poller.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
@@ -26,7 +26,7 @@ import type { Log } from './lib/log.ts'
 import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
 import { providers } from './providers/index.ts'
-import { openStore, type Store } from './store/index.ts'
+import { alone, openStore, type Store } from './store/index.ts'
 import { putMetaIfAbsent } from './store/meta.ts'
 
 export interface Gateway {
@@ -41,6 +41,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   const store = await openStore({
     dataDir: config.dataDir,
     ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
+    join: true,
     log: (level, msg) => log[level](msg),
   })
   const seal = createSeal(keys.masterKey)
@@ -61,10 +62,12 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
       },
     }),
   }
-  const madeTokens = await applyDeclarations(engine, config.file)
-  if (sandbox !== undefined && nothingReal(config)) {
-    madeTokens.push(...(await firstToken(engine)))
-  }
+  const madeTokens = await alone(store, async () => {
+    const made = await applyDeclarations(engine, config.file)
+    const first = sandbox !== undefined && nothingReal(config) ? await firstToken(engine) : []
+    return [...made, ...first]
+  })
+  hearOfChanges(engine)
   await refresh(engine)
   const handle = createApp({
     engine,
@@ -79,6 +82,7 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   await engine.poller.close()
   engine.deadlines.close()
   engine.rates.close()
+  engine.ledger.close()
   await sandbox?.stop()
   await engine.store.close()
 }

@@ -4,13 +4,13 @@ import { boot, type Gateway } from './boot.ts'
 import { type Config, ConfigError, loadConfig, reloadFile, unknownVariables } from './config.ts'
 import { refuse } from './contract/errors.ts'
 import { applyDeclarations, DeclarationRefused } from './engine/apply-declarations.ts'
-import { refresh } from './engine/refresh.ts'
+import { announce } from './engine/refresh.ts'
 import { type Connection, newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { loadKeys } from './keys.ts'
 import { armCrashPoint } from './lib/crash-point.ts'
 import { createLog, type Log } from './lib/log.ts'
-import { StoreRefused } from './store/index.ts'
+import { alone, StoreRefused } from './store/index.ts'
 import { welcomeText } from './welcome.ts'
 
 const wrongSetting = 78
@@ -94,9 +94,9 @@ function listen(config: Config, handle: () => Handle) {
 async function reload(config: Config, { engine }: Gateway, log: Log): Promise<Config> {
   try {
     const next = reloadFile(config)
-    const made = await applyDeclarations(engine, next.file)
+    const made = await alone(engine.store, () => applyDeclarations(engine, next.file))
     engine.declared = { ...engine.declared, file: next.file }
-    await refresh(engine)
+    await announce(engine)
     for (const token of made) {
       process.stdout.write(`API token ${token.secret} (account ${token.account}, ${token.name})\n`)
     }

@@ -10,7 +10,7 @@ import {
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price, TokenRates } from '../contract/price.ts'
 import type { Engine } from '../engine/engine.ts'
-import { refresh } from '../engine/refresh.ts'
+import { announce } from '../engine/refresh.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { newShortId } from '../lib/ids.ts'
 import { findModel, upsertModel } from '../store/models.ts'
@@ -61,7 +61,7 @@ export const catalog: Resource = (app, deps) => {
           after: declarationView(after),
         })
       })
-      await refresh(engine)
+      await announce(engine)
       return modelView(engine, engine.catalog.models.get(body.name)!)
     }),
   )
@@ -102,7 +102,7 @@ export const catalog: Resource = (app, deps) => {
         const after = { ...body, effective_from: time(price.effectiveFromMs) }
         await noteChange(tx, x.atMs, { action: 'price.create', subject: price.id, after })
       })
-      await refresh(engine)
+      await announce(engine)
       return priceView(engine, price)
     }, 201),
   )

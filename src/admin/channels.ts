@@ -10,7 +10,7 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import { type ChannelHealth, healthOf } from '../engine/channel-health.ts'
 import type { Engine } from '../engine/engine.ts'
 import { testChannel } from '../engine/probe-channel.ts'
-import { refresh } from '../engine/refresh.ts'
+import { announce } from '../engine/refresh.ts'
 import { newShortId } from '../lib/ids.ts'
 import {
   deleteChannel,
@@ -59,7 +59,7 @@ export const channels: Resource = (app, deps) => {
         if (!isUniqueConflict(error)) throw error
         return nameTaken(channel.name)
       }
-      await refresh(engine)
+      await announce(engine)
       return withHealth(engine, id, after)
     }, 201),
   )
@@ -94,7 +94,7 @@ export const channels: Resource = (app, deps) => {
       if (body instanceof Refusal) return body
       try {
         const changed = await store.tx((tx) => changeChannel(engine, tx, x.atMs, found.id, body))
-        await refresh(engine)
+        await announce(engine)
         return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -117,7 +117,7 @@ export const channels: Resource = (app, deps) => {
         await noteChange(tx, x.atMs, { action: 'channel.delete', subject: channel.id, before })
         return true
       })
-      await refresh(engine)
+      await announce(engine)
       return existed ? { id: found.id, deleted: true } : notFound('channel', id)
     }),
   )

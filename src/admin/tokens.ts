@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { tokenDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
-import { refresh } from '../engine/refresh.ts'
+import { announce } from '../engine/refresh.ts'
 import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
 import { isUniqueConflict, type Tx } from '../store/index.ts'
@@ -83,7 +83,7 @@ export const tokens: Resource = (app, deps) => {
           await noteChange(tx, x.atMs, { action: 'token.create', subject: id, after })
           return after
         })
-        await refresh(engine)
+        await announce(engine)
         return { ...made, token: secret }
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -123,7 +123,7 @@ export const tokens: Resource = (app, deps) => {
       if (body instanceof Refusal) return body
       try {
         const changed = await store.tx((tx) => changeToken(tx, x.atMs, id, body))
-        await refresh(engine)
+        await announce(engine)
         return changed
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -145,7 +145,7 @@ export const tokens: Resource = (app, deps) => {
         return undefined
       })
       if (refusal !== undefined) return refusal
-      await refresh(engine)
+      await announce(engine)
       return { id, revoked: true }
     }),
   )

@@ -32,7 +32,8 @@ export async function auditBooks(store: Store): Promise<AuditResult> {
 }
 
 function problemsOf(books: BooksOf): Problem[] {
-  const { name, balanceNanos, heldNanos, entriesBalanceNanos, entriesHeldNanos } = books
+  const { name, balanceNanos, heldNanos, drawnNanos, pursesNanos } = books
+  const { entriesBalanceNanos, entriesHeldNanos } = books
   const found: string[] = []
   if (balanceNanos !== entriesBalanceNanos) {
     const [said, sum] = [balanceNanos, entriesBalanceNanos].map(formatNanos)
@@ -42,6 +43,10 @@ function problemsOf(books: BooksOf): Problem[] {
     const [said, sum] = [heldNanos, entriesHeldNanos].map(formatNanos)
     found.push(`${said} are held, the entries say ${sum}`)
   }
-  if (balanceNanos - heldNanos < 0n) found.push('available is below zero')
+  if (drawnNanos !== pursesNanos) {
+    const [said, sum] = [drawnNanos, pursesNanos].map(formatNanos)
+    found.push(`${said} are drawn, the gateways' purses add up to ${sum}`)
+  }
+  if (balanceNanos - heldNanos - drawnNanos < 0n) found.push('available is below zero')
   return found.map((problem) => ({ account: name, problem }))
 }

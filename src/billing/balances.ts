@@ -1,12 +1,18 @@
-// What every account can spend right now, in memory: balance minus holds. The store is the truth;
-// this is its shadow, deducted before a write starts and corrected from the store when one fails.
+// What this gateway can spend of every account right now, in memory: balance minus holds. The store
+// is the truth; this is its shadow, deducted before a write starts and corrected from the store when
+// one fails.
+import { ensure } from '../lib/ensure.ts'
+import { findAccount } from '../store/accounts.ts'
+import type { Store } from '../store/index.ts'
+import { readPurse } from '../store/purses.ts'
 
 export interface AccountFunds {
   readonly id: string
+  /** Of the account; where gateways share a database, of what this one has drawn. */
   balanceNanos: bigint
   /** Holds of calls in flight; they live in memory only and die with the process. */
   callHoldsNanos: bigint
-  /** Holds of tasks; each is an entry in the store. */
+  /** Holds of tasks; each is an entry in the store. Never on what has been drawn. */
   taskHoldsNanos: bigint
   /** Writes on their way to the store. */
   pending: number
@@ -14,6 +20,8 @@ export interface AccountFunds {
   version: number
   /** A write failed in a way that leaves its outcome open; no new holds until re-read. */
   stale: boolean
+  /** Used since somebody last asked. */
+  touched: boolean
 }
 
 export const availableNanos = (funds: AccountFunds): bigint =>
@@ -25,14 +33,89 @@ export interface StoredBalance {
   heldNanos: bigint
 }
 
-export function fundsFrom(stored: StoredBalance): AccountFunds {
-  return {
-    id: stored.id,
-    balanceNanos: stored.balanceNanos,
-    callHoldsNanos: 0n,
-    taskHoldsNanos: stored.heldNanos,
-    pending: 0,
-    version: 0,
-    stale: false,
+/** Thrown to roll a transaction back whose outcome is then known. */
+export const undo = new Error('this transaction is not wanted')
+
+const rereadEveryMs = 100
+
+export class Balances {
+  readonly #store: Store
+  readonly #accounts = new Map<string, AccountFunds>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  all(): Iterable<AccountFunds> {
+    return this.#accounts.values()
+  }
+
+  /** Where gateways share a database, only the store can tell whether an account exists. */
+  find(accountId: string): AccountFunds | undefined {
+    const funds = this.#accounts.get(accountId)
+    if (funds !== undefined || this.#store.sharing === undefined) return funds
+    return this.add({ id: accountId, balanceNanos: 0n, heldNanos: 0n })
+  }
+
+  of(accountId: string): AccountFunds {
+    const funds = this.find(accountId)
+    ensure(funds !== undefined, `account ${accountId} is known`)
+    return funds
+  }
+
+  add(stored: StoredBalance): AccountFunds {
+    const funds: AccountFunds = {
+      id: stored.id,
+      balanceNanos: stored.balanceNanos,
+      callHoldsNanos: 0n,
+      taskHoldsNanos: stored.heldNanos,
+      pending: 0,
+      version: 0,
+      stale: false,
+      touched: false,
+    }
+    this.#accounts.set(stored.id, funds)
+    return funds
+  }
+
+  /** A write for the account; if it fails, the account waits until the store has been asked. */
+  async tracked<T>(funds: AccountFunds, write: () => Promise<T>): Promise<T> {
+    funds.pending++
+    try {
+      return await write()
+    } catch (error) {
+      if (error !== undo) this.suspect(funds)
+      throw error
+    } finally {
+      funds.pending--
+      funds.version++
+    }
+  }
+
+  /** A failed write may still have been stored. */
+  suspect(funds: AccountFunds): void {
+    if (funds.stale) return
+    funds.stale = true
+    setTimeout(() => this.#reread(funds), rereadEveryMs)
+  }
+
+  async #reread(funds: AccountFunds): Promise<void> {
+    const version = funds.version
+    const stored = await this.#stored(funds.id).catch(() => undefined)
+    const raced = funds.version !== version || funds.pending > 0
+    if (stored === undefined || raced || !this.#store.healthy) {
+      setTimeout(() => this.#reread(funds), rereadEveryMs)
+      return
+    }
+    funds.balanceNanos = stored.balanceNanos
+    funds.taskHoldsNanos = stored.heldNanos
+    funds.stale = false
+  }
+
+  async #stored(accountId: string): Promise<Omit<StoredBalance, 'id'> | undefined> {
+    const { sharing, read } = this.#store
+    if (sharing === undefined) return findAccount(read, accountId)
+    const balanceNanos = await readPurse(read, { accountId, gatewayId: sharing.gatewayId })
+    return { balanceNanos, heldNanos: 0n }
   }
 }

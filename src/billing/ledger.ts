@@ -5,14 +5,25 @@
 //                          └─ release ─> nothing to write
 //   a task:  hold entry ───── settle ──> release entry + charge entry, one commit
 //                          └─ release ─> release entry
+//
+// Where gateways share a database, calls are held against what this one has drawn (purses.ts) and
+// everything else is decided by the store.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
-import { findAccount, listBalances } from '../store/accounts.ts'
+import { listBalances } from '../store/accounts.ts'
 import { appendEntry, findEntries, findEntry } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
-import { type AccountFunds, availableNanos, fundsFrom, type StoredBalance } from './balances.ts'
+import { lockFreeNanos } from '../store/purses.ts'
+import {
+  type AccountFunds,
+  availableNanos,
+  Balances,
+  type StoredBalance,
+  undo,
+} from './balances.ts'
+import { Purses } from './purses.ts'
 
 export interface Hold {
   readonly accountId: string
@@ -31,40 +42,48 @@ export interface TaskSettlement extends ChargeLabels {
 /** `mismatch`: this ref has been used for another amount. */
 export type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 
-const rereadEveryMs = 100
-
 export class Ledger {
   readonly #store: Store
-  readonly #accounts = new Map<string, AccountFunds>()
+  readonly #balances: Balances
+  /** Absent when this is the only gateway there can be. */
+  readonly #purses: Purses | undefined
 
   private constructor(store: Store) {
     this.#store = store
+    this.#balances = new Balances(store)
+    if (store.sharing !== undefined) this.#purses = new Purses(store, store.sharing, this.#balances)
   }
 
   static async open(store: Store): Promise<Ledger> {
     const ledger = new Ledger(store)
+    if (ledger.#purses !== undefined) return ledger
     for (const stored of await listBalances(store.read)) ledger.add(stored)
     return ledger
   }
 
-  /** An account that has just been created. */
-  add(stored: StoredBalance): void {
-    this.#accounts.set(stored.id, fundsFrom(stored))
+  close(): void {
+    this.#purses?.close()
   }
 
-  funds(accountId: string): Readonly<AccountFunds> | undefined {
-    return this.#accounts.get(accountId)
+  /** An account that has just been created. */
+  add(stored: StoredBalance): void {
+    if (this.#purses === undefined) this.#balances.add(stored)
+  }
+
+  /** What this gateway knows it can spend; asking the store may bring more. */
+  funds(accountId: string): Readonly<AccountFunds> {
+    return this.#balances.of(accountId)
   }
 
   /** What of a stored balance can be spent, holds of calls in flight taken off. */
   spendable({ id, balanceNanos, heldNanos }: StoredBalance) {
-    const held = heldNanos + (this.#accounts.get(id)?.callHoldsNanos ?? 0n)
+    const held = heldNanos + (this.#balances.find(id)?.callHoldsNanos ?? 0n)
     return { heldNanos: held, availableNanos: balanceNanos - held }
   }
 
   /** False while the account's last write has an open outcome. */
   usable(accountId: string): boolean {
-    return this.#accounts.get(accountId)?.stale === false
+    return this.#balances.find(accountId)?.stale === false
   }
 
   /**
@@ -72,14 +91,23 @@ export class Ledger {
    * Undefined: the account cannot pay for it.
    */
   hold(accountId: string, wantedNanos: bigint, leastNanos = wantedNanos): Hold | undefined {
-    const funds = this.#accounts.get(accountId)
+    const funds = this.#balances.find(accountId)
     if (funds === undefined || funds.stale) return undefined
+    funds.touched = true
     const available = availableNanos(funds)
     const amountNanos = available < wantedNanos ? available : wantedNanos
     if (amountNanos < leastNanos || amountNanos < 0n) return undefined
     if (amountNanos === 0n && wantedNanos > 0n) return undefined
     funds.callHoldsNanos += amountNanos
     return { accountId, amountNanos, open: true }
+  }
+
+  /**
+   * For a call that cannot be held yet: asks the store for credit where that can help.
+   * Undefined: there is nobody to ask.
+   */
+  draw(accountId: string, wantedNanos: bigint): Promise<void> | undefined {
+    return this.#purses?.draw(this.#balances.of(accountId), wantedNanos)
   }
 
   release(hold: Hold): void {
@@ -98,32 +126,30 @@ export class Ledger {
     labels: ChargeLabels,
   ): Promise<void> {
     ensure(amountNanos >= 0n, 'a charge is never negative')
+    if (this.#lacks(hold, amountNanos)) {
+      await this.draw(hold.accountId, amountNanos - hold.amountNanos)?.catch(() => {})
+    }
     const funds = this.#end(hold)
     const room = availableNanos(funds)
-    const chargeNanos = amountNanos > room ? room : amountNanos
+    const most = room < 0n ? 0n : room
+    const chargeNanos = amountNanos > most ? most : amountNanos
     if (chargeNanos < amountNanos) {
       record.detail.absorbedNanos = (amountNanos - chargeNanos).toString()
     }
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
-    funds.pending++
     crashPoint('call-answered')
-    try {
-      await this.#store.record(record, {
+    await this.#balances.tracked(funds, () =>
+      this.#store.record(record, {
         ...labels,
         atMs: record.atMs,
         accountId: hold.accountId,
         kind: 'charge',
         amountNanos: -chargeNanos,
         ref: record.requestId,
-      })
-      crashPoint('call-settled')
-    } catch (error) {
-      this.#suspect(funds)
-      throw error
-    } finally {
-      written(funds)
-    }
+      }),
+    )
+    crashPoint('call-settled')
   }
 
   /** Top up with a positive amount, take back with a negative one; once per `ref`. */
@@ -133,57 +159,48 @@ export class Ledger {
     entry: { ref: string; note?: string; atMs: number },
     alongside: (tx: Tx) => Promise<void> = async () => {},
   ): Promise<CreditResult> {
-    const funds = this.#of(accountId)
     const takesBack = amountNanos < 0n
     const [before] = await findEntries(this.#store.read, entry.ref)
     if (before !== undefined) return before.amountNanos === amountNanos ? 'repeated' : 'mismatch'
-    if (takesBack) {
-      if (funds.stale || availableNanos(funds) < -amountNanos) return 'insufficient'
-      funds.balanceNanos += amountNanos
-    }
     const kind = takesBack ? 'adjust' : 'credit'
-    const fresh = await this.#tracked(funds, () =>
-      this.#store.tx(async (tx) => {
-        // One ref is one correction, whichever its sign.
-        if ((await findEntries(tx, entry.ref)).length > 0) return false
-        const first = await appendEntry(tx, { ...entry, accountId, kind, amountNanos })
-        if (first) await alongside(tx)
-        return first
-      }),
-    )
-    if (fresh && !takesBack) funds.balanceNanos += amountNanos
-    if (!fresh && takesBack) funds.balanceNanos -= amountNanos
-    return fresh ? 'done' : 'repeated'
+    const write = async (tx: Tx) => {
+      // One ref is one correction, whichever its sign.
+      if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
+      if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
+      await alongside(tx)
+      return 'done'
+    }
+    return this.#take(accountId, takesBack ? -amountNanos : 0n, write, (funds) => {
+      funds.balanceNanos += amountNanos
+    })
   }
 
-  /** A hold that outlives the process; written together with `alongside`, usually the task's row. */
+  /**
+   * A hold that outlives the process; written together with `alongside`, usually the task's row.
+   * If that gives false, nothing at all is written and nothing is held: `undone`.
+   */
   async holdTask(
     taskId: string,
     accountId: string,
     amountNanos: bigint,
     atMs: number,
-    alongside: (tx: Tx) => Promise<void> = async () => {},
-  ): Promise<'done' | 'repeated' | 'insufficient'> {
+    alongside: (tx: Tx) => Promise<unknown> = async () => {},
+  ): Promise<'done' | 'repeated' | 'insufficient' | 'undone'> {
     ensure(amountNanos >= 0n, 'a hold is never negative')
-    const funds = this.#of(accountId)
-    if (funds.stale || availableNanos(funds) < amountNanos) return 'insufficient'
-    funds.taskHoldsNanos += amountNanos
-    const fresh = await this.#tracked(funds, () =>
-      this.#store.tx(async (tx) => {
-        const entry: Entry = {
-          atMs,
-          accountId,
-          kind: 'hold',
-          amountNanos: -amountNanos,
-          ref: taskId,
-        }
-        const first = await appendEntry(tx, entry)
-        if (first) await alongside(tx)
-        return first
-      }),
-    )
-    if (!fresh) funds.taskHoldsNanos -= amountNanos
-    return fresh ? 'done' : 'repeated'
+    const entry: Entry = { atMs, accountId, kind: 'hold', amountNanos: -amountNanos, ref: taskId }
+    const write = async (tx: Tx) => {
+      if (!(await appendEntry(tx, entry))) return 'repeated'
+      if ((await alongside(tx)) === false) throw undo
+      return 'done'
+    }
+    try {
+      return await this.#take(accountId, amountNanos, write, (funds) => {
+        funds.taskHoldsNanos += amountNanos
+      })
+    } catch (error) {
+      if (error === undo) return 'undone'
+      throw error
+    }
   }
 
   /** Ends a task's hold: with a charge if there is one, else with nothing. False: it had ended. */
@@ -193,8 +210,8 @@ export class Ledger {
     charge?: TaskSettlement,
     alongside: (tx: Tx) => Promise<void> = async () => {},
   ): Promise<boolean> {
-    const funds = this.#of(accountId)
-    const heldNanos = await this.#tracked(funds, () =>
+    const funds = this.#balances.of(accountId)
+    const heldNanos = await this.#balances.tracked(funds, () =>
       this.#store.tx(async (tx) => {
         const hold = await findEntry(tx, task.taskId, 'hold')
         if (hold === undefined) return undefined
@@ -214,59 +231,65 @@ export class Ledger {
       }),
     )
     if (heldNanos === undefined) return false
-    funds.taskHoldsNanos -= heldNanos
-    if (charge !== undefined) funds.balanceNanos -= charge.chargeNanos
+    this.#booked(funds, () => {
+      funds.taskHoldsNanos -= heldNanos
+      funds.balanceNanos -= charge?.chargeNanos ?? 0n
+    })
     return true
   }
 
-  #of(accountId: string): AccountFunds {
-    const funds = this.#accounts.get(accountId)
-    ensure(funds !== undefined, `account ${accountId} is known`)
-    return funds
+  /**
+   * A write that takes money off an account, if it has that much: set aside in memory while it
+   * is written, or looked for by the store, with every gateway's help.
+   */
+  async #take(
+    accountId: string,
+    amountNanos: bigint,
+    write: (tx: Tx) => Promise<'done' | 'repeated'>,
+    shadow: (funds: AccountFunds) => void,
+  ): Promise<'done' | 'repeated' | 'insufficient'> {
+    const funds = this.#balances.of(accountId)
+    const isShared = this.#purses !== undefined
+    if (!isShared && amountNanos > 0n) {
+      if (funds.stale || availableNanos(funds) < amountNanos) return 'insufficient'
+      funds.callHoldsNanos += amountNanos
+    }
+    let written: 'done' | 'repeated' | 'insufficient' | undefined
+    try {
+      for (let tries = 0; ; tries++) {
+        written = await this.#balances.tracked(funds, () =>
+          this.#store.tx(async (tx) => {
+            const free =
+              isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
+            return free !== undefined && free < amountNanos ? 'insufficient' : write(tx)
+          }),
+        )
+        if (written !== 'insufficient') return written
+        if (!(await this.#purses?.gather(funds, tries))) return written
+      }
+    } finally {
+      if (!isShared && amountNanos > 0n) funds.callHoldsNanos -= amountNanos
+      if (written === 'done') this.#booked(funds, () => shadow(funds))
+    }
+  }
+
+  /** The shadow follows what has been written; a purse is only touched by what it pays for. */
+  #booked(funds: AccountFunds, shadow: () => void): void {
+    if (this.#purses === undefined) shadow()
+    else this.#purses.freed(funds.id)
+  }
+
+  /** Whether a charge needs more than its hold and what else can be spent. */
+  #lacks(hold: Hold, amountNanos: bigint): boolean {
+    if (this.#purses === undefined || amountNanos <= hold.amountNanos) return false
+    return availableNanos(this.#balances.of(hold.accountId)) < amountNanos - hold.amountNanos
   }
 
   #end(hold: Hold): AccountFunds {
     ensure(hold.open, 'a hold ends once')
     hold.open = false
-    const funds = this.#of(hold.accountId)
+    const funds = this.#balances.of(hold.accountId)
     funds.callHoldsNanos -= hold.amountNanos
     return funds
   }
-
-  async #tracked<T>(funds: AccountFunds, write: () => Promise<T>): Promise<T> {
-    funds.pending++
-    try {
-      return await write()
-    } catch (error) {
-      this.#suspect(funds)
-      throw error
-    } finally {
-      written(funds)
-    }
-  }
-
-  /** A failed write may still have been stored: the account waits until the store has been asked. */
-  #suspect(funds: AccountFunds): void {
-    if (funds.stale) return
-    funds.stale = true
-    setTimeout(() => this.#reread(funds), rereadEveryMs)
-  }
-
-  async #reread(funds: AccountFunds): Promise<void> {
-    const version = funds.version
-    const stored = await findAccount(this.#store.read, funds.id).catch(() => undefined)
-    const raced = funds.version !== version || funds.pending > 0
-    if (stored === undefined || raced || !this.#store.healthy) {
-      setTimeout(() => this.#reread(funds), rereadEveryMs)
-      return
-    }
-    funds.balanceNanos = stored.balanceNanos
-    funds.taskHoldsNanos = stored.heldNanos
-    funds.stale = false
-  }
-}
-
-function written(funds: AccountFunds): void {
-  funds.pending--
-  funds.version++
 }

@@ -38,8 +38,24 @@ export function admitText(
   }
   const price = engine.prices.current(model.name)
   if (price === undefined) return modelNotFound(call.model)
-  const hold = holdFor(engine, accountId, call, model, price)
-  if (hold === undefined) return insufficient(call)
+  const { wanted, least } = amountsFor(engine, call, model, price)
+  const hold = engine.ledger.hold(accountId, wanted, wanted)
+  if (hold !== undefined) return enterWith(engine, ctx, call, { routes, price, hold })
+  const tryAgain = () => {
+    const hold = engine.ledger.hold(accountId, wanted, least)
+    return hold === undefined
+      ? insufficient(call)
+      : enterWith(engine, ctx, call, { routes, price, hold })
+  }
+  return engine.ledger.draw(accountId, wanted)?.then(tryAgain) ?? tryAgain()
+}
+
+function enterWith(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  { routes, price, hold }: Omit<Admission, 'pass'>,
+): Admission | Refusal | Promise<Admission | Refusal> {
   const passed = enter(engine, ctx, mostTokens(call))
   if (passed instanceof Promise) {
     return passed.then(
@@ -101,13 +117,8 @@ function within(
   return pass
 }
 
-function holdFor(
-  engine: Engine,
-  accountId: string,
-  call: TextCall,
-  model: Model,
-  price: Price,
-): Hold | undefined {
+/** What the call may cost at most, and what it must be able to pay for. */
+function amountsFor(engine: Engine, call: TextCall, model: Model, price: Price) {
   const cost = (outputTokens: number) =>
     chargeTokens(price.terms, {
       inputTokens: call.inputTokens,
@@ -116,10 +127,11 @@ function holdFor(
       cacheWriteTokens: 0,
     })
   if (call.maxOutputTokens !== undefined) {
-    return engine.ledger.hold(accountId, cost(call.maxOutputTokens))
+    const wanted = cost(call.maxOutputTokens)
+    return { wanted, least: wanted }
   }
   const bound = (model.maxOutputTokens ?? engine.limits.defaultOutputTokens) * call.choices
-  return engine.ledger.hold(accountId, cost(bound), cost(Math.min(bound, leastOutputTokens)))
+  return { wanted: cost(bound), least: cost(Math.min(bound, leastOutputTokens)) }
 }
 
 export const modelNotFound = (name: string): Refusal =>

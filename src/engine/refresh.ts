@@ -44,6 +44,19 @@ export function refresh(engine: Engine): Promise<void> {
   return turn.next
 }
 
+/** After something of it was stored: in force here when this resolves, elsewhere in a moment. */
+export async function announce(engine: Engine): Promise<void> {
+  engine.store.sharing?.tell({ kind: 'changed' })
+  await refresh(engine)
+}
+
+export function hearOfChanges(engine: Engine): void {
+  engine.store.sharing?.hear(({ kind }) => {
+    if (kind !== 'changed') return
+    refresh(engine).catch((error) => engine.log.warn('a change is not in force yet', { error }))
+  })
+}
+
 function begin(engine: Engine): Promise<void> {
   const turn: Turn = {
     ended: rebuild(engine).finally(() => {

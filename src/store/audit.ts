@@ -9,7 +9,10 @@ export interface BooksOf {
   entries: number
   balanceNanos: bigint
   heldNanos: bigint
-  /** The same two, added up from the entries. */
+  /** What gateways have drawn, and what their purses add up to. */
+  drawnNanos: bigint
+  pursesNanos: bigint
+  /** The first two, added up from the entries. */
   entriesBalanceNanos: bigint
   entriesHeldNanos: bigint
 }
@@ -21,22 +24,28 @@ export async function compareBalances(db: Kysely<Schema>): Promise<BooksOf[]> {
     entries: number
     balance_nanos: bigint
     held_nanos: bigint
+    drawn_nanos: bigint
+    purses_nanos: bigint
     sum_balance_nanos: bigint
     sum_held_nanos: bigint
   }>`
-    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, count(e.id) AS entries,
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos, count(e.id) AS entries,
+      CAST(coalesce((SELECT sum(amount_nanos) FROM purses p WHERE p.account_id = a.id), 0)
+        AS bigint) AS purses_nanos,
       CAST(coalesce(sum(CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END), 0)
         AS bigint) AS sum_balance_nanos,
       CAST(-coalesce(sum(CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END), 0)
         AS bigint) AS sum_held_nanos
     FROM accounts a LEFT JOIN entries e ON e.account_id = a.id
-    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos ORDER BY a.id`.execute(db)
+    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos ORDER BY a.id`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
     name: row.name,
     entries: row.entries,
     balanceNanos: row.balance_nanos,
     heldNanos: row.held_nanos,
+    drawnNanos: row.drawn_nanos,
+    pursesNanos: row.purses_nanos,
     entriesBalanceNanos: row.sum_balance_nanos,
     entriesHeldNanos: row.sum_held_nanos,
   }))

@@ -7,19 +7,26 @@ import type { Log, Store } from './store.ts'
 export { BadCursor, type Page, type PageQuery } from './cursor.ts'
 export { isUniqueConflict, StoreRefused } from './refused.ts'
 export type { Schema } from './schema.ts'
-export type { Log, Store, Tx } from './store.ts'
+export type { Log, Notice, Sharing, Store, Tx } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
   databaseUrl?: string
+  /** This is a gateway: on PostgreSQL, one of several that may share the database. */
+  join?: boolean
   log?: Log
   /** Other limits for the background index of upstream ids. */
   lateIndex?: Partial<LateIndexLimits>
 }
 
+/** While no other gateway on the same database does anything alone. */
+export const alone = <T>({ sharing }: Store, work: () => Promise<T>): Promise<T> =>
+  sharing === undefined ? work() : sharing.alone(work)
+
 export async function openStore({
   dataDir,
   databaseUrl,
+  join = false,
   log = () => {},
   lateIndex,
 }: StoreOptions): Promise<Store> {
@@ -29,5 +36,5 @@ export async function openStore({
   const limits = { ...lateIndexLimits.postgres, ...lateIndex }
   // Its driver is loaded only where it is used.
   const { openPostgres } = await import('./postgres/open.ts')
-  return openPostgres({ databaseUrl, log, lateIndex: limits })
+  return openPostgres({ databaseUrl, join, log, lateIndex: limits })
 }

@@ -5,7 +5,7 @@
 import { type Kysely, sql } from 'kysely'
 import { messageOf } from './health.ts'
 import { getMeta, setMeta } from './meta.ts'
-import type { Schema } from './schema.ts'
+import type { Engine, Schema } from './schema.ts'
 
 export interface LateIndexLimits {
   /** Rows behind that start a run even while records keep coming. */
@@ -28,6 +28,7 @@ export const watermarkKey = 'upstream_ids_seq'
 const pauseBetweenMs = 20
 
 export interface LateIndexAccess {
+  engine: Engine
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
   log(level: 'warn', msg: string): void
 }
@@ -96,7 +97,10 @@ export class LateIndex {
     this.#behind = 0
     const bound = await this.#settledSeq()
     while (!this.#stopped) {
-      const rows = await this.#access.tx((tx) => indexUpstreamIds(tx, bound.seq))
+      const rows = await this.#access.tx(async (tx) => {
+        if (this.#access.engine === 'postgres' && !(await isMyTurn(tx))) return 0
+        return indexUpstreamIds(tx, bound.seq)
+      })
       if (rows === 0) break
       // Records waiting for the writer go first.
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenMs))
@@ -113,6 +117,16 @@ export class LateIndex {
     this.#sightings = this.#sightings.filter((sighting) => sighting.seq > seq)
     return { seq, more: seq < newest }
   }
+}
+
+/** Any constant will do as long as no release changes it. */
+const indexLock = 7_203_114_503
+
+/** Of several gateways, one indexes; the others would only wait for it. */
+async function isMyTurn(tx: Kysely<Schema>): Promise<boolean> {
+  const { rows } = await sql<{ got: boolean }>`
+    SELECT pg_try_advisory_xact_lock(${sql.lit(indexLock)}) AS got`.execute(tx)
+  return rows[0]?.got === true
 }
 
 async function newestSeq(db: Kysely<Schema>): Promise<number> {

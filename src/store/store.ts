@@ -9,8 +9,31 @@ export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
 /** What the actions of a table take first: a transaction, or the store's `read`. */
 export type Tx = Kysely<Schema>
 
+/** What gateways tell each other; `buried` comes from the store itself. */
+export type Notice =
+  /** Something the catalog is made of. */
+  | { kind: 'changed' }
+  /** Somebody lacks what others have drawn of an account. */
+  | { kind: 'wanted'; accountId: string }
+  /** This gateway was away for too long: what it had drawn has been given back. */
+  | { kind: 'buried' }
+
+/** What it takes to be one of several gateways on one database. */
+export interface Sharing {
+  readonly gatewayId: string
+  /** Reaches every other gateway that is there, in a moment; never waits. */
+  tell(notice: Notice): void
+  hear(listener: (notice: Notice) => void): void
+  /** Gives back what dead gateways had drawn, now instead of in a while. */
+  sweep(): Promise<void>
+  /** While no other gateway does anything alone. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+}
+
 export interface Store {
   readonly engine: Engine
+  /** Absent when this is the only gateway there can be. */
+  readonly sharing?: Sharing
   /** Reads outside a transaction. */
   readonly read: Kysely<Schema>
   /**

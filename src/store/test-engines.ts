@@ -35,8 +35,10 @@ export async function newPlace(engine: Engine): Promise<Place> {
   }
 }
 
-export async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: postgresUrl })
+export async function onServer(statement: string, database?: string): Promise<void> {
+  const url = new URL(postgresUrl!)
+  if (database !== undefined) url.pathname = `/${database}`
+  const client = new pg.Client({ connectionString: url.href })
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }

@@ -10,6 +10,7 @@ import {
   nullableInRequests,
   requestColumns,
 } from '../hot-queue.ts'
+import { codeOf } from '../refused.ts'
 import { isPassing, pause } from './connection.ts'
 
 const retryPausesMs = [100, 300, 700, 1300, 2000]
@@ -37,6 +38,8 @@ function insert(table: string, columns: readonly string[], firstParameter: numbe
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`
 }
 
+const gatewayParameter = `$${1 + requestColumns.length + entryColumns.length}::text`
+
 const statement = `
 WITH logged AS (
   ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
@@ -48,10 +51,28 @@ WITH logged AS (
     coalesce(sum(amount_nanos) FILTER (WHERE kind NOT IN ('hold', 'release')), 0)::bigint AS balance,
     coalesce(-sum(amount_nanos) FILTER (WHERE kind IN ('hold', 'release')), 0)::bigint AS held
   FROM booked GROUP BY account_id
+), locked AS (
+  SELECT accounts.id FROM accounts JOIN sums ON accounts.id = sums.account_id
+  ORDER BY accounts.id FOR UPDATE OF accounts
+), spent AS (
+  UPDATE purses SET amount_nanos = amount_nanos + sums.balance
+  FROM sums JOIN locked ON locked.id = sums.account_id
+  WHERE purses.account_id = sums.account_id AND purses.gateway_id = ${gatewayParameter}
+    AND sums.balance < 0
+  RETURNING purses.account_id
 )
 UPDATE accounts
-SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums.held
-FROM sums WHERE accounts.id = sums.account_id`
+SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums.held,
+  drawn_nanos = drawn_nanos + CASE
+    WHEN ${gatewayParameter} IS NULL OR sums.balance >= 0 THEN 0
+    -- A charge on credit that this gateway no longer has must fail, batch and all.
+    ELSE sums.balance / CASE WHEN spent.account_id IS NULL THEN 0 ELSE 1 END
+  END
+FROM sums LEFT JOIN spent ON spent.account_id = sums.account_id
+WHERE accounts.id = sums.account_id`
+
+/** The credit behind a charge went back to the account while this gateway was away. */
+export const isLostPurse = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
 
 /** Rows laid end to end become one array per column. */
 function byColumn(
@@ -74,14 +95,21 @@ function byColumn(
 const storable = (cell: string): string =>
   cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
+export interface BatchWriting {
+  /** Whose purses the charges are paid from; absent, they are paid from the balance. */
+  gatewayId: string | undefined
+  interrupted: (error: unknown) => void
+}
+
 export async function writeBatch(
   pool: pg.Pool,
   { requests, entries }: Batch,
-  interrupted: (error: unknown) => void,
+  { gatewayId, interrupted }: BatchWriting,
 ): Promise<void> {
   const values = [
     ...byColumn(requests, requestColumns, nullableInRequests),
     ...byColumn(entries, entryColumns, nullableInEntries),
+    gatewayId ?? null,
   ]
   const startMs = performance.now()
   for (let tries = 0; ; tries++) {

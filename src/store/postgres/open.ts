@@ -1,5 +1,5 @@
 // The PostgreSQL engine: a pool for transactions and reads, one connection of its own for the hot
-// batches so that no report can keep them waiting, and one that says this gateway owns the database.
+// batches so that no report can keep them waiting, and one that says that this gateway lives.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { Health } from '../health.ts'
@@ -10,17 +10,18 @@ import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Log, once, type Store } from '../store.ts'
-import { writeBatch } from './batch-writer.ts'
+import { isLostPurse, writeBatch } from './batch-writer.ts'
 import { addressOf, clientConfig, isPassing, isRaced, pause, refusalFor } from './connection.ts'
-import { SingleOwner } from './single-owner.ts'
+import { Presence } from './presence.ts'
 
 export interface PostgresOptions {
   databaseUrl: string
+  join: boolean
   log: Log
   lateIndex: LateIndexLimits
 }
 
-/** With the hot connection and the owner's: ten in all. */
+/** With the hot connection and the one of its presence: ten in all. */
 const maxConnections = 8
 const hotQueryTimeoutMs = 5000
 const maxTries = 5
@@ -28,7 +29,6 @@ const maxTries = 5
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { databaseUrl, log } = options
   const address = addressOf(databaseUrl)
-  const owner = new SingleOwner(databaseUrl, (error) => health.failed(error), log)
   const pool = openPool({ ...clientConfig(databaseUrl), max: maxConnections }, log)
   const hotPool = openPool(
     { ...clientConfig(databaseUrl), max: 1, query_timeout: hotQueryTimeoutMs },
@@ -39,39 +39,43 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     plugins: [integerPlugin],
   })
   const health = new Health(async () => {
-    if (!owner.held) throw new Error('this gateway does not own the database')
+    if (!isHere()) throw new Error('the others cannot see this gateway')
     await setMeta(db, 'probe', String(Date.now()))
   }, log)
-  const tx = retried(db, (error) => health.failed(error))
+  const failed = (error: unknown) => health.failed(error)
+  const tx = retried(db, failed)
+  const presence = options.join ? new Presence({ databaseUrl, pool, tx, failed, log }) : undefined
+  const isHere = () => presence === undefined || presence.here
   const closeConnections = async () => {
+    await presence?.leave()
     health.stop()
     await Promise.allSettled([db.destroy(), hotPool.end()])
-    await owner.close()
   }
 
   try {
-    await owner.acquire(address.name)
     await migrate({ engine: 'postgres', name: address.name, tx })
     await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
+    await presence?.join()
   } catch (error) {
     await closeConnections()
     throw refusalFor(error, address)
   }
 
-  const index = new LateIndex({ tx, log }, options.lateIndex)
+  const index = new LateIndex({ engine: 'postgres', tx, log }, options.lateIndex)
   const queue = new HotQueue(async (batch) => {
     try {
-      await writeBatch(hotPool, batch, (error) => health.failed(error))
-      if (owner.held) health.wrote()
+      await writeBatch(hotPool, batch, { gatewayId: presence?.gatewayId, interrupted: failed })
+      if (isHere()) health.wrote()
       index.recorded(batch.size)
     } catch (error) {
-      health.failed(error)
+      if (!isLostPurse(error)) health.failed(error)
       throw error
     }
   })
 
   return {
     engine: 'postgres',
+    ...(presence !== undefined && { sharing: presence }),
     read: db,
     tx,
     record: (request, entry) => queue.add(request, entry),

@@ -53,7 +53,7 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
     throw refusalFor(error, dataDir, file)
   }
 
-  const index = new LateIndex({ tx, log }, lateIndex)
+  const index = new LateIndex({ engine: 'sqlite', tx, log }, lateIndex)
   const queue = new HotQueue(async ({ requests, entries, size }) => {
     const turn = mutex.lock()
     if (turn !== undefined) await turn

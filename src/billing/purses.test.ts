@@ -1,0 +1,221 @@
+// Several gateways on one PostgreSQL spend one account: together they are the same simple model as
+// one alone, and whatever happens at once, nobody spends what is not there.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { newId } from '../lib/ids.ts'
+import { findAccount, insertAccount } from '../store/accounts.ts'
+import type { Store } from '../store/index.ts'
+import { readPurse } from '../store/purses.ts'
+import {
+  aRequest,
+  engines,
+  failureOf,
+  newPlace,
+  onServer,
+  type Place,
+  until,
+} from '../store/test-engines.ts'
+import { auditBooks } from './audit.ts'
+import { availableNanos } from './balances.ts'
+import { type Hold, Ledger } from './ledger.ts'
+
+const caseLimitMs = 90_000
+const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
+
+interface Gateway {
+  store: Store
+  ledger: Ledger
+}
+
+if (!engines.includes('postgres')) {
+  console.error('left out: gateways that share an account (set TEST_POSTGRES_URL)')
+} else {
+  describe('gateways that share a PostgreSQL', () => {
+    let place: Place
+    let gateways: Gateway[]
+
+    const openGateway = async (): Promise<Gateway> => {
+      const store = await place.open({ join: true })
+      return { store, ledger: await Ledger.open(store) }
+    }
+
+    beforeAll(async () => {
+      place = await newPlace('postgres')
+      gateways = []
+      for (let i = 0; i < 3; i++) gateways.push(await openGateway())
+    })
+    afterAll(async () => {
+      for (const { store, ledger } of gateways) {
+        ledger.close()
+        await store.close()
+      }
+      await place.remove()
+    })
+
+    const newAccount = async (nanos: bigint): Promise<string> => {
+      const id = newId('acc')
+      const [{ store, ledger }] = gateways as [Gateway]
+      await store.tx((tx) => insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 }))
+      await ledger.credit(id, nanos, { ref: newId('credit'), atMs: 1 })
+      return id
+    }
+
+    const hold = async ({ ledger }: Gateway, id: string, nanos: bigint) => {
+      await ledger.draw(id, nanos)
+      return ledger.hold(id, nanos)
+    }
+
+    test(
+      'do together what one alone would do',
+      async () => {
+        const step = fc.record({
+          at: fc.nat(2),
+          op: fc.constantFrom('hold', 'settle', 'release', 'task', 'end', 'take'),
+          nanos: fc.bigInt({ min: 1n, max: 60n }),
+        })
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
+            let free = 200n
+            const id = await newAccount(free)
+            const holds: { at: Gateway; hold: Hold }[] = []
+            const tasks: { taskId: string; nanos: bigint }[] = []
+            for (const { at, op, nanos } of steps) {
+              const gateway = gateways[at]!
+              if (op === 'hold') {
+                const got = await hold(gateway, id, nanos)
+                expect(got?.amountNanos).toBe(free >= nanos ? nanos : undefined)
+                if (got !== undefined) holds.push({ at: gateway, hold: got })
+                if (got !== undefined) free -= nanos
+              } else if (op === 'settle' || op === 'release') {
+                const open = holds.shift()
+                if (open === undefined) continue
+                const charge = op === 'settle' ? open.hold.amountNanos / 2n : 0n
+                free += open.hold.amountNanos - charge
+                if (op === 'release') open.at.ledger.release(open.hold)
+                else await settle(open.at, open.hold, id, charge)
+              } else if (op === 'task') {
+                const taskId = newId('video')
+                const said = await gateway.ledger.holdTask(taskId, id, nanos, 1)
+                expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
+                if (said === 'done') tasks.push({ taskId, nanos })
+                if (said === 'done') free -= nanos
+              } else if (op === 'end') {
+                const task = tasks.shift()
+                if (task === undefined) continue
+                const { taskId } = task
+                await gateway.ledger.endTask(id, { taskId, atMs: 1 })
+                free += task.nanos
+              } else {
+                const ref = newId('credit')
+                const said = await gateway.ledger.credit(id, -nanos, { ref, atMs: 1 })
+                expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
+                if (said === 'done') free -= nanos
+              }
+            }
+            for (const { at, hold } of holds) at.ledger.release(hold)
+          }),
+          { numRuns: 10 },
+        )
+        expect((await auditBooks(gateways[0]!.store)).problems).toEqual([])
+      },
+      caseLimitMs,
+    )
+
+    test(
+      'never spend more than there is, however much happens at once',
+      async () => {
+        const id = await newAccount(1_000n)
+        const workers = Array.from({ length: 24 }, async (_, i) => {
+          const gateway = gateways[i % 3]!
+          let charged = 0n
+          for (let call = 0; call < 12; call++) {
+            const nanos = BigInt(1 + ((i * 7 + call * 3) % 20))
+            const got = await hold(gateway, id, nanos)
+            if (got === undefined) continue
+            // Some cost more than was held for them.
+            const wanted = call % 5 === 0 ? nanos + 4n : nanos
+            charged += (await settle(gateway, got, id, wanted)).chargeNanos
+          }
+          return charged
+        })
+        const charged = (await Promise.all(workers)).reduce((sum, each) => sum + each, 0n)
+        const account = await findAccount(gateways[0]!.store.read, id)
+        expect(account?.balanceNanos).toBe(1_000n - charged)
+        expect(account!.balanceNanos >= 0n).toBe(true)
+        // 24 x 12 calls of about 10 are far more than there is: what was there has been spent.
+        expect(account!.balanceNanos < 20n).toBe(true)
+        expect((await auditBooks(gateways[0]!.store)).problems).toEqual([])
+      },
+      caseLimitMs,
+    )
+
+    test('what one has drawn and does not need reaches the others at once', async () => {
+      const id = await newAccount(100n)
+      const [first, second] = gateways as [Gateway, Gateway]
+      const small = await hold(first, id, 4n)
+      expect(availableNanos(first.ledger.funds(id)) > 0n).toBe(true)
+      expect((await hold(second, id, 96n))?.amountNanos).toBe(96n)
+      expect(await hold(second, id, 1n)).toBeUndefined()
+      first.ledger.release(small!)
+      expect((await hold(second, id, 4n))?.amountNanos).toBe(4n)
+    })
+
+    test('what a gateway that died had drawn goes back to the account', async () => {
+      const id = await newAccount(100n)
+      const doomed = await openGateway()
+      const { sharing } = doomed.store
+      expect(await hold(doomed, id, 100n)).toBeDefined()
+      // Gone without a word: its connections end, its row and its purses stay.
+      await silence(place, sharing!.gatewayId)
+      expect((await hold(gateways[0]!, id, 100n))?.amountNanos).toBe(100n)
+      doomed.ledger.close()
+      await doomed.store.close()
+    }, 30_000)
+
+    test('a charge on credit that has gone back fails, and the books stay right', async () => {
+      const id = await newAccount(100n)
+      const away = await openGateway()
+      const { gatewayId } = away.store.sharing!
+      const got = await hold(away, id, 50n)
+      await silence(place, gatewayId)
+      expect((await hold(gateways[0]!, id, 100n))?.amountNanos).toBe(100n)
+      const record = aRequest({ accountId: id })
+      expect(await failureOf(away.ledger.settle(got!, 50n, record, labels))).toMatch(/./)
+      // Back again, it knows that it has nothing.
+      await until(() => away.store.healthy && away.ledger.usable(id))
+      expect(await readPurse(away.store.read, { accountId: id, gatewayId })).toBe(0n)
+      expect(away.ledger.hold(id, 1n)).toBeUndefined()
+      expect((await auditBooks(away.store)).problems).toEqual([])
+      away.ledger.close()
+      await away.store.close()
+    }, 30_000)
+
+    test('what nobody needs any more is given back, all of it at the end', async () => {
+      const id = await newAccount(100n)
+      const passing = await openGateway()
+      const got = await hold(passing, id, 10n)
+      await settle(passing, got!, id, 10n)
+      passing.ledger.close()
+      await passing.store.close()
+      const said = await gateways[1]!.ledger.credit(id, -90n, { ref: newId('credit'), atMs: 1 })
+      expect(said).toBe('done')
+    })
+  })
+}
+
+async function settle({ ledger }: Gateway, hold: Hold, accountId: string, nanos: bigint) {
+  const record = aRequest({ accountId })
+  await ledger.settle(hold, nanos, record, labels)
+  return record
+}
+
+/** Ends the connection by which a gateway shows that it lives. */
+async function silence({ options }: Place, gatewayId: string): Promise<void> {
+  const database = new URL(options.databaseUrl!).pathname.slice(1)
+  await onServer(
+    `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN gateways g
+     ON l.locktype = 'advisory' AND (l.classid::bigint << 32 | l.objid::bigint) = g.lock_key
+     WHERE g.id = '${gatewayId}'`,
+    database,
+  )
+}
