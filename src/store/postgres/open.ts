@@ -42,7 +42,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     if (!isHere()) throw new Error('the others cannot see this gateway')
     await setMeta(db, 'probe', String(Date.now()))
   }, log)
-  const failed = (error: unknown) => health.failed(error)
+  let isOpen = false
+  // A failure while it opens ends the start, and is told there.
+  const failed = (error: unknown) => {
+    if (isOpen) health.failed(error)
+  }
   const tx = retried(db, failed)
   const presence = options.join ? new Presence({ databaseUrl, pool, tx, failed, log }) : undefined
   const isHere = () => presence === undefined || presence.here
@@ -56,6 +60,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await migrate({ engine: 'postgres', name: address.name, tx })
     await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
     await presence?.join()
+    isOpen = true
   } catch (error) {
     await closeConnections()
     throw refusalFor(error, address)
