@@ -6,7 +6,7 @@ import type { Answer, SimulatedProtocol, StreamEvent } from './protocol.ts'
 /** Time for the last bytes to leave before the connection is reset under them. */
 const lingerMs = 10
 
-export type Deliverable = Exclude<Answer, { kind: 'fault' }>
+export type Deliverable = Exclude<Answer, { kind: 'fault' | 'silence' }>
 
 export interface Delivery {
   protocol: SimulatedProtocol

@@ -11,6 +11,7 @@ test('a request without directives asks for nothing', () => {
     noUsage: false,
     leak: false,
     flip: false,
+    vanish: false,
   })
 })
 
@@ -30,6 +31,8 @@ test('every directive is read with its value', () => {
     'leak',
     'images=2',
     'flip',
+    'vanish',
+    'poll=503',
   ]
   expect(read(all.map((one) => `[[sim:${one}]]`).join(' and '))).toEqual({
     delayMs: 2000,
@@ -46,7 +49,15 @@ test('every directive is read with its value', () => {
     leak: true,
     images: 2,
     flip: true,
+    vanish: true,
+    poll: 503,
   })
+})
+
+test('what goes wrong with questions is a status or a word', () => {
+  expect(read('[[sim:poll=hang]]').poll).toBe('hang')
+  expect(read('[[sim:poll=leak]]').poll).toBe('leak')
+  expect(read('[[sim:poll=fail]] [[sim:poll]] [[sim:poll=200]]').poll).toBeUndefined()
 })
 
 test('reasoning and a function can be asked for without saying how much or which', () => {

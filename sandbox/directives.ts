@@ -20,6 +20,9 @@ export interface Directives {
   leak: boolean
   images?: number
   flip: boolean
+  vanish: boolean
+  /** What goes wrong with the first questions about a task: a status, or the name of a directive. */
+  poll?: number | 'hang' | 'leak'
 }
 
 const longestPauseMs = 600_000
@@ -38,6 +41,7 @@ export function readDirectives(fields: Readonly<Record<string, unknown>>): Direc
     noUsage: false,
     leak: false,
     flip: false,
+    vanish: false,
   }
   // Written out again, escapes a client may have used are gone and the order is the document's.
   const text = JSON.stringify(fields)
@@ -65,8 +69,11 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['no-usage', () => ({ noUsage: true })],
   ['leak', () => ({ leak: true })],
   ['flip', () => ({ flip: true })],
+  ['vanish', () => ({ vanish: true })],
+  ['poll', (value) => (value === 'hang' || value === 'leak' ? { poll: value } : pollStatus(value))],
 ])
 
+const pollStatus = whole('poll', 300, 599)
 const reasoning = whole('reasoningTokens', 0, mostTokens)
 
 function whole(name: keyof Directives, least: number, most: number): Reader {

@@ -51,6 +51,8 @@ export interface StreamEvent {
 
 export type Answer =
   | { kind: 'fault'; fault: Fault }
+  /** Nothing ever comes. */
+  | { kind: 'silence' }
   | { kind: 'whole'; contentType: string; body: string | Uint8Array<ArrayBuffer>; counts?: Counts }
   | { kind: 'stream'; promptTokens: number; events: Iterable<StreamEvent> }
 

@@ -3,7 +3,8 @@
 import type { Protocol } from '../src/contract/catalog.ts'
 import { CallLog, type LoggedCall } from './call-log.ts'
 import { deliver, idHeaders, pause, untilAborted } from './deliver.ts'
-import { type Directives, readDirectives } from './directives.ts'
+import { directedFault } from './directed-fault.ts'
+import { readDirectives } from './directives.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaShelf } from './media/serve-media.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
@@ -25,6 +26,8 @@ export interface SandboxOptions {
   key?: string
   /** The clock of tasks and of the addresses of what they made. */
   now?: () => number
+  /** How long answers to GET are under way: old news when they arrive. */
+  lookMs?: number
 }
 
 const largestBodyBytes = 128 * 1024 * 1024
@@ -54,7 +57,9 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       const protocol = target.protocol ?? fallback
       const call = log.open(id, target.protocol?.protocol ?? null)
       const visit = { request, origin: url, path, raw, call, protocol, target }
-      return answerCall(visit, options.key)
+      const response = await answerCall(visit, options.key)
+      if (options.lookMs && request.method === 'GET') await pause(options.lookMs, request.signal)
+      return response
     },
   })
   const url: string = `http://${reachable(host)}:${server.port}`
@@ -125,6 +130,10 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   const ask = { ...askOf(visit, presented), fields, directives }
   const answer: Answer = fault ? { kind: 'fault', fault } : target.route.answer(ask)
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
+  if (answer.kind === 'silence') {
+    await untilAborted(signal)
+    return new Response(null, { status: 499 })
+  }
   return deliver(answer, { protocol, call, directives, signal })
 }
 
@@ -162,24 +171,6 @@ function wrongKey(presented: string): Fault {
     message: `Incorrect API key provided: ${masked}. Find your key on the account page.`,
   }
 }
-
-function directedFault(directives: Directives, presented: string): Fault | undefined {
-  if (directives.leak) return { status: 500, message: leakedText(presented) }
-  if (directives.status === undefined) return undefined
-  return {
-    status: directives.status,
-    message: `The sandbox was told to answer ${directives.status}.`,
-  }
-}
-
-/** All that must never reach a caller, in one message. */
-const leakedText = (key: string): string =>
-  [
-    `Inference failed for key ${key === '' ? 'none' : key}:`,
-    `POST http://10.12.0.7:8443/internal/v1/infer?token=itk-5f3a9c1e77b20d46 answered 500`,
-    '    at InferenceWorker.run (/srv/inference/dist/worker.js:118:23)',
-    '    at async Scheduler.dispatch (/srv/inference/dist/scheduler.js:57:9)',
-  ].join('\n')
 
 function parseObject(raw: string): Record<string, unknown> | undefined {
   try {

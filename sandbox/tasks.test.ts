@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readDirectives } from './directives.ts'
+import type { TaskIds } from './task-id.ts'
 import { TaskMemory, type TaskOrder } from './tasks.ts'
 
 let calls = 0
@@ -14,9 +15,20 @@ const orderOf = (text = '', more: Partial<TaskOrder> = {}): TaskOrder => ({
   ...more,
 })
 
+const ids: TaskIds<TaskOrder> = {
+  protocol: 'vf',
+  wrap: (letters) => `t-${letters}`,
+  unwrap: (id) => id.slice(2),
+  write: ({ model, seconds }, plan) => {
+    plan.text(model)
+    plan.whole(seconds)
+  },
+  read: (plan) => ({ model: plan.text(), seconds: plan.whole(), resolution: '720p' }),
+}
+
 function memoryAt(capacity?: number) {
   const clock = { taskSeconds: 10, time: 1_000, now: () => clock.time }
-  return { clock, memory: new TaskMemory(clock, capacity) }
+  return { clock, memory: new TaskMemory(clock, ids, capacity) }
 }
 
 test('a task is queued for a fifth of its time, then runs, then has succeeded', () => {
@@ -67,7 +79,53 @@ test('a full memory forgets the oldest task that has ended, and takes none if al
   clock.time += 10_000
   const third = memory.create(orderOf())!
   expect(memory.list().map(({ id }) => id)).toEqual([slow.id, second.id, third.id])
-  expect(memory.find(first.id, 'sk-one')).toBeUndefined()
+  // Its id still tells how it was meant to go.
+  expect(memory.find(first.id, 'sk-one')).toMatchObject({ endsMs: first.endsMs, polls: 0 })
+})
+
+test('what another memory made is known by its id, for every key, and is not listed', () => {
+  const [{ memory: maker }, { clock, memory }] = [memoryAt(), memoryAt()]
+  const made = maker.create(orderOf('[[sim:fail=content_policy]] [[sim:no-usage]]'))!
+  const met = memory.find(made.id, 'sk-two')!
+  expect(met).toEqual({ ...made, order: { ...made.order, key: '', callId: '' } })
+  expect(memory.find(made.id, 'sk-one')).toBe(met)
+  clock.time = made.endsMs
+  expect(memory.poll(met)).toBe('failed')
+  expect([memory.list(), memory.ofKey('sk-two'), memory.ofKey('')]).toEqual([[], [], []])
+})
+
+test('what is done to a task of another memory is remembered, for as many as fit', () => {
+  const [{ memory: maker }, { clock, memory }] = [memoryAt(), memoryAt(1)]
+  const [one, other] = [maker.create(orderOf('[[sim:poll=503]]'))!, maker.create(orderOf())!]
+  const met = () => memory.find(one.id, 'sk-one')!
+  expect([1, 2, 3].map(() => memory.trouble(met()))).toEqual([503, 503, undefined])
+  expect(memory.cancel(met())).toBe(true)
+  clock.time += 10_000
+  expect(memory.stateOf(met())).toBe('cancelled')
+  memory.find(other.id, 'sk-one')
+  expect(memory.stateOf(met())).toBe('succeeded')
+})
+
+test('one that vanishes is gone from every memory at the same time', () => {
+  const [{ memory: maker }, { clock, memory }] = [memoryAt(), memoryAt()]
+  const { id } = maker.create(orderOf('[[sim:vanish]]'))!
+  expect(memory.find(id, 'sk-one')?.id).toBe(id)
+  clock.time += 2_000
+  expect(memory.find(id, 'sk-one')).toBeUndefined()
+})
+
+test('a plan too large for an id stays with who made it', () => {
+  const [{ memory: maker }, { memory }] = [memoryAt(), memoryAt()]
+  const task = maker.create(orderOf('', { model: 'm'.repeat(200) }))!
+  expect(task.id.length).toBeLessThan(40)
+  expect(maker.find(task.id, 'sk-one')).toBe(task)
+  expect(memory.find(task.id, 'sk-one')).toBeUndefined()
+})
+
+test('no two tasks have the same id, however alike', () => {
+  const { memory } = memoryAt()
+  const made = Array.from({ length: 1_000 }, () => memory.create(orderOf())!.id)
+  expect(new Set(made).size).toBe(made.length)
 })
 
 test('a task is there only for the key that made it', () => {
@@ -77,4 +135,23 @@ test('a task is there only for the key that made it', () => {
   expect(memory.find(task.id, 'sk-one')).toBe(task)
   expect(memory.find(task.id, 'sk-two')).toBeUndefined()
   expect(memory.ofKey('sk-two')).toEqual([other])
+})
+
+test('a task that vanishes is there until it should run, and then for nobody', () => {
+  const { clock, memory } = memoryAt()
+  const task = memory.create(orderOf('[[sim:vanish]]'))!
+  clock.time += 1_999
+  expect(memory.find(task.id, 'sk-one')).toBe(task)
+  clock.time += 1
+  expect(memory.find(task.id, 'sk-one')).toBeUndefined()
+  expect(memory.ofKey('sk-one')).toEqual([])
+  // The truth is kept for whoever checks the books.
+  expect(memory.list()).toMatchObject([{ id: task.id, state: 'running' }])
+})
+
+test('only the first two questions about a task go wrong', () => {
+  const { memory } = memoryAt()
+  const task = memory.create(orderOf('[[sim:poll=503]]'))!
+  expect([1, 2, 3].map(() => memory.trouble(task))).toEqual([503, 503, undefined])
+  expect(memory.trouble(memory.create(orderOf())!)).toBeUndefined()
 })

@@ -1,14 +1,16 @@
 // The tasks of one sandbox: when each is queued, runs and ends, and what is told when it is looked
-// at. Knows no wire; what a protocol calls a state is its own affair.
+// at. One that another sandbox made is known by its id alone. Knows no wire; what a protocol calls a
+// state is its own affair.
 import type { TaskState } from '../src/contract/task.ts'
 import type { LoggedCall } from './call-log.ts'
 import type { Directives } from './directives.ts'
+import { newTaskId, readTaskId, type Schedule, type TaskIds } from './task-id.ts'
 
 export type SandboxTaskState = Exclude<TaskState, 'accepted' | 'unknown'>
 
 /** What a protocol wants done. */
 export interface TaskOrder {
-  /** Only who made a task can see it. */
+  /** Only who made a task can see it; empty when that is not known any more. */
   key: string
   /** The call that made it. */
   callId: string
@@ -28,6 +30,8 @@ export interface SandboxTask<Order extends TaskOrder = TaskOrder> {
   endsMs: number
   cancelledMs?: number
   polls: number
+  /** Those that went wrong, as was ordered. */
+  troubledPolls: number
   /** Those since it is done. */
   lateReads: number
 }
@@ -47,7 +51,10 @@ export interface ListedTask {
 export type LoggedCreate = LoggedCall & { task_id?: string; state?: SandboxTaskState }
 
 const mostTasks = 10_000
+/** Serials come in turn; where they begin is left to chance, so that two sandboxes differ. */
+const serials = 2 ** 21
 const queuedShare = 1 / 5
+const mostTroubledPolls = 2
 /** What a task with `flip` says when it is looked at after its end; the last one stays. */
 const flips: readonly SandboxTaskState[] = ['succeeded', 'failed', 'succeeded']
 
@@ -59,48 +66,73 @@ export interface TaskClock {
 export class TaskMemory<Order extends TaskOrder = TaskOrder> {
   readonly #tasks = new Map<string, SandboxTask<Order>>()
   readonly #byCall = new Map<string, SandboxTask<Order>>()
+  /** Those that others made, or that were forgotten, and what has been done to them here. */
+  readonly #strangers = new Map<string, SandboxTask<Order>>()
   readonly #clock: TaskClock
+  readonly #ids: TaskIds<Order>
   readonly #capacity: number
-  readonly #newId: () => string
+  #serial = Math.floor(Math.random() * serials)
 
-  constructor(
-    clock: TaskClock,
-    capacity = mostTasks,
-    newId: () => string = () => crypto.randomUUID(),
-  ) {
+  constructor(clock: TaskClock, ids: TaskIds<Order>, capacity = mostTasks) {
     this.#clock = clock
+    this.#ids = ids
     this.#capacity = capacity
-    this.#newId = newId
   }
 
   /** Undefined when the memory is full of tasks that have not ended. */
   create(order: Order): SandboxTask<Order> | undefined {
     if (this.#tasks.size >= this.#capacity && !this.#dropOldestEnded()) return undefined
     const { delayMs } = order.directives
-    const takesMs = delayMs > 0 ? delayMs : this.#clock.taskSeconds * 1000
-    const createdMs = this.#clock.now()
-    const task = {
-      id: this.#newId(),
-      order,
-      createdMs,
-      startsMs: createdMs + takesMs * queuedShare,
-      endsMs: createdMs + takesMs,
-      polls: 0,
-      lateReads: 0,
-    }
+    const takesMs = Math.round(delayMs > 0 ? delayMs : this.#clock.taskSeconds * 1000)
+    const schedule = { createdMs: this.#clock.now(), takesMs }
+    this.#serial = (this.#serial + 1) % serials
+    const task = begin(newTaskId(this.#ids, order, schedule, this.#serial), order, schedule)
     this.#tasks.set(task.id, task)
     this.#byCall.set(order.callId, task)
     return task
   }
 
   find(id: string, key: string): SandboxTask<Order> | undefined {
-    const task = this.#tasks.get(id)
-    return task?.order.key === key ? task : undefined
+    const own = this.#tasks.get(id)
+    if (own !== undefined) return this.#isSeenBy(key, own) ? own : undefined
+    const task = this.#strangers.get(id) ?? this.#meet(id)
+    return task === undefined || this.#isGone(task) ? undefined : task
+  }
+
+  #meet(id: string): SandboxTask<Order> | undefined {
+    const plan = readTaskId(this.#ids, id)
+    if (plan === undefined) return undefined
+    const { directives, carried } = plan
+    // All that an order has besides is carried.
+    const order = { ...carried, key: '', callId: '', directives } as unknown as Order
+    const task = begin(id, order, plan)
+    this.#strangers.set(id, task)
+    if (this.#strangers.size > this.#capacity) {
+      this.#strangers.delete(this.#strangers.keys().next().value!)
+    }
+    return task
   }
 
   /** Newest first. */
   ofKey(key: string): SandboxTask<Order>[] {
-    return [...this.#tasks.values()].filter(({ order }) => order.key === key).reverse()
+    return [...this.#tasks.values()].filter((task) => this.#isSeenBy(key, task)).reverse()
+  }
+
+  #isSeenBy(key: string, task: SandboxTask): boolean {
+    return task.order.key === key && !this.#isGone(task)
+  }
+
+  /** One that vanishes is forgotten as soon as it should run. */
+  #isGone({ order, startsMs }: SandboxTask): boolean {
+    return order.directives.vanish && this.#clock.now() >= startsMs
+  }
+
+  /** What goes wrong with this question; undefined when nothing does. */
+  trouble(task: SandboxTask): Directives['poll'] {
+    if (task.troubledPolls >= mostTroubledPolls) return undefined
+    const { poll } = task.order.directives
+    if (poll !== undefined) task.troubledPolls++
+    return poll
   }
 
   /** How it really is. */
@@ -127,6 +159,7 @@ export class TaskMemory<Order extends TaskOrder = TaskOrder> {
     return true
   }
 
+  /** Those made here. */
   list(): ListedTask[] {
     return [...this.#tasks.values()].map((task) => ({
       id: task.id,
@@ -155,3 +188,18 @@ export class TaskMemory<Order extends TaskOrder = TaskOrder> {
     return false
   }
 }
+
+const begin = <Order extends TaskOrder>(
+  id: string,
+  order: Order,
+  { createdMs, takesMs }: Schedule,
+): SandboxTask<Order> => ({
+  id,
+  order,
+  createdMs,
+  startsMs: createdMs + takesMs * queuedShare,
+  endsMs: createdMs + takesMs,
+  polls: 0,
+  troubledPolls: 0,
+  lateReads: 0,
+})

@@ -37,7 +37,7 @@ const query = async (id: string) => (await ask('GET', `/${id}`)).body
 
 test('a task waits, runs and ends with a real film of the size told', async () => {
   const id = await create('a boat', { ratio: '21:9', resolution: '480p', duration: 2 })
-  expect(id).toMatch(/^cgt-20260102030405-[a-z0-9]{5}$/)
+  expect(id).toMatch(/^cgt-20260102030405-[a-z0-9]{5,70}$/)
   expect(await query(id)).toMatchObject({ id, status: 'queued', error: null })
   clock.time += taskMs / 2
   expect(await query(id)).toMatchObject({ status: 'running' })
@@ -161,4 +161,40 @@ test('tasks are listed newest first, of one key only, in pages and by filter', a
   const two = `?filter.task_ids=${ids[0]}&filter.task_ids=${ids[2]}`
   expect(await listed(two)).toEqual([[ids[0], ids[2]], 2])
   expect((await ask('GET', `/${ids[0]}`)).status).toBe(404)
+})
+
+test('who the user is said to be is told back, and listed', async () => {
+  const order = orderOf('a known boat', { safety_identifier: 'user-7' })
+  const { body } = await ask('POST', '', order)
+  expect(body).toEqual({ id: body.id, safety_identifier: 'user-7' })
+  expect(await query(body.id)).toMatchObject({ safety_identifier: 'user-7' })
+  const listed = (await ask('GET', '?page_size=500')).body.items as Body[]
+  expect(listed.find(({ id }) => id === body.id)).toMatchObject({ safety_identifier: 'user-7' })
+  const long = orderOf('a boat', { safety_identifier: 'u'.repeat(65) })
+  expect((await ask('POST', '', long)).status).toBe(400)
+})
+
+test('another sandbox tells it too while it is short, whatever the model is called', async () => {
+  const another = startSandbox({ now: () => clock.time })
+  const askAnother = async (id: string) => {
+    const { arkvendor } = another.protocols
+    return (await (await fetch(`${arkvendor}/contents/generations/tasks/${id}`)).json()) as Body
+  }
+  try {
+    for (const model of ['vidmodel-1-0-pro-250528', 'vidmodel-1-5-pro', 'vidmodel-2', 'm']) {
+      for (const [user, told] of [
+        ['user-7', 'user-7'],
+        ['u'.repeat(64), undefined],
+      ]) {
+        const order = orderOf('a boat', { model, safety_identifier: user })
+        const { id } = (await ask('POST', '', order)).body
+        const { safety_identifier, ...rest } = await query(id)
+        expect(safety_identifier).toBe(user)
+        const own = told === undefined ? rest : { ...rest, safety_identifier }
+        expect(await askAnother(id)).toEqual(own)
+      }
+    }
+  } finally {
+    await another.stop()
+  }
 })

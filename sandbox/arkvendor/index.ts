@@ -1,6 +1,7 @@
 // The arkvendor protocol as an upstream speaks it: native video tasks that are created, looked at,
 // listed and, while they wait, deleted.
 import { isFault } from '../fields.ts'
+import { pollTask } from '../poll-task.ts'
 import {
   type Answer,
   type Ask,
@@ -12,7 +13,8 @@ import {
 import { TaskMemory } from '../tasks.ts'
 import { arkvendorError } from './errors.ts'
 import { readNativeRequest } from './request.ts'
-import { type ArkOrder, newTaskId, taskBody } from './wire.ts'
+import { arkIds } from './task-ids.ts'
+import { type ArkOrder, taskBody, userOf } from './wire.ts'
 
 type Tasks = TaskMemory<ArkOrder>
 
@@ -20,7 +22,7 @@ const usualPageSize = 10
 const mostPageSize = 500
 
 export const arkvendor: ProtocolMaker = (settings) => {
-  const tasks: Tasks = new TaskMemory(settings, undefined, () => newTaskId(settings.now()))
+  const tasks: Tasks = new TaskMemory(settings, arkIds)
   const all = /^\/api\/v3\/contents\/generations\/tasks$/
   const one = /^\/api\/v3\/contents\/generations\/tasks\/(?<id>[^/]+)$/
   return {
@@ -51,7 +53,7 @@ function create({ id, key, fields, directives }: Ask, tasks: Tasks): Answer {
   if (isFault(video)) return refuse(video)
   const { model, seconds, resolution } = video
   const task = tasks.create({ key, callId: id, model, seconds, resolution, directives, video })
-  if (task !== undefined) return jsonAnswer({ id: task.id })
+  if (task !== undefined) return jsonAnswer({ id: task.id, ...userOf(task) })
   const message = 'Too many tasks are waiting or running. Please try again later.'
   return refuse({ status: 429, message, code: 'SetLimitExceeded' })
 }
@@ -59,7 +61,7 @@ function create({ id, key, fields, directives }: Ask, tasks: Tasks): Answer {
 function query({ key, params, origin }: Ask, tasks: Tasks): Answer {
   const task = tasks.find(params['id'] ?? '', key)
   if (task === undefined) return unknownTask(params['id'] ?? '')
-  return jsonAnswer(taskBody(task, tasks.poll(task), origin))
+  return pollTask(tasks, task, key, (state) => taskBody(task, state, origin))
 }
 
 function remove({ key, params }: Ask, tasks: Tasks): Answer {

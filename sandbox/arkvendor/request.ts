@@ -24,14 +24,17 @@ export interface NativeOrder {
   tokens: number
   seed: number
   filmSeed: string
+  /** Told back as it came, while it is known. */
+  user: string | undefined
 }
 
 const usualSeconds = 5
 const mostSeconds = 12
 const mostSeed = 4_294_967_295
+const mostUserLetters = 64
 const fewestFrames = 29
 const mostFrames = 289
-const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']
+export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']
 const itemTypes = ['text', 'image_url', 'draft_task']
 
 export function readNativeRequest(fields: Json): NativeOrder | Fault {
@@ -72,18 +75,27 @@ function orderOf(model: string, content: readonly Json[], fields: Json): NativeO
   const length = Number(fields['duration'] ?? usualSeconds)
   const wanted = length === -1 ? usualSeconds : length
   const pictures = frames ?? picturesIn(wanted)
-  const size = nativeSize(model, resolution, ratio)!
   return {
     model,
     resolution,
     ratio,
     frames,
-    seconds: secondsOf(pictures),
-    ...size,
-    tokens: tokensOf(size, pictures),
+    ...filmOf(model, resolution, ratio, pictures)!,
     seed: Number(fields['seed'] ?? -1),
     filmSeed: seedOf(model, content, resolution, ratio, pictures, fields['seed']),
+    user: fields['safety_identifier'] as string | undefined,
   }
+}
+
+/** Undefined when there is no such shape. */
+export function filmOf(
+  model: string,
+  resolution: NativeResolution,
+  ratio: string,
+  pictures: number,
+): Pick<NativeOrder, 'seconds' | 'width' | 'height' | 'tokens'> | undefined {
+  const size = nativeSize(model, resolution, ratio)
+  return size && { seconds: secondsOf(pictures), ...size, tokens: tokensOf(size, pictures) }
 }
 
 function faultOfContent(model: string, content: readonly Json[]): Fault | undefined {
@@ -122,6 +134,8 @@ function faultOfFields(model: string, fields: Json): Fault | undefined {
     const fits = isWholeWithin(frames, fewestFrames, mostFrames) && (Number(frames) - 25) % 4 === 0
     if (!fits) return wrong('frames')
   }
+  const { safety_identifier: user = '' } = fields
+  if (typeof user !== 'string' || user.length > mostUserLetters) return wrong('safety_identifier')
   return isWholeWithin(seed, -1, mostSeed) ? undefined : wrong('seed')
 }
 

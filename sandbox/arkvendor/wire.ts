@@ -12,14 +12,6 @@ export interface ArkOrder extends TaskOrder {
 export type ArkTask = SandboxTask<ArkOrder>
 
 const mediaLifeMs = 24 * 3_600_000
-const letters = '0123456789abcdefghijklmnopqrstuvwxyz'
-
-/** cgt-20260102030405-ab1cd */
-export function newTaskId(nowMs: number): string {
-  const digits = new Date(nowMs).toISOString().replaceAll(/\D/g, '').slice(0, 14)
-  const tail = [...crypto.getRandomValues(new Uint8Array(5))].map((byte) => letters[byte % 36])
-  return `cgt-${digits}-${tail.join('')}`
-}
 
 export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string) {
   const { video, directives } = task.order
@@ -30,6 +22,7 @@ export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string)
     error: state === 'failed' ? failureWords(directives.fail) : null,
     created_at: seconds(task.createdMs),
     updated_at: seconds(changedMs(task, state)),
+    ...userOf(task),
     service_tier: 'default',
     execution_expires_after: 172_800,
   }
@@ -47,6 +40,10 @@ export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string)
     framespersecond: picturesPerSecond,
   }
 }
+
+/** Who the caller said its own user is. */
+export const userOf = ({ order }: ArkTask): object =>
+  order.video.user === undefined ? {} : { safety_identifier: order.video.user }
 
 function changedMs(task: ArkTask, state: SandboxTaskState): number {
   if (state === 'queued') return task.createdMs

@@ -1,19 +1,22 @@
 // The address of a film: its name says all that is needed to make it, so nothing is stored, and a
 // signature with an end of validity keeps it to those it was given to, as object stores do.
-//   /media/3f9c2a71b0d4e586-1280x720-5s.mp4?Expires=1794800000&Signature=…
+//   /media/3f9c2a71b0-1280x720-5s.mp4?Expires=1794800000&Signature=…
 import type { Film } from './film.ts'
 
 export const mediaPath = '/media/'
 export const mostFilmSeconds = 60
 const mostSide = 4096
 
-const namePattern = /^([0-9a-f]{16})-(\d{2,4})x(\d{2,4})-(\d{1,2})s\.mp4$/
+const namePattern = /^([0-9a-f]{10,16})-(\d{2,4})x(\d{2,4})-(\d{1,2})s\.mp4$/
 
-/** Not a secret: whoever reads this may as well look at every film. It survives a restart. */
+/** Not a secret: whoever reads this may as well look at every film. Every sandbox has the same. */
 const salt = 'sandbox media'
 
+/** Ids carry it, so it is short. */
+export const seedBytes = 5
+
 export const seedOf = (...parts: readonly unknown[]): string =>
-  sha256(JSON.stringify(parts)).slice(0, 16)
+  sha256(JSON.stringify(parts)).slice(0, 2 * seedBytes)
 
 export function mediaAddress(origin: string, film: Film, expiresSeconds: number): string {
   const name = `${film.seed}-${film.width}x${film.height}-${film.seconds}s.mp4`

@@ -2,14 +2,13 @@
 // looked at by name. Nothing is listed or cancelled, and what was used is not reported.
 import { isFault } from '../fields.ts'
 import { mediaAddress } from '../media/media-address.ts'
+import { pollTask } from '../poll-task.ts'
 import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
-import { type SandboxTask, type SandboxTaskState, TaskMemory, type TaskOrder } from '../tasks.ts'
+import { type SandboxTask, type SandboxTaskState, TaskMemory } from '../tasks.ts'
 import { failed, heldBack, vendorgError } from './errors.ts'
-import { readVideoRequest, type VideoOrder } from './request.ts'
+import { readVideoRequest } from './request.ts'
+import { type VendorgOrder, vendorgIds } from './task-ids.ts'
 
-interface VendorgOrder extends TaskOrder {
-  video: VideoOrder
-}
 type Tasks = TaskMemory<VendorgOrder>
 type Operation = SandboxTask<VendorgOrder>
 
@@ -18,7 +17,7 @@ const responseType =
   'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse'
 
 export const vendorg: ProtocolMaker = (settings) => {
-  const tasks: Tasks = new TaskMemory(settings)
+  const tasks: Tasks = new TaskMemory(settings, vendorgIds)
   return {
     protocol: 'vendorg',
     basePath: '',
@@ -63,7 +62,10 @@ function look({ key, params, origin }: Ask, tasks: Tasks): Answer {
   if (task === undefined) {
     return refuse({ status: 404, message: 'Requested entity was not found.' })
   }
-  return jsonAnswer({ name: nameOf(task), ...outcomeOf(task, tasks.poll(task), origin) })
+  return pollTask(tasks, task, key, (state) => ({
+    name: nameOf(task),
+    ...outcomeOf(task, state, origin),
+  }))
 }
 
 function outcomeOf(task: Operation, state: SandboxTaskState, origin: string): object {

@@ -27,16 +27,18 @@ export function readVideoRequest(model: string, fields: Json): VideoOrder | Faul
   const fault = faultOfPictures(instance) ?? faultOfParameters(parameters)
   if (fault !== undefined) return fault
   const { durationSeconds = usualSeconds, resolution = '720p', aspectRatio = '16:9' } = parameters
-  const short = lines[asText(resolution)]!
-  const long = (short * 16) / 9
-  const wide = aspectRatio === '16:9'
   return {
     seconds: Number(durationSeconds),
-    resolution: asText(resolution),
-    width: wide ? long : short,
-    height: wide ? short : long,
+    ...sizeOf(asText(resolution), aspectRatio === '16:9'),
     filmSeed: seedOf(model, instance, parameters),
   }
+}
+
+export function sizeOf(resolution: string, isWide: boolean) {
+  const short = lines[resolution]!
+  const long = (short * 16) / 9
+  const [width, height] = isWide ? [long, short] : [short, long]
+  return { resolution, width: width!, height: height! }
 }
 
 function faultOfPictures(instance: Json): Fault | undefined {
@@ -51,16 +53,15 @@ function faultOfPictures(instance: Json): Fault | undefined {
   const inner = references.map((each) => asObject(each)['image'])
   for (const picture of [image, lastFrame, ...inner]) {
     if (picture !== undefined && !isPicture(asObject(picture))) {
-      return invalid('image', 'An image must have `bytesBase64Encoded` and `mimeType`, or a `uri`.')
+      return invalid('image', 'An image must have `bytesBase64Encoded` and `mimeType`.')
     }
   }
   return undefined
 }
 
-const isPicture = ({ bytesBase64Encoded, mimeType, uri }: Json): boolean =>
-  uri === undefined
-    ? asText(bytesBase64Encoded) !== '' && asText(mimeType).startsWith('image/')
-    : /^https?:\/\/./.test(asText(uri))
+/** As bytes only: nothing is fetched here. */
+const isPicture = ({ bytesBase64Encoded, mimeType }: Json): boolean =>
+  asText(bytesBase64Encoded) !== '' && asText(mimeType).startsWith('image/')
 
 function faultOfParameters(parameters: Json): Fault | undefined {
   const { durationSeconds = usualSeconds, resolution = '720p', aspectRatio = '16:9' } = parameters

@@ -1,6 +1,7 @@
 // The vf protocol as an upstream speaks it: videos made by tasks that are created, looked at,
 // listed and, while they wait, cancelled.
 import { isFault } from '../fields.ts'
+import { pollTask } from '../poll-task.ts'
 import {
   type Answer,
   type Ask,
@@ -12,6 +13,7 @@ import {
 import { TaskMemory } from '../tasks.ts'
 import { vfError } from './errors.ts'
 import { readVideoRequest } from './request.ts'
+import { vfIds } from './task-ids.ts'
 import {
   createdBody,
   listedTask,
@@ -27,7 +29,7 @@ const usualPageSize = 10
 const mostPageSize = 100
 
 export const vf: ProtocolMaker = (settings) => {
-  const tasks: Tasks = new TaskMemory(settings)
+  const tasks: Tasks = new TaskMemory(settings, vfIds)
   return {
     protocol: 'vf',
     basePath: '',
@@ -80,7 +82,7 @@ function query({ id, key, params, origin }: Ask, tasks: Tasks): Answer {
   const taskId = params['id'] ?? ''
   const task = tasks.find(taskId, key)
   if (task === undefined) return jsonAnswer(unknownBody(taskId, id))
-  return jsonAnswer(taskBody(task, tasks.poll(task), id, origin))
+  return pollTask(tasks, task, key, (state) => taskBody(task, state, id, origin))
 }
 
 function cancel({ id, key, params }: Ask, tasks: Tasks): Answer {

@@ -6,7 +6,8 @@ import type { Fault } from '../protocol.ts'
 
 export interface VideoOrder {
   model: string
-  prompt: string
+  /** Undefined when it is not known any more. */
+  prompt: string | undefined
   seconds: number
   /** How long the videos handed over are, all together. */
   inputSeconds: number
@@ -25,10 +26,10 @@ const mostSeed = 2_147_483_647
 const mostPromptLetters = 5000
 const mostMedia = 20
 /** Videos are not looked at: every one counts as this long. */
-const secondsPerVideo = 5
+export const secondsPerVideo = 5
 
 const resolutions: Readonly<Record<string, number>> = { '720P': 720, '1080P': 1080 }
-const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9']
+export const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9']
 const onceOnly = ['first_frame', 'last_frame', 'first_clip', 'driving_audio', 'video']
 const videoRoles = ['first_clip', 'reference_video', 'video']
 const roles = [...onceOnly, 'reference_image', 'reference_video', 'image_url']
@@ -117,7 +118,7 @@ const countVideos = (input: Json): number =>
   mediaOf(input).filter(({ role }) => videoRoles.includes(role)).length
 
 /** As many samples as 16:9 has, in whole eights: 720, 16:9 -> 1280 x 720; 1:1 -> 960 x 960 */
-function sizeOf(lines: number, ratio: string): { width: number; height: number } {
+export function sizeOf(lines: number, ratio: string): { width: number; height: number } {
   const [across = 16, down = 9] = ratio.split(':').map(Number)
   const area = (lines * lines * 16) / 9
   const eights = (side: number) => Math.round(side / 8) * 8

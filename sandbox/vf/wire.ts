@@ -48,7 +48,7 @@ export function taskBody(task: VfTask, state: SandboxTaskState, requestId: strin
     return { request_id: requestId, output: failed }
   }
   const { prompt } = video
-  const words = { orig_prompt: prompt, actual_prompt: prompt }
+  const words = prompt === undefined ? {} : { orig_prompt: prompt, actual_prompt: prompt }
   const done = { ...ended, ...words, video_url: addressOf(task, origin) }
   const usage = directives.noUsage ? {} : { usage: usageOf(video) }
   return { request_id: requestId, output: done, ...usage }

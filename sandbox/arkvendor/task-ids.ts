@@ -1,0 +1,52 @@
+// What the id of an arkvendor task carries: all that is told of it, who the user is only if that is
+// short.
+import { nativeResolutions, picturesIn } from '../../src/contract/video-size.ts'
+import { seedBytes } from '../media/media-address.ts'
+import type { TaskIds } from '../task-id.ts'
+import { filmOf, ratios } from './request.ts'
+import type { ArkOrder } from './wire.ts'
+
+/** How names of models usually begin; the rest is written out. The first that fits is taken. */
+const beginnings = ['vidmodel-1-0-lite-', 'vidmodel-1-0-pro-', 'vidmodel-1-5-pro-', 'vidmodel-', '']
+const prefix = /^cgt-\d{14}-/
+
+export const arkIds: TaskIds<ArkOrder> = {
+  protocol: 'arkvendor',
+  // cgt-20260102030405-ab1cd…
+  wrap: (letters, createdMs) => `cgt-${digitsOf(createdMs)}-${letters}`,
+  unwrap: (id) => id.replace(prefix, ''),
+  write({ video }, plan) {
+    const { model, resolution, ratio, frames } = video
+    plan.hex(video.filmSeed)
+    plan.whole(
+      ratios.indexOf(ratio) * nativeResolutions.length + nativeResolutions.indexOf(resolution),
+    )
+    plan.whole(2 * (frames ?? video.seconds) + (frames === undefined ? 0 : 1))
+    plan.whole(video.seed + 1)
+    const beginning = beginnings.findIndex((each) => model.startsWith(each))
+    plan.whole(beginning)
+    plan.text(model.slice(beginnings[beginning]!.length))
+    plan.words(video.user)
+  },
+  read(plan) {
+    const filmSeed = plan.hex(seedBytes)
+    const shape = plan.whole()
+    const resolution = nativeResolutions[shape % nativeResolutions.length]!
+    const ratio = ratios[Math.floor(shape / nativeResolutions.length)] ?? ''
+    const length = plan.whole()
+    const frames = length % 2 === 1 ? (length - 1) / 2 : undefined
+    const seed = plan.whole() - 1
+    const model = `${beginnings[plan.whole()] ?? ''}${plan.text()}`
+    const film = filmOf(model, resolution, ratio, frames ?? picturesIn(length / 2))
+    if (film === undefined) return undefined
+    const video = { model, resolution, ratio, frames, ...film, seed, filmSeed, user: plan.words() }
+    return { model, seconds: film.seconds, resolution, video }
+  },
+}
+
+/** 20260102030405; empty for a time that is none, which only an id made up can tell. */
+function digitsOf(ms: number): string {
+  const date = new Date(ms)
+  if (Number.isNaN(date.getTime())) return ''
+  return date.toISOString().replaceAll(/\D/g, '').slice(0, 14)
+}

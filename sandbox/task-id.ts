@@ -1,0 +1,117 @@
+// An id that carries the plan of its task, so that every sandbox of this version can answer for it:
+// one started later, or that of another gateway. What happens to a task afterwards is not in it,
+// nor whose it is.
+import type { Protocol } from '../src/contract/catalog.ts'
+import { type Directives, readDirectives } from './directives.ts'
+import { fromLetters, PlanReader, PlanWriter, toLetters } from './plan-bytes.ts'
+import type { TaskOrder } from './tasks.ts'
+
+/** What an id tells of an order besides its directives. */
+export type CarriedOrder<Order extends TaskOrder> = Omit<Order, 'key' | 'callId' | 'directives'>
+
+/** How the ids of a protocol look, and what they carry. */
+export interface TaskIds<Order extends TaskOrder> {
+  protocol: Protocol
+  /** The id around the letters. */
+  wrap(letters: string, createdMs: number): string
+  /** The letters within an id; of anything else, whatever it likes. */
+  unwrap(id: string): string
+  write(order: Order, plan: PlanWriter): void
+  /** Undefined when it makes no sense. */
+  read(plan: PlanReader): CarriedOrder<Order> | undefined
+}
+
+export interface Schedule {
+  createdMs: number
+  takesMs: number
+}
+
+/** To be raised with every change of what is carried: older ids are unknown then. */
+const edition = 1
+const sumBytes = 4
+/** With more, such as the name of a model without end, the plan stays with who made it. */
+const mostPlanBytes = 100
+const mostIdLetters = 200
+const randomBytes = 16
+
+/** No two may share a serial within a millisecond. */
+export function newTaskId<Order extends TaskOrder>(
+  ids: TaskIds<Order>,
+  order: Order,
+  { createdMs, takesMs }: Schedule,
+  serial: number,
+): string {
+  const plan = new PlanWriter()
+  plan.whole(serial)
+  plan.whole(createdMs)
+  plan.whole(takesMs)
+  writeDirectives(order.directives, plan)
+  ids.write(order, plan)
+  const bytes = plan.done()
+  const carried =
+    bytes.length > mostPlanBytes
+      ? crypto.getRandomValues(new Uint8Array(randomBytes))
+      : Buffer.concat([sumOf(ids.protocol, bytes), bytes])
+  return ids.wrap(toLetters(carried), createdMs)
+}
+
+/** Undefined when no sandbox of this version gave it out. */
+export function readTaskId<Order extends TaskOrder>(
+  ids: TaskIds<Order>,
+  id: string,
+): (Schedule & { directives: Directives; carried: CarriedOrder<Order> }) | undefined {
+  if (id.length > mostIdLetters) return undefined
+  const all = fromLetters(ids.unwrap(id))
+  const bytes = all?.subarray(sumBytes)
+  if (all === undefined || bytes === undefined) return undefined
+  if (!sumOf(ids.protocol, bytes).equals(all.subarray(0, sumBytes))) return undefined
+  const plan = new PlanReader(bytes)
+  plan.whole()
+  const schedule = { createdMs: plan.whole(), takesMs: plan.whole() }
+  const directives = readPlannedDirectives(plan)
+  const carried = ids.read(plan)
+  // Written again it must be the same, to the last dash.
+  if (carried === undefined || ids.wrap(toLetters(all), schedule.createdMs) !== id) return undefined
+  return { ...schedule, directives, carried }
+}
+
+const sumOf = (protocol: Protocol, bytes: Uint8Array): Buffer =>
+  new Bun.CryptoHasher('sha256')
+    .update(`sandbox task ${edition} ${protocol}\n`)
+    .update(bytes)
+    .digest()
+    .subarray(0, sumBytes)
+
+const flags = { fail: 1, isPolicy: 2, flip: 4, vanish: 8, noUsage: 16 }
+/** Below any status. */
+const pollWords = [undefined, 'hang', 'leak'] as const
+
+/** Those that are about what comes after the create. */
+function writeDirectives(directives: Directives, plan: PlanWriter): void {
+  const { fail, flip, vanish, noUsage, poll } = directives
+  const set = {
+    fail: fail !== undefined,
+    isPolicy: fail === 'content_policy',
+    flip,
+    vanish,
+    noUsage,
+  }
+  const names = Object.keys(flags) as (keyof typeof flags)[]
+  plan.whole(names.reduce((sum, name) => sum + (set[name] ? flags[name] : 0), 0))
+  plan.whole(typeof poll === 'number' ? poll : pollWords.indexOf(poll))
+}
+
+function readPlannedDirectives(plan: PlanReader): Directives {
+  const bits = plan.whole()
+  const has = (flag: number): boolean => (bits & flag) !== 0
+  const number = plan.whole()
+  const poll = number < pollWords.length ? pollWords[number] : number
+  return {
+    ...readDirectives({}),
+    flip: has(flags.flip),
+    vanish: has(flags.vanish),
+    noUsage: has(flags.noUsage),
+    ...(has(flags.fail) && { fail: has(flags.isPolicy) ? 'content_policy' : '' }),
+    ...(poll !== undefined && { poll }),
+  }
+}

@@ -1,0 +1,29 @@
+// What the id of a vendorg operation carries: all that is told of it.
+import { seedBytes } from '../media/media-address.ts'
+import type { TaskIds } from '../task-id.ts'
+import type { TaskOrder } from '../tasks.ts'
+import { sizeOf, type VideoOrder } from './request.ts'
+
+export interface VendorgOrder extends TaskOrder {
+  video: VideoOrder
+}
+
+export const vendorgIds: TaskIds<VendorgOrder> = {
+  protocol: 'vendorg',
+  wrap: (letters) => letters,
+  unwrap: (id) => id,
+  write({ model, video }, plan) {
+    plan.hex(video.filmSeed)
+    plan.whole((video.resolution === '1080p' ? 2 : 0) + (video.width > video.height ? 1 : 0))
+    plan.whole(video.seconds)
+    plan.text(model)
+  },
+  read(plan) {
+    const filmSeed = plan.hex(seedBytes)
+    const shape = plan.whole()
+    const seconds = plan.whole()
+    const model = plan.text()
+    const size = sizeOf(shape >= 2 ? '1080p' : '720p', shape % 2 === 1)
+    return { model, seconds, resolution: size.resolution, video: { seconds, ...size, filmSeed } }
+  },
+}

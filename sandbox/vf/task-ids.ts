@@ -1,0 +1,33 @@
+// What the id of a vf task carries: all that is told of it, the prompt only if it is short. No
+// account of a single task names its model.
+import { seedBytes } from '../media/media-address.ts'
+import type { TaskIds } from '../task-id.ts'
+import { ratios, secondsPerVideo, sizeOf } from './request.ts'
+import type { VfOrder } from './wire.ts'
+
+export const vfIds: TaskIds<VfOrder> = {
+  protocol: 'vf',
+  // 01hx5c2e-8m3k-q7rd-9w0z-…
+  wrap: (letters) => letters.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  unwrap: (id) => id.replaceAll('-', ''),
+  write({ video }, plan) {
+    plan.hex(video.filmSeed)
+    plan.whole(2 * ratios.indexOf(video.ratio) + (video.lines === 1080 ? 1 : 0))
+    plan.whole(video.seconds)
+    plan.whole(video.inputSeconds / secondsPerVideo)
+    plan.words(video.prompt)
+  },
+  read(plan) {
+    const filmSeed = plan.hex(seedBytes)
+    const shape = plan.whole()
+    const lines = shape % 2 === 1 ? 1080 : 720
+    const ratio = ratios[Math.floor(shape / 2)]
+    if (ratio === undefined) return undefined
+    const seconds = plan.whole()
+    const inputSeconds = plan.whole() * secondsPerVideo
+    const size = sizeOf(lines, ratio)
+    const length = { seconds, inputSeconds }
+    const video = { model: '', prompt: plan.words(), ...length, lines, ratio, ...size, filmSeed }
+    return { model: '', seconds, resolution: `${lines}p`, video }
+  },
+}
