@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Protocol } from './catalog.ts'
 import { interfaceRows, interfaces, modelKinds, protocolPaths, protocols } from './catalog.ts'
+import { downloadsDeclaration } from './declaration-downloads.ts'
 import {
   amount,
   asCidr,
@@ -18,6 +19,7 @@ import {
   timestamp,
   unique,
 } from './declaration-fields.ts'
+import { mediaDeclaration } from './declaration-media.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
@@ -243,6 +245,16 @@ const callbacks = strict({
   ),
 }).meta({ description: 'How callbacks are signed.' })
 
+const tasks = strict({
+  lifetime: duration('Longest a task may take until it is given up. Default 24h.').optional(),
+  unknown_for: duration(
+    'How long to wait for news of a create that nobody answered. Default 15m.',
+  ).optional(),
+  lost_after: duration(
+    'How long an upstream may not know a task until it is given up. Default 10m.',
+  ).optional(),
+}).meta({ description: 'How long to wait for tasks that do not end by themselves.' })
+
 const fileShape = strict({
   region: region("This gateway's region.").default('cn'),
   currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all money.').default('CNY'),
@@ -260,7 +272,10 @@ const fileShape = strict({
     .array(priceDeclaration)
     .default([])
     .meta({ description: 'Additions to the prices that ship, and replacements.' }),
+  tasks: tasks.optional(),
   callbacks: callbacks.optional(),
+  media: mediaDeclaration.optional(),
+  downloads: downloadsDeclaration.optional(),
 })
 
 export const fileDeclaration = fileShape

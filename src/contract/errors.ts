@@ -31,6 +31,7 @@ export const refusals = {
   video_not_ready: row(409, 'invalid_request_error', false),
   video_not_available: row(409, 'invalid_request_error', false),
   video_expired: row(410, 'invalid_request_error', false),
+  range_not_satisfiable: row(416, 'invalid_request_error', false),
   task_not_cancellable: row(409, 'invalid_request_error', false),
   upstream_outcome_unknown: row(504, 'upstream_error', false),
   invalid_json: row(400, 'invalid_request_error', false),
@@ -39,6 +40,7 @@ export const refusals = {
   not_found: row(404, 'invalid_request_error', false),
   method_not_allowed: row(405, 'invalid_request_error', false),
   idempotency_mismatch: row(422, 'invalid_request_error', false),
+  idempotency_in_flight: row(409, 'invalid_request_error'),
   conflict: row(409, 'invalid_request_error', false),
   rate_limit_exceeded: row(429, 'rate_limit_error'),
   upstream_rate_limited: row(429, 'rate_limit_error'),
@@ -49,6 +51,8 @@ export const refusals = {
   upstream_invalid_response: row(502, 'upstream_error'),
   upstream_unreachable: row(502, 'upstream_error'),
   upstream_timeout: row(504, 'upstream_error'),
+  upstream_task_lost: row(502, 'upstream_error', false),
+  no_output: row(502, 'upstream_error', false),
   no_available_channel: row(503, 'upstream_error'),
   overloaded: row(503, 'server_error'),
   internal_error: row(500, 'server_error'),
@@ -62,6 +66,8 @@ export interface RefusalExtras {
   retryAfterSeconds?: number
   /** How the caller's token stands against its limits. */
   rate?: RateView
+  /** The request whose answer this is, given once more: asking again changes nothing. */
+  replayOf?: string
   /** Methods that a path does take. */
   allow?: string
   /** For our own logs only; never rendered. */

@@ -62,6 +62,15 @@ export interface Upstream {
 /** The same for tasks: the plain model name chooses how media are handed over. */
 export interface TaskUpstream extends Upstream {
   plainModel: string
+  /** The task's own, at most 64 plain characters: to be planted where the upstream tells it back. */
+  marker: string
+  /** What a caller gave by address, for upstreams that take bytes only. */
+  fetchMedia(url: string): Promise<FetchedMedia | { problem: string }>
+}
+
+export interface FetchedMedia {
+  bytes: Uint8Array
+  mimeType: string
 }
 
 /** A failure in the words of the error table; `message` is the upstream's own, not yet cleaned. */
@@ -138,13 +147,20 @@ export type Started =
       upstreamRequestId: string | undefined
       /** The name it was asked for by, where that is not the route's. */
       upstreamModel?: string
+      /** Tasks that the upstream made besides, for the same create. */
+      otherIds?: readonly string[]
     }
   | { kind: 'refused'; error: UpstreamError }
   | { kind: 'unknown'; error: UpstreamError }
 
 /** What an upstream says of a task. Words it never used before mean that it is still running. */
 export type TaskReport =
-  | { state: 'queued' | 'running'; progress?: number }
+  | {
+      state: 'queued' | 'running'
+      progress?: number
+      /** The upstream's word, where it is none of those that are known. */
+      strangeWord?: string
+    }
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
   | { state: 'failed'; error: UpstreamError; raw: unknown }
   | { state: 'cancelled' }
@@ -156,10 +172,36 @@ export type Checked =
   /** The question failed; the task is as it was. */
   | { kind: 'failed'; error: UpstreamError }
 
+/** A create of which nobody knows whether it arrived. */
+export interface LostCreate {
+  request: VideoRequest
+  /** Between which moments an upstream may say that it was made. */
+  fromMs: number
+  untilMs: number
+  /** Those of these ids that no task of ours goes by. */
+  unclaimed(upstreamIds: readonly string[]): Promise<readonly string[]>
+}
+
+export type Found =
+  | {
+      kind: 'found'
+      /** Those that must be it; the oldest first, none when there is none yet. */
+      upstreamIds: readonly string[]
+      /** By the task's marker, or because what was made is just what was asked for. */
+      by: 'marker' | 'likeness'
+      upstreamModel?: string
+    }
+  /** The question failed; nothing is known. */
+  | { kind: 'failed'; error: UpstreamError }
+
 export interface VideoProvider {
   /** Exactly one create; never repeated. */
   start(request: VideoRequest, upstream: TaskUpstream, stop: Stop): Promise<Started>
   check(upstreamId: string, upstream: TaskUpstream, stop: Stop): Promise<Checked>
+  /** What its files want besides their address. Sent to the channel's own origin, nowhere else. */
+  fileHeaders?(upstream: TaskUpstream): Readonly<Record<string, string>>
+  /** Looks for a create that was cut off. Left out where the upstream lists nothing. */
+  find?(lost: LostCreate, upstream: TaskUpstream, stop: Stop): Promise<Found>
   /** Left out where the upstream cannot. `refused`: too late, or it will not. */
   cancel?(
     upstreamId: string,

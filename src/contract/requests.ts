@@ -54,6 +54,8 @@ export interface RequestDetail {
   error?: string
   /** What was asked for, when it was not an answer. */
   operation?: 'count_tokens'
+  /** The request whose answer was given once more. */
+  replayOf?: string
   attempts: Attempt[]
 }
 

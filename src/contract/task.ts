@@ -56,6 +56,11 @@ export interface VideoRequest {
   resolution: Resolution | '480p'
   ratio?: string
   seed?: number
+  /** What the video should not show. */
+  negativePrompt?: string
+  /** Whom it may show, and whether the prompt may be reworded: long-running operations only. */
+  personGeneration?: string
+  enhancePrompt?: boolean
   media: readonly InputMedia[]
   /** A request in an upstream's own words: its body as it goes up, but for the model. */
   native?: { body: Readonly<Record<string, unknown>>; estimatedTokens: number }
@@ -78,6 +83,7 @@ export interface VideoUsage {
 export interface TaskError {
   code: string
   message: string
+  upstreamRequestId?: string
 }
 
 /** The row behind every view of a task. */
@@ -117,6 +123,8 @@ export interface Task {
   checks: number
   /** How often in a row the upstream did not know it, or called it done without a result. */
   doubts: number
+  /** Since when the upstream has not known it. */
+  missingSinceMs?: number
   /** Removed from the caller's sight. */
   hidden: boolean
 }

@@ -4,6 +4,7 @@ import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { createHttpClient } from '../../lib/http-client.ts'
+import { HttpError } from '../../lib/http-error.ts'
 import { arkvendor } from './index.ts'
 
 const video = arkvendor.video!
@@ -26,9 +27,13 @@ function upstreamOf(answer: (request: Request) => Response, more: Partial<TaskUp
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      const { pathname } = new URL(request.url)
+      const { pathname, search } = new URL(request.url)
       const auth = request.headers.get('authorization')
-      heard.push({ line: `${request.method} ${pathname}`, auth, body: await request.text() })
+      heard.push({
+        line: `${request.method} ${pathname}${search}`,
+        auth,
+        body: await request.text(),
+      })
       return answer(request)
     },
   })
@@ -46,6 +51,8 @@ function upstreamOf(answer: (request: Request) => Response, more: Partial<TaskUp
     messages: { headers: 'both', auth: 'both' },
     http,
     progress: { touch() {} },
+    marker: 'video_marker',
+    fetchMedia: async () => ({ problem: 'nothing is fetched here' }),
     ...more,
   }
   return { upstream, heard }
@@ -67,7 +74,11 @@ describe('a create', () => {
 
   test('goes up in the caller’s own words, under the version of the model', async () => {
     const { started, heard, sent } = await sentFor(native)
-    expect(sent).toEqual({ ...body, model: 'vidmodel-1-0-pro-250528' })
+    expect(sent).toEqual({
+      ...body,
+      safety_identifier: 'video_marker',
+      model: 'vidmodel-1-0-pro-250528',
+    })
     expect(heard).toMatchObject([
       { line: 'POST /api/v3/contents/generations/tasks', auth: 'Bearer k-secret' },
     ])
@@ -104,6 +115,7 @@ describe('a create', () => {
       duration: 5,
       ratio: '9:16',
       seed: 7,
+      safety_identifier: 'video_marker',
     })
   })
 
@@ -131,6 +143,34 @@ describe('a create', () => {
   })
 
   test.each([
+    ['unreachable', 'refused'],
+    ['tls', 'refused'],
+    ['timeout', 'refused'],
+    ['broken', 'unknown'],
+    ['cancelled', 'unknown'],
+  ] as const)('whose connection failed as %s is %s', async (kind, expected) => {
+    const call = () => ({ answer: Promise.reject(new HttpError(kind, 'x')), cancel() {} })
+    const http = { post: call, get: call, delete: call }
+    const { upstream } = upstreamOf(reply(200, {}), { http })
+    expect((await video.start(native, upstream, new Cancellation())).kind).toBe(expected)
+  })
+
+  test('answered with several ids has the first, and tells of the others', async () => {
+    const { upstream } = upstreamOf(reply(200, { id: [id, 'cgt-2', id, 7] }))
+    expect(await video.start(native, upstream, new Cancellation())).toMatchObject({
+      kind: 'started',
+      upstreamId: id,
+      otherIds: ['cgt-2'],
+    })
+  })
+
+  test('of a caller who names its own user carries no marker', async () => {
+    const named = { ...native.native!.body, safety_identifier: 'user-7' }
+    const request = { ...native, native: { body: named, estimatedTokens: 1 } }
+    expect((await sentFor(request)).sent.safety_identifier).toBe('user-7')
+  })
+
+  test.each([
     ['a failure inside', reply(500, refusal('InternalServiceError'))],
     ['an answer without an id', reply(200, {})],
     ['a page', () => new Response('<html>')],
@@ -154,10 +194,16 @@ describe('a question', () => {
   test.each([
     ['queued', 'queued'],
     ['running', 'running'],
-    ['never heard of', 'running'],
+    ['SUCCESS', 'succeeded'],
+    ['In Progress', 'running'],
     ['cancelled', 'cancelled'],
   ])('answered %s means %s', async (status, state) => {
-    expect(await reportOf(200, { id, status })).toEqual({ state } as never)
+    expect(await reportOf(200, { id, status })).toMatchObject({ state })
+  })
+
+  test('answered with a word that nobody knows means running, and tells the word', async () => {
+    const report = await reportOf(200, { id, status: ' Polishing ' })
+    expect(report).toEqual({ state: 'running', strangeWord: 'Polishing' })
   })
 
   test('about a finished task gives its files and its tokens', async () => {
@@ -168,7 +214,8 @@ describe('a question', () => {
       last_frame_url: 'https://c.example/l',
     }
     const expiresAtMs = 1_767_323_101_000 + 24 * 3_600_000
-    expect(await reportOf(200, { ...settings, usage, content })).toEqual({
+    const told = { ...settings, usage, content, safety_identifier: 'video_marker' }
+    expect(await reportOf(200, told)).toEqual({
       state: 'succeeded',
       media: [
         { kind: 'video', url: 'https://cdn.example/v.mp4', expiresAtMs },

@@ -2,8 +2,7 @@
 // Which version of a model is meant by its plain name stands here, for channels that do not say.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Json } from '../tasks/listen.ts'
 
 const versions: ReadonlyMap<string, string> = new Map([
   ['vidmodel-1-5-pro', 'vidmodel-1-5-pro-251215'],
@@ -17,8 +16,13 @@ const versions: ReadonlyMap<string, string> = new Map([
 export const versionFor = ({ model, plainModel }: TaskUpstream): string =>
   model === plainModel ? (versions.get(plainModel) ?? model) : model
 
-export const bodyFor = (model: string, request: VideoRequest): Json => ({
+/** The marker has the place of a name for the caller's own user, unless the caller gives one. */
+export const isMarked = ({ native }: VideoRequest): boolean =>
+  native?.body['safety_identifier'] === undefined
+
+export const bodyFor = (model: string, request: VideoRequest, marker: string): Json => ({
   ...(request.native?.body ?? fromPlain(request)),
+  ...(isMarked(request) && { safety_identifier: marker }),
   model,
 })
 

@@ -2,18 +2,15 @@
 // text, where a caller has no use for it.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
+import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
+import { textOf } from '../tasks/fields.ts'
 import { type Heard, isGood } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
-
-type Meaning = Pick<UpstreamError, 'code' | 'about'>
-
-const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
-const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
 
 /** The first that fits. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/SensitiveContent|PolicyViolation|PrivacyInformation/i, { code: 'content_policy_violation' }],
-  [/RateLimit|QuotaExceeded|SetLimitExceeded/i, { code: 'upstream_rate_limited', about: 'key' }],
+  [/RateLimit|QuotaExceeded|SetLimitExceeded/i, busy],
   [/^ServerOverloaded/i, { code: 'upstream_rate_limited' }],
   [/ModelNotOpen|InvalidEndpoint|UnsupportedModel/i, badModel],
   [/^Authentication|^InvalidAccount|^AccountOverdue|AccessDenied|OperationDenied/i, badKey],
@@ -21,13 +18,6 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 ]
 
 const requestIdText = /[\s,;.]*\bRequest[ _]id:?\s*([\w-]{8,64})\.?/i
-
-const notATask: NonNullable<Heard['problem']> = {
-  code: 'upstream_invalid_response',
-  message: 'the upstream answered with something that is not a task',
-}
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const errorIn = ({ body }: Heard) => (isObject(body?.['error']) ? body['error'] : undefined)
 
@@ -44,8 +34,7 @@ export function errorOf(heard: Heard): UpstreamError {
   const { answer } = heard
   const requestId = requestIdOf(heard)
   if (isGood(answer.status) && errorIn(heard) === undefined) {
-    const { code, message, cause } = heard.problem ?? notATask
-    return failure(code, message, requestId, cause)
+    return notWhatWasAsked(heard, 'a task', requestId)
   }
   const { about, ...read } = readError(answer, heard.text)
   const meaning = meaningOf(errorCode(heard)) ?? { code: read.code, ...(about && { about }) }
@@ -62,6 +51,6 @@ const withoutId = (message: string): string => message.replace(requestIdText, ''
 /** What an upstream says of a task that failed. */
 export function failureOf(error: unknown, requestId: string | undefined): UpstreamError {
   const { code, message } = isObject(error) ? error : {}
-  const text = withoutId(textOf(message)) || 'the upstream failed without a reason'
+  const text = withoutId(textOf(message)) || noReason
   return { ...failure('upstream_error', text, requestId), ...meaningOf(textOf(code)) }
 }

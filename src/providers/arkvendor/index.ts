@@ -1,11 +1,38 @@
 // Native video tasks: the caller's own words go up as they are, but for the model's name and the
 // few that mean something else there.
-import type { Provider } from '../../contract/provider.ts'
-import { cancelTask } from './cancel-task.ts'
-import { checkTask } from './check-task.ts'
-import { startVideo } from './start-video.ts'
+import type { TaskUpstream } from '../../contract/provider.ts'
+import { textOf } from '../tasks/fields.ts'
+import { taskProvider } from '../tasks/provider.ts'
+import type { TaskStyle } from '../tasks/style.ts'
+import { bearer } from '../text/style.ts'
+import { bodyFor, versionFor } from './body-for.ts'
+import { errorCode, errorOf, requestIdOf } from './errors.ts'
+import { findTask } from './find-task.ts'
+import { readReport } from './task-report.ts'
 
-export const arkvendor: Provider = {
+const tasksUrl = ({ baseUrl }: TaskUpstream): string => `${baseUrl}/contents/generations/tasks`
+
+const style: TaskStyle = {
   protocol: 'arkvendor',
-  video: { start: startVideo, check: checkTask, cancel: cancelTask },
+  auth: bearer,
+  order(request, upstream) {
+    const upstreamModel = versionFor(upstream)
+    const body = bodyFor(upstreamModel, request, upstream.marker)
+    return { url: tasksUrl(upstream), body, upstreamModel }
+  },
+  createdId: ({ id }) => id,
+  taskUrl: (upstream, upstreamId) => `${tasksUrl(upstream)}/${encodeURIComponent(upstreamId)}`,
+  accountOf: ({ id }) => textOf(id),
+  report: (body, { marker }, requestId) => readReport(body, marker, requestId),
+  requestIdOf,
+  errorOf,
+  isRefusal: ({ error }) => error != null,
+  // Granted only while the task waits for its turn.
+  cancel: {
+    call: ({ http, timeouts }, taskUrl, headers) => http.delete(taskUrl, headers, timeouts),
+    isTooLate: (heard) => /^InvalidAction/i.test(errorCode(heard)),
+  },
+  find: (lost, upstream, ask) => findTask(lost, upstream, tasksUrl(upstream), ask),
 }
+
+export const arkvendor = taskProvider(style)

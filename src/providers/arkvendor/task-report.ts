@@ -2,48 +2,49 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
+import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failure } from '../text/errors.ts'
-import { failureOf, textOf } from './errors.ts'
-
-const statuses: ReadonlyMap<string, TaskReport['state']> = new Map([
-  ['queued', 'queued'],
-  ['pending', 'queued'],
-  ['running', 'running'],
-  ['processing', 'running'],
-  ['succeeded', 'succeeded'],
-  ['failed', 'failed'],
-  ['expired', 'failed'],
-  ['cancelled', 'cancelled'],
-  ['canceled', 'cancelled'],
-])
+import { failureOf } from './errors.ts'
 
 /** How long this upstream keeps a result; its addresses do not say so in one way. */
 const keptMs = 24 * 3_600_000
 const mostTokens = 1e9
-const mostSeconds = 600
-const epochSeconds = { least: 1e9, most: 1e10 }
 
 /** Undefined when it is no account of a task. */
-export function readReport(body: Json, requestId: string | undefined): TaskReport | undefined {
-  const word = textOf(body['status']).trim().toLowerCase()
+export function readReport(
+  body: Json,
+  marker: string,
+  requestId: string | undefined,
+): TaskReport | undefined {
+  const word = wordOf(textOf(body['status']))
   if (word === '') return undefined
-  const state = statuses.get(word) ?? 'running'
-  const { content, ...raw } = body
-  if (state === 'succeeded')
-    return { state, media: mediaOf(content, body), usage: usageOf(body), raw }
+  const state = stateOf(word)
+  if (state === undefined) return strange(textOf(body['status']))
+  const raw = rawOf(body, marker)
+  if (state === 'succeeded') {
+    return { state, media: mediaOf(body['content'], body), usage: usageOf(body), raw }
+  }
   if (state !== 'failed') return { state }
   const error =
-    word === 'expired' && !isObject(body['error'])
+    word === 'EXPIRED' && !isObject(body['error'])
       ? failure('upstream_timeout', 'the task expired before the upstream finished it', requestId)
       : failureOf(body['error'], requestId)
+  if (word.startsWith('MODERAT')) error.code = 'content_policy_violation'
   return { state, error, raw }
+}
+
+/** Without addresses, and without what the caller never sent. */
+function rawOf({ content: _, ...raw }: Json, marker: string): Json {
+  if (raw['safety_identifier'] !== marker) return raw
+  const { safety_identifier: __, ...rest } = raw
+  return rest
 }
 
 function mediaOf(content: unknown, { updated_at: at }: Json): OutputMedia[] {
   if (!isObject(content)) return []
-  const seconds = typeof at === 'number' && at >= epochSeconds.least && at <= epochSeconds.most
-  const expiry = seconds ? { expiresAtMs: at * 1000 + keptMs } : {}
+  const expiry = isEpochSeconds(at) ? { expiresAtMs: at * 1000 + keptMs } : {}
   const video = textOf(content['video_url'])
   if (!isAddress(video)) return []
   const frame = textOf(content['last_frame_url'])
@@ -52,8 +53,6 @@ function mediaOf(content: unknown, { updated_at: at }: Json): OutputMedia[] {
     ...(isAddress(frame) ? [{ kind: 'image', url: frame, ...expiry } as const] : []),
   ]
 }
-
-const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
 function usageOf({ usage, duration }: Json): VideoUsage {
   const { completion_tokens, total_tokens } = isObject(usage) ? usage : {}

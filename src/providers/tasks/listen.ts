@@ -40,6 +40,7 @@ export async function listen(
   call: ReturnType<HttpDoor['post']>,
   upstream: TaskUpstream,
   stop: Stop,
+  maxBytes = maxAnswerBytes,
 ): Promise<Heard | Silence> {
   stop.heardBy(call)
   let answer: HttpAnswer
@@ -56,7 +57,7 @@ export async function listen(
   }
   let text: string | undefined
   try {
-    text = await answer.text(maxAnswerBytes, upstream.progress)
+    text = await answer.text(maxBytes, upstream.progress)
   } catch (cause) {
     const message = 'the upstream broke off its answer'
     const problem = { code: 'upstream_error', message, cause } as const

@@ -2,14 +2,10 @@
 // word in answers, and by a number inside an operation.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
+import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
+import { textOf } from '../tasks/fields.ts'
 import { type Heard, isGood, type Json } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
-
-type Meaning = Pick<UpstreamError, 'code' | 'about'>
-
-const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
-const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
-const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
 
 /** Words by which it refuses what is to be filmed. */
 const policy = /usage guidelines|responsible ai|safety|sensitive words|prohibited|content policy/i
@@ -38,21 +34,13 @@ const byNumber: ReadonlyMap<unknown, UpstreamError['code']> = new Map<
   [16, 'upstream_permission_denied'],
 ])
 
-const notAnOperation: NonNullable<Heard['problem']> = {
-  code: 'upstream_invalid_response',
-  message: 'the upstream answered with something that is not an operation',
-}
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
 export const requestIdOf = ({ answer }: Heard): string | undefined => upstreamRequestId(answer)
 
 /** What is wrong with an answer that is a refusal, or not what was asked for. */
 export function errorOf(heard: Heard): UpstreamError {
   const { answer, body } = heard
   if (isGood(answer.status)) {
-    const { code, message, cause } = heard.problem ?? notAnOperation
-    return failure(code, message, requestIdOf(heard), cause)
+    return notWhatWasAsked(heard, 'an operation', requestIdOf(heard))
   }
   const read = readError(answer, heard.text)
   const inner = body?.['error']
@@ -77,9 +65,5 @@ export function failureOf(error: Json, requestId: string | undefined): UpstreamE
   const message = textOf(error['message'])
   const known = byNumber.get(error['code']) ?? 'upstream_error'
   const refused = known === 'upstream_invalid_request' && policy.test(message)
-  return failure(
-    refused ? 'content_policy_violation' : known,
-    message || 'the upstream failed without a reason',
-    requestId,
-  )
+  return failure(refused ? 'content_policy_violation' : known, message || noReason, requestId)
 }

@@ -8,37 +8,42 @@ const image = (n: number, role?: InputMedia['role']): InputMedia => ({
   url: `https://m.example/${n}.png`,
   ...(role !== undefined && { role }),
 })
-const uri = (n: number) => ({ uri: `https://m.example/${n}.png` })
+/** What is fetched is the address itself, so that it can be told apart. */
+const fetchMedia = async (url: string) => ({ bytes: Buffer.from(url), mimeType: 'image/png' })
+const uri = (n: number) => ({
+  bytesBase64Encoded: Buffer.from(`https://m.example/${n}.png`).toString('base64'),
+  mimeType: 'image/png',
+})
 const asset = (n: number) => ({ image: uri(n), referenceType: 'asset' as const })
-const handed = (...media: InputMedia[]) => {
-  const body = bodyFor({ ...wish, media })
+const handed = async (...media: InputMedia[]) => {
+  const body = await bodyFor({ ...wish, media }, fetchMedia)
   return 'problem' in body ? body : body.instances[0]
 }
 
-test('a prompt alone is a prompt and the parameters', () => {
-  expect(bodyFor(wish)).toEqual({
+test('a prompt alone is a prompt and the parameters', async () => {
+  expect(await bodyFor(wish, fetchMedia)).toEqual({
     instances: [{ prompt: 'a fox' }],
     parameters: { durationSeconds: 8, resolution: '720p', sampleCount: 1 },
   })
 })
 
-test('ratio and seed go along when they are given', () => {
-  expect(bodyFor({ ...wish, ratio: '9:16', seed: 0 })).toMatchObject({
-    parameters: { aspectRatio: '9:16', seed: 0 },
-  })
+test('what else was wished goes along when it is given', async () => {
+  const wishes = { seed: 0, negativePrompt: 'rain', personGeneration: 'x', enhancePrompt: false }
+  const body = await bodyFor({ ...wish, ratio: '9:16', ...wishes }, fetchMedia)
+  expect(body).toMatchObject({ parameters: { aspectRatio: '9:16', ...wishes } })
 })
 
-test('bytes go as bytes, with their type', () => {
+test('bytes go as bytes, with their type', async () => {
   const inline: InputMedia = { kind: 'image', url: 'data:image/webp;base64,aGk=' }
-  expect(handed(inline)).toMatchObject({
+  expect(await handed(inline)).toMatchObject({
     image: { bytesBase64Encoded: 'aGk=', mimeType: 'image/webp' },
   })
 })
 
 describe('pictures', () => {
-  test('go where their roles say', () => {
+  test('go where their roles say', async () => {
     const media = [image(1, 'first_frame'), image(2, 'last_frame'), image(3, 'reference')]
-    expect(handed(...media)).toEqual({
+    expect(await handed(...media)).toEqual({
       prompt: 'a fox',
       image: uri(1),
       lastFrame: uri(2),
@@ -46,14 +51,14 @@ describe('pictures', () => {
     })
   })
 
-  test('without roles go by how many there are', () => {
-    expect(handed(image(1))).toEqual({ prompt: 'a fox', image: uri(1) })
-    expect(handed(image(1), image(2))).toEqual({
+  test('without roles go by how many there are', async () => {
+    expect(await handed(image(1))).toEqual({ prompt: 'a fox', image: uri(1) })
+    expect(await handed(image(1), image(2))).toEqual({
       prompt: 'a fox',
       image: uri(1),
       lastFrame: uri(2),
     })
-    expect(handed(image(1), image(2), image(3))).toEqual({
+    expect(await handed(image(1), image(2), image(3))).toEqual({
       prompt: 'a fox',
       referenceImages: [asset(1), asset(2), asset(3)],
     })
@@ -63,7 +68,7 @@ describe('pictures', () => {
     ['four without a role', [1, 2, 3, 4].map((n) => image(n))],
     ['four references', [1, 2, 3, 4].map((n) => image(n, 'reference'))],
     ['a video', [{ kind: 'video', url: 'https://m.example/a.mp4' }]],
-  ])('the model has no use for are a problem: %s', (_name, media) => {
-    expect(handed(...media)).toEqual({ problem: expect.stringContaining('the model') })
+  ])('the model has no use for are a problem: %s', async (_name, media) => {
+    expect(await handed(...media)).toEqual({ problem: expect.stringContaining('the model') })
   })
 })

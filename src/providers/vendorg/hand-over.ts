@@ -1,11 +1,16 @@
 // The plain request in the upstream's form: what is seen goes beside the prompt, what is wished
-// goes into the parameters.
+// goes into the parameters. Pictures go as bytes; those given by address are fetched before.
+import type { TaskUpstream } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
 
 type Role = NonNullable<InputMedia['role']>
+type FetchMedia = TaskUpstream['fetchMedia']
 
-/** As its own SDK sends it, or by address. */
-type Picture = { bytesBase64Encoded: string; mimeType: string } | { uri: string }
+/** As its own SDK sends it. */
+interface Picture {
+  bytesBase64Encoded: string
+  mimeType: string
+}
 
 export interface Instance {
   prompt: string
@@ -21,6 +26,9 @@ export interface Body {
     resolution: string
     aspectRatio?: string
     seed?: number
+    negativePrompt?: string
+    personGeneration?: string
+    enhancePrompt?: boolean
     sampleCount: 1
   }
 }
@@ -33,45 +41,82 @@ const usualRoles: Readonly<Record<number, readonly Role[]>> = {
   2: ['first_frame', 'last_frame'],
   3: ['reference', 'reference', 'reference'],
 }
+const roleNames: Readonly<Record<Role, string>> = {
+  first_frame: 'first frame',
+  last_frame: 'last frame',
+  reference: 'reference image',
+}
 
-export function bodyFor(request: VideoRequest): Body | { problem: string } {
+export async function bodyFor(
+  request: VideoRequest,
+  fetchMedia: FetchMedia,
+): Promise<Body | { problem: string }> {
   const { prompt, seconds, resolution, ratio, seed, media } = request
-  const instance = instanceFor(prompt, media)
-  if ('problem' in instance) return instance
+  const { negativePrompt, personGeneration, enhancePrompt } = request
+  const uses = usesOf(media)
+  if ('problem' in uses) return uses
+  const pictures = await Promise.all(uses.map((use) => pictureOf(use, fetchMedia)))
+  const problem = pictures.find((picture) => 'problem' in picture)
+  if (problem !== undefined) return problem
   return {
-    instances: [instance],
+    instances: [instanceFor(prompt, uses, pictures as Picture[])],
     parameters: {
       durationSeconds: seconds,
       resolution,
       ...(ratio !== undefined && { aspectRatio: ratio }),
       ...(seed !== undefined && { seed }),
+      ...(negativePrompt !== undefined && { negativePrompt }),
+      ...(personGeneration !== undefined && { personGeneration }),
+      ...(enhancePrompt !== undefined && { enhancePrompt }),
       sampleCount: 1,
     },
   }
 }
 
-function instanceFor(prompt: string, media: readonly InputMedia[]): Instance | { problem: string } {
-  const instance: Instance = { prompt }
-  const references: NonNullable<Instance['referenceImages']> = []
+interface Use {
+  role: Role
+  url: string
+}
+
+function usesOf(media: readonly InputMedia[]): readonly Use[] | { problem: string } {
+  const uses: Use[] = []
   for (const [index, { kind, url, role }] of media.entries()) {
     const use = role ?? usualRoles[media.length]?.[index]
     if (kind !== 'image' || use === undefined) {
       return { problem: `the model has no use for item ${index + 1} of its input, of kind ${kind}` }
     }
-    const image = pictureOf(url)
-    if (use === 'reference') references.push({ image, referenceType: 'asset' })
-    else if (use === 'first_frame') instance.image = image
-    else instance.lastFrame = image
+    uses.push({ role: use, url })
   }
-  if (references.length > mostReferences) {
-    return { problem: `the model takes at most ${mostReferences} reference images` }
+  const references = uses.filter(({ role }) => role === 'reference').length
+  if (references <= mostReferences) return uses
+  return { problem: `the model takes at most ${mostReferences} reference images` }
+}
+
+async function pictureOf(
+  { role, url }: Use,
+  fetchMedia: FetchMedia,
+): Promise<Picture | { problem: string }> {
+  const inline = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i.exec(url)
+  if (inline !== null) {
+    return { bytesBase64Encoded: url.slice(inline[0].length), mimeType: inline[1]! }
+  }
+  const fetched = await fetchMedia(url)
+  if ('problem' in fetched) {
+    return { problem: `the ${roleNames[role]} ${url} could not be fetched: ${fetched.problem}` }
+  }
+  const { bytes, mimeType } = fetched
+  return { bytesBase64Encoded: Buffer.from(bytes).toString('base64'), mimeType }
+}
+
+function instanceFor(prompt: string, uses: readonly Use[], pictures: readonly Picture[]): Instance {
+  const instance: Instance = { prompt }
+  const references: NonNullable<Instance['referenceImages']> = []
+  for (const [index, { role }] of uses.entries()) {
+    const image = pictures[index]!
+    if (role === 'reference') references.push({ image, referenceType: 'asset' })
+    else if (role === 'first_frame') instance.image = image
+    else instance.lastFrame = image
   }
   if (references.length > 0) instance.referenceImages = references
   return instance
-}
-
-function pictureOf(url: string): Picture {
-  const inline = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i.exec(url)
-  if (inline === null) return { uri: url }
-  return { bytesBase64Encoded: url.slice(inline[0].length), mimeType: inline[1]! }
 }

@@ -1,10 +1,40 @@
 // Long-running video operations: one create, then questions by the operation's name. This upstream
-// lists nothing and cancels nothing.
-import type { Provider } from '../../contract/provider.ts'
-import { checkOperation } from './check-operation.ts'
-import { startOperation } from './start-operation.ts'
+// lists nothing, so nothing can be looked for, and cancels nothing.
+import { textOf } from '../tasks/fields.ts'
+import { taskProvider } from '../tasks/provider.ts'
+import type { TaskStyle } from '../tasks/style.ts'
+import { errorOf, requestIdOf } from './errors.ts'
+import { bodyFor } from './hand-over.ts'
+import { readOperation } from './operation.ts'
 
-export const vendorg: Provider = {
+/** A name that is a plain path below the version: nothing in it leads elsewhere. */
+const isOperationName = (name: string): boolean =>
+  name.length <= 300 &&
+  /^(?:[\w~@:.-]+\/){0,8}operations\/[\w~@:.-]+$/.test(name) &&
+  !name.split('/').some((part) => /^\.+$/.test(part))
+
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+
+const style: TaskStyle = {
   protocol: 'vendorg',
-  video: { start: startOperation, check: checkOperation },
+  auth: ({ key }) => ({ 'x-goog-api-key': key }),
+  filesNeedKey: true,
+  async order(request, { baseUrl, model, fetchMedia }) {
+    const body = await bodyFor(request, fetchMedia)
+    if ('problem' in body) return body
+    const url = `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`
+    return { url, body }
+  },
+  createdId: ({ name }) => name,
+  isTaskId: isOperationName,
+  taskUrl: ({ baseUrl }, name) => `${baseUrl}/v1beta/${name}`,
+  accountOf: ({ name }) => textOf(name),
+  // Some upstreams tell the name with its model, and some without.
+  isSame: (told, name) => lastPart(told) === lastPart(name),
+  report: (body, _upstream, requestId) => readOperation(body, requestId),
+  requestIdOf,
+  errorOf,
+  isRefusal: ({ error }, status) => status >= 300 && error != null,
 }
+
+export const vendorg = taskProvider(style)

@@ -2,14 +2,13 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { isAddress, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { failure } from '../text/errors.ts'
-import { failureOf, textOf } from './errors.ts'
+import { failureOf } from './errors.ts'
 
 const mostSamples = 8
 const mostReasons = 8
-/** Longer than anything that can be asked for. */
-const mostSeconds = 600
 
 /** Undefined when it is no account of an operation. */
 export function readOperation(body: Json, requestId: string | undefined): TaskReport | undefined {
@@ -50,8 +49,7 @@ function filtered(made: Json, requestId: string | undefined): TaskReport {
 function mediaOf(sample: unknown): OutputMedia[] {
   const video = isObject(sample) ? sample['video'] : undefined
   const url = isObject(video) ? textOf(video['uri']) : ''
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return []
-  return [{ kind: 'video', url }]
+  return isAddress(url) ? [{ kind: 'video', url }] : []
 }
 
 /** Most upstreams of this kind say nothing of it; what they say is taken. */

@@ -50,6 +50,11 @@ const usual: TaskUpstream = {
   messages: { headers: 'both', auth: 'both' },
   http,
   progress: { touch() {} },
+  marker: 'video_marker',
+  fetchMedia: async (url) =>
+    url.includes('gone')
+      ? { problem: 'it is gone' }
+      : { bytes: Buffer.from(url), mimeType: 'image/png' },
 }
 const wish: VideoRequest = {
   prompt: 'a fox ∆',
@@ -116,6 +121,19 @@ describe('a create', () => {
     const media = [{ kind: 'video', url: 'https://m.example/a.mp4' }] as const
     const started = await start({ ...wish, media }, usual, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
+    expect(asked).toHaveLength(0)
+  })
+
+  test('with a picture that cannot be fetched is refused, names it, and is never sent', async () => {
+    asked = []
+    const url = 'https://m.example/gone.png'
+    const media = [{ kind: 'image', url, role: 'last_frame' }] as const
+    const started = await start({ ...wish, media }, usual, new Cancellation())
+    const message = `the last frame ${url} could not be fetched: it is gone`
+    expect(started).toMatchObject({
+      kind: 'refused',
+      error: { code: 'upstream_invalid_request', message },
+    })
     expect(asked).toHaveLength(0)
   })
 

@@ -1,16 +1,13 @@
 // The upstream's words for a refusal, in those of the error table. Its codes come in families, with
 // the particulars after a dot.
 import type { UpstreamError } from '../../contract/provider.ts'
+import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
+import { textOf } from '../tasks/fields.ts'
 import { type Heard, isGood, type Json } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
-type Meaning = Pick<UpstreamError, 'code' | 'about'>
-
 const content: Meaning = { code: 'content_policy_violation' }
 const invalid: Meaning = { code: 'upstream_invalid_request' }
-const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
-const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
-const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
 
 /** The first that fits. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
@@ -22,13 +19,6 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 ]
 /** Said with a code that is otherwise about the request. */
 const noSuchModel = /^model\b.{0,80}\bnot exist/i
-
-const notATask: NonNullable<Heard['problem']> = {
-  code: 'upstream_invalid_response',
-  message: 'the upstream answered with something that is not a task',
-}
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export const requestIdOf = ({ answer, body }: Heard): string | undefined =>
   upstreamRequestId(answer) ?? (textOf(body?.['request_id']) || undefined)
@@ -42,8 +32,7 @@ function meaningOf(code: string, message: string): Meaning | undefined {
 export function errorOf(heard: Heard): UpstreamError {
   const { answer } = heard
   if (isGood(answer.status) && textOf(heard.body?.['code']) === '') {
-    const { code, message, cause } = heard.problem ?? notATask
-    return failure(code, message, requestIdOf(heard), cause)
+    return notWhatWasAsked(heard, 'a task', requestIdOf(heard))
   }
   const read = readError(answer, heard.text)
   const meaning = meaningOf(textOf(heard.body?.['code']), read.message)
@@ -59,7 +48,7 @@ export function failureOf(output: Json, requestId: string | undefined): Upstream
   const message = textOf(output['message'])
   const meaning = meaningOf(textOf(output['code']), message)
   return {
-    ...failure('upstream_error', message || 'the upstream failed without a reason', requestId),
+    ...failure('upstream_error', message || noReason, requestId),
     ...meaning,
   }
 }

@@ -141,3 +141,9 @@ describe('parameters', () => {
     expect(parametersFor('vfa-2.7-t2v', { ...wish, seconds }).duration).toBe(seconds)
   })
 })
+
+test('what the video should not show goes to the family that has a word for it', () => {
+  const wish = { prompt: 'a fox', negativePrompt: 'rain', media: [] }
+  expect(inputFor('vfa-2.7-t2v', wish)).toEqual({ prompt: 'a fox', negative_prompt: 'rain' })
+  expect(inputFor('vfb-1.1-t2v', wish)).toEqual({ prompt: 'a fox' })
+})

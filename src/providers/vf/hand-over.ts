@@ -86,6 +86,7 @@ export function takesVideo(plainModel: string): boolean {
 
 export interface Input {
   prompt?: string
+  negative_prompt?: string
   img_url?: string
   media?: { type: Role; url: string }[]
 }
@@ -102,10 +103,14 @@ export interface Parameters {
 /** The input as the model wants it, or what it cannot take. */
 export function inputFor(
   plainModel: string,
-  { prompt, media }: Pick<VideoRequest, 'prompt' | 'media'>,
+  { prompt, negativePrompt, media }: Pick<VideoRequest, 'prompt' | 'negativePrompt' | 'media'>,
 ): Input | { problem: string } {
   const { first, later } = rowOf(plainModel)
   const input: Input = prompt === '' ? {} : { prompt }
+  // The other family has no word for it.
+  if (negativePrompt !== undefined && plainModel.startsWith('vfa-')) {
+    input.negative_prompt = negativePrompt
+  }
   const list: NonNullable<Input['media']> = []
   const taken = new Set<Role>()
   for (const [index, { kind, url }] of media.entries()) {

@@ -2,30 +2,14 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
-import { failureOf, textOf } from './errors.ts'
+import { stateOf, strange, wordOf } from '../tasks/states.ts'
+import { failureOf } from './errors.ts'
 import { takesVideo } from './hand-over.ts'
 
-/** Its own words first; the others have been seen at services that speak the same protocol. */
-const statuses: ReadonlyMap<string, TaskReport['state']> = new Map([
-  ...words('queued', 'PENDING', 'QUEUED', 'WAITING', 'SUBMITTED'),
-  ...words('running', 'RUNNING', 'SUSPENDED', 'PROCESSING', 'IN_PROGRESS'),
-  ...words('succeeded', 'SUCCEEDED', 'SUCCESS', 'SUCCEED', 'COMPLETED', 'COMPLETE', 'DONE'),
-  ...words('succeeded', 'FINISHED'),
-  ...words('failed', 'FAILED', 'FAILURE', 'FAIL', 'ERROR', 'EXPIRED', 'REJECTED', 'TIMEOUT'),
-  ...words('failed', 'MODERATION', 'MODERATED'),
-  ...words('cancelled', 'CANCELED', 'CANCELLED'),
-  ...words('missing', 'UNKNOWN', 'NOT_FOUND'),
-])
-
-/** Longer than anything that can be asked for, and shorter than a count of milliseconds. */
-const mostSeconds = 600
-/** As seconds since 1970: an address that lasted to 2001, and one that lasts to 2286. */
-const epochSeconds = { least: 1e9, most: 1e10 }
-
-function words(state: TaskReport['state'], ...all: string[]): [string, TaskReport['state']][] {
-  return all.map((word) => [word, state])
-}
+/** How this upstream says that it does not know a task. */
+const missing = ['UNKNOWN', 'NOT_FOUND']
 
 /** Undefined when it is no account of a task. */
 export function readReport(
@@ -35,12 +19,11 @@ export function readReport(
 ): TaskReport | undefined {
   const output = body['output']
   if (!isObject(output)) return undefined
-  const word = textOf(output['task_status'])
-    .trim()
-    .toUpperCase()
-    .replaceAll(/[\s-]+/g, '_')
+  const word = wordOf(textOf(output['task_status']))
   if (word === '') return undefined
-  const state = statuses.get(word) ?? 'running'
+  if (missing.includes(word)) return { state: 'missing' }
+  const state = stateOf(word)
+  if (state === undefined) return strange(textOf(output['task_status']))
   if (state === 'succeeded') {
     const usage = body['usage']
     return { state, media: mediaOf(output), usage: usageOf(usage, plainModel), raw: usage }
@@ -56,7 +39,7 @@ export function readReport(
 
 function mediaOf(output: Json): readonly OutputMedia[] {
   const url = textOf(output['video_url'])
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return []
+  if (!isAddress(url)) return []
   const expiresAtMs = expiryOf(new URL(url))
   return [{ kind: 'video', url, ...(expiresAtMs !== undefined && { expiresAtMs }) }]
 }
@@ -65,7 +48,7 @@ function expiryOf(url: URL): number | undefined {
   for (const [name, value] of url.searchParams) {
     if (name.toLowerCase() !== 'expires' || !/^\d{1,12}$/.test(value)) continue
     const seconds = Number(value)
-    if (seconds >= epochSeconds.least && seconds <= epochSeconds.most) return seconds * 1000
+    if (isEpochSeconds(seconds)) return seconds * 1000
   }
   return undefined
 }

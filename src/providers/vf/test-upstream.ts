@@ -56,6 +56,8 @@ export async function openUpstream(
     messages: { headers: 'both', auth: 'both' },
     http,
     progress: { touch: () => touched++ },
+    marker: 'video_marker',
+    fetchMedia: async () => ({ problem: 'nothing is fetched here' }),
     ...more,
   }
   const close = () => {

@@ -1,0 +1,23 @@
+// What is wrong with a good answer that is not what was asked for.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { failure } from '../text/errors.ts'
+import type { Heard } from './listen.ts'
+
+export type Meaning = Pick<UpstreamError, 'code' | 'about'>
+
+export const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key' }
+export const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
+export const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
+
+/** Said of a task that failed without a word. */
+export const noReason = 'the upstream failed without a reason'
+
+export function notWhatWasAsked(
+  { problem }: Heard,
+  noun: string,
+  requestId: string | undefined,
+): UpstreamError {
+  const message = `the upstream answered with something that is not ${noun}`
+  const { code, ...why } = problem ?? { code: 'upstream_invalid_response', message }
+  return failure(code, why.message, requestId, why.cause)
+}

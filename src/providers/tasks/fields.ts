@@ -1,0 +1,16 @@
+// Reading single values out of answers, in ways that all upstreams of tasks have in common.
+
+/** Longer than any video that can be asked for, and shorter than a count of milliseconds. */
+export const mostSeconds = 600
+/** As seconds since 1970: a moment in 2001, and one in 2286. */
+const epochSeconds = { least: 1e9, most: 1e10 }
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
+
+/** Printable, and not only dots, which would mean another place in an address. */
+export const isPlainId = (id: string): boolean => /^(?!\.+$)[\x21-\x7e]{1,200}$/.test(id)
+
+export const isEpochSeconds = (value: unknown): value is number =>
+  typeof value === 'number' && value >= epochSeconds.least && value <= epochSeconds.most

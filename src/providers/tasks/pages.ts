@@ -1,0 +1,37 @@
+// Goes through the pages of an upstream's list, newest first or oldest first, for as long as they
+// can hold what is looked for.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Json } from './listen.ts'
+import type { AskPage } from './style.ts'
+
+export const pageSize = 100
+const mostPages = 20
+
+export interface List {
+  url(page: number): string
+  rowsIn(body: Json): unknown
+  /** Undefined when a row does not tell. */
+  createdMs(row: Json): number | undefined
+}
+
+/** Every row made between the two moments, as far as they tell; those that do not are left out. */
+export async function rowsBetween(
+  list: List,
+  { fromMs, untilMs }: { fromMs: number; untilMs: number },
+  ask: AskPage,
+): Promise<{ rows: Json[] } | { error: UpstreamError }> {
+  const found: Json[] = []
+  for (let page = 1; page <= mostPages; page++) {
+    const answer = await ask(list.url(page))
+    if ('error' in answer) return answer
+    const told = list.rowsIn(answer.body)
+    const rows = Array.isArray(told) ? told.filter(isObject) : []
+    const times = rows.map((row) => list.createdMs(row) ?? Number.NaN)
+    found.push(...rows.filter((_, i) => times[i]! >= fromMs && times[i]! <= untilMs))
+    const [first = Number.NaN, last = Number.NaN] = [times[0], times.at(-1)]
+    const isPast = last < fromMs && first >= last
+    if (rows.length < pageSize || isPast) break
+  }
+  return { rows: found }
+}

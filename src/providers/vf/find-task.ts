@@ -1,0 +1,91 @@
+// Looks for a create that was cut off. This upstream takes no marker and lists no prompts, but the
+// account of a finished task has the prompt it was made from. So a task is taken for the lost one
+// when it is what was asked for in every respect that can be seen, and only where text was all that
+// was asked with: pictures are never told back.
+import type { Found, LostCreate, TaskUpstream, UpstreamError } from '../../contract/provider.ts'
+import type { VideoRequest } from '../../contract/task.ts'
+import { isObject } from '../../lib/json.ts'
+import { isPlainId, textOf } from '../tasks/fields.ts'
+import type { Json } from '../tasks/listen.ts'
+import { pageSize, rowsBetween } from '../tasks/pages.ts'
+import { stateOf, wordOf } from '../tasks/states.ts'
+import type { AskPage } from '../tasks/style.ts'
+import { usageOf } from './task-report.ts'
+
+/** Beyond so many that could be it, looking at each would cost the upstream too much. */
+const mostCandidates = 20
+/** Its clock is China's, and it names no zone. */
+const zone = '+08:00'
+
+interface Urls {
+  list: string
+  one(upstreamId: string): string
+}
+
+export async function findTask(
+  lost: LostCreate,
+  upstream: TaskUpstream,
+  urls: Urls,
+  ask: AskPage,
+): Promise<Found> {
+  const { prompt, media } = lost.request
+  const none = { kind: 'found', by: 'likeness', upstreamIds: [] } as const
+  if (prompt === '' || media.length > 0) return none
+  const candidates = await candidatesFor(lost, upstream, urls, ask)
+  if ('error' in candidates) return { kind: 'failed', error: candidates.error }
+  if (candidates.ids.length > mostCandidates) return none
+  const upstreamIds: string[] = []
+  for (const id of candidates.ids) {
+    const answer = await ask(urls.one(id))
+    if ('error' in answer) return { kind: 'failed', error: answer.error }
+    if (isLike(answer.body, id, lost.request, upstream)) upstreamIds.push(id)
+  }
+  return { ...none, upstreamIds }
+}
+
+/** Those of the model and the time that are nobody's; the oldest first. */
+async function candidatesFor(
+  lost: LostCreate,
+  { model }: TaskUpstream,
+  urls: Urls,
+  ask: AskPage,
+): Promise<{ ids: readonly string[] } | { error: UpstreamError }> {
+  const name = encodeURIComponent(model)
+  const list = {
+    url: (page: number) => `${urls.list}?page_no=${page}&page_size=${pageSize}&model_name=${name}`,
+    rowsIn: (body: Json) => body['data'],
+    createdMs: (row: Json) => momentOf(row['gmt_create'] ?? row['submit_time']),
+  }
+  const listed = await rowsBetween(list, lost, ask)
+  if ('error' in listed) return listed
+  const ids = listed.rows
+    .filter(({ model_name }) => model_name === model)
+    .filter(({ status }) => stateOf(wordOf(textOf(status))) === 'succeeded')
+    .sort((one, other) => list.createdMs(one)! - list.createdMs(other)!)
+    .map((row) => textOf(row['task_id']))
+    .filter(isPlainId)
+  return { ids: await lost.unclaimed(ids) }
+}
+
+/** Milliseconds, or a time of day in words: 2026-01-02 03:04:05.678 */
+function momentOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  const moment = Date.parse(`${textOf(value).replace(' ', 'T')}${zone}`)
+  return Number.isNaN(moment) ? undefined : moment
+}
+
+function isLike(
+  { output, usage }: Json,
+  id: string,
+  { prompt, seconds, resolution, ratio }: VideoRequest,
+  { plainModel }: TaskUpstream,
+): boolean {
+  if (!isObject(output) || output['task_id'] !== id || output['orig_prompt'] !== prompt) {
+    return false
+  }
+  const told = isObject(usage) ? usage : {}
+  const { outputSeconds = seconds } = usageOf(usage, plainModel)
+  const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = told
+  const isSameSize = Number(lines) === Number.parseInt(resolution, 10)
+  return outputSeconds === seconds && isSameSize && (ratio === undefined || shape === ratio)
+}
