@@ -6,11 +6,13 @@ import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatCharges, sumCharges } from './charges.ts'
 import { cpuSeconds, runCpu } from './cpu.ts'
+import { downloadsSeconds, runDownloads } from './downloads.ts'
 import { failoverSeconds, runFailover } from './failover.ts'
 import { firstTokenSeconds, runFirstToken } from './first-token.ts'
 import { memorySeconds, runMemory } from './memory.ts'
 import { help, type Options, parseOptions } from './options.ts'
 import { note, type PartResult, type Run, stopAll } from './part.ts'
+import { pollerSeconds, runPoller } from './poller.ts'
 import { hasProc } from './proc.ts'
 import { findNginx, nginxVersion } from './targets.ts'
 import { formatVerdicts } from './verdict.ts'
@@ -28,6 +30,8 @@ function planOf(options: Options): Planned[] {
     'first-token': { seconds: firstTokenSeconds(options), run: runFirstToken },
     memory: { seconds: memorySeconds, run: runMemory },
     failover: { seconds: failoverSeconds, run: runFailover },
+    downloads: { seconds: downloadsSeconds, run: runDownloads },
+    poller: { seconds: pollerSeconds, run: runPoller },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { type Mode, modes, type Style, styles } from './payload/index.ts'
 
-export const parts = ['first-token', 'memory', 'failover'] as const
+export const parts = ['first-token', 'memory', 'failover', 'downloads', 'poller'] as const
 export type Part = (typeof parts)[number]
 
 export interface Options {
@@ -11,6 +11,8 @@ export interface Options {
   seconds: number
   rounds: number
   chunksPerWrite: number
+  /** In flight for the poller. */
+  tasks: number
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
@@ -36,12 +38,15 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            first-token   delay of the first token at 100 streams
                            memory        5,000 slow streams; 500 callers that stop reading
                            failover      one of three channels fails, and heals
+                           downloads     100 films of 300 MB to slow and to stopped readers
+                           poller        10,000 tasks in flight; a start with 100,000
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)
   --seconds N            length of one slice (2; at most 60)
   --rounds N             slices per target and kind of call, interleaved (7; at most 20)
   --chunks-per-write N   stream events the fake upstream puts in one network write (10; 1 to 100)
+  --tasks N              of the poller (10000; at most 50000); ten times as many at the start
   --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
   --gateway-cmd CMD      start CMD as the gateway instead of 'bin/gateway start'
   --json FILE            write the result as JSON too
@@ -55,6 +60,7 @@ const flags = {
   only: { type: 'string' },
   styles: { type: 'string' },
   'chunks-per-write': { type: 'string', default: '10' },
+  tasks: { type: 'string', default: '10000' },
   peers: { type: 'boolean', default: false },
   'gateway-cmd': { type: 'string' },
   json: { type: 'string' },
@@ -62,7 +68,13 @@ const flags = {
   help: { type: 'boolean', default: false },
 } as const
 
-const mostByFlag = { connections: 2000, seconds: 60, rounds: 20, 'chunks-per-write': 100 }
+const mostByFlag = {
+  connections: 2000,
+  seconds: 60,
+  rounds: 20,
+  'chunks-per-write': 100,
+  tasks: 50_000,
+}
 
 export function parseOptions(args: string[]): Parsed {
   try {
@@ -81,6 +93,7 @@ export function parseOptions(args: string[]): Parsed {
       seconds: count('seconds'),
       rounds: count('rounds'),
       chunksPerWrite: count('chunks-per-write'),
+      tasks: count('tasks'),
       modes: modes.filter((mode) => only.includes(mode)),
       styles: styles.filter((style) => style === 'chat' || named.includes(style)),
       parts: parts.filter((part) => only.includes(part)),

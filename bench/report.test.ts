@@ -117,7 +117,7 @@ test('without options everything is measured', () => {
       rounds: 7,
       modes: ['json', 'stream'],
       styles: ['chat', 'responses', 'messages', 'embeddings'],
-      parts: ['first-token', 'memory', 'failover'],
+      parts: ['first-token', 'memory', 'failover', 'downloads', 'poller'],
     },
   })
   expect(parseOptions(['--help'])).toEqual({ kind: 'help' })

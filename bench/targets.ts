@@ -95,9 +95,11 @@ export async function startGateway(
   place: Place,
   command: string | undefined,
   channels: readonly Channel[] = [{ name: 'fake', url: `http://127.0.0.1:${place.upstreamPort}` }],
+  /** Another configuration as a whole, and settings besides. */
+  other: { config?: object; env?: Record<string, string> } = {},
 ): Promise<Target> {
   const config = join(place.tempDir, 'gateway.yaml')
-  writeFileSync(config, JSON.stringify(gatewayConfig(channels), undefined, 2))
+  writeFileSync(config, JSON.stringify(other.config ?? gatewayConfig(channels), undefined, 2))
   const child = startChild({
     name: 'gateway',
     command: command === undefined ? ['bin/gateway', 'start'] : ['sh', '-c', `exec ${command}`],
@@ -110,6 +112,7 @@ export async function startGateway(
       GATEWAY_ADMIN_TOKEN: adminToken,
       GATEWAY_SANDBOX: 'off',
       GATEWAY_LOG: 'warn',
+      ...other.env,
     },
     logFile: join(place.tempDir, 'gateway.log'),
   })
