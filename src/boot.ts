@@ -16,6 +16,7 @@ import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { hearOfChanges, refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
+import { MediaKeeper } from './engine/tasks/keep-media.ts'
 import { Poller } from './engine/tasks/poller.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
 import type { OwnKeys } from './keys.ts'
@@ -25,6 +26,7 @@ import { newSecret, newShortId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
+import { keepSettings, mediaSecrets } from './media-settings.ts'
 import { providers } from './providers/index.ts'
 import { alone, openStore, type Store } from './store/index.ts'
 import { putMetaIfAbsent } from './store/meta.ts'
@@ -54,7 +56,11 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   const engine = newEngine(config, log, store, await Ledger.open(store), seal)
   engine.declared = {
     file: config.file,
-    ownSecrets: [keys.adminToken, Buffer.from(keys.masterKey).toString('base64')],
+    ownSecrets: [
+      keys.adminToken,
+      Buffer.from(keys.masterKey).toString('base64'),
+      ...mediaSecrets(config.file.media),
+    ],
     ...(sandbox !== undefined && {
       sandbox: {
         channel: sandboxChannel(sandbox, sandboxKey, config.file.region),
@@ -80,6 +86,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
   await engine.poller.close()
+  await engine.media?.close()
   engine.deadlines.close()
   engine.rates.close()
   engine.ledger.close()
@@ -114,7 +121,7 @@ function newEngine(
   ledger: Ledger,
   seal: ReturnType<typeof createSeal>,
 ): Engine {
-  const instanceId = newShortId('gwy')
+  const instanceId = store.sharing?.gatewayId ?? newShortId('gwy')
   return {
     store,
     ledger,
@@ -142,7 +149,11 @@ function newEngine(
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
+    ...(config.file.media !== undefined && {
+      media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
+    }),
     durations: new Map(),
+    creating: new Set(),
     publicUrl: config.publicUrl ?? '',
     egressAllow: config.egressAllow,
     rates: createRateLimits({

@@ -218,6 +218,41 @@ describe('rules across sections', () => {
     expect(problemsOf({ region: 'eu', channels: [{ ...channel, region: 'eu' }] })).toEqual([])
   })
 
+  test('kept results need a place, a size with its unit and whole days', () => {
+    const s3 = {
+      endpoint: 'http://10.0.0.5:9000',
+      region: 'us-east-1',
+      bucket: 'films',
+      access_key: 'AKID',
+      secret_key: 'hunter2hunter2',
+    }
+    const fine = [
+      { keep: 'data' },
+      { keep: 'data', budget: '1.5TB', days: 1, s3 },
+      { keep: 's3', s3: { ...s3, prefix: 'a/b-', path_style: false } },
+    ]
+    for (const media of fine) expect(problemsOf({ media })).toEqual([])
+    const wrong = [
+      [{}, 'media.keep must be one of data, s3'],
+      [{ keep: 's3' }, 'media.s3 must be given, because results are kept there'],
+      [{ keep: 'data', budget: 20 }, 'media.budget must be a size with its unit'],
+      [{ keep: 'data', budget: '20' }, 'media.budget must be a size above 0 with its unit'],
+      [{ keep: 'data', budget: '0GB' }, 'media.budget must be a size above 0 with its unit'],
+      [{ keep: 'data', days: 0 }, 'media.days must be at least 1'],
+      [{ keep: 'data', dayz: 3 }, 'media.dayz is not a known key; did you mean "days"?'],
+      [{ keep: 's3', s3: { ...s3, prefix: '../a' } }, 'media.s3.prefix must be letters, digits'],
+      [
+        { keep: 's3', s3: { ...s3, bucket: 'a b' } },
+        'media.s3.bucket must be the name of a bucket',
+      ],
+    ] as const
+    for (const [media, sentence] of wrong) {
+      const [problem = ''] = problemsOf({ media })
+      expect(problem).toStartWith(sentence)
+      expect(problem).not.toContain('hunter2')
+    }
+  })
+
   test('a callback secret is whsec_ and base64', () => {
     const secret = (value: string) => ({ callbacks: { secret: value } })
     expect(problemsOf(secret('whsec_c2VjcmV0LXNlY3JldA=='))).toEqual([])

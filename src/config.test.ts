@@ -221,10 +221,10 @@ describe('reading the file again', () => {
     expect(after.file.accounts).toHaveLength(1)
   })
 
-  test('a wrong or vanished file, another region or currency change nothing', () => {
+  test('a wrong or vanished file, another region, currency or place of results change nothing', () => {
     const cwd = dirWith('accounts: [{name: a}]')
     const before = loadConfig({}, cwd)
-    for (const text of ['acounts: []', 'region: eu', 'currency: EUR']) {
+    for (const text of ['acounts: []', 'region: eu', 'currency: EUR', 'media: {keep: data}']) {
       writeFileSync(join(cwd, 'gateway.yaml'), text)
       expect(() => reloadFile(before, {}, cwd)).toThrow(ConfigError)
     }

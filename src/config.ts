@@ -134,6 +134,11 @@ export function reloadFile(
         `${read.file[setting]} while the gateway runs; restart it.`,
     )
   }
+  if (!Bun.deepEquals(read.file.media, config.file.media)) {
+    throw new ConfigError(
+      `${read.configPath}: media cannot change while the gateway runs; restart it.`,
+    )
+  }
   return freeze({ ...config, ...read })
 }
 

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
   const url = config.publicUrl ?? `http://localhost:${server.port}`
   gateway.engine.publicUrl = url
   gateway.engine.poller.start(gateway.engine)
+  await gateway.engine.media?.start(gateway.engine)
   process.stdout.write(
     welcomeText({
       url,
@@ -124,8 +125,8 @@ class ServerConnection implements Connection {
   }
 
   /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
-  keepOpen(): void {
-    this.#server.timeout(this.#request, 0)
+  keepOpen(idleSeconds = 0): void {
+    this.#server.timeout(this.#request, idleSeconds)
   }
 }
 
@@ -144,7 +145,8 @@ async function drain(
   engine.draining = true
   log.info('draining', { running: engine.running })
   const ended = server.stop()
-  const busy = () => engine.running > 0 || engine.abandoned > 0
+  // Downloads are no calls, but answers that run.
+  const busy = () => engine.running > 0 || engine.abandoned > 0 || server.pendingRequests > 0
   const untilMs = Date.now() + config.limits.drainMs
   while (busy() && Date.now() < untilMs) await Bun.sleep(20)
   await Promise.race([ended, Bun.sleep(1_000)])

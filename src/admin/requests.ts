@@ -133,6 +133,7 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   first_byte_ms: record.firstByteMs ?? null,
   total_ms: record.totalMs,
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
+  ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,
     ...attempt,

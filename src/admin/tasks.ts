@@ -2,7 +2,7 @@
 // cancelling; how a task moves is the engine's business.
 import { type Interface, interfaces } from '../contract/catalog.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
-import { type Task, type TaskState, taskStates } from '../contract/task.ts'
+import { type Task, type TaskError, type TaskState, taskStates } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { cancelTaskAsAdmin } from '../engine/tasks/cancel-task.ts'
 import { formatNanos } from '../lib/decimal.ts'
@@ -129,13 +129,19 @@ const view = (task: Task, account: string | undefined) => ({
     url,
     expires_at: timeOrNull(expiresAtMs),
   })),
-  error: task.error ?? null,
+  error: task.error === undefined ? null : errorView(task.error),
   created_at: time(task.createdAtMs),
   started_at: timeOrNull(task.startedAtMs),
   finished_at: timeOrNull(task.finishedAtMs),
   updated_at: time(task.updatedAtMs),
   next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
   checks: task.checks,
+})
+
+const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
+  code,
+  message,
+  ...(upstreamRequestId !== undefined && { upstream_request_id: upstreamRequestId }),
 })
 
 /** Media as numbers: a picture may be megabytes of text. */

@@ -17,6 +17,7 @@ import type { RateLimits } from './limits/rate-limits.ts'
 import type { Declared } from './refresh.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { Durations } from './tasks/check-times.ts'
+import type { MediaKeeper } from './tasks/keep-media.ts'
 import type { Poller } from './tasks/poller.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -60,6 +61,10 @@ export interface Engine {
   readonly poller: Poller
   /** How long tasks of each model usually take. */
   readonly durations: Durations
+  /** Creates with a key that are being written, by their names. */
+  readonly creating: Set<string>
+  /** Keeps results after the upstream forgets them; absent when nothing is kept. */
+  readonly media?: MediaKeeper
   /** Base of every link that is handed out. */
   publicUrl: string
   /** CIDRs that downloads may reach although they are not public. */

@@ -68,6 +68,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     waiting: new WaitingRoom({ queuedCalls: 4 }),
     poller: new Poller('test'),
     durations: new Map(),
+    creating: new Set(),
     publicUrl: 'http://gateway.test',
     egressAllow: [],
     rates: createRateLimits({ nowMs, log, instanceId: 'test' }),

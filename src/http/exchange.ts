@@ -12,8 +12,8 @@ export interface Exchange {
 export interface Connection {
   /** The address it came from. */
   ip(): string | undefined
-  /** From here on the connection may be silent for as long as the answer takes. */
-  keepOpen(): void
+  /** From here on the connection may be silent for as long as the answer takes, or for so long. */
+  keepOpen(idleSeconds?: number): void
 }
 
 export function newExchange(request: Request, connection: Connection): Exchange {
@@ -71,7 +71,8 @@ export function answerStream(
 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
-  'openai-poll-after-ms, x-gateway-estimated, ' +
+  'openai-poll-after-ms, x-gateway-estimated, idempotent-replayed, ' +
+  'accept-ranges, content-range, content-disposition, etag, ' +
   ['limit', 'remaining', 'reset']
     .flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`])
     .join(', ')

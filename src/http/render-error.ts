@@ -53,12 +53,15 @@ export function errorBody(
 }
 
 export function answerRefusal(x: Exchange, refusal: Refusal): Response {
-  const { retry } = refusals[refusal.code]
+  const { retryAfterSeconds, replayOf } = refusal.extras
+  const isReplay = replayOf !== undefined
   const extra: AnswerHeaders = {}
-  if (retry === false) extra['x-should-retry'] = 'false'
-  const { retryAfterSeconds } = refusal.extras
+  if (isReplay) extra['idempotent-replayed'] = 'true'
+  if (isReplay || refusals[refusal.code].retry === false) extra['x-should-retry'] = 'false'
   if (retryAfterSeconds !== undefined) extra['retry-after'] = String(retryAfterSeconds)
-  else if (refusal.status === 429 || refusal.status === 503) extra['retry-after'] = '1'
+  else if (!isReplay && (refusal.status === 429 || refusal.status === 503)) {
+    extra['retry-after'] = '1'
+  }
   if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow
   Object.assign(extra, rateHeaders(refusal.extras.rate))
   return answerJson(x, errorBody(refusal, x.requestId, x.path, x.request), refusal.status, extra)

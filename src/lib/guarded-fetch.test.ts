@@ -223,7 +223,8 @@ describe('the guard', () => {
     'http://100.128.0.1/',
   ])('lets %s through', async (url) => {
     const literal = new URL(url).hostname.replace(/[[\]]/g, '')
-    expect(await guardAddress(url, strict)).toEqual({ address: literal, url: new URL(url) })
+    const mapped = literal === '::ffff:808:808' ? '8.8.8.8' : literal
+    expect(await guardAddress(url, strict)).toEqual({ addresses: [mapped], url: new URL(url) })
   })
 
   test('judges every answer for a name, in whichever place it stands', async () => {
@@ -235,7 +236,8 @@ describe('the guard', () => {
     }
     const url = new URL('http://a.example/')
     const good = async () => ['8.8.8.8', '2606:4700::1']
-    expect(await guardAddress(url.href, strict, good)).toEqual({ address: '8.8.8.8', url })
+    const addresses = ['8.8.8.8', '2606:4700::1']
+    expect(await guardAddress(url.href, strict, good)).toEqual({ addresses, url })
   })
 
   test('refuses a name that has no answer, and localhost by its real one', async () => {
@@ -251,14 +253,14 @@ describe('the guard', () => {
     const secret = { allow: loopback, httpsOnly: true }
     const refused = { problem: 'the address is not https' }
     expect(await guardAddress('http://8.8.8.8/', secret)).toEqual(refused)
-    expect(await guardAddress('https://8.8.8.8/', secret)).toHaveProperty('address')
-    expect(await guardAddress('http://127.0.0.1/', secret)).toHaveProperty('address')
+    expect(await guardAddress('https://8.8.8.8/', secret)).toHaveProperty('addresses')
+    expect(await guardAddress('http://127.0.0.1/', secret)).toHaveProperty('addresses')
   })
 
   test('opens the networks on the list and none beside them', async () => {
     const rules = { allow: ['10.1.0.0/16', '10.7.7.7', 'fd00::/8', '::1'], httpsOnly: false }
     for (const host of ['10.1.2.3', '10.7.7.7', '[fd00::5]', '[::1]', '[::ffff:10.1.2.3]']) {
-      expect(await guardAddress(`http://${host}:8080/`, rules)).toHaveProperty('address')
+      expect(await guardAddress(`http://${host}:8080/`, rules)).toHaveProperty('addresses')
     }
     for (const host of ['10.2.0.1', '10.7.7.8', '127.0.0.1', '[fc00::5]', '[::2]']) {
       expect(await guardAddress(`http://${host}:8080/`, rules)).toHaveProperty('problem')
@@ -382,6 +384,83 @@ describe('a download', () => {
     expect([asked, accepts]).toEqual([2, 1])
   })
 
+  test('sends a credential to the first origin, and never again once it was left', async () => {
+    const credentials = { 'x-api-key': 'secret' }
+    const other = `http://localhost:${port}`
+    replies = [redirect('/same'), redirect(`${other}/else`), redirect(here('/back')), plain]
+    await (await opened(here(), { credentials, lookup: toLoopback })).body.cancel()
+    expect(heads.map((head) => /^GET (\S+)/.exec(head)![1])).toEqual([
+      '/',
+      '/same',
+      '/else',
+      '/back',
+    ])
+    expect(heads.map((head) => head.includes('secret'))).toEqual([true, true, false, false])
+  })
+
+  test('tries the other addresses of a name when one takes no connection', async () => {
+    // Nobody listens on the second loopback address.
+    const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
+    const answer = await opened(`http://a.example:${port}/`, { lookup })
+    expect(await new Response(answer.body).text()).toBe('ok')
+    const nobody = async () => ['127.0.0.2', '127.0.0.3']
+    expect(await open(`http://a.example:${port}/`, { lookup: nobody })).toMatchObject({
+      kind: 'failed',
+    })
+    expect(accepts).toBe(1)
+  })
+
+  test('asks an IPv6 address by its number', async () => {
+    const six = createServer(serve)
+    const listening = new Promise<boolean>((resolve) => {
+      six.once('error', () => resolve(false))
+      six.listen(0, '::1', () => resolve(true))
+    })
+    if (!(await listening)) {
+      console.error('left out: downloads over IPv6 (this machine has no ::1)')
+      return
+    }
+    const { port: at } = six.address() as { port: number }
+    const rules = { allow: ['::1'], httpsOnly: false }
+    const answer = await opened(`http://a.example:${at}/`, { rules, lookup: async () => ['::1'] })
+    expect(await new Response(answer.body).text()).toBe('ok')
+    await (await opened(`http://[::1]:${at}/`, { rules })).body.cancel()
+    expect(heads[1]!.toLowerCase()).toContain(`host: [::1]:${at}\r\n`)
+    six.close()
+  })
+
+  test('asks no host that is not named, where some are', async () => {
+    const rules = { ...lenient, hosts: ['a.example', '*.b.example', '127.0.0.1'] }
+    const ask = (host: string) =>
+      open(`http://${host}:${port}/`, { rules, lookup: toLoopback }).then((answer) =>
+        'kind' in answer ? answer.kind : answer.body.cancel().then(() => 'asked'),
+      )
+    for (const host of ['a.example', 'A.example.', 'x.b.example', 'x.y.b.example', '127.1']) {
+      expect([host, await ask(host)]).toEqual([host, 'asked'])
+    }
+    for (const host of ['c.example', 'x.a.example', 'b.example', 'xb.example', '127.0.0.2']) {
+      expect([host, await ask(host)]).toEqual([host, 'forbidden'])
+    }
+    replies = [redirect(`http://c.example:${port}/`)]
+    expect(await ask('a.example')).toBe('forbidden')
+  })
+
+  test('goes by no proxy of the environment', async () => {
+    const before = { ...process.env }
+    Object.assign(process.env, {
+      HTTP_PROXY: 'http://127.0.0.2:9',
+      http_proxy: 'http://127.0.0.2:9',
+    })
+    try {
+      expect(await new Response((await opened(here())).body).text()).toBe('ok')
+    } finally {
+      for (const name of ['HTTP_PROXY', 'http_proxy']) {
+        if (before[name] === undefined) delete process.env[name]
+        else process.env[name] = before[name]
+      }
+    }
+  })
+
   test('refuses a redirect without a target', async () => {
     replies = [(_, s) => s.end('HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n')]
     expect(await open(here())).toMatchObject({ kind: 'failed' })
@@ -462,9 +541,23 @@ describe('a download', () => {
     ['is cut short', cut, {}],
     ['falls silent', stuck, { idleTimeoutMs: 50 }],
     ['grows too large', endless, { maxBytes: 1_000 }],
+    ['takes too long', stuck, { longestMs: 50 }],
   ] as const)('fails its reader when the body %s', async (_, reply, more) => {
     replies = [reply]
     expect(await ending((await opened(here(), more)).body)).toBe('broke off')
+  })
+
+  test('hangs up on its far side when nobody reads', async () => {
+    const closed = Promise.withResolvers<string>()
+    replies = [
+      (_, socket) => {
+        socket.on('close', () => closed.resolve('closed'))
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc')
+      },
+    ]
+    const { body } = await opened(here(), { readerTimeoutMs: 50 })
+    expect(await closed.promise).toBe('closed')
+    expect(await ending(body)).toBe('broke off')
   })
 
   test('refuses what announces itself as too large, or comes compressed', async () => {

@@ -1,119 +1,46 @@
-// Downloads from addresses that somebody else chose. A name is resolved once, every answer is
-// judged, and the connection goes to the judged address, for each redirect anew. No credential is
-// ever sent along. It does not know what is downloaded, nor for whom.
-import { lookup } from 'node:dns/promises'
+// Downloads from addresses that somebody else chose: every hop is judged and dialled by number, with
+// no proxy in between, and read no faster than it is wanted. A credential never leaves the origin it
+// was given for. It does not know what is downloaded, nor for whom.
 import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { type AddressRules, type Guarded, guardAddress, type Lookup } from './address-guard.ts'
+import { Exchange, type HttpAnswer } from './http-answer.ts'
+import { headerLines } from './http-client.ts'
+import { HttpConnection, type Origin } from './http-connection.ts'
+import { HttpError } from './http-error.ts'
 
-const maxUrlLength = 8192
-const lookupTimeoutMs = 5_000
+export { type AddressRules, type Guarded, guardAddress, type Lookup } from './address-guard.ts'
+
+const connectMs = 5_000
+/** Of the addresses of one name, as long as none of them takes the connection. */
+const mostTried = 4
 const defaultIdleTimeoutMs = 60_000
+const defaultReaderTimeoutMs = 5 * 60_000
+const defaultLongestMs = 6 * 3_600_000
 const defaultMaxBytes = 8 * 1024 ** 3
-const openPorts = ['', '80', '443']
+/** Enough for 5 MB/s at 25 ms, and little beside a reader that is slow. */
+const receiveBytes = 128 * 1024
 const redirectStatuses = [301, 302, 303, 307, 308]
 const singleRange = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/
 const shownHeaders = ['content-type', 'content-length', 'content-range', 'etag'] as const
-
-/** Metadata services that live among public addresses, or that a range might one day forget. */
-const metadataAddresses = ['168.63.129.16', '100.100.100.200']
-/** What is handed out for the public part of IPv6; all else has a special meaning or none. */
-const publicIPv6 = ipaddr.IPv6.parseCIDR('2000::/3')
-const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
-const sixToFour = ipaddr.IPv6.parseCIDR('2002::/16')
-
-export interface AddressRules {
-  /** Networks (CIDRs) and single addresses that may be asked although they are private, on any port, without TLS too. */
-  allow: readonly string[]
-  httpsOnly: boolean
-}
-
-/** Every address of a name. */
-export type Lookup = (host: string) => Promise<readonly string[]>
-
-export type Guarded = { address: string; url: URL } | { problem: string }
-
-const lookupAll: Lookup = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address)
-
-export async function guardAddress(
-  text: string,
-  rules: AddressRules,
-  lookupName: Lookup = lookupAll,
-): Promise<Guarded> {
-  const url = text.length <= maxUrlLength ? URL.parse(text) : null
-  if (url === null) return { problem: 'the address is not a URL' }
-  const { protocol, username, password, hostname } = url
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    return { problem: 'the address is neither https nor http' }
-  }
-  if (username !== '' || password !== '') return { problem: 'the address holds credentials' }
-  const literal = hostname.replace(/^\[|\]$/g, '')
-  const answers = isIP(literal) === 0 ? await resolveName(hostname, lookupName) : [literal]
-  if (answers.length === 0) return { problem: 'the name of the host cannot be resolved' }
-  for (const answer of answers) {
-    const problem = problemOf(answer, url, rules)
-    if (problem !== undefined) return { problem }
-  }
-  return { address: answers[0]!, url }
-}
-
-async function resolveName(host: string, lookupName: Lookup): Promise<readonly string[]> {
-  const late = Promise.withResolvers<readonly string[]>()
-  const timer = setTimeout(() => late.resolve([]), lookupTimeoutMs)
-  try {
-    return await Promise.race([lookupName(host), late.promise])
-  } catch {
-    return []
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function problemOf(answer: string, url: URL, rules: AddressRules): string | undefined {
-  // A zone names an interface of this machine.
-  if (isIP(answer) === 0 || answer.includes('%')) return 'the address may not be asked'
-  const address = unwrap(ipaddr.parse(answer))
-  if (rules.allow.some((network) => isWithin(address, network))) return undefined
-  if (!isPublic(address)) return 'the address may not be asked'
-  if (!openPorts.includes(url.port)) return 'the port may not be asked'
-  if (rules.httpsOnly && url.protocol !== 'https:') return 'the address is not https'
-  return undefined
-}
-
-type Address = ReturnType<typeof ipaddr.parse>
-const isV6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6'
-
-/** The IPv4 address that an IPv6 one stands for, where it stands for one. */
-function unwrap(address: Address): Address {
-  if (!isV6(address)) return address
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
-  const bytes = address.toByteArray()
-  if (address.match(nat64)) return ipaddr.fromByteArray(bytes.slice(12))
-  if (address.match(sixToFour)) return ipaddr.fromByteArray(bytes.slice(2, 6))
-  return address
-}
-
-function isPublic(address: Address): boolean {
-  if (metadataAddresses.includes(address.toString())) return false
-  return address.range() === 'unicast' && (!isV6(address) || address.match(publicIPv6))
-}
-
-const whole = (address: string) => `${address}/${isIP(address) === 6 ? 128 : 32}`
-
-function isWithin(address: Address, network: string): boolean {
-  const [base, bits] = ipaddr.parseCIDR(network.includes('/') ? network : whole(network))
-  return base.kind() === address.kind() && address.match(base, bits)
-}
+/** A connection serves one download: nobody else may find it by its address. */
+const limits = { maxHeaderBytes: 64 * 1024, idleMs: 0 }
+const noPool = { keep: (connection: HttpConnection) => connection.drop(), forget() {} }
 
 export interface DownloadOptions {
   rules: AddressRules
   /** `bytes=0-99`; anything but a single range is left out, and the whole is what comes. */
   range?: string | undefined
+  /** For the origin of the first address only, and no longer once a redirect has left it. */
+  credentials?: Readonly<Record<string, string>> | undefined
   maxRedirects: number
   /** For all hops together, until the head of the last answer is there. */
   headTimeoutMs: number
   /** Longest silence within the body. */
   idleTimeoutMs?: number
+  /** Longest time for which nobody reads. */
+  readerTimeoutMs?: number
+  /** Longest for the whole body. */
+  longestMs?: number
   maxBytes?: number
   signal?: AbortSignal
   lookup?: Lookup
@@ -136,29 +63,52 @@ export interface DownloadProblem {
 const forbidden = (problem: string): DownloadProblem => ({ kind: 'forbidden', problem })
 const failed = (problem: string): DownloadProblem => ({ kind: 'failed', problem })
 
+/** Ends what is under way, whichever hop it has come to. */
+class Stop {
+  stopped = false
+  call: { cancel(): void } | undefined
+  readonly #signal: AbortSignal | undefined
+  readonly #onAbort = () => this.stop()
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    this.stopped = signal?.aborted === true
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.release()
+    this.call?.cancel()
+  }
+
+  /** It is over; nobody has to be heard any more. */
+  release(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+  }
+}
+
 export async function openDownload(
   text: string,
   options: DownloadOptions,
 ): Promise<Download | DownloadProblem> {
-  const stop = new AbortController()
-  const onAbort = () => stop.abort()
-  options.signal?.addEventListener('abort', onAbort, { once: true })
-  if (options.signal?.aborted) stop.abort()
+  const stop = new Stop(options.signal)
   let late = false
   const timer = setTimeout(() => {
     late = true
-    stop.abort()
+    stop.stop()
   }, options.headTimeoutMs)
-  const release = () => options.signal?.removeEventListener('abort', onAbort)
   try {
-    const answer = await followRedirects(text, options, stop.signal)
-    const opened = answer instanceof Response ? download(answer, options, stop, release) : answer
-    if ('kind' in opened) release()
+    const answer = await followRedirects(text, options, stop)
+    const opened = 'kind' in answer ? answer : download(answer, options, stop)
+    if ('kind' in opened) stop.stop()
     return opened
-  } catch {
-    release()
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const { stopped } = stop
+    stop.release()
     if (late) return { kind: 'timeout', problem: 'the address did not answer in time' }
-    return failed(stop.signal.aborted ? 'the download was stopped' : 'the address did not answer')
+    return failed(stopped ? 'the download was stopped' : 'the address did not answer')
   } finally {
     clearTimeout(timer)
   }
@@ -167,18 +117,21 @@ export async function openDownload(
 async function followRedirects(
   text: string,
   options: DownloadOptions,
-  signal: AbortSignal,
-): Promise<Response | DownloadProblem> {
+  stop: Stop,
+): Promise<HttpAnswer | DownloadProblem> {
   let next = text
+  let home: string | undefined
+  let { credentials } = options
   for (let hops = 0; hops <= options.maxRedirects; hops++) {
     const guarded = await guardAddress(next, options.rules, options.lookup)
     if ('problem' in guarded) return forbidden(guarded.problem)
-    signal.throwIfAborted()
-    const answer = await ask(guarded.address, guarded.url, options, signal)
+    home ??= guarded.url.origin
+    if (guarded.url.origin !== home) credentials = undefined
+    const answer = await ask(guarded, { ...options, credentials }, stop)
     if (!redirectStatuses.includes(answer.status)) return answer
-    await answer.body?.cancel()
-    const location = answer.headers.get('location')
-    const to = location === null ? null : URL.parse(location, guarded.url.href)
+    answer.cancel()
+    const location = answer.header('location')
+    const to = location === undefined ? null : URL.parse(location, guarded.url.href)
     if (to === null) return failed('the address redirects to nowhere')
     if (guarded.url.protocol === 'https:' && to.protocol !== 'https:') {
       return forbidden('the address redirects from https to something else')
@@ -188,90 +141,148 @@ async function followRedirects(
   return forbidden('the address redirects too often')
 }
 
-/** To the judged address by number, under the name that was asked for. */
-function ask(
-  address: string,
-  url: URL,
-  { range, tls }: DownloadOptions,
-  signal: AbortSignal,
-): Promise<Response> {
-  const target = new URL(url)
-  target.hostname = isIP(address) === 6 ? `[${address}]` : address
-  target.hash = ''
+/** To the judged addresses by number, under the name that was asked for. */
+async function ask(
+  { addresses, url }: Exclude<Guarded, { problem: string }>,
+  options: DownloadOptions,
+  stop: Stop,
+): Promise<HttpAnswer> {
+  const request = requestFor(url, options)
+  for (const [index, address] of addresses.slice(0, mostTried).entries()) {
+    if (stop.stopped) break
+    const exchange = new Exchange(limits)
+    stop.call = exchange
+    const connection = new HttpConnection(originOf(address, url, options.tls), noPool)
+    connection.open(exchange, request, request.length, connectMs)
+    try {
+      const answer = await exchange.answer
+      answer.expectTrickle()
+      return answer
+    } catch (error) {
+      const isLast = index + 1 === Math.min(addresses.length, mostTried)
+      if (isLast || !isUnconnected(error)) throw error
+    }
+  }
+  throw new HttpError('cancelled', 'the download was stopped')
+}
+
+const isUnconnected = (error: unknown): boolean =>
+  error instanceof HttpError && (error.kind === 'unreachable' || error.kind === 'timeout')
+
+function originOf(address: string, url: URL, tls: { ca: string } | undefined): Origin {
+  const secure = url.protocol === 'https:'
   const name = url.hostname.replace(/^\[|\]$|\.$/g, '')
+  // Verification is said aloud, as an environment variable can turn it off.
+  const verified = {
+    ...tls,
+    rejectUnauthorized: true,
+    ...(isIP(name) === 0 && { serverName: name }),
+  }
+  return {
+    hostname: address,
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    tls: secure ? verified : undefined,
+    narrowBytes: receiveBytes,
+    idle: [],
+  }
+}
+
+/** All of it is ASCII: the parser of the address has seen to that, and headers are checked. */
+function requestFor(url: URL, { range, credentials }: DownloadOptions): string {
   const headers: Record<string, string> = {
-    host: url.host,
+    ...credentials,
     accept: '*/*',
     'accept-encoding': 'identity',
     'user-agent': 'model-gateway',
+    connection: 'close',
   }
   if (range !== undefined && singleRange.test(range)) headers['range'] = range
-  return fetch(target, {
-    headers,
-    redirect: 'manual',
-    signal,
-    decompress: false,
-    // A kept connection would be found again by its address, whatever name it was opened for.
-    keepalive: false,
-    // Said aloud, as an environment variable can turn it off.
-    tls: { ...tls, rejectUnauthorized: true, ...(isIP(name) === 0 && { servername: name }) },
-  })
+  const opening = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`
+  return `${opening}${headerLines(headers)}\r\n`
 }
 
 function download(
-  answer: Response,
-  { idleTimeoutMs = defaultIdleTimeoutMs, maxBytes = defaultMaxBytes }: DownloadOptions,
-  stop: AbortController,
-  release: () => void,
+  answer: HttpAnswer,
+  options: DownloadOptions,
+  stop: Stop,
 ): Download | DownloadProblem {
-  const encoding = answer.headers.get('content-encoding') ?? 'identity'
-  const isTooLarge = Number(answer.headers.get('content-length') ?? 0) > maxBytes
+  const { maxBytes = defaultMaxBytes } = options
+  const encoding = answer.header('content-encoding') ?? 'identity'
+  const isTooLarge = Number(answer.header('content-length') ?? 0) > maxBytes
   if (encoding !== 'identity' || isTooLarge) {
-    stop.abort()
     return failed(isTooLarge ? 'the file is too large' : 'the file came compressed')
   }
   const headers: Download['headers'] = Object.fromEntries(
     shownHeaders.flatMap((name) => {
-      const value = answer.headers.get(name)
-      return value === null ? [] : [[name, value]]
+      const value = answer.header(name)
+      return value === undefined ? [] : [[name, value]]
     }),
   )
-  const body = paced(answer, { idleTimeoutMs, maxBytes }, stop, release)
-  return { status: answer.status, headers, body }
+  return { status: answer.status, headers, body: paced(answer, options, stop) }
+}
+
+/** How long a body may take as a whole, and how long whoever's turn it is may take. */
+class Watch {
+  readonly #giveUp: (why: string) => void
+  readonly #longest: ReturnType<typeof setTimeout>
+  #turn: ReturnType<typeof setTimeout> | undefined
+
+  constructor(longestMs: number, giveUp: (why: string) => void) {
+    this.#giveUp = giveUp
+    this.#longest = setTimeout(giveUp, longestMs, 'the download took too long')
+  }
+
+  turnOf(who: 'the far side' | 'the reader', ms: number): void {
+    clearTimeout(this.#turn)
+    this.#turn = setTimeout(this.#giveUp, ms, `${who} fell silent`)
+  }
+
+  end(): void {
+    clearTimeout(this.#longest)
+    clearTimeout(this.#turn)
+  }
 }
 
 function paced(
-  answer: Response,
-  limits: { idleTimeoutMs: number; maxBytes: number },
-  stop: AbortController,
-  release: () => void,
+  answer: HttpAnswer,
+  options: DownloadOptions,
+  stop: Stop,
 ): ReadableStream<Uint8Array> {
-  const reader = answer.body?.getReader()
+  const { idleTimeoutMs = defaultIdleTimeoutMs, maxBytes = defaultMaxBytes } = options
+  const { readerTimeoutMs = defaultReaderTimeoutMs, longestMs = defaultLongestMs } = options
   let sizeBytes = 0
-  const source = {
-    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
-      const timer = setTimeout(() => stop.abort(), limits.idleTimeoutMs)
+  let fail: ((error: Error) => void) | undefined
+  const giveUp = (why: string) => {
+    watch.end()
+    stop.stop()
+    fail?.(new Error(why))
+  }
+  const watch = new Watch(longestMs, giveUp)
+  watch.turnOf('the reader', readerTimeoutMs)
+  const source: Bun.UnderlyingSource<Uint8Array> = {
+    start(controller) {
+      fail = (error) => controller.error(error)
+    },
+    async pull(controller) {
+      watch.turnOf('the far side', idleTimeoutMs)
       try {
-        const piece = await reader?.read()
-        if (piece?.value === undefined) {
-          release()
-          return controller.close()
+        const piece = await answer.read()
+        sizeBytes += piece?.byteLength ?? 0
+        if (sizeBytes > maxBytes) throw new Error('the file is too large')
+        if (piece !== undefined) {
+          controller.enqueue(piece)
+          return watch.turnOf('the reader', readerTimeoutMs)
         }
-        sizeBytes += piece.value.byteLength
-        if (sizeBytes > limits.maxBytes) throw new Error('the file is too large')
-        controller.enqueue(piece.value)
+        watch.end()
+        stop.release()
+        controller.close()
       } catch (error) {
-        release()
-        stop.abort()
+        watch.end()
+        stop.stop()
         throw error
-      } finally {
-        clearTimeout(timer)
       }
     },
-    cancel() {
-      release()
-      stop.abort()
-    },
+    cancel: () => giveUp('the reader has left'),
   }
   // No piece is fetched before somebody wants it.
   return new ReadableStream(source, { highWaterMark: 0 })

@@ -109,7 +109,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   }
 }
 
-function headerLines(headers: Readonly<Record<string, string>>): string {
+export function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = ''
   for (const name in headers) {
     const value = headers[name]!

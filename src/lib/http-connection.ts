@@ -10,6 +10,8 @@ export interface Origin {
   readonly port: number
   /** Undefined for plain connections. */
   readonly tls: Bun.TLSOptions | undefined
+  /** How much may wait unread when little should; for what must still come fast from afar. */
+  readonly narrowBytes?: number
   readonly idle: HttpConnection[]
 }
 
@@ -168,7 +170,8 @@ export class HttpConnection implements Link {
   #setBuffer(narrow: boolean): void {
     this.#narrow = narrow
     const fd = (this.#socket as { fd?: number } | undefined)?.fd
-    if (fd !== undefined) setReceiveBuffer(fd, narrow ? NARROW_BYTES : WIDE_BYTES)
+    if (fd !== undefined)
+      setReceiveBuffer(fd, narrow ? (this.origin.narrowBytes ?? NARROW_BYTES) : WIDE_BYTES)
   }
 
   finished(keepMs: number): void {

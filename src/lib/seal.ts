@@ -8,12 +8,15 @@ export interface Seal {
   decrypt(sealed: string, context: string): string
   /** Keyed hash of a whole token; the pepper is useless without the master key. */
   hash(token: string): string
+  /** A signature nobody without the master key can make; safe in an address. */
+  sign(text: string): string
 }
 
 export function createSeal(masterKey: Uint8Array): Seal {
   const derive = (use: string) => Buffer.from(hkdfSync('sha256', masterKey, '', use, 32))
   const encryptionKey = derive('upstream keys')
   const pepper = derive('token hashes')
+  const signingKey = derive('links')
   return {
     encrypt(plain, context) {
       const nonce = randomBytes(12)
@@ -30,5 +33,6 @@ export function createSeal(masterKey: Uint8Array): Seal {
       return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
     },
     hash: (token) => createHmac('sha256', pepper).update(token).digest('base64url'),
+    sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 32),
   }
 }

@@ -3,6 +3,7 @@
 // purses, so that draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../lib/ensure.ts'
+import { freeLeases } from './leases.ts'
 import type { Schema } from './schema.ts'
 
 export interface PurseOf {
@@ -113,7 +114,7 @@ export async function othersHaveDrawn(
   return row !== undefined
 }
 
-/** What a gateway that is no more had drawn goes back, and it is forgotten. */
+/** What a gateway that is no more had drawn goes back, its tasks are free, and it is forgotten. */
 export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
   const purses = await tx
     .selectFrom('purses')
@@ -129,6 +130,7 @@ export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promis
       .where('id', '=', account_id)
       .execute()
   }
+  await freeLeases(tx, gatewayId)
   await tx.deleteFrom('purses').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()
 }

@@ -125,12 +125,15 @@ export interface Schema {
   files: {
     task_id: string
     part: number
+    state: 'claimed' | 'kept' | 'gone'
     place: string
     name: string
+    attempts: number
+    claimed_until_ms: number
+    since_ms: number
     bytes: number
     type: string
     etag: string
-    kept_at_ms: number
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
   audit_log: {

@@ -1,53 +1,14 @@
 // What the store promises about tasks, on every engine there is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Task, type TaskState, taskStates } from '../contract/task.ts'
-import { newId } from '../lib/ids.ts'
+import type { Task, TaskState } from '../contract/task.ts'
 import type { Store } from './index.ts'
-import {
-  findTaskRow,
-  insertTask,
-  leaseDueTasks,
-  listOwnTasks,
-  listTaskRows,
-  nextDueMs,
-  updateTask,
-} from './tasks.ts'
+import { findTaskRow, insertTask, listOwnTasks, listTaskRows, updateTask } from './tasks.ts'
 import { engines, failureOf, newPlace, type Place } from './test-engines.ts'
+import { aTask } from './test-tasks.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: task rows on PostgreSQL (set TEST_POSTGRES_URL)')
 }
-
-let made = 0
-
-/** Each is a millisecond younger than the one before. */
-const aTask = (more: Partial<Task> = {}): Task => ({
-  id: newId('video', 1_700_000_000_000 + made++),
-  accountId: 'acc_1',
-  tokenId: 'tok_1',
-  requestId: 'req_1',
-  interface: 'videos',
-  model: 'vfa-2.7-t2v',
-  protocol: 'vf',
-  channelId: 'ch_1',
-  channel: 'main',
-  upstreamModel: 'film-1',
-  keyMark: 'mark',
-  state: 'queued',
-  progress: 0,
-  request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [] },
-  priceId: 'price_1',
-  holdNanos: 3_000_000_000n,
-  chargeNanos: 0n,
-  media: [],
-  createdAtMs: 1_000,
-  updatedAtMs: 1_000,
-  nextCheckAtMs: 2_000,
-  checks: 0,
-  doubts: 0,
-  hidden: false,
-  ...more,
-})
 
 const full = (): Task =>
   aTask({
@@ -97,16 +58,6 @@ describe.each([...engines])('tasks on %s', (engine) => {
   }
   const update = (task: Task, still: TaskState, fence?: number) =>
     store.tx((tx) => updateTask(tx, task, still, fence))
-  const lease = (nowMs: number, more: { untilMs?: number; limit?: number; owner?: string } = {}) =>
-    store.tx((tx) =>
-      leaseDueTasks(tx, engine, {
-        owner: 'one',
-        nowMs,
-        untilMs: nowMs + 30_000,
-        limit: 100,
-        ...more,
-      }),
-    )
   const find = (id: string, account?: string) => findTaskRow(store.read, id, account)
 
   test('come back as they were given, bare or full', async () => {
@@ -155,72 +106,6 @@ describe.each([...engines])('tasks on %s', (engine) => {
     const moved = await Promise.all(wishes)
     expect(moved.filter(Boolean)).toHaveLength(1)
     expect((await find(task!.id))!.progress).toBe(moved.indexOf(true))
-  })
-
-  test('are leased when they live and are due, the longest due first', async () => {
-    const live: TaskState[] = ['accepted', 'unknown', 'queued', 'running']
-    const tasks = await insert(
-      ...taskStates.map((state, i) => aTask({ state, nextCheckAtMs: 2_000 - i })),
-      aTask({ nextCheckAtMs: 5_001 }),
-    )
-    const due = tasks.filter(
-      ({ state, nextCheckAtMs }) => live.includes(state) && nextCheckAtMs < 5_000,
-    )
-    const got = await lease(5_000)
-    expect(idsOf(got.map(({ task }) => task))).toEqual(idsOf(due.toReversed()))
-    expect(got.map(({ task }) => task)).toEqual(due.toReversed())
-  })
-
-  test('are leased a bounded number at a time', async () => {
-    await insert(...[3, 1, 2].map((nextCheckAtMs) => aTask({ nextCheckAtMs })))
-    const first = await lease(5_000, { limit: 2 })
-    expect(first.map(({ task }) => task.nextCheckAtMs)).toEqual([1, 2])
-    expect((await lease(5_000)).map(({ task }) => task.nextCheckAtMs)).toEqual([3])
-  })
-
-  test('belong to nobody else until the lease ends', async () => {
-    const [task] = await insert(aTask())
-    expect(await lease(5_000, { untilMs: 9_000 })).toHaveLength(1)
-    expect(await lease(5_000, { owner: 'two' })).toEqual([])
-    expect(await lease(8_999, { owner: 'two' })).toEqual([])
-    const again = await lease(9_000, { owner: 'two' })
-    expect(again.map((leased) => [leased.task.id, leased.fence])).toEqual([[task!.id, 2]])
-  })
-
-  test('go to one of many who ask at once', async () => {
-    const tasks = await insert(...Array.from({ length: 20 }, () => aTask()))
-    const shares = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => lease(5_000, { owner: `o${i}`, limit: 7 })),
-    )
-    const got = shares.flat().map(({ task }) => task.id)
-    expect(new Set(got).size).toBe(got.length)
-    const rest = await lease(5_000)
-    expect([...got, ...rest.map(({ task }) => task.id)].toSorted()).toEqual(idsOf(tasks).toSorted())
-  })
-
-  test('listen to their last owner only', async () => {
-    const [task] = await insert(aTask())
-    const [old] = await lease(5_000, { untilMs: 6_000 })
-    const [young] = await lease(7_000, { owner: 'two' })
-    expect(await update({ ...task!, progress: 10 }, 'queued', old!.fence)).toBe(false)
-    expect(await update({ ...task!, progress: 20 }, 'queued', young!.fence)).toBe(true)
-    expect((await find(task!.id))!.progress).toBe(20)
-  })
-
-  test('are free again once their owner has written', async () => {
-    const [task] = await insert(aTask())
-    const [leased] = await lease(5_000)
-    await update({ ...task!, nextCheckAtMs: 5_500 }, 'queued', leased!.fence)
-    expect(await lease(5_499)).toEqual([])
-    expect(await lease(5_500, { owner: 'two' })).toHaveLength(1)
-  })
-
-  test('say when the next live one is due', async () => {
-    expect(await nextDueMs(store.read, Number.MAX_SAFE_INTEGER)).toBeUndefined()
-    await insert(aTask({ state: 'failed', nextCheckAtMs: 1 }))
-    expect(await nextDueMs(store.read, Number.MAX_SAFE_INTEGER)).toBeUndefined()
-    await insert(aTask({ nextCheckAtMs: 8 }), aTask({ state: 'unknown', nextCheckAtMs: 7 }))
-    expect(await nextDueMs(store.read, Number.MAX_SAFE_INTEGER)).toBe(7)
   })
 
   test('are listed newest first, page by page', async () => {

@@ -4,7 +4,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface, Protocol } from '../contract/catalog.ts'
 import type { Task, TaskState } from '../contract/task.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
-import type { Engine, Schema } from './schema.ts'
+import type { Schema } from './schema.ts'
 
 /** Those that have not ended. */
 export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
@@ -52,50 +52,16 @@ export async function updateTask(
   return numUpdatedRows === 1n
 }
 
-/** Due tasks that nobody works on, taken until `untilMs`. */
-export async function leaseDueTasks(
-  tx: Kysely<Schema>,
-  engine: Engine,
-  lease: { owner: string; nowMs: number; untilMs: number; limit: number },
-): Promise<LeasedTask[]> {
-  let due = tx
-    .selectFrom('tasks')
-    .selectAll()
-    .where('state', 'in', liveStates)
-    .where('next_check_at_ms', '<=', lease.nowMs)
-    .where('lease_until_ms', '<=', lease.nowMs)
-    .orderBy('next_check_at_ms')
-    .limit(lease.limit)
-  if (engine === 'postgres') due = due.forUpdate().skipLocked()
-  const rows = await due.execute()
-  if (rows.length === 0) return []
-  await tx
+/** New addresses for what a task made; only while it is the same success, and nothing besides. */
+export async function putTaskMedia(tx: Kysely<Schema>, task: Task): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('tasks')
-    .set((e) => ({
-      lease_owner: lease.owner,
-      lease_until_ms: lease.untilMs,
-      fence: e('fence', '+', 1),
-    }))
-    .where(
-      'id',
-      'in',
-      rows.map(({ id }) => id),
-    )
-    .execute()
-  return rows.map((row) => ({ task: shape(row), fence: row.fence + 1 }))
-}
-
-/** When the next live task is due that nobody works on; undefined when there is none. */
-export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('tasks')
-    .select('next_check_at_ms')
-    .where('state', 'in', liveStates)
-    .where('lease_until_ms', '<=', nowMs)
-    .orderBy('next_check_at_ms')
-    .limit(1)
+    .set({ body: changing(task).body })
+    .where('id', '=', task.id)
+    .where('state', '=', 'succeeded')
+    .where('upstream_id', '=', task.upstreamId ?? '')
     .executeTakeFirst()
-  return row?.next_check_at_ms
+  return numUpdatedRows === 1n
 }
 
 /** By the gateway's id or an upstream's; of one account only when one is given. */
@@ -192,8 +158,10 @@ export async function searchOwnTasks(
   return { tasks: (await page.execute()).map(shape), total: Number(counted.total) }
 }
 
-function changing(task: Task) {
+/** The columns that may change, as they are now. */
+export function changing(task: Task) {
   const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
+  const { missingSinceMs } = task
   return {
     channel_id: task.channelId,
     channel: task.channel,
@@ -219,16 +187,25 @@ function changing(task: Task) {
       reported,
       error,
       doubts,
+      missingSinceMs,
     }),
   }
 }
 
 type Body = Pick<
   Task,
-  'upstreamModel' | 'keyMark' | 'request' | 'media' | 'usage' | 'reported' | 'error' | 'doubts'
+  | 'upstreamModel'
+  | 'keyMark'
+  | 'request'
+  | 'media'
+  | 'usage'
+  | 'reported'
+  | 'error'
+  | 'doubts'
+  | 'missingSinceMs'
 >
 
-function shape(row: Selectable<Schema['tasks']>): Task {
+export function shape(row: Selectable<Schema['tasks']>): Task {
   return {
     ...(JSON.parse(row.body) as Body),
     id: row.id,

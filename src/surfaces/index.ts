@@ -2,9 +2,11 @@
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
+import { files } from './files/index.ts'
 import { messages } from './messages/index.ts'
 import { models } from './models/index.ts'
 import { responses } from './responses/index.ts'
+import { sandboxMedia } from './sandbox/index.ts'
 import type { Surface } from './surface.ts'
 import { vendorg } from './vendorg/index.ts'
 import { videos } from './videos/index.ts'
@@ -18,4 +20,6 @@ export const surfaces: readonly Surface[] = [
   videos,
   vendorg,
   arkvendor,
+  files,
+  sandboxMedia,
 ]

@@ -150,31 +150,67 @@ describe.each([...engines])('a task on %s', (on) => {
   test('that stays done without a result fails and is free', async () => {
     for (let i = 1; i < 5; i++) await hear(empty)
     expect(await hear(empty)).toMatchObject({ state: 'failed' })
-    expect((await it.row(task.id)).error!.code).toBe('upstream_invalid_response')
+    expect((await it.row(task.id)).error!.code).toBe('no_output')
+    await expectFree()
+  })
+
+  test('whose file can no longer be had is asked for again, and then fails', async () => {
+    it.clock.ms += hour
+    const stale = says({
+      state: 'succeeded',
+      media: [{ ...video, expiresAtMs: it.clock.ms }],
+      usage: { outputSeconds: 5 },
+      raw: {},
+    })
+    for (let i = 1; i < 5; i++) expect((await hear(stale)).state).toBe('queued')
+    expect(await hear(stale)).toMatchObject({ state: 'failed', error: { code: 'no_output' } })
     await expectFree()
   })
 
   test('that its upstream does not know is lost only after three times and ten minutes', async () => {
-    for (let i = 1; i <= 4; i++) expect((await hear(missing)).state).toBe('queued')
-    it.clock.ms = task.createdAtMs + 10 * minute - 1
+    it.clock.ms += hour
+    const { missingSinceMs } = await hear(missing)
+    expect(missingSinceMs).toBe(it.clock.ms)
+    for (let i = 1; i <= 4; i++) expect(await hear(missing)).toMatchObject({ missingSinceMs })
+    it.clock.ms = missingSinceMs! + 10 * minute - 1
     expect((await hear(missing)).state).toBe('queued')
-    it.clock.ms = task.createdAtMs + 10 * minute
+    it.clock.ms = missingSinceMs! + 10 * minute
     expect(await hear(missing)).toMatchObject({
       state: 'failed',
-      error: { code: 'upstream_error' },
+      error: { code: 'upstream_task_lost' },
     })
     await expectFree()
   })
 
-  test('that is old is not lost before the third time either', async () => {
+  test('that is missing for long is not lost before the third time either', async () => {
+    expect((await hear(missing)).state).toBe('queued')
     it.clock.ms += hour
     expect((await hear(missing)).state).toBe('queued')
-    expect((await hear(missing)).state).toBe('queued')
-    expect(await hear(says({ state: 'running' }))).toMatchObject({ state: 'running', doubts: 0 })
+    const back = await hear(says({ state: 'running' }))
+    expect(back).toMatchObject({ state: 'running', doubts: 0 })
+    expect(back.missingSinceMs).toBeUndefined()
     expect((await hear(missing)).state).toBe('running')
+    it.clock.ms += hour
     expect((await hear(missing)).state).toBe('running')
     expect((await hear(missing)).state).toBe('failed')
     await expectFree()
+  })
+
+  test('with a state that nobody knows is running, and that is told once', async () => {
+    const lines: string[] = []
+    const warn = (msg: string, fields = {}) => lines.push(`${msg} ${JSON.stringify(fields)}`)
+    Object.assign(it.engine, { log: { ...it.engine.log, warn } })
+    const odd = says({ state: 'running', strangeWord: 'Polishing' })
+    for (let i = 0; i < 3; i++) expect(await hear(odd)).toMatchObject({ state: 'running' })
+    expect(lines.filter((line) => line.includes('Polishing'))).toHaveLength(1)
+    await hear(says({ state: 'running', strangeWord: 'Varnishing' }))
+    expect(lines.filter((line) => line.includes('Varnishing'))).toHaveLength(1)
+  })
+
+  test('that nobody looked at for days is asked for once more before it is given up', async () => {
+    it.clock.ms = task.createdAtMs + 72 * hour
+    expect(await hear(succeeded(5))).toMatchObject({ state: 'succeeded' })
+    await expectCharged(holdNanos)
   })
 
   test('stays as it was while questions fail, and ends after a day', async () => {

@@ -1,31 +1,36 @@
 // One look at one task: what the upstream says becomes the task's next state, or its end. What is
 // not understood is still running, and nothing runs for ever.
 import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
-import type { Task } from '../../contract/task.ts'
+import type { OutputMedia, Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
-import { type LeasedTask, updateTask } from '../../store/tasks.ts'
+import type { LeasedTask } from '../../store/tasks.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
+import { findLost } from './find-lost.ts'
+import { patienceOf } from './patience.ts'
 import { homeOf, taskUpstream } from './task-upstream.ts'
 
-/** Longest a task may take, and longest a create may stay unanswered for. */
-const lifetimeMs = 24 * 3600_000
-const unknownMs = 15 * 60_000
-/** A task the upstream does not know, or calls done without a result, is asked for again. */
-const mostDoubts = 5
-const lostAfterMs = 10 * 60_000
+/** A task the upstream calls done without a result, or does not know, is asked for again. */
+const mostEmpty = 5
+const fewestMissing = 3
+/** An upstream that cannot be asked for a lost create is waited for so many times longer. */
+const unheardFactor = 4
 
 export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): Promise<void> {
   const nowMs = engine.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
-  if (ageMs > lifetimeMs) return end(engine, task, tooOld)
+  // Also what is too old is asked for once more: it may have ended while nobody looked.
+  const isOld = ageMs > patienceOf(engine).lifetimeMs
   const home = homeOf(engine, task)
-  if (home === undefined) return later(engine, { ...task }, fence, afterFailureMs(5, engine.random))
+  if (home === undefined) {
+    if (isOld) return end(engine, task, tooOld)
+    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random))
+  }
   const { route, key } = home
   const stop = new Cancellation()
   const { video } = engine.providers.get(task.protocol) ?? {}
@@ -35,27 +40,38 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   const checked = await video.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
   crashPoint('task-looked')
   const asked: Task = { ...task, checks: task.checks + 1 }
+  if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
+    return end(engine, asked, tooOld)
+  }
   if (checked.kind !== 'report') {
     return later(engine, asked, fence, afterFailureMs(task.checks, engine.random))
   }
   return apply(engine, asked, fence, checked.report)
 }
 
+const isEndOf = (report: TaskReport): boolean =>
+  report.state === 'failed' ||
+  report.state === 'cancelled' ||
+  (report.state === 'succeeded' && report.media.length > 0)
+
 /** Its create was cut off: nobody knows whether it arrived, and it is never sent again. */
 async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: number) {
-  if (ageMs > unknownMs) return end(engine, task, neverHeardOf)
-  if (task.state === 'unknown') {
-    return later(engine, task, fence, Math.max(1_000, unknownMs - ageMs))
-  }
+  const { unknownMs } = patienceOf(engine)
+  const search = await findLost(engine, task, fence)
+  if (search === 'adopted') return
   const lost: Task = {
     ...task,
     state: 'unknown',
-    error: { code: neverHeardOf.code, message: neverHeardOf.message },
-    updatedAtMs: engine.clock.nowMs(),
-    nextCheckAtMs: task.createdAtMs + unknownMs,
+    error: task.error ?? { code: neverHeardOf.code, message: neverHeardOf.message },
+    checks: task.checks + (search === 'impossible' ? 0 : 1),
+    doubts: task.doubts + (search === 'none' ? 1 : 0),
   }
-  await engine.store.tx((tx) => updateTask(tx, lost, task.state, fence))
-  engine.poller.wake(lost.nextCheckAtMs)
+  const mostMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
+  if (ageMs > mostMs) return end(engine, lost, neverHeardOf)
+  const leftMs = Math.max(1_000, mostMs - ageMs)
+  const againMs = afterFailureMs(task.checks, engine.random)
+  const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
+  return later(engine, lost, fence, waitMs, task.state)
 }
 
 async function apply(engine: Engine, task: Task, fence: number, report: TaskReport) {
@@ -63,8 +79,8 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (report.media.length === 0) return doubt(engine, task, fence, mostDoubts, 0, noOutput)
-      learnDuration(engine.durations, task.model, ageMs)
+      if (!hasFile(report.media, nowMs)) return doubtResult(engine, task, fence)
+      learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
       await endTask(engine, task, report)
       return
     case 'failed':
@@ -78,7 +94,7 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
       await endTask(engine, task, { state: 'cancelled' })
       return
     case 'missing':
-      return doubt(engine, task, fence, 3, lostAfterMs, lostUpstream)
+      return doubtExistence(engine, task, fence)
     default:
       return goOn(engine, task, fence, report)
   }
@@ -92,27 +108,55 @@ async function goOn(
   report: Extract<TaskReport, { state: 'queued' | 'running' }>,
 ) {
   const nowMs = engine.clock.nowMs()
+  noteStrange(engine, task, report.strangeWord)
   const running = task.state === 'running' || report.state === 'running'
-  const next: Task = { ...task, state: running ? 'running' : 'queued', doubts: 0 }
+  const { missingSinceMs: _, ...known } = task
+  const next: Task = { ...known, state: running ? 'running' : 'queued', doubts: 0 }
   if (running) next.startedAtMs = task.startedAtMs ?? nowMs
   next.progress = Math.max(task.progress, Math.min(99, report.progress ?? (running ? 30 : 0)))
   const elapsedMs = nowMs - task.createdAtMs
-  const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random)
+  const sinceMs = task.updatedAtMs - task.createdAtMs
+  const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
   return later(engine, next, fence, waitMs, task.state)
 }
 
-async function doubt(
-  engine: Engine,
-  task: Task,
-  fence: number,
-  most: number,
-  atLeastMs: number,
-  error: UpstreamError,
-) {
+/** A file whose address has expired is none. */
+const hasFile = (media: readonly OutputMedia[], nowMs: number): boolean =>
+  media.some(({ kind, expiresAtMs }) => kind === 'video' && (expiresAtMs ?? nowMs + 1) > nowMs)
+
+/** It is said to be done, and there is nothing to be had. */
+async function doubtResult(engine: Engine, task: Task, fence: number) {
+  const { missingSinceMs: _, ...known } = task
   const doubts = task.doubts + 1
-  const ageMs = engine.clock.nowMs() - task.createdAtMs
-  if (doubts >= most && ageMs >= atLeastMs) return end(engine, task, error)
-  return later(engine, { ...task, doubts }, fence, afterFailureMs(doubts, engine.random))
+  if (doubts >= mostEmpty) return end(engine, task, noOutput)
+  return later(engine, { ...known, doubts }, fence, afterFailureMs(doubts, engine.random))
+}
+
+/** Right after its create, or while an upstream moves house, a task may seem not to be there. */
+async function doubtExistence(engine: Engine, task: Task, fence: number) {
+  const nowMs = engine.clock.nowMs()
+  const { missingSinceMs = nowMs } = task
+  const doubts = task.doubts + 1
+  const isLost = nowMs - missingSinceMs >= patienceOf(engine).lostAfterMs
+  if (doubts >= fewestMissing && isLost) return end(engine, task, lostUpstream)
+  const missing: Task = { ...task, doubts, missingSinceMs }
+  return later(engine, missing, fence, afterFailureMs(doubts, engine.random))
+}
+
+/** Words that were told of already, by engine; each once for every channel. */
+const strangeWords = new WeakMap<Engine['log'], Set<string>>()
+const mostStrangeWords = 1_000
+
+function noteStrange({ log }: Engine, { id, channel }: Task, word: string | undefined): void {
+  if (word === undefined) return
+  const told = strangeWords.get(log) ?? new Set()
+  strangeWords.set(log, told)
+  const one = `${channel}\n${word}`
+  if (told.has(one) || told.size >= mostStrangeWords) return
+  told.add(one)
+  const msg =
+    'an upstream has a word for the state of a task that nobody knows; it counts as running'
+  log.warn(msg, { task_id: id, channel, word })
 }
 
 async function later(
@@ -124,7 +168,7 @@ async function later(
 ): Promise<void> {
   const nowMs = engine.clock.nowMs()
   const next: Task = { ...task, updatedAtMs: nowMs, nextCheckAtMs: Math.round(nowMs + waitMs) }
-  await engine.store.tx((tx) => updateTask(tx, next, still, fence))
+  await engine.poller.saveLook(engine, next, still, fence)
   engine.poller.wake(next.nextCheckAtMs)
 }
 
@@ -146,10 +190,10 @@ const neverHeardOf: UpstreamError = {
   message: 'nobody knows whether the upstream accepted it; it was not sent again and costs nothing',
 }
 const noOutput: UpstreamError = {
-  code: 'upstream_invalid_response',
+  code: 'no_output',
   message: 'the upstream called it done and delivered nothing',
 }
 const lostUpstream: UpstreamError = {
-  code: 'upstream_error',
+  code: 'upstream_task_lost',
   message: 'the upstream no longer knows this task',
 }

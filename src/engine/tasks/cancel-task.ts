@@ -8,15 +8,16 @@ import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { endTask } from './end-task.ts'
-import { findTask } from './read-task.ts'
+import { findOwnRow } from './read-task.ts'
 import { homeOf, taskUpstream } from './task-upstream.ts'
+import { forgetMedia } from './trim-media.ts'
 
 export async function cancelTask(
   engine: Engine,
   token: Token,
   id: string,
 ): Promise<Task | Refusal> {
-  const task = await findTask(engine, token, id)
+  const task = await findOwnRow(engine, token, id)
   return task === undefined ? notFound(id) : cancelTaskAsAdmin(engine, task)
 }
 
@@ -37,11 +38,18 @@ export async function cancelTaskAsAdmin(engine: Engine, task: Task): Promise<Tas
 
 /** Undefined when the upstream has cancelled it. */
 async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
-  const home = homeOf(engine, task)
-  const cancel = engine.providers.get(task.protocol)?.video?.cancel
-  if (task.upstreamId === undefined || home === undefined || cancel === undefined) {
-    return notCancellable('its upstream cannot cancel it')
+  if (task.upstreamId === undefined) {
+    // What may or may not exist upstream can neither be cancelled there nor be called cancelled.
+    return notCancellable(
+      task.state === 'accepted'
+        ? 'it is just being handed to its upstream; ask again in a moment'
+        : 'nobody knows yet whether its upstream has it; if it is not found, it ends free of charge',
+    )
   }
+  const home = homeOf(engine, task)
+  if (home === undefined) return notCancellable('its channel is gone')
+  const cancel = engine.providers.get(task.protocol)?.video?.cancel
+  if (cancel === undefined) return notCancellable('its upstream cannot cancel')
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
@@ -53,11 +61,12 @@ async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefi
 
 /** A task that is over goes out of its caller's sight; the books keep it. */
 export async function hideTask(engine: Engine, token: Token, id: string): Promise<Task | Refusal> {
-  const task = await findTask(engine, token, id)
+  const task = await findOwnRow(engine, token, id)
   if (task === undefined) return notFound(id)
   if (!isEnd(task.state)) return notCancellable('it is not over yet')
   const hidden: Task = { ...task, hidden: true, updatedAtMs: engine.clock.nowMs() }
   await engine.store.tx((tx) => updateTask(tx, hidden, task.state))
+  await forgetMedia(engine, hidden)
   return hidden
 }
 

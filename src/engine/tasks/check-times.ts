@@ -1,38 +1,145 @@
-// When to ask about a task: late enough to be worth it, soon enough to be noticed. Learns how long
-// tasks of each model usually take.
+// When to ask about a task: as soon as the delay in noticing its end may be worth a question.
+// Learns from every look how likely tasks of a model are to end at which age, and so also from those
+// that go on. Knows no task, no clock and no upstream.
 
-/** Usual durations by model. */
-export type Durations = Map<string, number>
-
-const soonestMs = 1_000
-const latestMs = 15_000
-/** Before this share of the usual time nothing is expected. */
-const quietShare = 0.8
-/** Later, the longer it takes, the less often. */
-const growth = 0.15
-const newsWeight = 0.2
-const jitter = 0.1
-
-export function learnDuration(durations: Durations, model: string, tookMs: number): void {
-  const usual = durations.get(model)
-  durations.set(model, usual === undefined ? tookMs : usual + (tookMs - usual) * newsWeight)
+/** What is known of one model, by age in steps of a few per cent. */
+export interface Learned {
+  /** How many ended at that age. */
+  ended: Float64Array
+  /** How long tasks of that age were watched, all together. */
+  watchedMs: Float64Array
+  /** How many that ended are counted. */
+  total: number
 }
 
-export const firstCheckMs = (durations: Durations, model: string): number =>
-  Math.max(soonestMs, Math.min(60_000, (durations.get(model) ?? 0) * quietShare))
+/** By model. */
+export type Durations = Map<string, Learned>
 
+/** 256 steps of 5 % reach from half a second to more than a day. */
+const steps = 256
+const stepRatio = 1.05
+const firstStepMs = 500
+/** When so many are counted, everything counts half: what is new soon outweighs what was. */
+const mostCounted = 4096
+const mostModels = 4096
+
+/** A question is worth it when the end is expected to have waited for so long, */
+const worthMs = 500
+/** or when it may with this likelihood have waited longer than that. */
+const lateShare = 0.01
+const lateMs = 3_300
+/** Before anything is known, one task in so many is taken to have ended at about any age. */
+const guessWeight = 0.2
+/** An end came somewhere since the look before, hardly further back than this share of its age. */
+const vagueShare = 0.2
+
+const soonestMs = 1_000
+/** The first look comes early, so that callers see it run and failures are noticed. */
+const firstShare = 0.25
+const latestFirstMs = 10_000
+/** No wait is longer than the task is old, so that a model that has become faster is found out. */
+const latestMs = 120_000
+const jitter = 0.1
+
+/** One was seen to have ended at this age, and not to have at the age of the look before. */
+export function learnDuration(
+  durations: Durations,
+  model: string,
+  tookMs: number,
+  sinceMs = 0,
+): void {
+  const known = learned(durations, model)
+  const vagueMs = Math.max(sinceMs, tookMs * (1 - vagueShare))
+  watch(known, sinceMs, vagueMs, 1, 0)
+  watch(known, vagueMs, Math.max(tookMs, vagueMs + 1), 0.5, 1)
+  known.total += 1
+  if (known.total < mostCounted) return
+  known.total /= 2
+  known.ended = known.ended.map((count) => count / 2)
+  known.watchedMs = known.watchedMs.map((ms) => ms / 2)
+}
+
+export function firstCheckMs(durations: Durations, model: string): number {
+  const known = durations.get(model)
+  if (known === undefined) return soonestMs
+  return within(soonestMs, worthwhileMs(known, 0) * firstShare, latestFirstMs)
+}
+
+/** How long to wait after one was seen running at this age, and at that of the look before. */
 export function nextCheckMs(
   durations: Durations,
   model: string,
   elapsedMs: number,
   random: () => number,
+  sinceMs = elapsedMs,
 ): number {
-  const quietMs = (durations.get(model) ?? 0) * quietShare - elapsedMs
-  const plainMs = quietMs > soonestMs ? Math.min(quietMs, 60_000) : elapsedMs * growth
-  const boundedMs = quietMs > soonestMs ? plainMs : Math.min(latestMs, Math.max(soonestMs, plainMs))
-  return boundedMs * (1 + jitter * (random() * 2 - 1))
+  const known = learned(durations, model)
+  watch(known, sinceMs, elapsedMs, 1, 0)
+  const mostMs = within(latestFirstMs, elapsedMs, latestMs)
+  return within(soonestMs, worthwhileMs(known, elapsedMs), mostMs) * jittered(random)
 }
 
 /** After a question that failed: back off, whatever is usual. */
 export const afterFailureMs = (failures: number, random: () => number): number =>
-  Math.min(60_000, 2_000 * 2 ** Math.min(failures, 5)) * (1 + jitter * (random() * 2 - 1))
+  Math.min(60_000, 2_000 * 2 ** Math.min(failures, 5)) * jittered(random)
+
+const jittered = (random: () => number): number => 1 + jitter * (random() * 2 - 1)
+
+/** Spreads watched time and ends evenly over an interval of ages. */
+function watch(known: Learned, fromMs: number, toMs: number, share: number, ends: number): void {
+  if (toMs <= fromMs) return
+  const last = stepOf(toMs)
+  for (let step = stepOf(fromMs); step <= last; step++) {
+    const ms = Math.max(0, Math.min(toMs, endOf(step)) - Math.max(fromMs, startOf[step]!))
+    known.watchedMs[step]! += ms * share
+    known.ended[step]! += (ms * ends) / (toMs - fromMs)
+  }
+}
+
+/** From this age on: when the expected delay has grown to its worth, or lateness become likely. */
+function worthwhileMs({ ended, watchedMs }: Learned, elapsedMs: number): number {
+  let atMs = elapsedMs
+  let expected = 0
+  let delayMs = 0
+  let untilMs = Number.POSITIVE_INFINITY
+  for (let step = stepOf(elapsedMs); step < steps - 1 && atMs < untilMs; step++) {
+    const ms = endOf(step) - atMs
+    const guessedMs = guessWeight * (endOf(step) - startOf[step]!)
+    const rate = (ended[step]! + guessWeight * (stepRatio - 1)) / (watchedMs[step]! + guessedMs)
+    if (expected < lateShare && expected + rate * ms >= lateShare) {
+      untilMs = atMs + (lateShare - expected) / rate + lateMs
+    }
+    const moreMs = expected * ms + (rate * ms * ms) / 2
+    if (delayMs + moreMs >= worthMs) {
+      const root = Math.sqrt(expected * expected + 2 * rate * (worthMs - delayMs))
+      return Math.min(atMs + (root - expected) / rate, untilMs) - elapsedMs
+    }
+    delayMs += moreMs
+    expected += rate * ms
+    atMs += ms
+  }
+  return Math.min(atMs, untilMs) - elapsedMs
+}
+
+const startOf = Float64Array.from({ length: steps }, (_, step) =>
+  step === 0 ? 0 : firstStepMs * stepRatio ** step,
+)
+const endOf = (step: number): number => startOf[step + 1] ?? Number.POSITIVE_INFINITY
+const stepOf = (ms: number): number => {
+  const step = Math.floor(Math.log(Math.max(1, ms / firstStepMs)) / Math.log(stepRatio) + 1e-9)
+  return Math.min(steps - 1, step)
+}
+
+function learned(durations: Durations, model: string): Learned {
+  let known = durations.get(model)
+  if (known === undefined) {
+    // Names may carry dates, so there is no end to them.
+    if (durations.size >= mostModels) durations.delete(durations.keys().next().value!)
+    known = { ended: new Float64Array(steps), watchedMs: new Float64Array(steps), total: 0 }
+    durations.set(model, known)
+  }
+  return known
+}
+
+const within = (least: number, value: number, most: number): number =>
+  Math.max(least, Math.min(most, value))

@@ -23,6 +23,19 @@ import { dropProbes, noteFailure, noteSuccess } from '../learn.ts'
 import { type PickedRoute, pickRoute } from '../pick-route.ts'
 import { firstCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
+import { noteAbsorbed } from './find-lost.ts'
+import { insist } from './insist.ts'
+import { patienceOf } from './patience.ts'
+import {
+  type Created,
+  type CreateKey,
+  createOnce,
+  type KeyedCreate,
+  keepKey,
+  keyedCreate,
+  lostTrack,
+  replayedIn,
+} from './repeat-create.ts'
 import { keyMark, taskUpstream } from './task-upstream.ts'
 import { holdFor } from './video-charge.ts'
 
@@ -30,13 +43,15 @@ export interface VideoWish {
   interface: Interface
   model: string
   request: VideoRequest
+  /** The caller's name for this create; asked again under it, nothing is made again. */
+  key?: CreateKey
 }
 
 export async function createVideo(
   engine: Engine,
   ctx: CallContext,
   wish: VideoWish,
-): Promise<Task | Refusal> {
+): Promise<Created | Refusal> {
   const record = newRecord(ctx, wish.interface, wish.model)
   const pass = await enter(engine, ctx, 0)
   if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
@@ -54,9 +69,16 @@ async function createAdmitted(
   ctx: CallContext,
   wish: VideoWish,
   record: RequestRecord,
-): Promise<Task | Refusal> {
-  const made = await accept(engine, ctx, wish)
+): Promise<Created | Refusal> {
+  const keyed = keyedCreate(ctx.token, wish)
+  const made = await createOnce(engine, keyed, () => accept(engine, ctx, wish, keyed))
+  const replayOf = replayedIn(made)
+  if (replayOf !== undefined) record.detail.replayOf = replayOf
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
+  if ('replayed' in made) {
+    writeRecord(engine, endRecord(engine, record, 'complete', 200))
+    return made
+  }
   const { task, picked, model } = made
   crashPoint('task-accepted')
   record.channel = task.channel
@@ -69,7 +91,7 @@ async function createAdmitted(
     record.upstreamRequestId = started.upstreamRequestId
   }
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  return result
+  return { task: result, replayed: false }
 }
 
 interface Accepted {
@@ -83,7 +105,8 @@ async function accept(
   engine: Engine,
   ctx: CallContext,
   wish: VideoWish,
-): Promise<Accepted | Refusal> {
+  keyed: KeyedCreate | undefined,
+): Promise<Accepted | Refusal | 'taken'> {
   const model = engine.catalog.visible(ctx.token, wish.model)
   if (model === undefined) return modelNotFound(wish.model)
   const routes = videoRoutes(engine, model, wish.interface)
@@ -106,10 +129,14 @@ async function accept(
     task.accountId,
     holdNanos,
     task.createdAtMs,
-    (tx) => insertTask(tx, task),
+    async (tx) => {
+      if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
+      return insertTask(tx, task)
+    },
   )
   if (held === 'done') return { task, picked, model }
   dropProbes(picked)
+  if (held === 'undone') return 'taken'
   return refuse('insufficient_quota', "the account's available balance is too low for this video")
 }
 
@@ -161,7 +188,8 @@ function newTask(
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
     // If nobody comes back to it, its create was cut off: then it is for the poller.
-    nextCheckAtMs: nowMs + route.channel.timeouts.firstByteMs + graceMs,
+    nextCheckAtMs:
+      nowMs + Math.min(route.channel.timeouts.firstByteMs + graceMs, patienceOf(engine).unknownMs),
     checks: 0,
     doubts: 0,
     hidden: false,
@@ -205,6 +233,7 @@ async function conclude(
   const nowMs = engine.clock.nowMs()
   if (started.kind === 'started') {
     noteSuccess(engine, picked, model.name)
+    noteAbsorbed(engine, task, started.otherIds)
     const queued: Task = {
       ...task,
       state: 'queued',
@@ -215,12 +244,11 @@ async function conclude(
     }
     // An answer that took very long may find itself given up as unknown: now it is known.
     const still = ['accepted', 'unknown'] as const
-    const moved = await engine.store
-      .tx((tx) => updateTask(tx, queued, still))
-      .catch((error: unknown) => {
-        if (!isUniqueConflict(error)) throw error
-        return undefined
-      })
+    const write = () => engine.store.tx((tx) => updateTask(tx, queued, still))
+    const moved = await insist(engine, write).catch((error: unknown) => {
+      if (!isUniqueConflict(error)) throw error
+      return undefined
+    })
     if (moved === undefined) return loseTrack(engine, task, sameIdTwice)
     crashPoint('task-queued')
     engine.poller.wake(queued.nextCheckAtMs)
@@ -230,7 +258,7 @@ async function conclude(
   noteFailure(engine, picked, model.name, started.error)
   if (started.kind === 'refused') {
     crashPoint('task-refused')
-    await endTask(engine, task, { state: 'failed', error })
+    await insist(engine, () => endTask(engine, task, { state: 'failed', error }))
     return refusalFor(error)
   }
   return loseTrack(engine, task, error.message)
@@ -248,11 +276,10 @@ async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refus
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
   }
-  await engine.store.tx((tx) => updateTask(tx, lost, 'accepted'))
+  await insist(engine, () => engine.store.tx((tx) => updateTask(tx, lost, 'accepted')))
   crashPoint('task-lost')
   engine.poller.wake(nowMs)
-  const message = `the upstream may or may not have accepted ${task.id}: ${why}`
-  return refuse('upstream_outcome_unknown', message)
+  return lostTrack(task, why)
 }
 
 function told(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {

@@ -5,20 +5,30 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, VideoUsage } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { parseJson } from '../../lib/json.ts'
 import { trimmed } from '../../lib/trim-json.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { settlementFor } from './video-charge.ts'
 
+/** As deep as providers read. */
+const deepestReport = 64
+const dayMs = 24 * 3_600_000
+
 export type TaskEnd =
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
-  | { state: 'failed'; error: Pick<UpstreamError, 'code' | 'message'>; raw?: unknown }
+  | {
+      state: 'failed'
+      error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
+      raw?: unknown
+    }
   | { state: 'cancelled' }
 
 /** The task as it ended; undefined when somebody else had ended it. */
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
   const charge = end.state === 'succeeded' ? settlementOf(engine, task, end.usage) : undefined
+  const told = withoutSecrets(engine, end)
   let ended: Task | undefined
   const first = await engine.ledger.endTask(
     task.accountId,
@@ -28,15 +38,17 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       // It may have gone on since it was looked at: what ends is the row as it is now.
       const row = await findTaskRow(tx, task.id)
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
-      ended = endedAs({ ...task, ...row }, end, nowMs, charge?.chargeNanos ?? 0n)
+      ended = endedAs({ ...task, ...row }, told, nowMs, charge?.chargeNanos ?? 0n)
       ended.checks = Math.max(ended.checks, task.checks)
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       crashPoint('task-ending')
     },
   )
-  if (first) crashPoint('task-ended')
-  return first ? ended : undefined
+  if (!first) return undefined
+  crashPoint('task-ended')
+  if (ended?.state === 'succeeded') engine.media?.keep(ended)
+  return ended
 }
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
@@ -47,13 +59,29 @@ function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): 
     updatedAtMs: nowMs,
     finishedAtMs: nowMs,
     chargeNanos,
-    ...(end.state === 'succeeded' && { media: end.media, usage: end.usage }),
+    ...(end.state === 'succeeded' && { media: withinADay(end.media, nowMs), usage: end.usage }),
     ...(end.state !== 'cancelled' && end.raw !== undefined && { reported: trimmed(end.raw) }),
   }
   if (end.state === 'failed') {
-    ended.error = { code: end.error.code, message: end.error.message }
+    const { code, message, upstreamRequestId } = end.error
+    ended.error = { code, message, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
   } else delete ended.error
   return ended
+}
+
+/** An upstream's word on how long its address lasts is not trusted for longer. */
+const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[] =>
+  media.map((file) =>
+    file.expiresAtMs === undefined
+      ? file
+      : { ...file, expiresAtMs: Math.min(file.expiresAtMs, nowMs + dayMs) },
+  )
+
+/** What the upstream reported is kept as it stood; but it may have repeated the key it was asked with. */
+function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
+  if (end.state === 'cancelled' || end.raw === undefined) return end
+  const parsed = parseJson(cleaner.cleanLine(JSON.stringify(end.raw)), deepestReport)
+  return { ...end, raw: 'value' in parsed ? parsed.value : undefined }
 }
 
 function settlementOf(engine: Engine, task: Task, usage: VideoUsage): TaskSettlement {

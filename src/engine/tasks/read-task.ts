@@ -3,9 +3,20 @@ import type { Token } from '../../contract/catalog.ts'
 import type { Task } from '../../contract/task.ts'
 import { findTaskRow, listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { withTrueExpiry } from './kept-media.ts'
 
 /** By the gateway's id or the upstream's. A foreign task is no task. */
 export async function findTask(
+  engine: Engine,
+  token: Token,
+  id: string,
+): Promise<Task | undefined> {
+  const task = await findOwnRow(engine, token, id)
+  return task === undefined ? undefined : (await withTrueExpiry(engine, [task]))[0]
+}
+
+/** The same as it is stored, for those who will write it again. */
+export async function findOwnRow(
   engine: Engine,
   token: Token,
   id: string,
@@ -14,17 +25,21 @@ export async function findTask(
   return task?.hidden === true ? undefined : task
 }
 
-export const listTasks = (
+export const listTasks = async (
   engine: Engine,
   token: Token,
-  page: { limit: number; after?: string | undefined; order?: 'asc' | 'desc' | undefined },
+  { order = 'desc', ...page }: { limit: number; after?: string | undefined; order?: Order },
 ): Promise<Task[]> =>
-  listOwnTasks(engine.store.read, token.accountId, { ...page, order: page.order ?? 'desc' })
+  withTrueExpiry(engine, await listOwnTasks(engine.store.read, token.accountId, { ...page, order }))
+
+type Order = 'asc' | 'desc' | undefined
 
 /** A page by number, with the count of all that match. */
-export const searchTasks = (
+export async function searchTasks(
   engine: Engine,
   token: Token,
   filter: OwnTaskFilter,
-): Promise<{ tasks: Task[]; total: number }> =>
-  searchOwnTasks(engine.store.read, token.accountId, filter)
+): Promise<{ tasks: Task[]; total: number }> {
+  const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, filter)
+  return { tasks: await withTrueExpiry(engine, tasks), total }
+}

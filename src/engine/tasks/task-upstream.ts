@@ -3,13 +3,14 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../engine.ts'
+import { fetchMedia } from './fetch-media.ts'
 
 /** Tells keys of a channel apart without being one. */
 export const keyMark = (engine: Engine, key: string): string => engine.seal.hash(key).slice(0, 16)
 
 export const taskUpstream = (
   engine: Engine,
-  task: Pick<Task, 'model'>,
+  task: Pick<Task, 'id' | 'model'>,
   route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>,
   key: string,
   progress: { touch(): void },
@@ -18,6 +19,8 @@ export const taskUpstream = (
   key,
   model: route.upstreamModel,
   plainModel: task.model,
+  marker: task.id,
+  fetchMedia: (url) => fetchMedia(engine, url),
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
   http: engine.http,

@@ -3,27 +3,30 @@
 import { createPriceBook } from '../../billing/price-book.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
 import type { Token } from '../../contract/catalog.ts'
-import type { Refusal } from '../../contract/errors.ts'
+import { Refusal } from '../../contract/errors.ts'
 import type { Entry } from '../../contract/ledger.ts'
-import type { Checked, Started, TaskReport, VideoProvider } from '../../contract/provider.ts'
+import type {
+  Checked,
+  Found,
+  LostCreate,
+  Started,
+  TaskReport,
+  VideoProvider,
+} from '../../contract/provider.ts'
 import type { Task, VideoRequest } from '../../contract/task.ts'
 import { newId } from '../../lib/ids.ts'
 import { findAccount } from '../../store/accounts.ts'
 import { findEntries } from '../../store/entries.ts'
+import { leaseDueTasks, nextDueMs } from '../../store/leases.ts'
 import type { Engine as StoreEngine } from '../../store/schema.ts'
-import {
-  findTaskRow,
-  type LeasedTask,
-  leaseDueTasks,
-  listTaskRows,
-  nextDueMs,
-} from '../../store/tasks.ts'
+import { findTaskRow, type LeasedTask, listTaskRows } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { openAccount } from '../open-account.ts'
 import { testChannelWith } from '../test-channel.ts'
 import { newTestEngine } from '../test-engine.ts'
 import { advanceTask } from './advance-task.ts'
 import { createVideo } from './create-task.ts'
+import type { Created, CreateKey } from './repeat-create.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
 
@@ -32,6 +35,8 @@ export interface Script {
   start: () => Started | Promise<Started>
   check: () => Checked | Promise<Checked>
   cancel: () => Cancelled | Promise<Cancelled>
+  /** While it is not there, the upstream lists nothing. */
+  find?: (lost: LostCreate) => Found | Promise<Found>
   starts: number
   checks: number
   cancels: number
@@ -82,6 +87,10 @@ const scripted = (script: Script): VideoProvider => ({
   async cancel() {
     script.cancels++
     return script.cancel()
+  },
+  get find(): NonNullable<VideoProvider['find']> {
+    const { find } = script
+    return (find && (async (lost) => find(lost))) as NonNullable<VideoProvider['find']>
   },
 })
 
@@ -150,9 +159,14 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     tokenOf(await openAccount(engine, { name, source: 'file', balanceNanos: nanos }), name)
   const token = await open('acme', balanceNanos)
 
-  const create = (more: Partial<VideoRequest> = {}, as: Token = token): Promise<Task | Refusal> =>
+  const createAs = (
+    as: Token,
+    more: Partial<VideoRequest>,
+    key?: CreateKey,
+    through: Engine = engine,
+  ): Promise<Created | Refusal> =>
     createVideo(
-      engine,
+      through,
       {
         requestId: newId('req', clock.ms),
         atMs: clock.ms,
@@ -164,17 +178,21 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
         interface: 'videos',
         model,
         request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [], ...more },
+        ...(key !== undefined && { key }),
       },
     )
-  const lease = (): Promise<LeasedTask[]> =>
-    engine.store.tx((tx) =>
-      leaseDueTasks(tx, engine.store.engine, {
-        owner: 'test',
-        nowMs: clock.ms,
-        untilMs: clock.ms + leaseMs,
-        limit: 64,
-      }),
-    )
+  const create = async (
+    more: Partial<VideoRequest> = {},
+    as: Token = token,
+  ): Promise<Task | Refusal> => {
+    const made = await createAs(as, more)
+    return made instanceof Refusal ? made : made.task
+  }
+  const lease = async (): Promise<LeasedTask[]> => {
+    const wish = { owner: 'test', nowMs: clock.ms, untilMs: clock.ms + leaseMs, limit: 64 }
+    const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.engine, wish))
+    return leased
+  }
   /** Looks after everything that is due now; how many there were. */
   const advance = async (): Promise<number> => {
     const due = await lease()
@@ -196,6 +214,7 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     token,
     open,
     create,
+    createAs,
     lease,
     advance,
     tick,

@@ -33,15 +33,22 @@ CREATE INDEX creates_by_time ON creates (created_at_ms);
 CREATE TABLE files (
   task_id {text} NOT NULL,
   part {int} NOT NULL,
+  state {text} NOT NULL CHECK (state IN ('claimed', 'kept', 'gone')),
   place {text} NOT NULL,
   name {text} NOT NULL,
+  attempts {int} NOT NULL,
+  claimed_until_ms {int} NOT NULL,
+  since_ms {int} NOT NULL,
   bytes {int} NOT NULL,
   type {text} NOT NULL,
   etag {text} NOT NULL,
-  kept_at_ms {int} NOT NULL,
   PRIMARY KEY (task_id, part)
 ){byKey};
-CREATE INDEX files_by_time ON files (kept_at_ms);
+CREATE INDEX files_claimed ON files (claimed_until_ms) WHERE state = 'claimed';
+CREATE INDEX files_since ON files (place, state, since_ms) WHERE state <> 'claimed';
+
+CREATE INDEX tasks_due_by_place ON tasks (channel_id, account_id, next_check_at_ms)
+  WHERE state IN ('accepted', 'unknown', 'queued', 'running');
 `
 
 export const manyGateways: Migration = { version: 3, up: (engine) => spell(engine, tables) }

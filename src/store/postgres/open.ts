@@ -13,6 +13,7 @@ import { type Log, once, type Store } from '../store.ts'
 import { isLostPurse, writeBatch } from './batch-writer.ts'
 import { addressOf, clientConfig, isPassing, isRaced, pause, refusalFor } from './connection.ts'
 import { Presence } from './presence.ts'
+import { Turnstile } from './turnstile.ts'
 
 export interface PostgresOptions {
   databaseUrl: string
@@ -23,6 +24,8 @@ export interface PostgresOptions {
 
 /** With the hot connection and the one of its presence: ten in all. */
 const maxConnections = 8
+/** The others are for reads. */
+const maxTransactions = 6
 const hotQueryTimeoutMs = 5000
 const maxTries = 5
 
@@ -103,10 +106,11 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
 }
 
 function retried(db: Kysely<Schema>, failed: (error: unknown) => void): Store['tx'] {
+  const turnstile = new Turnstile(maxTransactions)
   return async (work) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await db.transaction().execute(work)
+        return await turnstile.run(() => db.transaction().execute(work))
       } catch (error) {
         if (isRaced(error) && tries < maxTries) {
           await pause(Math.random() * 20 * 2 ** tries)

@@ -1,5 +1,5 @@
 // The native routes over a real store, where no upstream has to take part: who is let in, what is
-// found under which id, and the last frame.
+// found under which id.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Hono } from 'hono'
 import type { Task } from '../../contract/task.ts'
@@ -16,19 +16,10 @@ import { nativeTask } from './test-task.ts'
 const secret = `sk-${'a'.repeat(30)}`
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20 }
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
-const pixel = new Uint8Array([0x89, 0x50, 0x4e, 0x47])
 
 let test_: TestEngine
 let accountId: string
 const app = new Hono<Env>()
-const upstream = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch: ({ url }) => {
-    const type = url.endsWith('.png') ? 'image/png' : 'text/html'
-    return new Response(pixel, { headers: { 'content-type': type, server: 'canary' } })
-  },
-})
 
 beforeAll(async () => {
   test_ = await newTestEngine('sqlite')
@@ -43,7 +34,6 @@ beforeAll(async () => {
   arkvendor.mount(app, { engine: test_.engine, limits, hotPost: () => {} })
 })
 afterAll(async () => {
-  await upstream.stop(true)
   await test_.close()
 })
 
@@ -68,7 +58,6 @@ test.each([
   ['POST', ''],
   ['GET', ''],
   ['GET', '/video_1'],
-  ['GET', '/video_1/last_frame'],
   ['DELETE', '/video_1'],
 ])('a stranger is not let in by %s %p', async (method, rest) => {
   const answer = await ask(method, rest, `sk-${'c'.repeat(30)}`)
@@ -83,23 +72,4 @@ test('a task that is no video, or was put away, is none here', async () => {
   }
   const listed = await ask('GET', '?filter.task_ids=video_0image,video_0hidden')
   expect(await listed.json()).toEqual({ items: [], total: 0 })
-})
-
-test('the last frame is handed out as a picture, and never as a page', async () => {
-  const base = `http://127.0.0.1:${upstream.port}`
-  const done = { state: 'succeeded', channelId: 'sandbox' } as const
-  await keep('video_1png', { ...done, media: [{ kind: 'image', url: `${base}/l.png` }] })
-  await keep('video_1page', { ...done, media: [{ kind: 'image', url: `${base}/l.html` }] })
-  await keep('video_1none', done)
-  const frame = await ask('GET', '/video_1png/last_frame')
-  expect([frame.status, frame.headers.get('content-type')]).toEqual([200, 'image/png'])
-  expect(new Uint8Array(await frame.arrayBuffer())).toEqual(pixel)
-  expect(frame.headers.get('server')).toBeNull()
-  const head = await ask('HEAD', '/cgt-video_1png/last_frame')
-  expect([head.status, await head.text()]).toEqual([200, ''])
-  const page = await ask('GET', '/video_1page/last_frame')
-  expect(page.headers.get('content-type')).toBe('application/octet-stream')
-  await page.body?.cancel()
-  const none = await ask('GET', '/video_1none/last_frame')
-  expect(await codeOf(none)).toEqual([409, 'video_not_available'])
 })

@@ -1,6 +1,7 @@
 // Which of a caller's tasks a list is to show.
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Refusal } from '../../contract/errors.ts'
 import type { TaskState } from '../../contract/task.ts'
+import { wrong } from '../text/fields.ts'
 
 export interface NativePage {
   limit: number
@@ -66,6 +67,3 @@ function numberIn(
   if (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= most) return Number(given)
   return wrong(name, `'${name}' must be a whole number from 1 to ${most}`)
 }
-
-const wrong = (param: string, message: string): Refusal =>
-  refuse('invalid_request', message, { param })

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { type Task, taskStates } from '../../contract/task.ts'
+import type { LinkTo } from '../../engine/tasks/file-links.ts'
 import { nativeTask } from './test-task.ts'
 import { viewOf } from './view.ts'
 
 const task = nativeTask()
-const view = (more: Partial<Task>) => viewOf({ ...task, ...more }, 'https://gw.example/')
+const linkTo: LinkTo = ({ id }, part) => `https://gw.example/${id}/${part}`
+const view = (more: Partial<Task>) => viewOf({ ...task, ...more }, linkTo)
 
 const done: Partial<Task> = {
   state: 'succeeded',
@@ -37,7 +39,7 @@ test('every state has one of the five words', () => {
 
 test('a task without a name upstream goes by the gateway’s', () => {
   const { upstreamId: _, ...unnamed } = task
-  expect(viewOf({ ...unnamed, state: 'unknown' }, '')).toMatchObject({
+  expect(viewOf({ ...unnamed, state: 'unknown' }, linkTo)).toMatchObject({
     id: 'video_01',
     platform_id: 'video_01',
   })
@@ -47,9 +49,8 @@ test('a finished one has its result at the gateway’s own addresses', () => {
   const shown = view(done)
   expect(shown).toMatchObject({
     content: {
-      video_url: 'https://gw.example/v1/videos/video_01/content',
-      last_frame_url:
-        'https://gw.example/arkvendor/api/v3/contents/generations/tasks/video_01/last_frame',
+      video_url: 'https://gw.example/video_01/0',
+      last_frame_url: 'https://gw.example/video_01/1',
       width: 704,
       height: 1248,
     },

@@ -1,80 +1,139 @@
 // A finished file as a download: the bytes under the gateway's own headers, whole or a part. Knows no
 // dialect.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Task } from '../../contract/task.ts'
+import type { OutputMedia, Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { type Content, openContent } from '../../engine/tasks/open-content.ts'
+import {
+  type Content,
+  type ContentBody,
+  type ContentWish,
+  dropContent,
+  openContent,
+} from '../../engine/tasks/open-content.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { answerRefusal } from '../../http/render-error.ts'
+import { hasTag } from '../../lib/byte-range.ts'
 
+/** `fileName` without an ending gets that of its type. */
 export async function serveContent(
   engine: Engine,
   x: Exchange,
   task: Task,
   fileName: string,
+  file: OutputMedia['kind'] | number = 'video',
 ): Promise<Response | Refusal> {
-  const headOnly = x.request.method === 'HEAD'
   x.connection.keepOpen()
-  const content = await openContent(engine, task, headOnly ? undefined : rangeOf(x))
-  if (content instanceof Refusal) return content
+  const content = await openContent(engine, task, { ...wishOf(x), file })
+  return content instanceof Refusal ? content : answerContent(x, content, fileName)
+}
+
+/** A range is for GET alone. */
+export function wishOf({ request: { method, headers, signal } }: Exchange): ContentWish {
+  const range = method === 'GET' ? rangeIn(headers.get('range')) : undefined
+  const ifRange = headers.get('if-range')?.trim()
+  return { signal, range, ...(range !== undefined && { ifRange }) }
+}
+
+/** Several parts, and what makes no sense, mean the whole. */
+function rangeIn(text: string | null): string | undefined {
+  const range = text?.trim() ?? ''
+  const parts = /^bytes=(?:(\d{1,15})-(\d{0,15})|-\d{1,15})$/.exec(range)
+  if (parts === null) return undefined
+  const [, first, last] = parts
+  return first !== undefined && last !== '' && Number(last) < Number(first) ? undefined : range
+}
+
+export async function answerContent(
+  x: Exchange,
+  content: Content,
+  fileName: string,
+): Promise<Response | Refusal> {
+  if (content.status === 416) return unsatisfiable(x, content.sizeBytes)
+  if (content.status === 302) return redirect(x, content.location)
   const headers = contentHeaders(x, fileName, content)
-  const body = headOnly ? await dropped(content) : await bodyOf(content)
+  const { etag } = content
+  const known = x.request.headers.get('if-none-match') ?? undefined
+  if (etag !== undefined && hasTag(known, etag)) {
+    await dropContent(content)
+    return new Response(null, { status: 304, headers: withoutLength(headers) })
+  }
+  if (x.request.method === 'HEAD') {
+    await dropContent(content)
+    return new Response(null, { status: content.status, headers })
+  }
+  const body = await bodyOf(content)
+  x.connection.keepOpen(readerIdleSeconds)
   return body instanceof Refusal ? body : new Response(body, { status: content.status, headers })
 }
 
-/** Nobody will read it, and an open body keeps its connection. */
-async function dropped({ body }: Content): Promise<null> {
-  await body.cancel().catch(() => {})
-  return null
+const withoutLength = ({ 'content-length': _, ...rest }: Record<string, string>) => rest
+
+function unsatisfiable(x: Exchange, sizeBytes: number | undefined): Response {
+  const answer = answerRefusal(x, refuse('range_not_satisfiable', 'the file has no such part'))
+  if (sizeBytes !== undefined) answer.headers.set('content-range', `bytes */${sizeBytes}`)
+  return answer
 }
 
+function redirect(x: Exchange, location: string): Response {
+  const headers = answerHeaders(x, 'text/plain')
+  // The address is the caller's for a while only.
+  return new Response(null, {
+    status: 302,
+    headers: { ...headers, location, 'cache-control': 'no-store' },
+  })
+}
+
+/** A reader that takes nothing for so long has left; the server knows no longer time. */
+const readerIdleSeconds = 240
+
 /** Up to here a body is read before it is passed on. */
-const wholeBytes = 4 * 1024 * 1024
+const wholeBytes = 2 * 1024 * 1024
 
 /**
  * The server sends a stream in chunks, without its length. A short one, such as the parts that
  * players ask for, is gathered, so that its length is told and a broken one is an error.
  */
-async function bodyOf({ body, lengthBytes }: Content): Promise<Content['body'] | Buffer | Refusal> {
-  if (lengthBytes === undefined || lengthBytes > wholeBytes) return body
-  const chunks: Uint8Array[] = []
+async function bodyOf({
+  body,
+  lengthBytes,
+}: ContentBody): Promise<ContentBody['body'] | Buffer<ArrayBuffer> | Refusal> {
+  if (body instanceof Blob || lengthBytes === undefined || lengthBytes > wholeBytes) return body
+  const whole = Buffer.allocUnsafeSlow(lengthBytes)
   let size = 0
   try {
     for await (const chunk of body) {
+      if (size + chunk.byteLength > lengthBytes) return brokenOff('more bytes than announced')
+      whole.set(chunk, size)
       size += chunk.byteLength
-      if (size > lengthBytes) break
-      chunks.push(chunk)
     }
   } catch (cause) {
     return brokenOff(cause)
   }
-  return size === lengthBytes ? Buffer.concat(chunks, size) : brokenOff(`${size} bytes`)
+  return size === lengthBytes ? whole : brokenOff(`${size} bytes`)
 }
 
 const brokenOff = (cause: unknown): Refusal =>
-  refuse('upstream_invalid_response', 'the video could not be read completely', { cause })
+  refuse('upstream_invalid_response', 'the file could not be read completely', { cause })
 
-/**
- * One range of bytes. Anything else means the whole, and so does a condition: there is no version
- * of the file that a caller could have named in it.
- */
-function rangeOf({ request: { headers } }: Exchange): string | undefined {
-  const range = headers.get('range')?.trim()
-  if (range === undefined || headers.has('if-range')) return undefined
-  return /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/.test(range) ? range : undefined
+const endings: Readonly<Record<string, string>> = {
+  'video/mp4': '.mp4',
+  'image/png': '.png',
+  'image/jpeg': '.jpg',
+  'image/webp': '.webp',
 }
 
 function contentHeaders(
   x: Exchange,
   fileName: string,
-  { contentType, lengthBytes, contentRange }: Content,
+  { contentType, lengthBytes, contentRange, etag }: ContentBody,
 ): Record<string, string> {
   const headers = answerHeaders(x, contentType)
+  const ending = fileName.includes('.') ? '' : (endings[contentType] ?? '')
   headers['accept-ranges'] = 'bytes'
-  headers['content-disposition'] = `inline; filename="${fileName}"`
+  headers['content-disposition'] = `inline; filename="${fileName}${ending}"`
   headers['x-content-type-options'] = 'nosniff'
   if (lengthBytes !== undefined) headers['content-length'] = String(lengthBytes)
-  if (contentRange !== undefined && /^bytes \d+-\d+\/(?:\d+|\*)$/.test(contentRange)) {
-    headers['content-range'] = contentRange
-  }
+  if (contentRange !== undefined) headers['content-range'] = contentRange
+  if (etag !== undefined) headers['etag'] = etag
   return headers
 }

@@ -3,14 +3,12 @@
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { createVideo, type VideoWish } from '../../engine/tasks/create-task.ts'
 import { findTask } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
-import { readJsonObject } from '../../http/read-json.ts'
-import { answer } from '../../http/render-error.ts'
-import { Caller, callerOf, type Surface, type SurfaceDeps } from '../surface.ts'
+import { asCaller, type Outcome } from '../media/as-caller.ts'
+import { serveCreate } from '../media/create.ts'
+import type { Surface, SurfaceDeps } from '../surface.ts'
 import { type Fields, modelIn } from '../text/fields.ts'
 import { serveFile } from './download.ts'
 import { splitCall, taskIdOf } from './names.ts'
@@ -43,17 +41,6 @@ export const vendorg: Surface = {
   },
 }
 
-type Outcome = Response | Refusal
-
-async function asCaller(
-  engine: Engine,
-  x: Exchange,
-  work: (token: Token) => Promise<Outcome>,
-): Promise<Response> {
-  const token = callerOf(engine, x)
-  return answer(x, token instanceof Refusal ? token : await work(token))
-}
-
 /** Another's task and one that never was look the same. */
 async function find(engine: Engine, token: Token, id: string): Promise<Task | undefined> {
   const taskId = taskIdOf(id)
@@ -82,24 +69,20 @@ async function call(
     const message = `models are called here by 'models/{model}:${create}' only`
     return refuse('not_found', message)
   }
-  const { engine, limits } = deps
-  const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
-  const body = await readJsonObject(x, limits)
-  const wish = body instanceof Refusal ? body : wishOf(model, body.fields)
-  if (wish instanceof Refusal) {
-    return recordUnbilled(engine, newRecord(ctx, 'vendorg', ''), 'refused', wish)
-  }
-  x.connection.keepOpen()
-  const task = await createVideo(engine, ctx, wish)
-  return task instanceof Refusal ? task : answerOperation(engine, x, task, version)
+  return serveCreate(deps, x, token, {
+    interface: 'vendorg',
+    // Without the version: a create is the same one under each.
+    path: `/vendorg/models/${model}:${create}`,
+    parse: (fields) => callOf(model, fields),
+    answer: (task) => answerOperation(deps.engine, x, task, version),
+  })
 }
 
-function wishOf(model: string, fields: Fields): VideoWish | Refusal {
+function callOf(model: string, fields: Fields) {
   const name = modelIn({ model })
   if (name instanceof Refusal) return name
   const request = parseOperation(fields)
-  if (request instanceof Refusal) return request
-  return { interface: 'vendorg', model: name, request }
+  return request instanceof Refusal ? request : { model: name, request }
 }
 
 async function download(

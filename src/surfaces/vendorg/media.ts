@@ -3,14 +3,12 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { isAddress, isBase64, isImageType, isTooLong, tooLarge } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
 const mostReferences = 3
-const maxAddress = 8_192
-const maxImageBytes = 20 * 1024 * 1024
-const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
 /** For bytes that come without a type. */
 const defaultType = 'image/png'
 
@@ -101,18 +99,12 @@ function checkedUri(uri: unknown, name: string): string | Refusal {
   return wrong(param, `'${param}' must be an http or https address, or data:image/…;base64`)
 }
 
-const isAddress = (url: string): boolean =>
-  url.length <= maxAddress && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url) && URL.canParse(url)
-
 function dataUri(bytes: unknown, type: unknown, name: string): string | Refusal {
-  if (typeof type !== 'string' || !/^image\/[a-z0-9.+-]{1,64}$/i.test(type)) {
+  if (typeof type !== 'string' || !isImageType(type)) {
     return wrong(name, `'${name}' must be an image, such as image/png`)
   }
   if (typeof bytes !== 'string' || bytes === '') return wrong(name, `'${name}' holds no base64`)
-  if (bytes.length > maxBase64) {
-    const message = `'${name}' is larger than ${maxImageBytes} bytes`
-    return refuse('request_too_large', message, { param: name })
-  }
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bytes)) return wrong(name, `'${name}' holds no base64`)
+  if (isTooLong(bytes)) return tooLarge(name)
+  if (!isBase64(bytes)) return wrong(name, `'${name}' holds no base64`)
   return `data:${type};base64,${bytes}`
 }

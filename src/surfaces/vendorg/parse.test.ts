@@ -36,7 +36,9 @@ test('a prompt alone is eight seconds at 720p, lying', () => {
 
 test('every parameter arrives', () => {
   const more = { durationSeconds: 6, aspectRatio: '9:16', resolution: '1080p', seed: 0 }
-  expect(accepted({}, { ...more, sampleCount: 1, negativePrompt: 'rain' })).toEqual({
+  const wishes = { negativePrompt: 'rain', personGeneration: 'dont_allow', enhancePrompt: true }
+  expect(accepted({}, { ...more, sampleCount: 1, ...wishes, unheardOf: 1 })).toEqual({
+    ...wishes,
     prompt: 'a boat',
     seconds: 6,
     resolution: '1080p',
@@ -44,6 +46,17 @@ test('every parameter arrives', () => {
     seed: 0,
     media: [],
   })
+})
+
+test.each([
+  [{ negativePrompt: 7 }],
+  [{ negativePrompt: 'x'.repeat(5_001) }],
+  [{ personGeneration: true }],
+  [{ personGeneration: 'x'.repeat(65) }],
+  [{ enhancePrompt: 'yes' }],
+])('a wish of the wrong kind is refused by its name (%#)', (wishes) => {
+  const [name] = Object.keys(wishes)
+  expectRefused(read({}, wishes), 'invalid_request', `parameters.${name}`)
 })
 
 describe('the instances', () => {

@@ -7,6 +7,7 @@ import { type Fields, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 
 const maxPrompt = 5_000
+const maxWord = 64
 const maxSeed = 2_147_483_647
 const leastSeconds = 4
 const mostSeconds = 8
@@ -31,10 +32,40 @@ export function parseOperation(fields: Fields): VideoRequest | Refusal {
   if (shape instanceof Refusal) return shape
   const seed = seedIn(parameters)
   if (seed instanceof Refusal) return seed
+  const wishes = wishesIn(parameters)
+  if (wishes instanceof Refusal) return wishes
   const media = mediaIn(instance, parameters)
   if (media instanceof Refusal) return media
-  return { prompt, seconds, ...shape, ...(seed !== undefined && { seed }), media }
+  return { prompt, seconds, ...shape, ...(seed !== undefined && { seed }), ...wishes, media }
 }
+
+type Wishes = Pick<VideoRequest, 'negativePrompt' | 'personGeneration' | 'enhancePrompt'>
+
+/** What only some upstreams have a word for. */
+function wishesIn(parameters: Fields): Wishes | Refusal {
+  const negativePrompt = parameters['negativePrompt'] ?? undefined
+  const personGeneration = parameters['personGeneration'] ?? undefined
+  const enhancePrompt = parameters['enhancePrompt'] ?? undefined
+  if (negativePrompt !== undefined && !isTextUpTo(negativePrompt, maxPrompt)) {
+    const be = `a string of at most ${maxPrompt} characters`
+    return wrong('parameters.negativePrompt', `'parameters.negativePrompt' must be ${be}`)
+  }
+  if (personGeneration !== undefined && !isTextUpTo(personGeneration, maxWord)) {
+    const be = 'a word such as allow_adult'
+    return wrong('parameters.personGeneration', `'parameters.personGeneration' must be ${be}`)
+  }
+  if (enhancePrompt !== undefined && typeof enhancePrompt !== 'boolean') {
+    return wrong('parameters.enhancePrompt', "'parameters.enhancePrompt' must be true or false")
+  }
+  return {
+    ...(negativePrompt !== undefined && negativePrompt !== '' && { negativePrompt }),
+    ...(personGeneration !== undefined && { personGeneration }),
+    ...(enhancePrompt !== undefined && { enhancePrompt }),
+  }
+}
+
+const isTextUpTo = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most
 
 function instanceIn(fields: Fields): Fields | Refusal {
   const { instances } = fields

@@ -1,9 +1,9 @@
 // A task as the operation callers of this interface know. Addresses in it are the gateway's own.
 import { type RefusalCode, refusals } from '../../contract/errors.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
-import { nativeSize } from '../../contract/video-size.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
 import { type RpcStatus, rpcNumberOf, rpcStatusOf } from '../../http/rpc-status.ts'
+import { sizeTextOf } from '../media/size-of.ts'
 import { fileAddress, operationName } from './names.ts'
 
 /** How long a caller should wait between two looks. */
@@ -27,26 +27,11 @@ export function operationOf(task: Task, publicUrl: string, version: string): obj
 
 function metadataOf(task: Task): object {
   const { request, usage } = task
-  const size = sizeOf(task)
+  const size = sizeTextOf(task)
   return {
     durationSeconds: usage?.outputSeconds ?? request.seconds,
     ...(size !== undefined && { size }),
   }
-}
-
-/** Undefined when the shape follows the caller's own pictures, which the gateway has not seen. */
-function sizeOf({ model, protocol, request }: Task): string | undefined {
-  const { ratio, resolution, media } = request
-  if (ratio === undefined && media.length > 0) return undefined
-  if (protocol === 'arkvendor') {
-    const size = nativeSize(model, resolution, ratio ?? '16:9')
-    return size && `${size.width}x${size.height}`
-  }
-  const [across, down] = (ratio ?? '16:9').split(':').map(Number)
-  if (!across || !down) return undefined
-  const short = Number.parseInt(resolution, 10)
-  const long = Math.round((short * Math.max(across, down)) / Math.min(across, down))
-  return across >= down ? `${long}x${short}` : `${short}x${long}`
 }
 
 /** SDKs of this interface want a number; the gateway's own word stands beside it. */

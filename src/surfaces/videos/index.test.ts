@@ -87,7 +87,7 @@ describe('a look', () => {
   test('at one that is done shows where to fetch it', async () => {
     const id = await keep(finishedWith())
     const { headers, body } = await askJson('GET', `/${id}`)
-    expect(body['url']).toBe(`http://gateway.test/v1/videos/${id}/content`)
+    expect(body['url']).toStartWith(`http://gateway.test/files/${id}/0?until=`)
     expect(headers.get('retry-after')).toBeNull()
   })
 })

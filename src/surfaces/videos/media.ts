@@ -4,12 +4,17 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json.ts'
+import {
+  isAddress,
+  isBase64,
+  isImageType,
+  isTooLong,
+  maxImageBytes,
+  tooLarge,
+} from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, mostImages, mostVideos } from './rules.ts'
 
-const maxAddress = 8_192
-export const maxImageBytes = 20 * 1024 * 1024
-const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
 const mostItems = mostImages + mostVideos
 
 type Found = InputMedia[] | Refusal
@@ -139,16 +144,12 @@ function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): Inpu
   return { kind, url: value }
 }
 
-const isAddress = (url: string): boolean =>
-  url.length <= maxAddress && /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url) && URL.canParse(url)
-
 function inline(url: string, place: string, param: string): InputMedia | Refusal {
   const head = /^data:image\/[a-z0-9.+-]{1,64};base64,/i.exec(url)?.[0]
   if (head === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
-  if (url.length - head.length > maxBase64) return tooLarge(place, param)
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(url.slice(head.length))) {
-    return wrong(param, `'${place}' holds no base64`)
-  }
+  const base64 = url.slice(head.length)
+  if (isTooLong(base64)) return tooLarge(place, param)
+  if (!isBase64(base64)) return wrong(param, `'${place}' holds no base64`)
   return { kind: 'image', url }
 }
 
@@ -158,8 +159,9 @@ function uploaded(
   place: string,
   param: string,
 ): InputMedia | Refusal {
-  const known = /^image\/[a-z0-9.+-]{1,64}$/i.exec(type.split(';', 1)[0]!.trim())?.[0]
+  const declared = type.split(';', 1)[0]!.trim()
   const vague = type === '' || type.startsWith('application/octet-stream')
+  const known = isImageType(declared) ? declared : undefined
   const imageType = known ?? (vague ? typeByContent(bytes) : undefined)
   if (kind === 'video' || imageType === undefined || bytes.length === 0) {
     return wrong(param, `the file '${place}' must be an image; a video is given by its address`)
@@ -180,6 +182,3 @@ function typeByContent(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
   return beginnings.find(([, pattern]) => pattern.test(start))?.[0]
 }
-
-const tooLarge = (place: string, param: string): Refusal =>
-  refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })

@@ -1,6 +1,9 @@
 // One page of a caller's videos: which one was asked for, and how it looks.
-import { type Refusal, refuse } from '../../contract/errors.ts'
+
+import type { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
+import type { LinkTo } from '../../engine/tasks/file-links.ts'
+import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'
 
 export interface Page {
@@ -27,15 +30,12 @@ export function pageIn(query: URLSearchParams): Page | Refusal {
   return { limit: Number(limit), order, after }
 }
 
-const wrong = (param: string, message: string): Refusal =>
-  refuse('invalid_request', message, { param })
-
 /** `tasks` has one more than the page when there is a next one. */
-export function pageBody(tasks: readonly Task[], { limit }: Page, publicUrl: string): object {
+export function pageBody(tasks: readonly Task[], { limit }: Page, linkTo: LinkTo): object {
   const shown = tasks.slice(0, limit)
   return {
     object: 'list',
-    data: shown.map((task) => viewOf(task, publicUrl)),
+    data: shown.map((task) => viewOf(task, linkTo)),
     first_id: shown[0]?.id ?? null,
     last_id: shown.at(-1)?.id ?? null,
     has_more: tasks.length > limit,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Refusal } from '../../contract/errors.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { maxImageBytes } from './media.ts'
+import { maxImageBytes } from '../media/pictures.ts'
 import { parseVideo } from './parse.ts'
 
 type Fields = Record<string, unknown>
@@ -400,7 +400,9 @@ describe('inputs by model', () => {
 test('whatever stands in the fields, what is taken can be filmed and paid for', () => {
   const value = fc.oneof(
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
-    { weight: 4, arbitrary: fc.constantFrom(null, null, png(), mp4(), '5', 5) },
+    // Mostly absent, or a request with nothing wrong in it hardly ever comes.
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 4, arbitrary: fc.constantFrom(png(), mp4(), '5', 5) },
   )
   const names = ['prompt', 'seconds', 'resolution', 'size', 'seed', 'input_reference']
   const odd = fc.record(
@@ -420,5 +422,5 @@ test('whatever stands in the fields, what is taken can be filmed and paid for', 
     }),
     { numRuns: 500 },
   )
-  expect(taken.length).toBeGreaterThan(0)
+  expect(taken.length).toBeGreaterThan(5)
 })

@@ -1,14 +1,15 @@
 // The video object in each state, and that it shows nothing of the upstream.
 import { describe, expect, test } from 'bun:test'
 import type { TaskState, VideoRequest } from '../../contract/task.ts'
+import type { LinkTo } from '../../engine/tasks/file-links.ts'
 import { finishedWith, taskWith } from './test-task.ts'
 import { pollHeaders, viewOf } from './view.ts'
 
-const publicUrl = 'https://api.example/gw'
+const linkTo: LinkTo = ({ id }, part) => `https://api.example/gw/${id}/${part}`
 
 describe('a video', () => {
   test('that waits has no address and no end', () => {
-    expect(viewOf(taskWith(), publicUrl)).toEqual({
+    expect(viewOf(taskWith(), linkTo)).toEqual({
       id: 'video_01',
       video_id: 'video_01',
       object: 'video',
@@ -29,8 +30,8 @@ describe('a video', () => {
   })
 
   test("that is done has the gateway's address, its usage and its expiry", () => {
-    const url = 'https://api.example/gw/v1/videos/video_01/content'
-    expect(viewOf(finishedWith(), publicUrl)).toMatchObject({
+    const url = 'https://api.example/gw/video_01/0'
+    expect(viewOf(finishedWith(), linkTo)).toMatchObject({
       status: 'completed',
       progress: 100,
       completed_at: 1_760_000_065,
@@ -41,16 +42,15 @@ describe('a video', () => {
       usage: { output_seconds: 5, resolution: '1080p' },
       error: null,
     })
-    expect(viewOf(finishedWith(), `${publicUrl}/`)).toMatchObject({ url })
   })
 
   test("expires when the upstream's address does, if that is known", () => {
     const media = [{ kind: 'video' as const, url: 'https://u.example', expiresAtMs: 5_999 }]
-    expect(viewOf(finishedWith({ media }), publicUrl)).toMatchObject({ expires_at: 5 })
+    expect(viewOf(finishedWith({ media }), linkTo)).toMatchObject({ expires_at: 5 })
   })
 
   test('of a native task shows the tokens it used', () => {
-    expect(viewOf(finishedWith({ usage: { videoTokens: 9 } }), publicUrl)).toMatchObject({
+    expect(viewOf(finishedWith({ usage: { videoTokens: 9 } }), linkTo)).toMatchObject({
       usage: { video_tokens: 9, resolution: '1080p' },
     })
   })
@@ -63,28 +63,28 @@ describe('a video', () => {
       progress: 30,
       finishedAtMs: 1_760_000_002_000,
     })
-    expect(viewOf(failed, publicUrl)).toMatchObject({
+    expect(viewOf(failed, linkTo)).toMatchObject({
       status: 'failed',
       progress: 30,
       completed_at: 1_760_000_002,
       expires_at: null,
       error,
     })
-    expect(viewOf(failed, publicUrl)).not.toHaveProperty('url')
-    expect(viewOf(taskWith({ state: 'failed' }), publicUrl)['error']).toMatchObject({
+    expect(viewOf(failed, linkTo)).not.toHaveProperty('url')
+    expect(viewOf(taskWith({ state: 'failed' }), linkTo)['error']).toMatchObject({
       code: 'upstream_error',
     })
-    expect(viewOf(taskWith({ state: 'cancelled', error }), publicUrl)['error']).toBeNull()
+    expect(viewOf(taskWith({ state: 'cancelled', error }), linkTo)['error']).toBeNull()
   })
 
   test('shows nothing of where it was made', () => {
     const task = finishedWith({ channel: 'canary', upstreamId: 'canary', upstreamModel: 'canary' })
-    expect(JSON.stringify(viewOf(task, publicUrl))).not.toMatch(/canary|upstream\.example|acc_1/)
+    expect(JSON.stringify(viewOf(task, linkTo))).not.toMatch(/canary|upstream\.example|acc_1/)
   })
 
   test('without a prompt has no such field', () => {
     const request: VideoRequest = { prompt: '', seconds: 5, resolution: '720p', media: [] }
-    expect(viewOf(taskWith({ request }), publicUrl)).not.toHaveProperty('prompt')
+    expect(viewOf(taskWith({ request }), linkTo)).not.toHaveProperty('prompt')
   })
 
   test.each<[TaskState, string, boolean]>([
@@ -97,7 +97,7 @@ describe('a video', () => {
     ['cancelled', 'cancelled', false],
   ])('in state %s is called %s', (state, status, pending) => {
     const task = taskWith({ state })
-    expect(viewOf(task, publicUrl)['status']).toBe(status)
+    expect(viewOf(task, linkTo)['status']).toBe(status)
     expect(pollHeaders(task)).toEqual(
       pending ? { 'retry-after': '2', 'openai-poll-after-ms': '2000' } : undefined,
     )
@@ -110,7 +110,7 @@ describe('a video', () => {
     [100, 99],
     [-1, 0],
   ])('that runs and is at %p shows %p', (progress, shown) => {
-    expect(viewOf(taskWith({ state: 'running', progress }), publicUrl)['progress']).toBe(shown)
+    expect(viewOf(taskWith({ state: 'running', progress }), linkTo)['progress']).toBe(shown)
   })
 
   test.each<[Partial<VideoRequest>, string | null]>([
@@ -125,6 +125,6 @@ describe('a video', () => {
     [{ ratio: '1:1', media: [{ kind: 'image', url: 'https://h.example/a.png' }] }, '1080x1080'],
   ])('of %j has the size %p', (more, size) => {
     const request = { ...taskWith().request, ...more }
-    expect(viewOf(taskWith({ request }), publicUrl)['size']).toBe(size)
+    expect(viewOf(taskWith({ request }), linkTo)['size']).toBe(size)
   })
 })

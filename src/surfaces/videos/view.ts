@@ -1,7 +1,8 @@
 // A task as the video object callers of this interface know. Addresses in it are the gateway's own.
 import { isEnd, type Task, type TaskState } from '../../contract/task.ts'
-import { nativeSize } from '../../contract/video-size.ts'
+import { expiryOf, type LinkTo } from '../../engine/tasks/file-links.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
+import { sizeTextOf } from '../media/size-of.ts'
 
 export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
@@ -29,10 +30,7 @@ export const pollHeaders = (task: Task): AnswerHeaders | undefined =>
         'openai-poll-after-ms': String(pollSeconds * 1_000),
       }
 
-/** How long upstreams keep a result when they do not say. */
-const keptMs = 24 * 60 * 60 * 1_000
-
-export function viewOf(task: Task, publicUrl: string): Record<string, unknown> {
+export function viewOf(task: Task, linkTo: LinkTo): Record<string, unknown> {
   const { id, model, request, finishedAtMs } = task
   return {
     id,
@@ -43,12 +41,12 @@ export function viewOf(task: Task, publicUrl: string): Record<string, unknown> {
     progress: progressOf(task),
     created_at: inSeconds(task.createdAtMs),
     completed_at: finishedAtMs === undefined ? null : inSeconds(finishedAtMs),
-    expires_at: expiryOf(task),
+    expires_at: expiryIn(task),
     seconds: String(request.seconds),
     resolution: request.resolution,
-    size: sizeOf(task),
+    size: sizeTextOf(task) ?? null,
     ...(request.prompt !== '' && { prompt: request.prompt }),
-    ...(task.state === 'succeeded' && resultOf(task, publicUrl)),
+    ...(task.state === 'succeeded' && resultOf(task, linkTo)),
     error: errorOf(task),
     remixed_from_video_id: null,
     request_id: task.requestId,
@@ -61,17 +59,14 @@ const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
 const progressOf = ({ state, progress }: Task): number =>
   state === 'succeeded' ? 100 : Math.min(99, Math.max(0, Math.floor(progress)))
 
-function expiryOf({ state, media, finishedAtMs }: Task): number | null {
-  if (state !== 'succeeded') return null
-  const video = media.find(({ kind }) => kind === 'video')
-  const atMs =
-    video?.expiresAtMs ?? (finishedAtMs === undefined ? undefined : finishedAtMs + keptMs)
-  return atMs === undefined ? null : inSeconds(atMs)
-}
+const videoIn = ({ media }: Task): number => media.findIndex(({ kind }) => kind === 'video')
 
-function resultOf({ id, request, usage }: Task, publicUrl: string): object {
-  const url = `${publicUrl.replace(/\/+$/, '')}/v1/videos/${id}/content`
-  const { outputSeconds, videoTokens } = usage ?? {}
+const expiryIn = (task: Task): number | null =>
+  task.state === 'succeeded' ? inSeconds(expiryOf(task, task.media[videoIn(task)] ?? {})) : null
+
+function resultOf(task: Task, linkTo: LinkTo): object {
+  const url = linkTo(task, videoIn(task))
+  const { outputSeconds, videoTokens } = task.usage ?? {}
   return {
     url,
     video_url: url,
@@ -79,7 +74,7 @@ function resultOf({ id, request, usage }: Task, publicUrl: string): object {
     usage: {
       ...(outputSeconds !== undefined && { output_seconds: outputSeconds }),
       ...(videoTokens !== undefined && { video_tokens: videoTokens }),
-      resolution: request.resolution,
+      resolution: task.request.resolution,
     },
   }
 }
@@ -89,19 +84,4 @@ function errorOf({ state, error }: Task): { code: string; message: string } | nu
   return error === undefined
     ? { code: 'upstream_error', message: 'the video could not be made' }
     : { code: error.code, message: error.message }
-}
-
-/** Null when the shape follows the caller's own pictures, which the gateway has not seen. */
-function sizeOf({ model, protocol, request }: Task): string | null {
-  const { ratio, resolution, media } = request
-  if (ratio === undefined && media.length > 0) return null
-  if (protocol === 'arkvendor') {
-    const size = nativeSize(model, resolution, ratio ?? '16:9')
-    return size === undefined ? null : `${size.width}x${size.height}`
-  }
-  const [across, down] = (ratio ?? '16:9').split(':').map(Number)
-  const short = Number.parseInt(resolution, 10)
-  if (!across || !down) return null
-  const long = Math.round((short * Math.max(across, down)) / Math.min(across, down))
-  return across >= down ? `${long}x${short}` : `${short}x${long}`
 }

@@ -1,0 +1,51 @@
+// A picture that a caller gave by address, fetched for an upstream that takes bytes only. The caller
+// chose the address, so it is guarded like any download, and what comes must be a picture.
+import type { FetchedMedia } from '../../contract/provider.ts'
+import { openDownload } from '../../lib/guarded-fetch.ts'
+import type { Engine } from '../engine.ts'
+
+const maxBytes = 20 * 1024 * 1024
+const maxRedirects = 3
+const headTimeoutMs = 10_000
+const idleTimeoutMs = 10_000
+const totalTimeoutMs = 30_000
+
+export async function fetchMedia(
+  { egressAllow }: Pick<Engine, 'egressAllow'>,
+  url: string,
+): Promise<FetchedMedia | { problem: string }> {
+  const signal = AbortSignal.timeout(totalTimeoutMs)
+  const answer = await openDownload(url, {
+    rules: { allow: egressAllow, httpsOnly: false },
+    maxRedirects,
+    headTimeoutMs,
+    idleTimeoutMs,
+    maxBytes,
+    signal,
+  })
+  if ('problem' in answer) return { problem: answer.problem }
+  if (answer.status !== 200) {
+    await answer.body.cancel()
+    return { problem: `the address answered with ${answer.status}` }
+  }
+  let bytes: Uint8Array
+  try {
+    bytes = await new Response(answer.body).bytes()
+  } catch {
+    return { problem: `the file broke off, took too long or is larger than ${maxBytes} bytes` }
+  }
+  const mimeType = typeOf(bytes) ?? declaredType(answer.headers['content-type'])
+  return mimeType === undefined ? { problem: 'the file is not a picture' } : { bytes, mimeType }
+}
+
+/** By how they begin; what the address says of them counts only for others. */
+function typeOf(bytes: Uint8Array): string | undefined {
+  const opening = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(12, bytes.length))
+  const text = opening.toString('latin1')
+  if (text.startsWith('\x89PNG\r\n')) return 'image/png'
+  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  return text.startsWith('RIFF') && text.endsWith('WEBP') ? 'image/webp' : undefined
+}
+
+const declaredType = (told: string | undefined): string | undefined =>
+  /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(told ?? '')?.[0].toLowerCase()

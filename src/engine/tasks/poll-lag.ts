@@ -1,0 +1,29 @@
+// How late the poller is: the time from when a look was due to when it began, over the last looks.
+// Pure; the caller brings the times.
+
+export interface LagReading {
+  /** All looks so far. */
+  looks: number
+  p50Ms: number
+  p99Ms: number
+  largestMs: number
+}
+
+const mostKept = 1024
+
+export class PollLag {
+  readonly #late = new Float64Array(mostKept)
+  #looks = 0
+
+  /** A look that was due at this moment begins now. */
+  note(dueMs: number, nowMs: number): void {
+    this.#late[this.#looks % mostKept] = Math.max(0, nowMs - dueMs)
+    this.#looks++
+  }
+
+  read(): LagReading {
+    const sorted = this.#late.slice(0, Math.min(this.#looks, mostKept)).sort()
+    const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+    return { looks: this.#looks, p50Ms: at(0.5), p99Ms: at(0.99), largestMs: at(1) }
+  }
+}

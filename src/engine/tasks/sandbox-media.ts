@@ -1,0 +1,22 @@
+// Files of the built-in sandbox, fetched from where it runs on this machine. Knows of the sandbox only
+// its address and that its files lie below one path.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../engine.ts'
+import { type Content, type ContentWish, openPlain } from './open-content.ts'
+
+const mediaPath = '/media/'
+
+/** `name` is a plain file name with its signature behind it. */
+export async function openSandboxMedia(
+  engine: Engine,
+  name: string,
+  wish: ContentWish,
+): Promise<Content | Refusal> {
+  const { sandbox } = engine.declared
+  const base = sandbox && Object.values(sandbox.channel.protocols)[0]
+  if (base === undefined) return refuse('not_found', 'no sandbox runs here')
+  const url = `${new URL(base).origin}${mediaPath}${name}`
+  const kind = name.includes('.mp4') ? 'video' : 'image'
+  const rules = { allow: ['127.0.0.1/32'], httpsOnly: true }
+  return openPlain(engine, { id: 'sandbox', kind, url }, { rules }, wish)
+}

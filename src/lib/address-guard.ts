@@ -1,0 +1,120 @@
+// Which addresses somebody else may make us ask: a name is resolved once, every answer is judged, in
+// whatever spelling, and whoever connects does so to the judged answers by number. Opens nothing.
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+const maxUrlLength = 8192
+const lookupTimeoutMs = 5_000
+const openPorts = ['', '80', '443']
+
+/** Metadata services that live among public addresses, or that a range might one day forget. */
+const metadataAddresses = ['168.63.129.16', '100.100.100.200']
+/** What is handed out for the public part of IPv6; all else has a special meaning or none. */
+const publicIPv6 = ipaddr.IPv6.parseCIDR('2000::/3')
+const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+const sixToFour = ipaddr.IPv6.parseCIDR('2002::/16')
+
+export interface AddressRules {
+  /** Networks (CIDRs) and single addresses that may be asked although they are private, on any port, without TLS too. */
+  allow: readonly string[]
+  httpsOnly: boolean
+  /** Hosts that may be asked, by name or `*.` and a domain; left out, any. */
+  hosts?: readonly string[]
+}
+
+/** Every address of a name. */
+export type Lookup = (host: string) => Promise<readonly string[]>
+
+/** `addresses` are all that the name has, in the order in which they are to be tried. */
+export type Guarded = { addresses: readonly string[]; url: URL } | { problem: string }
+
+const lookupAll: Lookup = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
+export async function guardAddress(
+  text: string,
+  rules: AddressRules,
+  lookupName: Lookup = lookupAll,
+): Promise<Guarded> {
+  const url = text.length <= maxUrlLength ? URL.parse(text) : null
+  if (url === null) return { problem: 'the address is not a URL' }
+  const { protocol, username, password, hostname } = url
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    return { problem: 'the address is neither https nor http' }
+  }
+  if (username !== '' || password !== '') return { problem: 'the address holds credentials' }
+  if (rules.hosts !== undefined && !rules.hosts.some((host) => isHost(hostname, host))) {
+    return { problem: 'the host is not among those that may be asked' }
+  }
+  const literal = hostname.replace(/^\[|\]$/g, '')
+  const answers = isIP(literal) === 0 ? await resolveName(hostname, lookupName) : [literal]
+  if (answers.length === 0) return { problem: 'the name of the host cannot be resolved' }
+  for (const answer of answers) {
+    const problem = problemOf(answer, url, rules)
+    if (problem !== undefined) return { problem }
+  }
+  return { addresses: answers.map(dialled), url }
+}
+
+/** `*.a.example` is every host below it, not a.example itself. */
+function isHost(hostname: string, pattern: string): boolean {
+  const name = hostname.replace(/\.$/, '')
+  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern
+}
+
+/** An IPv4 address in the clothes of IPv6 is dialled as what it is. */
+function dialled(answer: string): string {
+  const address = ipaddr.parse(answer)
+  return isV6(address) && address.isIPv4MappedAddress()
+    ? address.toIPv4Address().toString()
+    : answer
+}
+
+async function resolveName(host: string, lookupName: Lookup): Promise<readonly string[]> {
+  const late = Promise.withResolvers<readonly string[]>()
+  const timer = setTimeout(() => late.resolve([]), lookupTimeoutMs)
+  try {
+    return await Promise.race([lookupName(host), late.promise])
+  } catch {
+    return []
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function problemOf(answer: string, url: URL, rules: AddressRules): string | undefined {
+  // A zone names an interface of this machine.
+  if (isIP(answer) === 0 || answer.includes('%')) return 'the address may not be asked'
+  const address = unwrap(ipaddr.parse(answer))
+  if (rules.allow.some((network) => isWithin(address, network))) return undefined
+  if (!isPublic(address)) return 'the address may not be asked'
+  if (!openPorts.includes(url.port)) return 'the port may not be asked'
+  if (rules.httpsOnly && url.protocol !== 'https:') return 'the address is not https'
+  return undefined
+}
+
+type Address = ReturnType<typeof ipaddr.parse>
+const isV6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6'
+
+/** The IPv4 address that an IPv6 one stands for, where it stands for one. */
+function unwrap(address: Address): Address {
+  if (!isV6(address)) return address
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
+  const bytes = address.toByteArray()
+  if (address.match(nat64)) return ipaddr.fromByteArray(bytes.slice(12))
+  if (address.match(sixToFour)) return ipaddr.fromByteArray(bytes.slice(2, 6))
+  return address
+}
+
+function isPublic(address: Address): boolean {
+  if (metadataAddresses.includes(address.toString())) return false
+  return address.range() === 'unicast' && (!isV6(address) || address.match(publicIPv6))
+}
+
+const whole = (address: string) => `${address}/${isIP(address) === 6 ? 128 : 32}`
+
+function isWithin(address: Address, network: string): boolean {
+  const [base, bits] = ipaddr.parseCIDR(network.includes('/') ? network : whole(network))
+  return base.kind() === address.kind() && address.match(base, bits)
+}

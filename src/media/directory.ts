@@ -1,0 +1,92 @@
+// Kept files in a directory of this machine. A file has its name only when it is whole and on disk;
+// whoever is sent one gets all of it, whatever happens to its name meanwhile.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkName, type MediaStore, problemOf, Tally } from './store.ts'
+
+const unfinished = '.part'
+/** A write that lives is never silent for so long. */
+const deadAfterMs = 3_600_000
+
+export function openDirectory(dir: string): MediaStore {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const pathOf = (name: string) => join(dir, checkName(name))
+  return {
+    place: `data:${markOf(dir)}`,
+    async write(name, body) {
+      const path = pathOf(name)
+      const tally = new Tally()
+      try {
+        await writeAll(`${path}${unfinished}`, body, tally)
+        await rename(`${path}${unfinished}`, path)
+        await syncDirectory(dir)
+        return tally.end()
+      } catch (error) {
+        await drop(`${path}${unfinished}`)
+        return problemOf(error)
+      }
+    },
+    async open(name, { first, last }) {
+      const path = pathOf(name)
+      const size = await stat(path).then((found) => found.size, ifAbsent(0))
+      return size > last ? Bun.file(path).slice(first, last + 1) : undefined
+    },
+    remove: (name) => drop(pathOf(name)),
+    async tidy(nowMs) {
+      for (const name of await readdir(dir)) {
+        if (!name.endsWith(unfinished)) continue
+        const path = join(dir, name)
+        const mtimeMs = await stat(path).then((found) => found.mtimeMs, ifAbsent(nowMs))
+        if (mtimeMs < nowMs - deadAfterMs) await drop(path)
+      }
+    },
+  }
+}
+
+/** The directory's own name: gateways with directories of their own may share a database. */
+function markOf(dir: string): string {
+  const path = join(dir, '.place')
+  try {
+    writeFileSync(path, crypto.randomUUID().slice(0, 8), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(path, 'utf8').trim()
+}
+
+async function writeAll(
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  tally: Tally,
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const piece of body) {
+      for (let done = 0; done < piece.byteLength; ) {
+        done += (await file.write(piece, done, piece.byteLength - done)).bytesWritten
+      }
+      tally.add(piece)
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** The new name, too, must survive the machine. */
+async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+const drop = (path: string): Promise<boolean> => unlink(path).then(() => true, isAbsent)
+
+const isAbsent = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+const ifAbsent =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (isAbsent(error)) return value
+    throw error
+  }

@@ -1,0 +1,308 @@
+// Who looks after which task, until when, and what is written of a look. A lease is leave, not a
+// lock: what keeps its last owner from writing is the fence. Knows no upstream and no waiting.
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Task, TaskState } from '../contract/task.ts'
+import { type DueTask, pickFairly } from './pick-fairly.ts'
+import type { Engine, Schema } from './schema.ts'
+import { changing, type LeasedTask, liveStates, shape } from './tasks.ts'
+
+export interface LeaseWish {
+  owner: string
+  /** What is due by now is wanted. */
+  nowMs: number
+  untilMs: number
+  /** Now by the clock of `untilMs`, if that is not the clock tasks are due by. */
+  leaseClockMs?: number
+  limit: number
+  /** How many more of a channel are wanted; all of them without it. */
+  roomFor?: (channelId: string) => number
+  /** Where the last turn through the accounts stopped. */
+  after?: Place
+}
+
+/** A channel and an account that has tasks there: the order in which turns are taken. */
+export interface Place {
+  channelId: string
+  accountId: string
+}
+
+export interface Leased {
+  leased: LeasedTask[]
+  /** More may be due than were taken. */
+  more: boolean
+  /** Where the next turn starts; undefined at the beginning. */
+  next: Place | undefined
+}
+
+/** Candidates read in order of time for each that is wanted. */
+const readAhead = 2
+const fewestRead = 256
+/** Places visited in one turn, and tasks taken up at each. */
+const mostPlaces = 64
+const mostPerPlace = 64
+
+// The words of the partial indexes: only with these does a planner see that they serve.
+const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
+
+/** Due tasks that nobody works on, fairly chosen between accounts, taken until `untilMs`. */
+export async function leaseDueTasks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  wish: LeaseWish,
+): Promise<Leased> {
+  const { limit } = wish
+  const window = Math.max(fewestRead, limit * readAhead)
+  const oldest = await findOldest(tx, wish, window)
+  // The oldest may all be one account's, or wait for one channel: then everybody gets a turn.
+  const turn = oldest.length < window ? noTurn : await findInTurn(tx, engine, wish)
+  const roomFor = wish.roomFor ?? (() => limit)
+  const inTurn = pickFairly(turn.due, Math.ceil(limit / 2), roomFor)
+  const taken = new Set(inTurn.map(({ id }) => id))
+  const inTime = pickFairly(
+    oldest.filter(({ id }) => !taken.has(id)),
+    limit - inTurn.length,
+    (channelId) =>
+      roomFor(channelId) - inTurn.filter((picked) => picked.channelId === channelId).length,
+  )
+  const picked = [...inTurn, ...inTime].map(({ id }) => id)
+  const leased = await lease(tx, engine, picked, wish)
+  return { leased, more: oldest.length > picked.length, next: turn.next }
+}
+
+const noTurn: { due: DueTask[]; next: Place | undefined } = { due: [], next: undefined }
+
+async function findOldest(
+  tx: Kysely<Schema>,
+  { nowMs, leaseClockMs = nowMs }: LeaseWish,
+  limit: number,
+): Promise<DueTask[]> {
+  const { rows } = await sql<DueTask>`
+    SELECT id, account_id AS "accountId", channel_id AS "channelId", next_check_at_ms AS "dueMs"
+    FROM tasks
+    WHERE ${live} AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}
+    ORDER BY next_check_at_ms LIMIT ${limit}`.execute(tx)
+  return rows
+}
+
+/** Goes from place to place by the index, wherever tasks live, and takes up a few at each. */
+async function findInTurn(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  wish: LeaseWish,
+): Promise<{ due: DueTask[]; next: Place | undefined }> {
+  const { channelId, accountId } = wish.after ?? { channelId: '', accountId: '' }
+  const { rows } = await sql<DueTask & { id: string | null; place: number }>`
+    WITH RECURSIVE places(channel_id, account_id, place) AS (
+      SELECT * FROM (
+        SELECT channel_id, account_id, 1 FROM tasks
+        WHERE ${live} AND (channel_id, account_id) > (${channelId}, ${accountId})
+        ORDER BY channel_id, account_id LIMIT 1
+      ) AS first_place
+      UNION ALL
+      SELECT t.channel_id, t.account_id, p.place + 1
+      FROM places p JOIN tasks t ON t.id = coalesce(
+        (SELECT id FROM tasks
+         WHERE ${live} AND channel_id = p.channel_id AND account_id > p.account_id
+         ORDER BY channel_id, account_id LIMIT 1),
+        (SELECT id FROM tasks WHERE ${live} AND channel_id > p.channel_id
+         ORDER BY channel_id, account_id LIMIT 1)
+      )
+      WHERE p.place < ${sql.lit(mostPlaces)}
+    )
+    SELECT t.id, p.account_id AS "accountId", p.channel_id AS "channelId",
+      t.next_check_at_ms AS "dueMs", p.place
+    FROM places p ${joinDue(engine, wish)} ORDER BY p.place`.execute(tx)
+  const last = rows.at(-1)
+  const ended = last === undefined || last.place < mostPlaces
+  return {
+    due: rows.filter(({ id }) => id !== null),
+    next: ended ? undefined : { channelId: last.channelId, accountId: last.accountId },
+  }
+}
+
+/** The longest due of a place `p`, as `t`. */
+function joinDue(engine: Engine, { nowMs, leaseClockMs = nowMs }: LeaseWish): RawBuilder<unknown> {
+  const ofPlace = sql`
+    SELECT id, next_check_at_ms FROM tasks
+    WHERE ${live} AND channel_id = p.channel_id AND account_id = p.account_id
+      AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}
+    ORDER BY next_check_at_ms LIMIT ${mostPerPlace}`
+  return engine === 'postgres'
+    ? sql`LEFT JOIN LATERAL (${ofPlace}) t ON true`
+    : sql`LEFT JOIN tasks t ON t.id IN (SELECT id FROM (${ofPlace}))`
+}
+
+async function lease(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  ids: readonly string[],
+  { owner, nowMs, leaseClockMs = nowMs, untilMs }: LeaseWish,
+): Promise<LeasedTask[]> {
+  if (ids.length === 0) return []
+  const free = sql`SELECT id FROM tasks
+    WHERE id IN (SELECT id FROM ${listed(
+      engine,
+      { id: 'text' },
+      ids.map((id) => ({ id })),
+    )})
+      AND ${live} AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}`
+  // Somebody else who takes the same at this moment is not waited for.
+  const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const { rows } = await sql<Selectable<Schema['tasks']>>`
+    UPDATE tasks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}, fence = fence + 1
+    WHERE id IN (${taken}) RETURNING *`.execute(tx)
+  return rows
+    .toSorted((a, b) => a.next_check_at_ms - b.next_check_at_ms)
+    .map((row) => ({ task: shape(row), fence: row.fence }))
+}
+
+export interface HeldLease {
+  id: string
+  fence: number
+}
+
+/** Holds on to leases that are still the owner's; gives the ids of those. */
+export async function renewLeases(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly HeldLease[],
+  untilMs: number,
+): Promise<Set<string>> {
+  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  const { rows } = await sql<{ id: string }>`
+    UPDATE tasks SET lease_until_ms = ${untilMs}
+    WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})
+    RETURNING id`.execute(tx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Lets go of them, so that somebody else need not wait until they end. */
+export async function releaseLeases(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly HeldLease[],
+): Promise<void> {
+  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
+}
+
+/** Those of an owner that is no more; without one, everybody's. */
+export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<void> {
+  const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE ${live} AND lease_owner ${theirs}`.execute(tx)
+}
+
+/** What a look that ends nothing changes of a row. */
+export interface Look {
+  task: Task
+  still: TaskState
+  fence: number
+  /** The task as it was leased, if that is known: what has not changed is not written again. */
+  before?: Task | undefined
+}
+
+const lookColumns = {
+  id: 'text',
+  fence: 'int',
+  still: 'text',
+  state: 'text',
+  progress: 'int',
+  updated_at_ms: 'int',
+  started_at_ms: 'int',
+  next_check_at_ms: 'int',
+  checks: 'int',
+  body: 'text',
+} as const
+
+/** True for whatever `saveLooks` does not write is as it was. */
+export const isPlainLook = ({ task, before }: Look): boolean =>
+  before !== undefined &&
+  task.upstreamId === before.upstreamId &&
+  task.channelId === before.channelId &&
+  task.priceId === before.priceId &&
+  task.holdNanos === before.holdNanos &&
+  task.chargeNanos === before.chargeNanos &&
+  task.finishedAtMs === before.finishedAtMs &&
+  task.hidden === before.hidden
+
+/** Writes many looks at once, each only if its fence holds and its task is still where it was. */
+export async function saveLooks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  looks: readonly Look[],
+): Promise<Set<string>> {
+  const given = listed(
+    engine,
+    lookColumns,
+    looks.map(({ task, still, fence, before }) => {
+      const row = changing(task)
+      const isSame = before !== undefined && changing(before).body === row.body
+      return { ...row, id: task.id, fence, still, body: isSame ? null : row.body }
+    }),
+  )
+  const { rows } = await sql<{ id: string }>`
+    UPDATE tasks SET state = given.state, progress = given.progress, updated_at_ms = given.updated_at_ms,
+      started_at_ms = given.started_at_ms, next_check_at_ms = given.next_check_at_ms, checks = given.checks,
+      body = coalesce(given.body, tasks.body), lease_until_ms = 0, lease_owner = NULL
+    FROM ${given}
+    WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still
+    RETURNING tasks.id`.execute(tx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** When the next live task is due that nobody works on; undefined when there is none. */
+export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
+  const { rows } = await sql<{ next_check_at_ms: number }>`
+    SELECT next_check_at_ms FROM tasks WHERE ${live} AND lease_until_ms <= ${nowMs}
+    ORDER BY next_check_at_ms LIMIT 1`.execute(db)
+  return rows[0]?.next_check_at_ms
+}
+
+/** The time all gateways agree on; undefined when there is only one of them. */
+export async function sharedClockMs(
+  db: Kysely<Schema>,
+  engine: Engine,
+): Promise<number | undefined> {
+  if (engine === 'sqlite') return undefined
+  const { rows } = await sql<{ now_ms: number }>`
+    SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now_ms`.execute(db)
+  return rows[0]!.now_ms
+}
+
+/** How long those of the newest tasks took that have succeeded, oldest first. */
+export async function recentDurations(
+  db: Kysely<Schema>,
+  newest: number,
+): Promise<{ model: string; tookMs: number }[]> {
+  const { rows } = await sql<{ model: string; took_ms: number }>`
+    SELECT model, finished_at_ms - created_at_ms AS took_ms FROM (
+      SELECT id, model, state, created_at_ms, finished_at_ms FROM tasks
+      ORDER BY id DESC LIMIT ${newest}
+    ) AS latest WHERE state = 'succeeded' AND finished_at_ms IS NOT NULL ORDER BY id`.execute(db)
+  return rows.map(({ model, took_ms }) => ({ model, tookMs: took_ms }))
+}
+
+/** Any number of rows, `given` as one parameter, so that the statement is the same for all of them. */
+function listed(
+  engine: Engine,
+  columns: Readonly<Record<string, 'text' | 'int'>>,
+  rows: readonly object[],
+): RawBuilder<unknown> {
+  const names = Object.keys(columns)
+  const json = JSON.stringify(rows, names)
+  const picked = names.map((name) => {
+    if (engine === 'sqlite') return `value ->> '$.${name}' AS ${name}`
+    const cell = `value ->> '${name}'`
+    return columns[name] === 'int' ? `CAST(${cell} AS bigint) AS ${name}` : `${cell} AS ${name}`
+  })
+  const select = sql.raw(`SELECT ${picked.join(', ')}`)
+  return engine === 'sqlite'
+    ? sql`(${select} FROM json_each(${json})) AS given`
+    : sql`(${select} FROM json_array_elements(CAST(${json} AS json)) AS each(value)) AS given`
+}

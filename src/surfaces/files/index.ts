@@ -1,0 +1,37 @@
+// Finished files by the links that answers hand out. No token is asked for: the link is the leave.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { followLink } from '../../engine/tasks/file-links.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { answer } from '../../http/render-error.ts'
+import { serveContent } from '../media/serve-content.ts'
+import type { Surface } from '../surface.ts'
+
+export const files: Surface = {
+  name: 'files',
+  mount(app, { engine }) {
+    // The router asks this for HEAD too.
+    app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>
+      answer(x, await serve(engine, x, req.param('id'), req.param('part'))),
+    )
+  },
+}
+
+async function serve(
+  engine: Engine,
+  x: Exchange,
+  taskId: string,
+  part: string,
+): Promise<Response | Refusal> {
+  const query = new URL(x.request.url, 'http://gateway').searchParams
+  const [until, sig] = [query.get('until') ?? '', query.get('sig') ?? '']
+  if (!/^(?:0|[1-9]\d{0,3})$/.test(part) || !/^\d{1,12}$/.test(until)) {
+    return refuse('file_not_found', 'there is no such file')
+  }
+  const link = { taskId, part: Number(part), until: Number(until), sig }
+  const task = await followLink(engine, link)
+  if (task instanceof Refusal) return task
+  return serveContent(engine, x, task, fileName(task.id, link.part), link.part)
+}
+
+const fileName = (id: string, part: number): string => (part === 0 ? id : `${id}-${part}`)

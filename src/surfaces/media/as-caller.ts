@@ -1,0 +1,18 @@
+// A route of tasks, run for a caller that has been let in. Knows no dialect.
+import type { Token } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { answer } from '../../http/render-error.ts'
+import { callerOf } from '../surface.ts'
+
+export type Outcome = Response | Refusal
+
+export async function asCaller(
+  engine: Engine,
+  x: Exchange,
+  work: (token: Token) => Outcome | Promise<Outcome>,
+): Promise<Response> {
+  const token = callerOf(engine, x)
+  return answer(x, token instanceof Refusal ? token : await work(token))
+}
