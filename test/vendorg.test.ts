@@ -141,7 +141,7 @@ describe('an operation', () => {
 
   test('takes pictures in both places and both forms', async () => {
     const bytes = { bytesBase64Encoded: 'aGVsbG8=', mimeType: 'image/png' }
-    const uri = { uri: 'https://pictures.example/a.png' }
+    const uri = { uri: 'data:image/png;base64,aGk=' }
     await create(wish('a', { lastFrame: uri, referenceImages: [{ image: uri }] }, { image: bytes }))
     await create(wish('a', {}, { image: uri, lastFrame: bytes, referenceImages: [bytes] }))
   })

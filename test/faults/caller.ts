@@ -15,6 +15,14 @@ export interface Answer {
 
 export interface Caller {
   post(path: string, token: string, body: unknown): Promise<Answer>
+  /** Any method but HEAD; `more` are headers. */
+  ask(
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<Answer>
   /** What has come of the present answer so far. */
   received(): string
   readonly open: boolean
@@ -60,6 +68,18 @@ export async function openCaller(url: string): Promise<Caller> {
       waiting = look
       look()
     })
+  const ask: Caller['ask'] = (method, path, token, body, more = {}) => {
+    received = []
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+    const headers: Record<string, string> = { host: 'gateway', authorization: `Bearer ${token}` }
+    if (body !== undefined) {
+      headers['content-type'] = 'application/json'
+      headers['content-length'] = String(Buffer.byteLength(text))
+    }
+    const lines = Object.entries({ ...headers, ...more }).map((pair) => `${pair.join(': ')}\r\n`)
+    socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`)
+    return answer()
+  }
   return {
     get open() {
       return open
@@ -67,15 +87,8 @@ export async function openCaller(url: string): Promise<Caller> {
     received: () => Buffer.concat(received).toString('latin1'),
     close: () => void socket.destroy(),
     stopReading: () => void socket.pause(),
-    post(path, token, body) {
-      received = []
-      const text = typeof body === 'string' ? body : JSON.stringify(body)
-      socket.write(
-        `POST ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${token}\r\n` +
-          `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-      )
-      return answer()
-    },
+    ask,
+    post: (path, token, body) => ask('POST', path, token, body),
   }
 }
 

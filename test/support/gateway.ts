@@ -22,6 +22,9 @@ export interface TestGateway {
   dataDir: string
   /** Everything printed so far. */
   output: () => string
+  /** Resolves when the process is gone, however it went. */
+  exited: Promise<unknown>
+  hasExited(): boolean
   /** Sends a signal and gives the exit code; null when a signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** Calls the admin API; gives the parsed body, whatever the status. */
@@ -81,6 +84,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     pid: child.pid,
     dataDir,
     output: () => output,
+    exited: child.exited,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
       await child.exited

@@ -6,6 +6,7 @@ import type { TestGateway } from './gateway.ts'
 export interface TaskRow {
   id: string
   state: TaskState
+  model: string
   upstream_id: string | null
   hold: string
   charge: string

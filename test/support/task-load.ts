@@ -1,102 +1,241 @@
-// The load of the crash test of tasks: videos created once each at an address whose gateway keeps
-// dying, and looked at all the while. Keeps what callers saw; knows nothing of books.
-import type { Lives } from './crash-load.ts'
-import { apiToken } from './gateway.ts'
+// The load of the task storm: videos created once each, in every dialect, at gateways that keep
+// dying, looked at all the while, some of them cancelled, with text calls on the same account in
+// between. Keeps what callers saw; knows nothing of books.
+import { issue, type Outcome, pickKind } from './crash-load.ts'
+import type { Killing } from './killing.ts'
+import {
+  cancel,
+  create,
+  idIn,
+  look,
+  type ReadDialect,
+  readDialects,
+  type Sight,
+  sightIn,
+} from './task-dialects.ts'
+import { neededFor, retake, type Wish } from './task-wishes.ts'
 
-export interface TaskLoad {
-  /** Ids of the creates that were answered well, with their prompts. */
-  created: Map<string, string>
-  /** Creates that got no answer or another one. */
-  unanswered: number
-  /** Other answers than 200, as they stood. */
-  refusals: string[]
-  looks: number
-  /** Every end that a caller was shown, by id; more than one is a broken promise. */
-  ends: Map<string, Set<string>>
+export interface Home {
+  url: string
+  lives: Killing
 }
 
+export interface TaskLoad {
+  /** All that was ever asked for, by prompt. */
+  asked: Map<string, Wish>
+  /** What was asked for by the creates that were answered well, by the task's id. */
+  created: Map<string, Wish>
+  /** Creates whose gateway died under them. */
+  unanswered: Wish[]
+  /** Answers that nobody should get, as they stood. */
+  strange: string[]
+  looks: number
+  cancels: number
+  /** What callers were shown from the first end on, by id; two things are a broken promise. */
+  ends: Map<string, Set<Sight>>
+  calls: Outcome[]
+}
+
+interface Storm {
+  homes: readonly Home[]
+  load: TaskLoad
+  random: () => number
+}
+
+export interface LoadOptions {
+  homes: readonly Home[]
+  wishes: readonly Wish[]
+  /** Lives over which the creates are spread. */
+  lives: number
+  random: () => number
+}
+
+const creators = 10
+const lookers = 3
+const callers = 2
+const createPauseMs = 250
+/** While a gateway waits for its point, work goes on more slowly, lest it run out. */
+const slowPauseMs = 900
 const lookPauseMs = 20
-/** Long enough for some creates to be under way whenever a gateway dies. */
-const createPauseMs = 300
+const callPauseMs = 150
+/** About when the gateway takes its first look: the two may meet. */
+const cancelAfterMs = { least: 900, most: 1_600 }
+const gatePauseMs = 20
 
-const ask = (url: string, init: RequestInit = {}) =>
-  fetch(url, {
-    ...init,
-    headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
-    // A connection of its own, because a pooled one is tried twice when it turns out to be dead.
-    keepalive: false,
-  })
-
-async function createOne(url: string, prompt: string, load: TaskLoad): Promise<void> {
-  const body = { model: 'vfa-2.7-t2v', prompt, seconds: '5', size: '1280x720' }
-  try {
-    const response = await ask(`${url}/v1/videos`, { method: 'POST', body: JSON.stringify(body) })
-    const text = await response.text()
-    if (response.status === 200) load.created.set((JSON.parse(text) as { id: string }).id, prompt)
-    else load.refusals.push(`${response.status} ${text}`)
-  } catch {
-    // The gateway died under it, or was not there.
-    load.unanswered++
+export function newLoad(): TaskLoad {
+  return {
+    asked: new Map(),
+    created: new Map(),
+    unanswered: [],
+    strange: [],
+    looks: 0,
+    cancels: 0,
+    ends: new Map(),
+    calls: [],
   }
 }
 
-async function lookAtOne(url: string, id: string, load: TaskLoad): Promise<void> {
+/**
+ * Resolves when every wish has been answered and every other caller has gone home. A create that got
+ * no answer is never sent again; a new one takes its place.
+ */
+export async function runTaskLoad(options: LoadOptions): Promise<TaskLoad> {
+  const { homes, wishes, random } = options
+  const load = newLoad()
+  const storm: Storm = { homes, load, random }
+  let over = false
+  const others = [
+    ...Array.from({ length: lookers }, () => lookAround(storm, () => over)),
+    ...Array.from({ length: callers }, (_, i) => keepCalling(storm, `call-${i}`, () => over)),
+  ]
+  const left = [...wishes]
+  const cancels: Promise<void>[] = []
+  const creator = async () => {
+    while (left.length > 0) {
+      const home = oneOf(homes, random)
+      const point = homes.map(({ lives }) => lives.awaits()).find((each) => each !== undefined)
+      if (point === undefined && wishes.length - left.length >= allowed(options)) {
+        await Bun.sleep(gatePauseMs)
+        continue
+      }
+      const { wish, at } = takeFor(storm, left, home)
+      if (wish === undefined) continue
+      await at.lives.after(at.lives.killed())
+      // Not all at once when it comes up.
+      await Bun.sleep(random() * (point === undefined ? createPauseMs : slowPauseMs))
+      const made = await createOne(storm, at.url, wish)
+      if (made === 'not sent') left.unshift(wish)
+      else if (made === 'unanswered') left.push(retake(wish, load.unanswered.length))
+      else if (made !== undefined && wish.fate === 'cancelled') {
+        cancels.push(cancelOne(storm, at, made))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: creators }, creator))
+  await Promise.all(cancels)
+  over = true
+  await Promise.all(others)
+  return load
+}
+
+const oneOf = <T>(list: readonly T[], random: () => number): T =>
+  list[Math.floor(random() * list.length)]!
+
+/** Nobody runs ahead of the killing. */
+function allowed({ homes, wishes, lives }: LoadOptions): number {
+  const killed = homes.reduce((sum, home) => sum + home.lives.killed(), 0)
+  return Math.ceil((wishes.length * (killed + 1)) / lives)
+}
+
+/** The next one; where a gateway waits for a point that only some pass, one of those, there. */
+function takeFor({ homes }: Storm, left: Wish[], home: Home): { wish?: Wish; at: Home } {
+  for (const at of homes) {
+    const point = at.lives.awaits()
+    const fate = point && neededFor[point]
+    const index = fate === undefined ? -1 : left.findIndex((wish) => wish.fate === fate)
+    if (index >= 0) return { wish: left.splice(index, 1)[0]!, at }
+  }
+  const wish = left.shift()
+  return wish === undefined ? { at: home } : { wish, at: home }
+}
+
+const expectedStatus = ({ fate }: Wish): number =>
+  fate === 'refused' ? 400 : fate === 'lost' ? 504 : 200
+
+const foundNobody = ['ConnectionRefused', 'ECONNREFUSED']
+
+/** The id it was given, if any. A create that found nobody may be sent later. */
+async function createOne(
+  { load }: Storm,
+  url: string,
+  wish: Wish,
+): Promise<string | 'not sent' | 'unanswered' | undefined> {
+  load.asked.set(wish.prompt, wish)
   try {
-    const response = await ask(`${url}/v1/videos/${id}`)
-    if (response.status !== 200) return
-    const { status } = (await response.json()) as { status: string }
+    const response = await create(url, wish)
+    const text = await response.text()
+    if (response.status === 200 && expectedStatus(wish) === 200) {
+      const id = idIn(wish.dialect, text)
+      load.created.set(id, wish)
+      return id
+    }
+    if (isStarting(response)) return 'not sent'
+    if (response.status !== expectedStatus(wish)) {
+      load.strange.push(`${wish.fate} ${wish.dialect} ${response.status} ${text}`)
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (foundNobody.includes(code)) return 'not sent'
+    load.unanswered.push(wish)
+    return 'unanswered'
+  }
+  return undefined
+}
+
+/** A gateway that is not ready yet says so. */
+const isStarting = ({ status }: Response): boolean => status === 503
+
+async function cancelOne({ load, random }: Storm, home: Home, id: string): Promise<void> {
+  const { least, most } = cancelAfterMs
+  await Bun.sleep(least + random() * (most - least))
+  await home.lives.after(home.lives.killed())
+  try {
+    const dialect = random() < 0.5 ? 'videos' : 'arkvendor'
+    const response = await cancel(home.url, dialect, id)
+    const text = await response.text()
+    if (response.ok) load.cancels++
+    else if (!isStarting(response) && response.status !== 409) {
+      load.strange.push(`cancel ${response.status} ${text}`)
+    }
+  } catch {
+    // The gateway died under it, or was not there. It is not asked again: a second time would put away what the first has ended.
+  }
+}
+
+async function lookAround(storm: Storm, over: () => boolean): Promise<void> {
+  const { homes, load, random } = storm
+  while (!over()) {
+    const ids = [...load.created.keys()]
+    if (ids.length > 0) {
+      const dialect = oneOf(readDialects, random)
+      await lookAtOne(load, oneOf(homes, random).url, dialect, oneOf(ids, random))
+    }
+    await Bun.sleep(lookPauseMs)
+  }
+}
+
+export async function lookAtOne(
+  load: TaskLoad,
+  url: string,
+  dialect: ReadDialect,
+  id: string,
+): Promise<void> {
+  const wasOver = load.ends.has(id)
+  try {
+    const response = await look(url, dialect, id)
+    const text = await response.text()
+    if (isStarting(response)) return
+    if (response.status !== 200) {
+      load.strange.push(`look ${dialect} ${id} ${response.status} ${text}`)
+      return
+    }
     load.looks++
-    if (status === 'queued' || status === 'in_progress') return
-    load.ends.set(id, (load.ends.get(id) ?? new Set()).add(status))
+    const sight = sightIn(dialect, text)
+    if (sight !== 'live' || wasOver) load.ends.set(id, (load.ends.get(id) ?? new Set()).add(sight))
   } catch {
     // As above: the next look will do.
   }
 }
 
-/** Nobody runs ahead of the killing: the creates are spread over `leastKills` lives. */
-export async function runTaskLoad(options: {
-  url: string
-  prompts: readonly string[]
-  creators: number
-  lookers: number
-  leastKills: number
-  lives: Lives
-  random: () => number
-}): Promise<TaskLoad> {
-  const { url, prompts, leastKills, lives, random } = options
-  const load: TaskLoad = {
-    created: new Map(),
-    unanswered: 0,
-    refusals: [],
-    looks: 0,
-    ends: new Map(),
+async function keepCalling(
+  { homes, load, random }: Storm,
+  name: string,
+  over: () => boolean,
+): Promise<void> {
+  for (let number = 0; !over(); number++) {
+    const { url, lives } = oneOf(homes, random)
+    await Promise.race([lives.after(lives.killed()), Bun.sleep(1_000)])
+    load.calls.push(await issue(url, `${name}-${number}`, pickKind(random)))
+    await Bun.sleep(random() * callPauseMs)
   }
-  let issued = 0
-  let over = false
-  const creator = async () => {
-    while (issued < prompts.length) {
-      const killed = lives.killed()
-      if (issued >= Math.ceil((prompts.length * (killed + 1)) / (leastKills + 1))) {
-        await lives.after(killed + 1)
-        continue
-      }
-      const prompt = prompts[issued++]!
-      await Bun.sleep(random() * createPauseMs)
-      await lives.after(lives.killed())
-      await createOne(url, prompt, load)
-    }
-  }
-  const looker = async () => {
-    while (!over) {
-      const ids = [...load.created.keys()]
-      const id = ids[Math.floor(random() * ids.length)]
-      if (id !== undefined) await lookAtOne(url, id, load)
-      await Bun.sleep(lookPauseMs)
-    }
-  }
-  const lookers = Array.from({ length: options.lookers }, looker)
-  await Promise.all(Array.from({ length: options.creators }, creator))
-  over = true
-  await Promise.all(lookers)
-  return load
 }

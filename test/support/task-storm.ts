@@ -1,0 +1,177 @@
+// The task storm: gateways that keep dying on one store while tasks in every dialect go through
+// them, and then the quiet in which everything has to end. Judges nothing.
+import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { Sandbox } from '../../sandbox/server.ts'
+import type { ListedTask } from '../../sandbox/tasks.ts'
+import { loggedCalls } from '../../sandbox/testing.ts'
+import type { CrashAt, CrashPoint } from '../../src/lib/crash-point.ts'
+import type { Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway, tempDir } from './gateway.ts'
+import { plannedEvery, startKilling } from './killing.ts'
+import { seeded } from './seeded.ts'
+import { isOver, readTaskLedger, readTasks, type TaskEntry, type TaskRow } from './task-books.ts'
+import { readDialects } from './task-dialects.ts'
+import { lookAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
+import { drawWishes, neededFor } from './task-wishes.ts'
+
+export interface StormPlan {
+  place: Place
+  sandbox: Sandbox
+  gateways: number
+  /** Results are copied to the data directory. */
+  keepsMedia: boolean
+  tasks: number
+  randomKills: number
+  points: readonly CrashPoint[]
+  /** Points that are passed only when there is nothing else to do. */
+  quietPoints: readonly CrashPoint[]
+  seed: number
+}
+
+export interface Aftermath {
+  load: TaskLoad
+  randomKills: number
+  struck: readonly CrashPoint[]
+  missed: readonly CrashPoint[]
+  rows: readonly TaskRow[]
+  entries: readonly TaskEntry[]
+  /** The upstream's own account: every task by its id, and every call. */
+  truth: ReadonlyMap<string, ListedTask>
+  upstreamCalls: readonly LoggedCall[]
+  fresh: readonly TestGateway[]
+  stormSeconds: number
+  quietSeconds: number
+}
+
+export const openingBalance = '20000.00'
+/** Leases of the dead run out, and doubts take their time; then whatever lives on is a failure. */
+const longestQuietMs = 90_000
+/** Credit that nobody spends goes back long before this. */
+const longestIdleMs = 20_000
+const quietPauseMs = 500
+const looksAtOnce = 8
+
+const configFor = ({ sandbox, keepsMedia }: StormPlan) => `
+accounts: [{ name: acme, balance: "${openingBalance}" }]
+tokens: [{ account: acme, name: test, token: ${apiToken} }]
+tasks: { unknown_for: 4s, lost_after: 4s, lifetime: 10m }
+${keepsMedia ? 'media: { keep: data, budget: 1GB }' : ''}
+channels:
+  - name: upstream
+    keys: [sk-upstream-0123456789, sk-upstream-9876543210]
+    protocols: ${JSON.stringify(sandbox.protocols)}
+    models: { vfa-2.7-t2v: "*", vidmodel-1-0-pro: "*", vendorg-video-1: "*", txta-plus: "*" }
+`
+
+async function freePort(): Promise<number> {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = server
+  await server.stop(true)
+  return port!
+}
+
+/** Always at the same address, on the same store; several share nothing else. */
+async function prepareGateway(plan: StormPlan) {
+  const port = await freePort()
+  const { databaseUrl } = plan.place.options
+  const dataDir = databaseUrl === undefined ? plan.place.options.dataDir : tempDir()
+  const env = {
+    GATEWAY_EGRESS_ALLOW: '127.0.0.0/8',
+    GATEWAY_MASTER_KEY: '0123456789abcdef'.repeat(4),
+    ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
+  }
+  const config = configFor(plan)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    start: (more: Record<string, string> = {}) =>
+      startGateway({ config, dataDir, port, env: { ...env, ...more } }),
+  }
+}
+
+/** What is passed often is not always struck the first time. */
+const crashAt = (point: CrashPoint, random: () => number): CrashAt => ({
+  point,
+  time: point.startsWith('task-') && !neededFor[point] ? 1 + Math.floor(random() * 3) : 1,
+})
+
+export async function runStorm(plan: StormPlan): Promise<Aftermath> {
+  const random = seeded(plan.seed)
+  const beganMs = performance.now()
+  const wishes = drawWishes(plan.tasks, random)
+  const crashes = plan.points.map((point) => crashAt(point, random))
+  const prepared = []
+  for (let i = 0; i < plan.gateways; i++) prepared.push(await prepareGateway(plan))
+  const homes = prepared.map(({ url, start }) => ({
+    url,
+    lives: startKilling(start, random, { plan: crashes, stretch: Math.max(2, plan.gateways) }),
+  }))
+  const broken = Promise.race(homes.map(({ lives }) => lives.broken))
+  // The last point must not find everybody gone.
+  const lives = Math.max(plan.randomKills, plannedEvery * plan.points.length) + plan.points.length
+  const load = await Promise.race([runTaskLoad({ homes, wishes, lives, random }), broken])
+  const killed = () => homes.reduce((sum, home) => sum + home.lives.random(), 0)
+  while (crashes.length > 0 || killed() < plan.randomKills) {
+    await Promise.race([Bun.sleep(quietPauseMs), broken])
+  }
+  await Promise.all(homes.map((home) => home.lives.end()))
+  const stormSeconds = (performance.now() - beganMs) / 1000
+  const [first, ...others] = prepared
+  const opened = Promise.all(others.map(({ start }) => start()))
+  const quiet = await dieInQuiet(plan.quietPoints, first!.start)
+  const fresh = [await first!.start(), ...(await opened)]
+  const rows = await untilOver(fresh[0]!)
+  await lookAtAll(load, fresh, rows)
+  const listed = await fetch(`${plan.sandbox.url}/_sandbox/tasks`)
+  const { tasks } = (await listed.json()) as { tasks: ListedTask[] }
+  return {
+    load,
+    randomKills: killed(),
+    struck: [...homes.flatMap((home) => home.lives.struck), ...quiet],
+    missed: homes.flatMap((home) => home.lives.missed),
+    rows,
+    entries: await readTaskLedger(fresh[0]!),
+    truth: new Map(tasks.map((task) => [task.id, task])),
+    upstreamCalls: await loggedCalls(plan.sandbox),
+    fresh,
+    stormSeconds,
+    quietSeconds: (performance.now() - beganMs) / 1000 - stormSeconds,
+  }
+}
+
+/** One call each, and then nothing, until it dies by itself; gives the points where that happened. */
+async function dieInQuiet(
+  points: readonly CrashPoint[],
+  start: (env: Record<string, string>) => Promise<TestGateway>,
+): Promise<CrashPoint[]> {
+  const struck: CrashPoint[] = []
+  for (const point of points) {
+    const gateway = await start({ GATEWAY_CRASH_AT: point })
+    await gateway.chat('the last one for now').then((response) => response.text())
+    await Promise.race([gateway.exited, Bun.sleep(longestIdleMs)])
+    if (gateway.hasExited()) struck.push(point)
+    await gateway.stop('SIGKILL')
+  }
+  return struck
+}
+
+async function untilOver(gateway: TestGateway): Promise<TaskRow[]> {
+  const untilMs = Date.now() + longestQuietMs
+  let rows = await readTasks(gateway)
+  while (!rows.every(isOver) && Date.now() < untilMs) {
+    await Bun.sleep(quietPauseMs)
+    rows = await readTasks(gateway)
+  }
+  return rows
+}
+
+/** Every task in every dialect, at any of the gateways. */
+async function lookAtAll(load: TaskLoad, fresh: readonly TestGateway[], rows: readonly TaskRow[]) {
+  const looks = rows.flatMap(({ id }) => readDialects.map((dialect) => ({ id, dialect })))
+  const looker = async (first: number) => {
+    for (let i = first; i < looks.length; i += looksAtOnce) {
+      const { id, dialect } = looks[i]!
+      await lookAtOne(load, fresh[i % fresh.length]!.url, dialect, id)
+    }
+  }
+  await Promise.all(Array.from({ length: looksAtOnce }, (_, first) => looker(first)))
+}

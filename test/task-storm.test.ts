@@ -1,0 +1,213 @@
+// The same promise for tasks: whenever a gateway dies, no task is lost or made twice, what succeeded
+// is charged exactly once, everything else is free, and the first end is the end, in every dialect.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Sandbox, startSandbox } from '../sandbox/server.ts'
+import { type CrashPoint, crashPoints } from '../src/lib/crash-point.ts'
+import { parseNanos } from '../src/lib/decimal.ts'
+import type { Engine } from '../src/store/schema.ts'
+import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
+import { readAccount, sumOf } from './support/books.ts'
+import { apiToken } from './support/gateway.ts'
+import { testSeed } from './support/seeded.ts'
+import { isOver } from './support/task-books.ts'
+import { type Aftermath, openingBalance, runStorm } from './support/task-storm.ts'
+import { amounts, type Fate } from './support/task-wishes.ts'
+
+const tasks = 1_000
+const randomKills = 40
+/** Long enough for other things to happen to a task while it is looked at. */
+const lookMs = 250
+const caseLimitMs = 400_000
+
+if (!engines.includes('postgres')) {
+  console.error('left out: task storm on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+/** Points that no gateway of a storm comes by, and why. */
+const elsewhere: Readonly<Record<Engine, Partial<Record<CrashPoint, string>>>> = {
+  sqlite: {
+    'purse-drawn': 'one gateway has the whole balance in its hands',
+    'purse-returned': 'as above',
+  },
+  postgres: { 'media-copied': 'results are kept in the storm on SQLite', 'media-kept': 'as above' },
+}
+
+/** An upstream may call a task by a path; its last part is the id. */
+const lastPart = (name: string) => name.slice(name.lastIndexOf('/') + 1)
+
+/** As many as a person reads. */
+const few = <T>(list: readonly T[]) => list.slice(0, 5)
+
+const pointsOn = (engine: Engine) =>
+  crashPoints.filter((point) => elsewhere[engine][point] === undefined)
+
+/** These come by only when nobody asks for anything. */
+const quietPoints: readonly CrashPoint[] = ['purse-returned']
+const isQuiet = (point: CrashPoint) => quietPoints.includes(point)
+
+const gatewaysOn: Readonly<Record<Engine, number>> = { sqlite: 1, postgres: 3 }
+
+describe.each([...engines])('after a storm of tasks and kills, on %s,', (engine) => {
+  let place: Place
+  let sandbox: Sandbox
+  let after: Aftermath
+
+  beforeAll(async () => {
+    place = await newPlace(engine)
+    sandbox = startSandbox({ taskSeconds: 1, lookMs })
+    const seed = testSeed()
+    const gateways = gatewaysOn[engine]
+    const all = pointsOn(engine)
+    after = await runStorm({
+      place,
+      sandbox,
+      gateways,
+      keepsMedia: engine === 'sqlite',
+      tasks,
+      randomKills,
+      points: all.filter((point) => !isQuiet(point)),
+      quietPoints: all.filter(isQuiet),
+      seed,
+    })
+    const { load, truth } = after
+    console.error(
+      `task storm on ${engine}: seed ${seed}, ${gateways} gateways, ${after.randomKills} kills, ` +
+        `${after.struck.length} deaths at points, ${after.rows.length} tasks, ` +
+        `${load.created.size} answered, ${load.unanswered.length} unanswered, ` +
+        `${truth.size} upstream, ${load.looks} looks, ${load.cancels} cancels, ` +
+        `${load.calls.length} calls, ${after.stormSeconds.toFixed(1)} s of storm, ` +
+        `${after.quietSeconds.toFixed(1)} s of quiet`,
+    )
+  }, caseLimitMs)
+
+  afterAll(async () => {
+    await Promise.all(after?.fresh.map((gateway) => gateway.stop()) ?? [])
+    await sandbox.stop()
+    await place.remove()
+  })
+
+  const fateOf = (prompt: string): Fate => after.load.asked.get(prompt)!.fate
+
+  test('there were enough tasks and kills to mean something', () => {
+    const { load, rows } = after
+    expect(after.randomKills).toBeGreaterThanOrEqual(randomKills)
+    expect(rows.length).toBeGreaterThanOrEqual(tasks)
+    expect(load.created.size).toBeGreaterThan(tasks * 0.9)
+    expect(load.unanswered.length).toBeGreaterThan(0)
+    expect(load.looks).toBeGreaterThan(tasks)
+    expect(load.cancels).toBeGreaterThan(0)
+    expect(few(load.strange)).toEqual([])
+    const states = new Set(rows.map(({ state }) => state))
+    expect([...states].toSorted()).toEqual(['cancelled', 'failed', 'succeeded'])
+  })
+
+  test('a gateway died at every named point', () => {
+    expect(after.missed).toEqual([])
+    expect(after.struck.toSorted()).toEqual(pointsOn(engine).toSorted())
+  })
+
+  test('every task has ended, and those that a caller was told of are there', () => {
+    expect(few(after.rows.filter((row) => !isOver(row)))).toEqual([])
+    const rows = new Map(after.rows.map((row) => [row.id, row.request.prompt]))
+    const wrong = [...after.load.created].filter(([id, { prompt }]) => rows.get(id) !== prompt)
+    expect(few(wrong)).toEqual([])
+  })
+
+  test('no task was made twice, neither here nor upstream', () => {
+    const { rows, truth } = after
+    const known = rows.flatMap(({ upstream_id }) =>
+      upstream_id === null ? [] : lastPart(upstream_id),
+    )
+    expect(new Set(known).size).toBe(known.length)
+    expect(few(known.filter((id) => !truth.has(id)))).toEqual([])
+    const prompts = rows.map(({ request }) => request.prompt)
+    expect(new Set(prompts).size).toBe(rows.length)
+    expect(few(prompts.filter((prompt) => !after.load.asked.has(prompt)))).toEqual([])
+    // What the upstream has and no row names came from creates whose answer nobody heard.
+    expect(truth.size - known.length).toBeLessThanOrEqual(rows.length - known.length)
+  })
+
+  test('no create went to the upstream twice', () => {
+    // The name of a call begins with the checksum of its body; a look has none.
+    const bodies = after.upstreamCalls
+      .filter(({ protocol }) => ['vf', 'arkvendor', 'vendorg'].includes(protocol ?? ''))
+      .map(({ id, protocol }) => `${protocol} ${id.split('-')[1]}`)
+      .filter((body) => !body.endsWith(' 00000000'))
+    expect(bodies.length).toBeGreaterThanOrEqual(tasks)
+    expect(few(bodies.filter((body, i) => bodies.indexOf(body) !== i))).toEqual([])
+  })
+
+  test('tasks ended as their upstream meant them to', () => {
+    const wrong = after.rows.filter(({ state, upstream_id, request: { prompt } }) => {
+      const fate = fateOf(prompt)
+      // Which of its two ends was seen first is chance.
+      if (fate === 'flips') return state === 'cancelled'
+      if (fate === 'vanishes' || upstream_id === null) return state !== 'failed'
+      return after.truth.get(lastPart(upstream_id))!.state !== state
+    })
+    expect(few(wrong)).toEqual([])
+  })
+
+  test('no caller ever saw an end change, whichever the dialect', () => {
+    const rows = new Map(after.rows.map(({ id, state }) => [id, state]))
+    const wrong = [...after.load.ends].filter(
+      ([id, ends]) => ends.size !== 1 || !ends.has(rows.get(id) as 'failed'),
+    )
+    expect(few(wrong)).toEqual([])
+    expect(after.load.ends.size).toBe(after.rows.length)
+  })
+
+  test('what succeeded is charged exactly once and everything else is free', () => {
+    const bookedFor = Map.groupBy(after.entries, ({ task_id }) => task_id)
+    const wrong = after.rows.filter((row) => {
+      const { hold, charge } = amounts[row.model]!
+      const expected = [`hold -${hold}`, `release ${hold}`]
+      if (row.state === 'succeeded') expected.push(`charge -${charge}`)
+      const booked = (bookedFor.get(row.id) ?? []).map(({ kind, amount }) => `${kind} ${amount}`)
+      const same = booked.toSorted().join() === expected.toSorted().join()
+      return !same || row.charge !== (row.state === 'succeeded' ? charge : '0.00')
+    })
+    expect(few(wrong)).toEqual([])
+    const ids = new Set<string | null>([null, ...after.rows.map(({ id }) => id)])
+    expect(few([...bookedFor.keys()].filter((id) => !ids.has(id)))).toEqual([])
+  })
+
+  test('text calls on the same account are charged once when they ended, else never', () => {
+    const { calls } = after.load
+    const charges = after.entries.filter(({ kind, task_id }) => kind === 'charge' && !task_id)
+    const charged = new Set(charges.map(({ request_id }) => request_id))
+    expect(charged.size).toBe(charges.length)
+    const ended = calls.filter((call) => call.ended)
+    expect(ended.length).toBeGreaterThan(20)
+    expect(few(ended.filter(({ requestId }) => !charged.has(requestId!)))).toEqual([])
+    const hopeless = calls.filter(({ kind }) => !kind.canEnd)
+    expect(few(hopeless.filter(({ requestId }) => charged.has(requestId ?? '')))).toEqual([])
+  })
+
+  test('the books balance to the last digit, and nothing is held', async () => {
+    const charges = after.entries.filter(({ kind }) => kind === 'charge')
+    const balance = parseNanos(openingBalance)! + sumOf(charges)
+    for (const gateway of after.fresh) {
+      const account = await readAccount(gateway)
+      expect([parseNanos(account.balance), account.held]).toEqual([balance, '0.00'])
+      expect(account.available).toBe(account.balance)
+    }
+    expect(sumOf(after.entries)).toBe(balance)
+    const { body } = await after.fresh[0]!.admin('POST', '/audit')
+    expect(body).toMatchObject({ ok: true, problems: [] })
+  })
+
+  test('what succeeded can be downloaded at every gateway', async () => {
+    const { id } = after.rows.find(({ state }) => state === 'succeeded')!
+    for (const { url } of after.fresh) {
+      const headers = { authorization: `Bearer ${apiToken}` }
+      const film = await fetch(`${url}/v1/videos/${id}/content`, { headers })
+      const start = Buffer.from(await film.arrayBuffer()).toString('latin1', 4, 8)
+      expect([film.status, start]).toEqual([200, 'ftyp'])
+    }
+  })
+
+  test('every gateway ends as it should', async () => {
+    for (const gateway of after.fresh) expect(await gateway.stop()).toBe(0)
+  })
+})
