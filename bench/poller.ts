@@ -2,7 +2,7 @@
 // long it takes to start with very many of them. Refuses to know how the poller works.
 
 import { join } from 'node:path'
-import type { Task } from '../src/contract/task.ts'
+import type { VideoTask } from '../src/contract/task.ts'
 import { createHttpClient } from '../src/lib/http-client.ts'
 import { newId } from '../src/lib/ids.ts'
 import { findAccount } from '../src/store/accounts.ts'
@@ -240,7 +240,8 @@ async function insertRows(openRows: Scene['openRows'], rows: number): Promise<vo
   await store.close()
 }
 
-const rowInFlight = (i: number, nowMs: number, accountId: string): Task => ({
+const rowInFlight = (i: number, nowMs: number, accountId: string): VideoTask => ({
+  kind: 'video',
   id: newId('video', nowMs + i),
   accountId,
   tokenId: 'tok_bench',

@@ -1,7 +1,7 @@
 // What an administrator sees of tasks and may do to them, on every engine there is. The rows are
 // real, and so is the little upstream that is asked to cancel.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Task } from '../contract/task.ts'
+import type { VideoTask } from '../contract/task.ts'
 import { refresh } from '../engine/refresh.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newExchange } from '../http/exchange.ts'
@@ -53,7 +53,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
     return { status: answer.status, body: (await answer.json()) as Fields }
   }
 
-  const add = (more: Partial<Task>) =>
+  const add = (more: Partial<VideoTask>) =>
     it.engine.store.tx((tx) => insertTask(tx, { ...aTask, accountId, tokenId, ...more }))
 
   const ids = async (query: string) =>
@@ -63,6 +63,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
     const { status, body } = await ask('GET', '/tasks/video_2')
     expect(status).toBe(200)
     expect(body as object).toEqual({
+      kind: 'video',
       id: 'video_2',
       account_id: accountId,
       account: 'acme',
@@ -220,7 +221,8 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
   })
 })
 
-const aTask: Task = {
+const aTask: VideoTask = {
+  kind: 'video',
   id: 'video_0',
   accountId: 'acc_1',
   tokenId: 'tok_1',
@@ -247,7 +249,7 @@ const aTask: Task = {
   hidden: false,
 }
 
-const finished: Partial<Task> = {
+const finished: Partial<VideoTask> = {
   id: 'video_2',
   upstreamId: 'up-2',
   state: 'succeeded',

@@ -4,7 +4,7 @@ import { type Interface, interfaces } from '../contract/catalog.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { type Task, type TaskError, type TaskState, taskStates } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
-import { cancelTaskAsAdmin } from '../engine/tasks/cancel-task.ts'
+import { cancelTask } from '../engine/tasks/cancel-task.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Page } from '../store/index.ts'
@@ -48,7 +48,7 @@ export const tasks: Resource = (app, deps) => {
     route(async ({ id }, x) => {
       const task = await findTaskRow(store.read, id)
       if (task === undefined) return notFound('task', id)
-      const cancelled = await cancelTaskAsAdmin(engine, task)
+      const cancelled = await cancelTask(engine, task)
       if (cancelled instanceof Refusal) return cancelled
       if (task.state !== 'cancelled') {
         // The upstream had to be asked in between, so the note cannot share the transaction.
@@ -105,7 +105,9 @@ const viewOne = async (engine: Engine, task: Task): Promise<object> =>
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))
 
 const view = (task: Task, account: string | undefined) => ({
+  kind: task.kind,
   id: task.id,
+  ...(task.externalId !== undefined && { external_id: task.externalId }),
   account_id: task.accountId,
   account: account ?? null,
   token_id: task.tokenId,
@@ -145,17 +147,18 @@ const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
 })
 
 /** Media as numbers: a picture may be megabytes of text. */
-const requestView = ({ prompt, seconds, resolution, ratio, seed, media }: Task['request']) => ({
+const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
   prompt,
-  seconds,
-  resolution,
-  ratio: ratio ?? null,
+  ...('seconds' in rest
+    ? { seconds: rest.seconds, resolution: rest.resolution, ratio: rest.ratio ?? null }
+    : { count: rest.count, size: rest.size ?? null }),
   seed: seed ?? null,
   images: media.filter(({ kind }) => kind === 'image').length,
   videos: media.filter(({ kind }) => kind === 'video').length,
 })
 
-const usageView = ({ outputSeconds, videoTokens }: NonNullable<Task['usage']>) => ({
+const usageView = ({ outputSeconds, videoTokens, pictures }: NonNullable<Task['usage']>) => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
+  ...(pictures !== undefined && { pictures }),
 })

@@ -62,6 +62,12 @@ export function chargeSeconds(
   return (thousandths * perSecond + 500n) / 1000n
 }
 
+/** Delivered pictures. Undefined: the price is by another unit. */
+export function chargeImages(terms: PriceTerms, pictures: number): bigint | undefined {
+  ensure(Number.isSafeInteger(pictures) && pictures >= 0, 'pictures are whole and never negative')
+  return terms.unit === 'image' ? BigInt(pictures) * terms.perImageNanos : undefined
+}
+
 /** Video tokens as the upstream counts them. Undefined: the price is by another unit. */
 export function chargeVideoTokens(terms: PriceTerms, tokens: number): bigint | undefined {
   ensure(Number.isSafeInteger(tokens) && tokens >= 0, 'tokens are whole and never negative')

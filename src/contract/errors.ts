@@ -53,6 +53,7 @@ export const refusals = {
   upstream_timeout: row(504, 'upstream_error'),
   upstream_task_lost: row(502, 'upstream_error', false),
   no_output: row(502, 'upstream_error', false),
+  result_download_failed: row(502, 'upstream_error'),
   no_available_channel: row(503, 'upstream_error'),
   overloaded: row(503, 'server_error'),
   internal_error: row(500, 'server_error'),

@@ -4,7 +4,7 @@
 import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
-import type { OutputMedia, VideoRequest, VideoUsage } from './task.ts'
+import type { ImageRequest, OutputMedia, TaskUsage, VideoRequest } from './task.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** An answer that has begun. */
@@ -150,6 +150,12 @@ export type Started =
       /** Tasks that the upstream made besides, for the same create. */
       otherIds?: readonly string[]
     }
+  /** It is over already: the upstream answered with what it made. */
+  | {
+      kind: 'finished'
+      report: Extract<TaskReport, { state: 'succeeded' | 'failed' }>
+      upstreamRequestId: string | undefined
+    }
   | { kind: 'refused'; error: UpstreamError }
   | { kind: 'unknown'; error: UpstreamError }
 
@@ -161,7 +167,7 @@ export type TaskReport =
       /** The upstream's word, where it is none of those that are known. */
       strangeWord?: string
     }
-  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
+  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
   | { state: 'failed'; error: UpstreamError; raw: unknown }
   | { state: 'cancelled' }
   /** The upstream does not know the task. */
@@ -173,8 +179,8 @@ export type Checked =
   | { kind: 'failed'; error: UpstreamError }
 
 /** A create of which nobody knows whether it arrived. */
-export interface LostCreate {
-  request: VideoRequest
+export interface LostCreate<Request> {
+  request: Request
   /** Between which moments an upstream may say that it was made. */
   fromMs: number
   untilMs: number
@@ -194,14 +200,15 @@ export type Found =
   /** The question failed; nothing is known. */
   | { kind: 'failed'; error: UpstreamError }
 
-export interface VideoProvider {
+/** Makes tasks of one kind and looks after them. */
+export interface TaskProvider<Request> {
   /** Exactly one create; never repeated. */
-  start(request: VideoRequest, upstream: TaskUpstream, stop: Stop): Promise<Started>
+  start(request: Request, upstream: TaskUpstream, stop: Stop): Promise<Started>
   check(upstreamId: string, upstream: TaskUpstream, stop: Stop): Promise<Checked>
   /** What its files want besides their address. Sent to the channel's own origin, nowhere else. */
   fileHeaders?(upstream: TaskUpstream): Readonly<Record<string, string>>
   /** Looks for a create that was cut off. Left out where the upstream lists nothing. */
-  find?(lost: LostCreate, upstream: TaskUpstream, stop: Stop): Promise<Found>
+  find?(lost: LostCreate<Request>, upstream: TaskUpstream, stop: Stop): Promise<Found>
   /** Left out where the upstream cannot. `refused`: too late, or it will not. */
   cancel?(
     upstreamId: string,
@@ -210,8 +217,12 @@ export interface VideoProvider {
   ): Promise<{ kind: 'cancelled' } | { kind: 'refused' | 'failed'; error: UpstreamError }>
 }
 
+export type VideoProvider = TaskProvider<VideoRequest>
+export type ImageProvider = TaskProvider<ImageRequest>
+
 export interface Provider {
   protocol: Protocol
   text?: TextProvider
   video?: VideoProvider
+  image?: ImageProvider
 }

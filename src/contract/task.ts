@@ -1,5 +1,5 @@
 // A task: work that is created, looked at later and ends on its own time. Its states and the moves
-// between them, the plain video request, and what an upstream reports. No I/O.
+// between them, the plain requests for videos and pictures, and what an upstream reports. No I/O.
 //
 //   accepted ──started──> queued ──> running ──> succeeded
 //      │  │                  └──────────┴──────> failed, cancelled
@@ -66,6 +66,22 @@ export interface VideoRequest {
   native?: { body: Readonly<Record<string, unknown>>; estimatedTokens: number }
 }
 
+/** What a caller wants drawn, in nobody's dialect. */
+export interface ImageRequest {
+  prompt: string
+  /** Pictures asked for: what is set aside for, not what is charged for. */
+  count: number
+  /** Pictures to start from, in order. */
+  media: readonly InputMedia[]
+  /** Whether those are to be changed, rather than nothing or something new drawn. */
+  isEdit: boolean
+  size?: { width: number; height: number }
+  seed?: number
+  negativePrompt?: string
+  /** A request in an upstream's own words: its body as it goes up, but for the model. */
+  native?: { path: 'generations' | 'omni-image'; body: Readonly<Record<string, unknown>> }
+}
+
 /** What came of it. */
 export interface OutputMedia {
   kind: 'video' | 'image'
@@ -74,10 +90,12 @@ export interface OutputMedia {
   expiresAtMs?: number
 }
 
-export interface VideoUsage {
+export interface TaskUsage {
   /** Seconds of finished video; never those of the input. */
   outputSeconds?: number
   videoTokens?: number
+  /** Pictures that were delivered. */
+  pictures?: number
 }
 
 export interface TaskError {
@@ -86,8 +104,26 @@ export interface TaskError {
   upstreamRequestId?: string
 }
 
+export type TaskKind = 'video' | 'image'
+
+/** Of which kind the tasks of an interface are. */
+export const kindOf = (use: Interface): TaskKind =>
+  use === 'images' || use === 'imgvendor' ? 'image' : 'video'
+
 /** The row behind every view of a task. */
-export interface Task {
+export type Task = VideoTask | ImageTask
+
+export interface VideoTask extends TaskRow {
+  kind: 'video'
+  request: VideoRequest
+}
+
+export interface ImageTask extends TaskRow {
+  kind: 'image'
+  request: ImageRequest
+}
+
+export interface TaskRow {
   id: string
   accountId: string
   tokenId: string
@@ -104,13 +140,12 @@ export interface Task {
   upstreamId?: string
   state: TaskState
   progress: number
-  request: VideoRequest
   /** Billing facts, frozen when it was admitted. */
   priceId: string
   holdNanos: bigint
   chargeNanos: bigint
   media: readonly OutputMedia[]
-  usage?: VideoUsage
+  usage?: TaskUsage
   /** As the upstream reported it. */
   reported?: unknown
   error?: TaskError
@@ -125,6 +160,12 @@ export interface Task {
   doubts: number
   /** Since when the upstream has not known it. */
   missingSinceMs?: number
+  /** The caller's own name for it, unique in its account. */
+  externalId?: string
+  /** Who is to be told of its end. */
+  callbackUrl?: string
+  /** Nobody can see its result but the connection that waits for it. */
+  unseen?: boolean
   /** Removed from the caller's sight. */
   hidden: boolean
 }

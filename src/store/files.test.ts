@@ -1,6 +1,6 @@
 // What the store promises about kept files, on every engine there is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Task } from '../contract/task.ts'
+import type { VideoTask } from '../contract/task.ts'
 import { newId } from '../lib/ids.ts'
 import {
   type Claim,
@@ -36,7 +36,8 @@ const target = (part: number, name: string, where = place): CopyTarget => ({
   name,
 })
 
-const aTask = (atMs: number, state: Task['state']): Task => ({
+const aTask = (atMs: number, state: VideoTask['state']): VideoTask => ({
+  kind: 'video',
   id: newId('video', atMs),
   accountId: 'acc_1',
   tokenId: 'tok_1',

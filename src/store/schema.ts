@@ -111,6 +111,28 @@ export interface Schema {
     fence: number
     hidden: number
     body: string
+    external_id: string | null
+  }
+  callbacks: {
+    id: string
+    task_id: string
+    account_id: string
+    url: string
+    state: 'waiting' | 'delivered' | 'given_up'
+    attempts: number
+    next_at_ms: number
+    lease_owner: string | null
+    lease_until_ms: number
+    created_at_ms: number
+    ended_at_ms: number | null
+  }
+  callback_attempts: {
+    callback_id: string
+    number: number
+    at_ms: number
+    took_ms: number
+    status: number | null
+    error: string | null
   }
   gateways: { id: string; lock_key: number; started_at_ms: number }
   purses: { account_id: string; gateway_id: string; amount_nanos: bigint }

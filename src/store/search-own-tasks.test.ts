@@ -1,11 +1,12 @@
 // A caller's own tasks by filter and page, on every engine there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Task } from '../contract/task.ts'
+import type { VideoTask } from '../contract/task.ts'
 import type { Store } from './index.ts'
 import { insertTask, type OwnTaskFilter, searchOwnTasks } from './tasks.ts'
 import { engines, newPlace, type Place } from './test-engines.ts'
 
-const taskOf = (id: string, more: Partial<Task> = {}): Task => ({
+const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({
+  kind: 'video',
   id,
   accountId: 'acc_1',
   tokenId: 'tok_1',
@@ -34,7 +35,7 @@ const taskOf = (id: string, more: Partial<Task> = {}): Task => ({
   ...more,
 })
 
-const kept: readonly Task[] = [
+const kept: readonly VideoTask[] = [
   taskOf('video_1'),
   taskOf('video_2', { state: 'running' }),
   taskOf('video_3', { model: 'other', upstreamModel: 'oth"er%_1' }),

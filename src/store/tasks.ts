@@ -2,7 +2,7 @@
 // a column; the rest lies in `body`.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface, Protocol } from '../contract/catalog.ts'
-import type { Task, TaskState } from '../contract/task.ts'
+import { kindOf, type Task, type TaskState } from '../contract/task.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
@@ -15,8 +15,9 @@ export interface LeasedTask {
   fence: number
 }
 
-export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<void> {
-  await tx
+/** False, and nothing changes, when the account has a task by its external id. */
+export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('tasks')
     .values({
       id: task.id,
@@ -27,12 +28,20 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<void> 
       model: task.model,
       protocol: task.protocol,
       created_at_ms: task.createdAtMs,
+      external_id: task.externalId ?? null,
       lease_owner: null,
       lease_until_ms: 0,
       fence: 0,
       ...changing(task),
     })
-    .execute()
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'external_id'])
+        .where('external_id', 'is not', null)
+        .doNothing(),
+    )
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
 }
 
 /** Writes the task as it is now if its row is still in such a state; false when it has moved on. */
@@ -64,13 +73,14 @@ export async function putTaskMedia(tx: Kysely<Schema>, task: Task): Promise<bool
   return numUpdatedRows === 1n
 }
 
-/** By the gateway's id or an upstream's; of one account only when one is given. */
+/** By the gateway's id, an upstream's or, within an account, the caller's own. */
 export async function findTaskRow(
   db: Kysely<Schema>,
   anyId: string,
   accountId?: string,
 ): Promise<Task | undefined> {
-  for (const column of ['id', 'upstream_id'] as const) {
+  const columns = ['id', 'upstream_id', ...(accountId === undefined ? [] : ['external_id'])]
+  for (const column of columns as ('id' | 'upstream_id' | 'external_id')[]) {
     let query = db.selectFrom('tasks').selectAll().where(column, '=', anyId)
     if (accountId !== undefined) query = query.where('account_id', '=', accountId)
     const row = await query.limit(1).executeTakeFirst()
@@ -108,7 +118,12 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
 export async function listOwnTasks(
   db: Kysely<Schema>,
   accountId: string,
-  page: { limit: number; after?: string | undefined; order: 'asc' | 'desc' },
+  page: {
+    limit: number
+    after?: string | undefined
+    order: 'asc' | 'desc'
+    interfaces?: readonly Interface[]
+  },
 ): Promise<Task[]> {
   let query = db
     .selectFrom('tasks')
@@ -117,6 +132,7 @@ export async function listOwnTasks(
     .where('hidden', '=', 0)
     .orderBy('id', page.order)
     .limit(page.limit)
+  if (page.interfaces !== undefined) query = query.where('interface', 'in', page.interfaces)
   if (page.after !== undefined) {
     query = query.where('id', page.order === 'desc' ? '<' : '>', page.after)
   }
@@ -161,7 +177,7 @@ export async function searchOwnTasks(
 /** The columns that may change, as they are now. */
 export function changing(task: Task) {
   const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
-  const { missingSinceMs } = task
+  const { missingSinceMs, callbackUrl, unseen } = task
   return {
     channel_id: task.channelId,
     channel: task.channel,
@@ -188,6 +204,8 @@ export function changing(task: Task) {
       error,
       doubts,
       missingSinceMs,
+      callbackUrl,
+      unseen,
     }),
   }
 }
@@ -203,16 +221,21 @@ type Body = Pick<
   | 'error'
   | 'doubts'
   | 'missingSinceMs'
+  | 'callbackUrl'
+  | 'unseen'
 >
 
 export function shape(row: Selectable<Schema['tasks']>): Task {
+  const use = row.interface as Interface
+  // The interface says which kind of request lies in the body.
   return {
     ...(JSON.parse(row.body) as Body),
+    kind: kindOf(use),
     id: row.id,
     accountId: row.account_id,
     tokenId: row.token_id,
     requestId: row.request_id,
-    interface: row.interface as Interface,
+    interface: use,
     model: row.model,
     protocol: row.protocol as Protocol,
     channelId: row.channel_id,
@@ -230,5 +253,6 @@ export function shape(row: Selectable<Schema['tasks']>): Task {
     nextCheckAtMs: row.next_check_at_ms,
     checks: row.checks,
     hidden: row.hidden === 1,
-  }
+    ...(row.external_id !== null && { externalId: row.external_id }),
+  } as Task
 }

@@ -1,11 +1,12 @@
 // For tests: rows of tasks.
-import type { Task } from '../contract/task.ts'
+import type { VideoTask } from '../contract/task.ts'
 import { newId } from '../lib/ids.ts'
 
 let made = 0
 
 /** Each is a millisecond younger than the one before. */
-export const aTask = (more: Partial<Task> = {}): Task => ({
+export const aTask = (more: Partial<VideoTask> = {}): VideoTask => ({
+  kind: 'video',
   id: newId('video', 1_700_000_000_000 + made++),
   accountId: 'acc_1',
   tokenId: 'tok_1',

@@ -12,7 +12,7 @@ import { afterFailureMs, learnDuration, nextCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
 import { findLost } from './find-lost.ts'
 import { patienceOf } from './patience.ts'
-import { homeOf, taskUpstream } from './task-upstream.ts'
+import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 
 /** A task the upstream calls done without a result, or does not know, is asked for again. */
 const mostEmpty = 5
@@ -23,6 +23,8 @@ const unheardFactor = 4
 export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): Promise<void> {
   const nowMs = engine.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
+  // Whoever waited for it is gone, and nobody else could see what came of it.
+  if (task.unseen === true) return end(engine, task, nobodyWaits)
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // Also what is too old is asked for once more: it may have ended while nobody looked.
   const isOld = ageMs > patienceOf(engine).lifetimeMs
@@ -33,11 +35,11 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   }
   const { route, key } = home
   const stop = new Cancellation()
-  const { video } = engine.providers.get(task.protocol) ?? {}
-  ensure(video !== undefined, `provider ${task.protocol} makes videos`)
+  const looker = lookerFor(engine, task)
+  ensure(looker !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, route, key, deadline)
-  const checked = await video.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
   crashPoint('task-looked')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
@@ -179,6 +181,11 @@ async function end(engine: Engine, task: Task, error: UpstreamError): Promise<vo
 function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {
   const body = JSON.stringify(task.request)
   return cleaned(engine, error, { body, model: task.model }, task)
+}
+
+const nobodyWaits: UpstreamError = {
+  code: 'upstream_outcome_unknown',
+  message: 'the gateway stopped while the caller waited for it',
 }
 
 const tooOld: UpstreamError = {

@@ -4,8 +4,8 @@ import { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
 import { engines, until } from '../../store/test-engines.ts'
 import { advanceTask } from './advance-task.ts'
-import { cancelTask, hideTask } from './cancel-task.ts'
-import { findTask, listTasks } from './read-task.ts'
+import { cancelVideo, hideTask } from './cancel-task.ts'
+import { findTask, listVideos } from './read-task.ts'
 import {
   anError,
   newTaskEngine,
@@ -33,7 +33,7 @@ describe.each([...engines])('cancelling on %s', (on) => {
   })
   afterEach(() => it.close())
 
-  const cancel = (id = task.id) => cancelTask(it.engine, it.token, id)
+  const cancel = (id = task.id) => cancelVideo(it.engine, it.token, id)
   const free = [
     ['hold', -holdNanos],
     ['release', holdNanos],
@@ -87,7 +87,7 @@ describe.each([...engines])('cancelling on %s', (on) => {
     it.script.start = () => ({ kind: 'unknown', error: anError() })
     it.clock.ms++
     await it.create()
-    const { id } = (await listTasks(it.engine, it.token, { limit: 1 }))[0]!
+    const { id } = (await listVideos(it.engine, it.token, { limit: 1 }))[0]!
     expect(await cancel(id)).toMatchObject({ code: 'task_not_cancellable' })
     expect(it.script.cancels).toBe(0)
   })
@@ -95,7 +95,7 @@ describe.each([...engines])('cancelling on %s', (on) => {
   test('the task of another account finds nothing', async () => {
     const other = await it.open('other', 0n)
     for (const id of [task.id, task.upstreamId!, 'video_none']) {
-      expect(await cancelTask(it.engine, other, id)).toMatchObject({ code: 'task_not_found' })
+      expect(await cancelVideo(it.engine, other, id)).toMatchObject({ code: 'task_not_found' })
       expect(await hideTask(it.engine, other, id)).toMatchObject({ code: 'task_not_found' })
     }
     expect(it.script.cancels).toBe(0)
@@ -149,9 +149,9 @@ describe.each([...engines])('cancelling on %s', (on) => {
     expect(await hide()).toMatchObject({ code: 'task_not_cancellable' })
     await finish()
     expect(await hide()).toMatchObject({ hidden: true, state: 'succeeded' })
-    expect(await findTask(it.engine, it.token, task.id)).toBeUndefined()
-    expect(await findTask(it.engine, it.token, task.upstreamId!)).toBeUndefined()
-    expect(await listTasks(it.engine, it.token, { limit: 9 })).toEqual([])
+    expect(await findTask(it.engine, it.token, task.id, 'video')).toBeUndefined()
+    expect(await findTask(it.engine, it.token, task.upstreamId!, 'video')).toBeUndefined()
+    expect(await listVideos(it.engine, it.token, { limit: 9 })).toEqual([])
     expect(await hide()).toMatchObject({ code: 'task_not_found' })
     expect(await booked()).toEqual(paid)
   })

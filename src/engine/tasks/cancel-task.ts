@@ -2,26 +2,27 @@
 // instead.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { isEnd, type Task } from '../../contract/task.ts'
+import { isEnd, type Task, type VideoTask } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
-import { homeOf, taskUpstream } from './task-upstream.ts'
+import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 import { forgetMedia } from './trim-media.ts'
 
-export async function cancelTask(
+export async function cancelVideo(
   engine: Engine,
   token: Token,
   id: string,
-): Promise<Task | Refusal> {
+): Promise<VideoTask | Refusal> {
   const task = await findOwnRow(engine, token, id)
-  return task === undefined ? notFound(id) : cancelTaskAsAdmin(engine, task)
+  if (task?.kind !== 'video') return notFound(id)
+  return (await cancelTask(engine, task)) as VideoTask | Refusal
 }
 
-export async function cancelTaskAsAdmin(engine: Engine, task: Task): Promise<Task | Refusal> {
+export async function cancelTask(engine: Engine, task: Task): Promise<Task | Refusal> {
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
   const asked = await askUpstream(engine, task)
@@ -48,7 +49,7 @@ async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefi
   }
   const home = homeOf(engine, task)
   if (home === undefined) return notCancellable('its channel is gone')
-  const cancel = engine.providers.get(task.protocol)?.video?.cancel
+  const cancel = lookerFor(engine, task)?.cancel
   if (cancel === undefined) return notCancellable('its upstream cannot cancel')
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)

@@ -2,21 +2,21 @@
 // second finds the hold already ended and changes nothing.
 import type { TaskSettlement } from '../../billing/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
-import type { OutputMedia, Task, VideoUsage } from '../../contract/task.ts'
+import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { parseJson } from '../../lib/json.ts'
 import { trimmed } from '../../lib/trim-json.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { settlementFor } from './video-charge.ts'
+import { settlementFor } from './task-charge.ts'
 
 /** As deep as providers read. */
 const deepestReport = 64
 const dayMs = 24 * 3_600_000
 
 export type TaskEnd =
-  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: VideoUsage; raw: unknown }
+  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
   | {
       state: 'failed'
       error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
@@ -27,7 +27,7 @@ export type TaskEnd =
 /** The task as it ended; undefined when somebody else had ended it. */
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
-  const charge = end.state === 'succeeded' ? settlementOf(engine, task, end.usage) : undefined
+  const charge = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
   const told = withoutSecrets(engine, end)
   let ended: Task | undefined
   const first = await engine.ledger.endTask(
@@ -84,17 +84,22 @@ function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
   return { ...end, raw: 'value' in parsed ? parsed.value : undefined }
 }
 
-function settlementOf(engine: Engine, task: Task, usage: VideoUsage): TaskSettlement {
+function settlementOf(
+  engine: Engine,
+  task: Task,
+  { usage, media }: Extract<TaskEnd, { state: 'succeeded' }>,
+): TaskSettlement {
   const price = engine.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
-  return settlementFor(price.terms, task, sane(usage))
+  const pictures = media.filter(({ kind }) => kind === 'image').length
+  return settlementFor(price.terms, task, { ...sane(usage), pictures })
 }
 
 /** Nonsense counts as not reported: it must not keep the task from ending. */
-function sane({ outputSeconds, videoTokens }: VideoUsage): VideoUsage {
+function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
   const isCount = (count: number | undefined) => count !== undefined && count >= 0
   return {
     ...(isCount(outputSeconds) && { outputSeconds }),
     ...(isCount(videoTokens) && { videoTokens }),
-  } as VideoUsage
+  } as TaskUsage
 }

@@ -1,10 +1,11 @@
 // What becomes of a task whose create was cut off, by what its upstream has of it.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Found, LostCreate } from '../../contract/provider.ts'
-import type { Task } from '../../contract/task.ts'
+import type { Task, VideoRequest } from '../../contract/task.ts'
 import { engines } from '../../store/test-engines.ts'
-import { cancelTaskAsAdmin } from './cancel-task.ts'
+import { cancelTask } from './cancel-task.ts'
 import {
   anError,
   newTaskEngine,
@@ -75,7 +76,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
 
   test('is looked for by what is known of it', async () => {
     const { id, createdAtMs } = await lose()
-    const asked: LostCreate[] = []
+    const asked: LostCreate<VideoRequest>[] = []
     it.script.find = (lost) => {
       asked.push(lost)
       return found('marker')
@@ -181,7 +182,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
   })
 
   test('cannot be cancelled, and says why', async () => {
-    const refusal = (await cancelTaskAsAdmin(it.engine, await lose())) as Refusal
+    const refusal = (await cancelTask(it.engine, await lose())) as Refusal
     expect(refusal).toBeInstanceOf(Refusal)
     expect(refusal.code).toBe('task_not_cancellable')
     expect(refusal.message).toContain('nobody knows yet whether its upstream has it')

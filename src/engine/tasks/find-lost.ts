@@ -1,6 +1,6 @@
 // A task whose create was cut off: its upstream is asked whether it has it, again and again for a
 // while. It is never sent again. Found, it goes on like any other; not found, it ends free.
-import type { Found, LostCreate } from '../../contract/provider.ts'
+import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
@@ -20,13 +20,12 @@ const idsAtOnce = 500
 export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
 
 export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
-  const search = engine.providers.get(task.protocol)?.video?.find
+  const search = finderFor(engine, task)
   if (search === undefined) return 'impossible'
   const home = homeOf(engine, task)
   if (home === undefined) return 'unheard'
   const { route, key } = home
-  const lost: LostCreate = {
-    request: task.request,
+  const lost: Where = {
     fromMs: task.createdAtMs - skewMs,
     untilMs: task.createdAtMs + route.channel.timeouts.firstByteMs + skewMs,
     unclaimed: (upstreamIds) => unclaimed(engine, task, upstreamIds),
@@ -40,6 +39,19 @@ export async function findLost(engine: Engine, task: Task, fence: number): Promi
   const upstreamId = await theOne(engine, task, found)
   if (upstreamId === undefined) return 'none'
   return adopt(engine, task, fence, upstreamId, found.upstreamModel)
+}
+
+type Where = Omit<LostCreate<never>, 'request'>
+type Finder = (lost: Where, upstream: TaskUpstream, stop: Cancellation) => Promise<Found>
+
+function finderFor({ providers }: Engine, task: Task): Finder | undefined {
+  const provider = providers.get(task.protocol)
+  if (task.kind === 'video') {
+    const [find, { request }] = [provider?.video?.find, task]
+    return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
+  }
+  const [find, { request }] = [provider?.image?.find, task]
+  return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
 }
 
 async function unclaimed(

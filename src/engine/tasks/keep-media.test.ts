@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OutputMedia, Task } from '../../contract/task.ts'
+import type { OutputMedia, VideoTask } from '../../contract/task.ts'
 import { newId } from '../../lib/ids.ts'
 import { openDirectory } from '../../media/directory.ts'
 import { findKeptFiles, oldMarks } from '../../store/files.ts'
@@ -66,9 +66,10 @@ describe.each([...engines])('results on %s', (on) => {
   const video = (): OutputMedia => ({ kind: 'video', url: urlOf('v.mp4') })
   const frame = (): OutputMedia => ({ kind: 'image', url: urlOf('f.png') })
 
-  async function succeeded(media: OutputMedia[] = [video()], more: Partial<Task> = {}) {
+  async function succeeded(media: OutputMedia[] = [video()], more: Partial<VideoTask> = {}) {
     const { ms } = base.clock
-    const task: Task = {
+    const task: VideoTask = {
+      kind: 'video',
       id: newId('video', ms),
       accountId: 'acc_1',
       tokenId: 'tok_1',
@@ -99,9 +100,9 @@ describe.each([...engines])('results on %s', (on) => {
     await engine.store.tx((tx) => insertTask(tx, task))
     return task
   }
-  const copy = (task: Task, stop = new AbortController().signal) =>
+  const copy = (task: VideoTask, stop = new AbortController().signal) =>
     copyTask(engine, keeper, task.id, stop)
-  const keptOf = (task: Task) => findKeptFiles(engine.store.read, [task.id])
+  const keptOf = (task: VideoTask) => findKeptFiles(engine.store.read, [task.id])
   const files = () => readdirSync(dir).filter((name) => name !== '.place')
 
   test('every output is copied, as the kind of file it is', async () => {
@@ -258,7 +259,7 @@ describe.each([...engines])('results on %s', (on) => {
 
   test('the oldest go until the rest fits', async () => {
     use({ budgetBytes: 12_000 })
-    const tasks: Task[] = []
+    const tasks: VideoTask[] = []
     for (let made = 0; made < 4; made++) {
       tasks.push(await succeeded())
       base.clock.ms += 1
@@ -297,7 +298,7 @@ describe.each([...engines])('results on %s', (on) => {
       return new Response(film)
     }
     const old = await succeeded([video()], { id: newId('video', base.clock.ms - 4 * dayMs) })
-    const tasks: Task[] = []
+    const tasks: VideoTask[] = []
     for (let made = 0; made < 12; made++) tasks.push(await succeeded())
     await keeper.start(engine)
     await until(() => files().length === 12)

@@ -12,7 +12,7 @@ import {
 import type { Engine } from '../engine.ts'
 import { openKept } from './kept-media.ts'
 import { refreshMedia } from './refresh-media.ts'
-import { homeOf, taskUpstream } from './task-upstream.ts'
+import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 
 /** What the caller wants of it. */
 export interface ContentWish {
@@ -203,12 +203,12 @@ export interface Way {
 export function wayTo(engine: Engine, task: Task, url: string): Way {
   const rules = rulesFor(engine, task)
   const home = homeOf(engine, task)
-  const { video } = engine.providers.get(task.protocol) ?? {}
-  if (home === undefined || video?.fileHeaders === undefined) return { rules }
+  const looker = lookerFor(engine, task)
+  if (home === undefined || looker?.fileHeaders === undefined) return { rules }
   const { route, key } = home
   if (URL.parse(url)?.origin !== new URL(route.baseUrl).origin) return { rules }
   const upstream = taskUpstream(engine, task, route, key, { touch() {} })
-  return { rules, credentials: video.fileHeaders(upstream) }
+  return { rules, credentials: looker.fileHeaders(upstream) }
 }
 
 /** The sandbox runs on this machine; everybody else must be public or allowed. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Checked } from '../../contract/provider.ts'
-import type { Task } from '../../contract/task.ts'
+import type { Task, TaskRow } from '../../contract/task.ts'
 import { newId } from '../../lib/ids.ts'
 import { insertTask } from '../../store/tasks.ts'
 import { engines, until } from '../../store/test-engines.ts'
@@ -40,7 +40,7 @@ describe.each([...engines])('the poller on %s', (on) => {
     return engine
   }
   /** More like the first one, without the money behind it. */
-  const addAlike = (count: number, more: Partial<Task> = {}) =>
+  const addAlike = (count: number, more: Partial<TaskRow> = {}) =>
     it.engine.store.tx(async (tx) => {
       for (let i = 0; i < count; i++) {
         const ids = { id: newId('video', it.clock.ms + i), upstreamId: newId('up') }

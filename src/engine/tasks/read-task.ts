@@ -1,18 +1,21 @@
 // What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
-import type { Token } from '../../contract/catalog.ts'
-import type { Task } from '../../contract/task.ts'
+import { interfaces, type Token } from '../../contract/catalog.ts'
+import { kindOf, type Task, type TaskKind, type VideoTask } from '../../contract/task.ts'
 import { findTaskRow, listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from './kept-media.ts'
 
-/** By the gateway's id or the upstream's. A foreign task is no task. */
-export async function findTask(
+/** By the gateway's id or the upstream's. A foreign task is no task, nor is one of another kind. */
+export async function findTask<Kind extends TaskKind>(
   engine: Engine,
   token: Token,
   id: string,
-): Promise<Task | undefined> {
+  kind: Kind,
+): Promise<Extract<Task, { kind: Kind }> | undefined> {
   const task = await findOwnRow(engine, token, id)
-  return task === undefined ? undefined : (await withTrueExpiry(engine, [task]))[0]
+  if (task?.kind !== kind) return undefined
+  const [shown] = await withTrueExpiry(engine, [task])
+  return shown as Extract<Task, { kind: Kind }>
 }
 
 /** The same as it is stored, for those who will write it again. */
@@ -25,21 +28,27 @@ export async function findOwnRow(
   return task?.hidden === true ? undefined : task
 }
 
-export const listTasks = async (
+export const listVideos = async (
   engine: Engine,
   token: Token,
   { order = 'desc', ...page }: { limit: number; after?: string | undefined; order?: Order },
-): Promise<Task[]> =>
-  withTrueExpiry(engine, await listOwnTasks(engine.store.read, token.accountId, { ...page, order }))
+): Promise<VideoTask[]> => {
+  const filter = { ...page, order, interfaces: videoInterfaces }
+  const tasks = await listOwnTasks(engine.store.read, token.accountId, filter)
+  return (await withTrueExpiry(engine, tasks)).filter(isVideo)
+}
+
+export const videoInterfaces = interfaces.filter((use) => kindOf(use) === 'video')
+const isVideo = (task: Task): task is VideoTask => task.kind === 'video'
 
 type Order = 'asc' | 'desc' | undefined
 
 /** A page by number, with the count of all that match. */
-export async function searchTasks(
+export async function searchVideos(
   engine: Engine,
   token: Token,
   filter: OwnTaskFilter,
-): Promise<{ tasks: Task[]; total: number }> {
+): Promise<{ tasks: VideoTask[]; total: number }> {
   const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, filter)
-  return { tasks: await withTrueExpiry(engine, tasks), total }
+  return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
 }

@@ -4,7 +4,7 @@ import type { OutputMedia, Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { findTaskRow, putTaskMedia } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { homeOf, taskUpstream } from './task-upstream.ts'
+import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 
 /** Players ask many times in a row; the upstream hears of it once in that time. */
 const inVainMs = 60_000
@@ -41,12 +41,12 @@ export async function refreshMedia(engine: Engine, task: Task): Promise<Task | u
 
 async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined> {
   const home = homeOf(engine, task)
-  const { video } = engine.providers.get(task.protocol) ?? {}
-  if (home === undefined || video === undefined || task.upstreamId === undefined) return undefined
+  const looker = lookerFor(engine, task)
+  if (home === undefined || looker === undefined || task.upstreamId === undefined) return undefined
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  const checked = await video.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
   if (checked.kind !== 'report' || checked.report.state !== 'succeeded') {
     const said = checked.kind === 'report' ? checked.report.state : checked.error.code
     engine.log.info('an expired result has no fresh address', { task_id: task.id, said })

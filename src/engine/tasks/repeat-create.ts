@@ -16,7 +16,7 @@ import {
 import type { Tx } from '../../store/index.ts'
 import { findTaskRow } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
-import type { VideoWish } from './create-task.ts'
+import type { TaskWish } from './accept-task.ts'
 
 /** What the caller calls its create, and where: the same key elsewhere is another one. */
 export interface CreateKey {
@@ -28,7 +28,7 @@ export interface KeyedCreate extends CreateName {
   fingerprint: string
 }
 
-/** A task as its create was answered. */
+/** A task that a create has made, now or before. */
 export interface Created {
   task: Task
   replayed: boolean
@@ -42,7 +42,7 @@ export function replayedIn(made: object): string | undefined {
 
 const keptMs = 30 * 24 * 3600_000
 
-export function keyedCreate(token: Token, wish: VideoWish): KeyedCreate | undefined {
+export function keyedCreate(token: Token, wish: TaskWish): KeyedCreate | undefined {
   if (wish.key === undefined) return undefined
   const { interface: use, model, request } = wish
   // Of a native request only the body is the caller's own; the rest was worked out from it.
@@ -122,7 +122,7 @@ function wasTurnedAway({ upstreamId, error }: Task): boolean {
 
 /** A task that no upstream has named was never shown as one: its create was refused. */
 function firstAnswer(task: Task): Created | Refusal {
-  if (task.upstreamId !== undefined) return { task: asCreated(task), replayed: true }
+  if (task.upstreamId !== undefined || task.state === 'succeeded') return { task, replayed: true }
   const { code, message } = task.error ?? outcomeUnknown
   if (code === outcomeUnknown.code) return lostTrack(task, message, { replayOf: task.requestId })
   return refuse(isRefusalCode(code) ? code : 'upstream_error', message, {
@@ -152,7 +152,7 @@ export const lostTrack = (
 const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
 
 /** Before anything came of it, and whatever has become of it since. */
-function asCreated(task: Task): Task {
+export function asCreated(task: Task): Task {
   const { startedAtMs, finishedAtMs, usage, reported, error, ...rest } = task
   return { ...rest, state: 'queued', progress: 0, media: [], chargeNanos: 0n, hidden: false }
 }

@@ -1,9 +1,9 @@
-// What a video costs: what is set aside for it, and what it comes to. Seconds or video tokens, as
-// the price says; the upstream's count decides, within the hold.
-import { chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
+// What a task costs: what is set aside for it, and what it comes to. Seconds or video tokens, as the
+// price says, and by the upstream's count; pictures by how many were delivered. Within the hold.
+import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/ledger.ts'
 import type { PriceTerms } from '../../contract/price.ts'
-import type { Task, VideoRequest, VideoUsage } from '../../contract/task.ts'
+import type { ImageTask, Task, TaskUsage, VideoRequest, VideoTask } from '../../contract/task.ts'
 import { estimateTokens, picturesIn } from '../../contract/video-size.ts'
 import { ensure } from '../../lib/ensure.ts'
 
@@ -14,15 +14,29 @@ const marginDivisor = 10
 export function holdFor(
   terms: PriceTerms,
   model: string,
-  request: VideoRequest,
+  asked: Pick<VideoTask, 'kind' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
 ): bigint | undefined {
+  if (asked.kind === 'image') return chargeImages(terms, asked.request.count)
+  const { request } = asked
   return terms.unit === 'video_token'
     ? chargeVideoTokens(terms, heldTokens(tokensExpected(model, request)))
     : chargeSeconds(terms, request.resolution, request.seconds)
 }
 
 /** As it was asked for, at the price it was admitted at; never more than was set aside. */
-export function settlementFor(terms: PriceTerms, task: Task, usage: VideoUsage): TaskSettlement {
+export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): TaskSettlement {
+  return task.kind === 'image' ? picturesFor(terms, task, usage) : filmFor(terms, task, usage)
+}
+
+function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage) {
+  const quantity = Math.min(pictures, task.request.count)
+  const chargeNanos = chargeImages(terms, quantity)
+  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  const { id: taskId, model, priceId } = task
+  return { taskId, chargeNanos, model, unit: 'image', quantity, priceId }
+}
+
+function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSettlement {
   const byTokens = terms.unit === 'video_token'
   const { quantity, estimated } = (byTokens ? tokensUsed : secondsUsed)(task, usage)
   const chargeNanos = byTokens
@@ -40,12 +54,12 @@ export function settlementFor(terms: PriceTerms, task: Task, usage: VideoUsage):
   }
 }
 
-function secondsUsed({ request: { seconds } }: Task, { outputSeconds }: VideoUsage) {
+function secondsUsed({ request: { seconds } }: VideoTask, { outputSeconds }: TaskUsage) {
   const estimated = outputSeconds === undefined
   return { quantity: Math.min(outputSeconds ?? seconds, seconds), estimated }
 }
 
-function tokensUsed({ model, request }: Task, { videoTokens }: VideoUsage) {
+function tokensUsed({ model, request }: VideoTask, { videoTokens }: TaskUsage) {
   const expected = tokensExpected(model, request)
   const estimated = videoTokens === undefined
   return { quantity: Math.min(videoTokens ?? expected, heldTokens(expected)), estimated }

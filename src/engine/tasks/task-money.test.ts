@@ -8,7 +8,7 @@ import { isEnd, type Task } from '../../contract/task.ts'
 import { listTaskRows } from '../../store/tasks.ts'
 import { engines } from '../../store/test-engines.ts'
 import { advanceTask } from './advance-task.ts'
-import { cancelTask } from './cancel-task.ts'
+import { cancelVideo } from './cancel-task.ts'
 import {
   anError,
   newTaskEngine,
@@ -80,7 +80,7 @@ const plainStory = {
   steps: [{ waitMs: 5_000 as const, checked: [succeeded(5)], cancel: undefined }],
 }
 
-const startedAs = (kind: Started['kind'], upstreamId: string): Started =>
+const startedAs = (kind: Exclude<Started['kind'], 'finished'>, upstreamId: string): Started =>
   kind === 'started'
     ? { kind, upstreamId, upstreamRequestId: undefined }
     : { kind, error: anError() }
@@ -108,7 +108,7 @@ describe.each([...engines])('the money of tasks on %s', (on) => {
     const works: Promise<unknown>[] = leases.flatMap((leased) =>
       checked.map(() => advanceTask(it.engine, leased)),
     )
-    if (cancel !== undefined) works.push(cancelTask(it.engine, it.token, id))
+    if (cancel !== undefined) works.push(cancelVideo(it.engine, it.token, id))
     await Promise.all(works)
   }
 

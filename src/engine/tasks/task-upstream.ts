@@ -1,6 +1,6 @@
 // Where and as whom a task is asked about: the channel that made it, with the key that made it.
 import type { Route } from '../../catalog/snapshot.ts'
-import type { TaskUpstream } from '../../contract/provider.ts'
+import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../engine.ts'
 import { fetchMedia } from './fetch-media.ts'
@@ -26,6 +26,13 @@ export const taskUpstream = (
   http: engine.http,
   progress,
 })
+
+/** Whoever looks after tasks of this kind by this protocol. */
+export const lookerFor = (
+  { providers }: Engine,
+  { protocol, kind }: Pick<Task, 'protocol' | 'kind'>,
+): Pick<TaskProvider<never>, 'check' | 'cancel' | 'fileHeaders'> | undefined =>
+  providers.get(protocol)?.[kind]
 
 /** Undefined when its channel is gone, or no longer speaks the protocol. */
 export function homeOf(

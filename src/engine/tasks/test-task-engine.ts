@@ -25,7 +25,7 @@ import { openAccount } from '../open-account.ts'
 import { testChannelWith } from '../test-channel.ts'
 import { newTestEngine } from '../test-engine.ts'
 import { advanceTask } from './advance-task.ts'
-import { createVideo } from './create-task.ts'
+import { createTask } from './create-task.ts'
 import type { Created, CreateKey } from './repeat-create.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
@@ -36,7 +36,7 @@ export interface Script {
   check: () => Checked | Promise<Checked>
   cancel: () => Cancelled | Promise<Cancelled>
   /** While it is not there, the upstream lists nothing. */
-  find?: (lost: LostCreate) => Found | Promise<Found>
+  find?: (lost: LostCreate<VideoRequest>) => Found | Promise<Found>
   starts: number
   checks: number
   cancels: number
@@ -165,7 +165,7 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     key?: CreateKey,
     through: Engine = engine,
   ): Promise<Created | Refusal> =>
-    createVideo(
+    createTask(
       through,
       {
         requestId: newId('req', clock.ms),
@@ -176,6 +176,7 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
       },
       {
         interface: 'videos',
+        kind: 'video',
         model,
         request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [], ...more },
         ...(key !== undefined && { key }),

@@ -11,7 +11,7 @@ const upstream = {
   marker: 'video_mine',
 } as TaskUpstream
 
-const lostOf = (more: Partial<LostCreate> = {}): LostCreate => ({
+const lostOf = (more: Partial<LostCreate<VideoRequest>> = {}): LostCreate<VideoRequest> => ({
   request,
   fromMs: nowSeconds * 1000 - 60_000,
   untilMs: nowSeconds * 1000 + 60_000,

@@ -1,7 +1,9 @@
 // Looks for a create that was cut off. Every create carries its task's marker in a field that this
 // upstream tells back, so a task with the marker is the one; where the caller has used that field
 // for itself, nothing in the list says whose a task is, and none is taken.
+
 import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts'
+import type { VideoRequest } from '../../contract/task.ts'
 import { isEpochSeconds, isPlainId, textOf } from '../tasks/fields.ts'
 import { pageSize, rowsBetween } from '../tasks/pages.ts'
 import type { AskPage } from '../tasks/style.ts'
@@ -10,7 +12,7 @@ import { isMarked, versionFor } from './body-for.ts'
 const skewMs = 3_600_000
 
 export async function findTask(
-  lost: LostCreate,
+  lost: LostCreate<VideoRequest>,
   upstream: TaskUpstream,
   tasksUrl: string,
   ask: AskPage,

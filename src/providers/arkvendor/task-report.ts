@@ -1,6 +1,6 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
-import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
+import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
@@ -54,7 +54,7 @@ function mediaOf(content: unknown, { updated_at: at }: Json): OutputMedia[] {
   ]
 }
 
-function usageOf({ usage, duration }: Json): VideoUsage {
+function usageOf({ usage, duration }: Json): TaskUsage {
   const { completion_tokens, total_tokens } = isObject(usage) ? usage : {}
   const videoTokens = [completion_tokens, total_tokens].find(isTokens)
   return {

@@ -41,7 +41,7 @@ export const taskProvider = (style: TaskStyle): Provider => ({
         cancel(style, style.cancel!, upstreamId, upstream, stop),
     }),
     ...(style.find !== undefined && {
-      find: (lost: LostCreate, upstream: TaskUpstream, stop: Stop) =>
+      find: (lost: LostCreate<VideoRequest>, upstream: TaskUpstream, stop: Stop) =>
         find(style, style.find!, lost, upstream, stop),
     }),
   },
@@ -165,7 +165,7 @@ function isGranted(style: TaskStyle, { answer, text, body, problem }: Heard): bo
 async function find(
   style: TaskStyle,
   search: NonNullable<TaskStyle['find']>,
-  lost: LostCreate,
+  lost: LostCreate<VideoRequest>,
   upstream: TaskUpstream,
   stop: Stop,
 ): Promise<Found> {

@@ -57,5 +57,5 @@ export interface TaskStyle {
     call(upstream: TaskUpstream, taskUrl: string, headers: Record<string, string>): Call
     isTooLate(heard: Heard, error: UpstreamError): boolean
   }
-  find?(lost: LostCreate, upstream: TaskUpstream, ask: AskPage): Promise<Found>
+  find?(lost: LostCreate<VideoRequest>, upstream: TaskUpstream, ask: AskPage): Promise<Found>
 }

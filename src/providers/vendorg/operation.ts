@@ -1,6 +1,6 @@
 // What the upstream's account of an operation means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
-import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
+import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
 import { isAddress, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
@@ -53,7 +53,7 @@ function mediaOf(sample: unknown): OutputMedia[] {
 }
 
 /** Most upstreams of this kind say nothing of it; what they say is taken. */
-function usageOf(metadata: unknown): VideoUsage {
+function usageOf(metadata: unknown): TaskUsage {
   const seconds = isObject(metadata) ? metadata['durationSeconds'] : undefined
   const sound = typeof seconds === 'number' && seconds > 0 && seconds <= mostSeconds
   return sound ? { outputSeconds: seconds } : {}

@@ -6,7 +6,7 @@ import { findTask } from './find-task.ts'
 const nowMs = Date.parse('2026-01-02T03:04:05+08:00')
 const request: VideoRequest = { prompt: 'a fox', seconds: 5, resolution: '720p', media: [] }
 const upstream = { model: 'film-9', plainModel: 'vfa-2.7-t2v' } as TaskUpstream
-const lostOf = (more: Partial<VideoRequest> = {}): LostCreate => ({
+const lostOf = (more: Partial<VideoRequest> = {}): LostCreate<VideoRequest> => ({
   request: { ...request, ...more },
   fromMs: nowMs - 60_000,
   untilMs: nowMs + 60_000,

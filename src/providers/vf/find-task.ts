@@ -23,7 +23,7 @@ interface Urls {
 }
 
 export async function findTask(
-  lost: LostCreate,
+  lost: LostCreate<VideoRequest>,
   upstream: TaskUpstream,
   urls: Urls,
   ask: AskPage,
@@ -45,7 +45,7 @@ export async function findTask(
 
 /** Those of the model and the time that are nobody's; the oldest first. */
 async function candidatesFor(
-  lost: LostCreate,
+  lost: LostCreate<VideoRequest>,
   { model }: TaskUpstream,
   urls: Urls,
   ask: AskPage,

@@ -1,6 +1,6 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
-import type { OutputMedia, VideoUsage } from '../../contract/task.ts'
+import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
@@ -54,7 +54,7 @@ function expiryOf(url: URL): number | undefined {
 }
 
 /** `duration` is what the upstream bills: input and output together. */
-export function usageOf(usage: unknown, plainModel: string): VideoUsage {
+export function usageOf(usage: unknown, plainModel: string): TaskUsage {
   if (!isObject(usage)) return {}
   const output = secondsOf(usage['output_video_duration'])
   if (output !== undefined) return { outputSeconds: output }

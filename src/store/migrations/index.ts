@@ -7,13 +7,19 @@ import type { Engine, Schema } from '../schema.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { taskTables } from './0002-tasks.ts'
 import { manyGateways } from './0003-many-gateways.ts'
+import { callbackTables } from './0004-callbacks.ts'
 
 export interface Migration {
   version: number
   up(engine: Engine): readonly string[]
 }
 
-export const migrations: readonly Migration[] = [firstTables, taskTables, manyGateways]
+export const migrations: readonly Migration[] = [
+  firstTables,
+  taskTables,
+  manyGateways,
+  callbackTables,
+]
 
 const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 

@@ -2,7 +2,7 @@
 // found under which id.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Hono } from 'hono'
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import { applyDeclarations } from '../../engine/apply-declarations.ts'
 import { refresh } from '../../engine/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
@@ -44,7 +44,7 @@ async function ask(method: string, rest: string, token = secret): Promise<Respon
   return app.fetch(request, { exchange: newExchange(request, connection) })
 }
 
-async function keep(id: string, more: Partial<Task> = {}): Promise<void> {
+async function keep(id: string, more: Partial<VideoTask> = {}): Promise<void> {
   const task = nativeTask({ id, upstreamId: `cgt-${id}`, accountId, ...more })
   await test_.engine.store.tx((tx) => insertTask(tx, task))
 }

@@ -1,22 +1,21 @@
 // Native video tasks: create, look, list and cancel, in the upstream's own shapes. Every look is at
 // the gateway's own row, whichever interface made it.
-import type { Interface, Token } from '../../contract/catalog.ts'
+import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { cancelTask } from '../../engine/tasks/cancel-task.ts'
+import { cancelVideo } from '../../engine/tasks/cancel-task.ts'
 import { linksOf } from '../../engine/tasks/file-links.ts'
-import { findTask, searchTasks } from '../../engine/tasks/read-task.ts'
+import { findTask, searchVideos, videoInterfaces } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
-import { serveCreate } from '../media/create.ts'
+import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { pageIn } from './page.ts'
 import { parseNative } from './parse.ts'
 import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
 /** Where videos are made; tasks of others are none here. */
-const videoInterfaces: readonly Interface[] = ['arkvendor', 'videos', 'vendorg']
 
 export const arkvendor: Surface = {
   name: 'arkvendor',
@@ -44,20 +43,20 @@ const withTask = (
   engine: Engine,
   x: Exchange,
   id: string,
-  work: (task: Task, token: Token) => Promise<Outcome>,
+  work: (task: VideoTask, token: Token) => Promise<Outcome>,
 ): Promise<Response> =>
   asCaller(engine, x, async (token) => {
-    const task = await findTask(engine, token, id)
-    return task !== undefined && videoInterfaces.includes(task.interface)
+    const task = await findTask(engine, token, id, 'video')
+    return task !== undefined
       ? work(task, token)
       : refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`)
   })
 
 const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> =>
-  serveCreate(deps, x, token, {
+  serveCreate<VideoTask>(deps, x, token, {
     interface: 'arkvendor',
     path,
-    parse: parseNative,
+    parse: (fields) => asVideo(parseNative(fields)),
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),
   })
 
@@ -67,14 +66,19 @@ async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome>
   // Whoever names a task may see it; otherwise the list is that of the native ones.
   const scope =
     page.ids === undefined ? ({ protocol: 'arkvendor' } as const) : { interfaces: videoInterfaces }
-  const { tasks, total } = await searchTasks(engine, token, { ...page, ...scope })
+  const { tasks, total } = await searchVideos(engine, token, { ...page, ...scope })
   const items = tasks.map((task) => viewOf(task, linksOf(engine)))
   return answerJson(x, JSON.stringify({ items, total }))
 }
 
-async function cancel(engine: Engine, x: Exchange, task: Task, token: Token): Promise<Outcome> {
+async function cancel(
+  engine: Engine,
+  x: Exchange,
+  task: VideoTask,
+  token: Token,
+): Promise<Outcome> {
   x.connection.keepOpen()
-  const cancelled = await cancelTask(engine, token, task.id)
+  const cancelled = await cancelVideo(engine, token, task.id)
   return cancelled instanceof Refusal
     ? cancelled
     : answerJson(x, JSON.stringify({ ...idsOf(cancelled), status: statusOf(cancelled) }))

@@ -1,7 +1,8 @@
 // For tests: a native task that lacks nothing.
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 
-export const nativeTask = (more: Partial<Task> = {}): Task => ({
+export const nativeTask = (more: Partial<VideoTask> = {}): VideoTask => ({
+  kind: 'video',
   id: 'video_01',
   accountId: 'acc_1',
   tokenId: 'tok_1',

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { type Task, taskStates } from '../../contract/task.ts'
+import { taskStates, type VideoTask } from '../../contract/task.ts'
 import type { LinkTo } from '../../engine/tasks/file-links.ts'
 import { nativeTask } from './test-task.ts'
 import { viewOf } from './view.ts'
 
 const task = nativeTask()
 const linkTo: LinkTo = ({ id }, part) => `https://gw.example/${id}/${part}`
-const view = (more: Partial<Task>) => viewOf({ ...task, ...more }, linkTo)
+const view = (more: Partial<VideoTask>) => viewOf({ ...task, ...more }, linkTo)
 
-const done: Partial<Task> = {
+const done: Partial<VideoTask> = {
   state: 'succeeded',
   media: [
     { kind: 'video', url: 'https://up.example/secret.mp4' },

@@ -1,6 +1,6 @@
 // A task as the object callers of the native interface know. The addresses in it are the
 // gateway's own.
-import type { OutputMedia, Task, TaskState } from '../../contract/task.ts'
+import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
 import { picturesPerSecond } from '../../contract/video-size.ts'
 import type { LinkTo } from '../../engine/tasks/file-links.ts'
 import { isObject } from '../../lib/json.ts'
@@ -23,12 +23,12 @@ const statuses: Readonly<Record<TaskState, NativeStatus>> = {
 /** What an upstream tells of its settings, passed on as it stands. */
 const echoed = ['seed', 'resolution', 'ratio', 'frames', 'generate_audio', 'draft', 'service_tier']
 
-export const statusOf = ({ state }: Task): NativeStatus => statuses[state]
+export const statusOf = ({ state }: VideoTask): NativeStatus => statuses[state]
 
 /** A task that no upstream has named goes by the gateway's name alone. */
-export const idsOf = ({ id, upstreamId }: Task) => ({ id: upstreamId ?? id, platform_id: id })
+export const idsOf = ({ id, upstreamId }: VideoTask) => ({ id: upstreamId ?? id, platform_id: id })
 
-export function viewOf(task: Task, linkTo: LinkTo): Record<string, unknown> {
+export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown> {
   return {
     ...idsOf(task),
     model: task.upstreamModel,
@@ -42,12 +42,12 @@ export function viewOf(task: Task, linkTo: LinkTo): Record<string, unknown> {
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
 
-const errorOf = ({ error }: Task) => ({
+const errorOf = ({ error }: VideoTask) => ({
   code: error?.code ?? 'upstream_error',
   message: error?.message ?? 'the video could not be made',
 })
 
-function resultOf(task: Task, linkTo: LinkTo): object {
+function resultOf(task: VideoTask, linkTo: LinkTo): object {
   const partOf = (wanted: OutputMedia['kind']) =>
     task.media.findIndex(({ kind }) => kind === wanted)
   const frame = partOf('image')

@@ -1,7 +1,7 @@
 // Files by their links: no token, no way to make a link up or to make it last.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { Hono } from 'hono'
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import { linksOf } from '../../engine/tasks/file-links.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
@@ -16,7 +16,7 @@ const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
 const pixel = new Uint8Array([0x89, 0x50, 0x4e, 0x47])
 
 let test_: TestEngine
-let task: Task
+let task: VideoTask
 const app = new Hono<Env>()
 const upstream = Bun.serve({
   hostname: '127.0.0.1',
@@ -39,7 +39,7 @@ beforeEach(async () => {
   task = await keep({})
 })
 
-async function keep(more: Partial<Task>): Promise<Task> {
+async function keep(more: Partial<VideoTask>): Promise<VideoTask> {
   const base = `http://127.0.0.1:${upstream.port}`
   const nowMs = test_.engine.clock.nowMs()
   const id = newId('video')

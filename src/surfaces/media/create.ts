@@ -2,9 +2,10 @@
 // means and how a task looks is the dialect's.
 import type { Interface, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Task } from '../../contract/task.ts'
+import type { Task, VideoTask } from '../../contract/task.ts'
 import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
-import { createVideo, type VideoWish } from '../../engine/tasks/create-task.ts'
+import type { TaskWish } from '../../engine/tasks/accept-task.ts'
+import { createTask } from '../../engine/tasks/create-task.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
@@ -12,21 +13,25 @@ import { Caller, type SurfaceDeps } from '../surface.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import type { Outcome } from './as-caller.ts'
 
-export interface CreateRoute {
+/** What a body says of a wish for a task of that kind. */
+export type WishFor<Made extends Task> = Pick<Made, 'kind' | 'request'> &
+  Omit<TaskWish, 'kind' | 'request' | 'interface' | 'key'>
+
+export interface CreateRoute<Made extends Task> {
   interface: Interface
   /** Where a key counts: the same one at another path is another create. */
   path: string
   /** Forms are taken besides JSON. */
   forms?: boolean
-  parse(fields: Fields, isForm: boolean): Pick<VideoWish, 'model' | 'request'> | Refusal
-  answer(task: Task): Response
+  parse(fields: Fields, isForm: boolean): WishFor<Made> | Refusal
+  answer(task: Made): Response
 }
 
-export async function serveCreate(
+export async function serveCreate<Made extends Task>(
   { engine, limits }: SurfaceDeps,
   x: Exchange,
   token: Token,
-  { interface: use, path, forms = false, parse, answer }: CreateRoute,
+  { interface: use, path, forms = false, parse, answer }: CreateRoute<Made>,
 ): Promise<Outcome> {
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
@@ -38,10 +43,12 @@ export async function serveCreate(
   const call = body instanceof Refusal ? body : parse(body.fields, form)
   if (call instanceof Refusal) return refused(call)
   x.connection.keepOpen()
-  const wish: VideoWish = { interface: use, ...call, ...(key !== null && { key: { path, key } }) }
-  const created = await createVideo(engine, ctx, wish)
+  const named = key !== null && { key: { path, key } }
+  const wish = { interface: use, ...call, ...named } as TaskWish
+  const created = await createTask(engine, ctx, wish)
   if (created instanceof Refusal) return created
-  const response = answer(created.task)
+  // What was asked for is what was made.
+  const response = answer(created.task as Made)
   if (created.replayed) response.headers.set('idempotent-replayed', 'true')
   return response
 }
@@ -56,3 +63,9 @@ function keyIn({ request: { headers } }: Exchange): string | null | Refusal {
   const message = `'Idempotency-Key' must have 1 to ${longestKey} printable ASCII characters`
   return wrong('Idempotency-Key', message)
 }
+
+/** A parsed body as a wish for a video. */
+export const asVideo = <Call extends Pick<VideoTask, 'request'>>(
+  call: Call | Refusal,
+): (Call & { kind: 'video' }) | Refusal =>
+  call instanceof Refusal ? call : { ...call, kind: 'video' }

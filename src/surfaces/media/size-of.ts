@@ -1,5 +1,5 @@
 // How large a task's video is, as far as the gateway can tell without seeing it. Knows no dialect.
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import { nativeSize, type Size } from '../../contract/video-size.ts'
 
 const usualRatio = '16:9'
@@ -8,7 +8,7 @@ const usualRatio = '16:9'
  * `told`: the ratio an upstream reported. Undefined when the shape follows the caller's own
  * pictures, which the gateway has not seen.
  */
-export function sizeOf({ model, protocol, request }: Task, told?: string): Size | undefined {
+export function sizeOf({ model, protocol, request }: VideoTask, told?: string): Size | undefined {
   const { resolution, media } = request
   const ratio = told ?? request.ratio ?? (media.length > 0 ? undefined : usualRatio)
   if (ratio === undefined) return undefined
@@ -21,7 +21,7 @@ export function sizeOf({ model, protocol, request }: Task, told?: string): Size 
 }
 
 /** 1280x720 */
-export function sizeTextOf(task: Task): string | undefined {
+export function sizeTextOf(task: VideoTask): string | undefined {
   const size = sizeOf(task)
   return size && `${size.width}x${size.height}`
 }

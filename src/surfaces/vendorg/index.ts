@@ -2,12 +2,12 @@
 // the gateway's own row; no upstream is asked while a caller waits for one.
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { findTask } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
-import { serveCreate } from '../media/create.ts'
+import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { type Fields, modelIn } from '../text/fields.ts'
 import { serveFile } from './download.ts'
@@ -42,15 +42,15 @@ export const vendorg: Surface = {
 }
 
 /** Another's task and one that never was look the same. */
-async function find(engine: Engine, token: Token, id: string): Promise<Task | undefined> {
+async function find(engine: Engine, token: Token, id: string): Promise<VideoTask | undefined> {
   const taskId = taskIdOf(id)
-  return taskId === undefined ? undefined : findTask(engine, token, taskId)
+  return taskId === undefined ? undefined : findTask(engine, token, taskId, 'video')
 }
 
 const noOperation = (id: string): Refusal =>
   refuse('operation_not_found', `there is no operation '${id.slice(0, 80)}'`)
 
-const answerOperation = (engine: Engine, x: Exchange, task: Task, version: string): Response =>
+const answerOperation = (engine: Engine, x: Exchange, task: VideoTask, version: string): Response =>
   answerJson(
     x,
     JSON.stringify(operationOf(task, engine.publicUrl, version)),
@@ -69,11 +69,11 @@ async function call(
     const message = `models are called here by 'models/{model}:${create}' only`
     return refuse('not_found', message)
   }
-  return serveCreate(deps, x, token, {
+  return serveCreate<VideoTask>(deps, x, token, {
     interface: 'vendorg',
     // Without the version: a create is the same one under each.
     path: `/vendorg/models/${model}:${create}`,
-    parse: (fields) => callOf(model, fields),
+    parse: (fields) => asVideo(callOf(model, fields)),
     answer: (task) => answerOperation(deps.engine, x, task, version),
   })
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import type { Task, VideoRequest } from '../../contract/task.ts'
+import type { VideoRequest, VideoTask } from '../../contract/task.ts'
 import { splitCall, taskIdOf } from './names.ts'
 import { operationOf, pollHeaders } from './view.ts'
 
 const plain = '0192aabbccddeeff0011223344556677'
 const request: VideoRequest = { prompt: 'a boat', seconds: 8, resolution: '720p', media: [] }
 
-const taskWith = (more: Partial<Task> = {}): Task => ({
+const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
+  kind: 'video',
   id: `video_${plain}`,
   accountId: 'acc_1',
   tokenId: 'tok_1',
@@ -35,7 +36,7 @@ const taskWith = (more: Partial<Task> = {}): Task => ({
   ...more,
 })
 
-const view = (more: Partial<Task>, publicUrl = 'https://gw.example', version = 'v1beta') =>
+const view = (more: Partial<VideoTask>, publicUrl = 'https://gw.example', version = 'v1beta') =>
   operationOf(taskWith(more), publicUrl, version) as {
     response: { generateVideoResponse: { generatedSamples: { metadata: object }[] } }
   }

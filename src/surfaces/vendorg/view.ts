@@ -1,6 +1,6 @@
 // A task as the operation callers of this interface know. Addresses in it are the gateway's own.
 import { type RefusalCode, refusals } from '../../contract/errors.ts'
-import { isEnd, type Task } from '../../contract/task.ts'
+import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
 import { type RpcStatus, rpcNumberOf, rpcStatusOf } from '../../http/rpc-status.ts'
 import { sizeTextOf } from '../media/size-of.ts'
@@ -9,10 +9,10 @@ import { fileAddress, operationName } from './names.ts'
 /** How long a caller should wait between two looks. */
 export const pollSeconds = 6
 
-export const pollHeaders = (task: Task): AnswerHeaders | undefined =>
+export const pollHeaders = (task: VideoTask): AnswerHeaders | undefined =>
   isEnd(task.state) ? undefined : { 'retry-after': String(pollSeconds) }
 
-export function operationOf(task: Task, publicUrl: string, version: string): object {
+export function operationOf(task: VideoTask, publicUrl: string, version: string): object {
   const name = operationName(task.id)
   if (!isEnd(task.state)) return { name, done: false }
   if (task.state !== 'succeeded') return { name, done: true, error: errorOf(task) }
@@ -25,7 +25,7 @@ export function operationOf(task: Task, publicUrl: string, version: string): obj
   }
 }
 
-function metadataOf(task: Task): object {
+function metadataOf(task: VideoTask): object {
   const { request, usage } = task
   const size = sizeTextOf(task)
   return {
@@ -35,7 +35,7 @@ function metadataOf(task: Task): object {
 }
 
 /** SDKs of this interface want a number; the gateway's own word stands beside it. */
-function errorOf({ state, error }: Task): object {
+function errorOf({ state, error }: VideoTask): object {
   if (state === 'cancelled') return rpcError('CANCELLED', 'the task was cancelled', 'cancelled')
   const { code, message } = error ?? {
     code: 'upstream_error',

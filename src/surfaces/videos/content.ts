@@ -1,6 +1,6 @@
 // The finished video, once there is one.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { isEnd, type Task } from '../../contract/task.ts'
+import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { serveContent } from '../media/serve-content.ts'
@@ -9,14 +9,14 @@ import { pollSeconds, statusOf } from './view.ts'
 export async function serveVideo(
   engine: Engine,
   x: Exchange,
-  task: Task,
+  task: VideoTask,
 ): Promise<Response | Refusal> {
   const variant = new URL(x.request.url, 'http://gateway').searchParams.get('variant') ?? 'video'
   if (variant !== 'video') return refuse('not_found', 'only the video itself can be downloaded')
   return notDownloadable(task) ?? serveContent(engine, x, task, `${task.id}.mp4`)
 }
 
-function notDownloadable(task: Task): Refusal | undefined {
+function notDownloadable(task: VideoTask): Refusal | undefined {
   if (task.state === 'succeeded') return undefined
   const status = statusOf(task)
   return isEnd(task.state)

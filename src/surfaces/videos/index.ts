@@ -2,14 +2,14 @@
 // row; no upstream is asked while a caller waits for one.
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { isEnd, type Task } from '../../contract/task.ts'
+import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { cancelTask, hideTask } from '../../engine/tasks/cancel-task.ts'
+import { cancelVideo, hideTask } from '../../engine/tasks/cancel-task.ts'
 import { linksOf } from '../../engine/tasks/file-links.ts'
-import { findTask, listTasks } from '../../engine/tasks/read-task.ts'
+import { findTask, listVideos } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
-import { serveCreate } from '../media/create.ts'
+import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { serveVideo } from './content.ts'
 import { isVideoId, pageBody, pageIn } from './page.ts'
@@ -46,41 +46,46 @@ const withTask = (
   engine: Engine,
   x: Exchange,
   id: string,
-  work: (task: Task, token: Token) => Outcome | Promise<Outcome>,
+  work: (task: VideoTask, token: Token) => Outcome | Promise<Outcome>,
 ): Promise<Response> =>
   asCaller(engine, x, async (token) => {
-    const task = isVideoId(id) ? await findTask(engine, token, id) : undefined
+    const task = isVideoId(id) ? await findTask(engine, token, id, 'video') : undefined
     return task === undefined ? videoNotFound(id) : work(task, token)
   })
 
 const videoNotFound = (id: string): Refusal =>
   refuse('video_not_found', `there is no video '${id.slice(0, 80)}'`)
 
-const answerTask = (engine: Engine, x: Exchange, task: Task): Response =>
+const answerTask = (engine: Engine, x: Exchange, task: VideoTask): Response =>
   answerJson(x, JSON.stringify(viewOf(task, linksOf(engine))), 200, pollHeaders(task))
 
 const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> =>
-  serveCreate(deps, x, token, {
+  serveCreate<VideoTask>(deps, x, token, {
     interface: 'videos',
     path,
     forms: true,
-    parse: parseVideo,
+    parse: (fields, isForm) => asVideo(parseVideo(fields, isForm)),
     answer: (task) => answerTask(deps.engine, x, task),
   })
 
 async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
-  const tasks = await listTasks(engine, token, { ...page, limit: page.limit + 1 })
+  const tasks = await listVideos(engine, token, { ...page, limit: page.limit + 1 })
   return answerJson(x, JSON.stringify(pageBody(tasks, page, linksOf(engine))))
 }
 
 /** A live one is cancelled and stays in sight; one that is over goes out of sight. */
-async function remove(engine: Engine, x: Exchange, task: Task, token: Token): Promise<Outcome> {
+async function remove(
+  engine: Engine,
+  x: Exchange,
+  task: VideoTask,
+  token: Token,
+): Promise<Outcome> {
   const { id } = task
   if (!isEnd(task.state)) {
     x.connection.keepOpen()
-    const cancelled = await cancelTask(engine, token, id)
+    const cancelled = await cancelVideo(engine, token, id)
     return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(engine, x, cancelled)
   }
   const hidden = await hideTask(engine, token, id)

@@ -1,7 +1,7 @@
 // One page of a caller's videos: which one was asked for, and how it looks.
 
 import type { Refusal } from '../../contract/errors.ts'
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 import type { LinkTo } from '../../engine/tasks/file-links.ts'
 import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'
@@ -31,7 +31,7 @@ export function pageIn(query: URLSearchParams): Page | Refusal {
 }
 
 /** `tasks` has one more than the page when there is a next one. */
-export function pageBody(tasks: readonly Task[], { limit }: Page, linkTo: LinkTo): object {
+export function pageBody(tasks: readonly VideoTask[], { limit }: Page, linkTo: LinkTo): object {
   const shown = tasks.slice(0, limit)
   return {
     object: 'list',

@@ -1,7 +1,8 @@
 // For tests: a task that lacks nothing.
-import type { Task } from '../../contract/task.ts'
+import type { VideoTask } from '../../contract/task.ts'
 
-export const taskWith = (more: Partial<Task> = {}): Task => ({
+export const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
+  kind: 'video',
   id: 'video_01',
   accountId: 'acc_1',
   tokenId: 'tok_1',
@@ -29,7 +30,7 @@ export const taskWith = (more: Partial<Task> = {}): Task => ({
   ...more,
 })
 
-export const finishedWith = (more: Partial<Task> = {}): Task =>
+export const finishedWith = (more: Partial<VideoTask> = {}): VideoTask =>
   taskWith({
     state: 'succeeded',
     progress: 40,

@@ -1,5 +1,5 @@
 // A task as the video object callers of this interface know. Addresses in it are the gateway's own.
-import { isEnd, type Task, type TaskState } from '../../contract/task.ts'
+import { isEnd, type TaskState, type VideoTask } from '../../contract/task.ts'
 import { expiryOf, type LinkTo } from '../../engine/tasks/file-links.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
 import { sizeTextOf } from '../media/size-of.ts'
@@ -17,12 +17,12 @@ const statuses: Readonly<Record<TaskState, VideoStatus>> = {
   cancelled: 'cancelled',
 }
 
-export const statusOf = ({ state }: Task): VideoStatus => statuses[state]
+export const statusOf = ({ state }: VideoTask): VideoStatus => statuses[state]
 
 export const pollSeconds = 2
 
 /** How long to wait before the next look, under each name an SDK looks for. */
-export const pollHeaders = (task: Task): AnswerHeaders | undefined =>
+export const pollHeaders = (task: VideoTask): AnswerHeaders | undefined =>
   isEnd(task.state)
     ? undefined
     : {
@@ -30,7 +30,7 @@ export const pollHeaders = (task: Task): AnswerHeaders | undefined =>
         'openai-poll-after-ms': String(pollSeconds * 1_000),
       }
 
-export function viewOf(task: Task, linkTo: LinkTo): Record<string, unknown> {
+export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown> {
   const { id, model, request, finishedAtMs } = task
   return {
     id,
@@ -56,15 +56,15 @@ export function viewOf(task: Task, linkTo: LinkTo): Record<string, unknown> {
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
 
 /** Only a video that can be fetched is all there. */
-const progressOf = ({ state, progress }: Task): number =>
+const progressOf = ({ state, progress }: VideoTask): number =>
   state === 'succeeded' ? 100 : Math.min(99, Math.max(0, Math.floor(progress)))
 
-const videoIn = ({ media }: Task): number => media.findIndex(({ kind }) => kind === 'video')
+const videoIn = ({ media }: VideoTask): number => media.findIndex(({ kind }) => kind === 'video')
 
-const expiryIn = (task: Task): number | null =>
+const expiryIn = (task: VideoTask): number | null =>
   task.state === 'succeeded' ? inSeconds(expiryOf(task, task.media[videoIn(task)] ?? {})) : null
 
-function resultOf(task: Task, linkTo: LinkTo): object {
+function resultOf(task: VideoTask, linkTo: LinkTo): object {
   const url = linkTo(task, videoIn(task))
   const { outputSeconds, videoTokens } = task.usage ?? {}
   return {
@@ -79,7 +79,7 @@ function resultOf(task: Task, linkTo: LinkTo): object {
   }
 }
 
-function errorOf({ state, error }: Task): { code: string; message: string } | null {
+function errorOf({ state, error }: VideoTask): { code: string; message: string } | null {
   if (state !== 'failed') return null
   return error === undefined
     ? { code: 'upstream_error', message: 'the video could not be made' }

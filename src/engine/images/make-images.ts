@@ -1,0 +1,185 @@
+// Pictures for a caller that waits for them. They are a task like any other, with its row and hold
+// before anything is sent; what comes of it is handed over first and charged for as far as it was.
+//
+//   accepted ──> sent ──> result at once ─────────────┐
+//                  └────> asked for until it is over ──┴─> fetched ──> charged ──> answered
+//
+// Without a key nobody but this connection can see them: if it ends early, they cost nothing.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { TaskReport } from '../../contract/provider.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
+import type { ImageTask, OutputMedia, Task } from '../../contract/task.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { enter } from '../admit.ts'
+import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { acceptTask, type TaskWish } from '../tasks/accept-task.ts'
+import { endTask, type TaskEnd } from '../tasks/end-task.ts'
+import { insist } from '../tasks/insist.ts'
+import { createOnce, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
+import { type FinishedReport, refusalFor, sendTask } from '../tasks/send-task.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+export type ImageWish = Extract<TaskWish, { kind: 'image' }> & {
+  /** Whether the caller wants the bytes, not an address. */
+  wantsBytes: boolean
+}
+
+/** One picture, as far as it could be had. */
+export interface Picture {
+  /** Its place among the task's files. */
+  part: number
+  /** Where the caller asked for them. */
+  bytes?: Uint8Array
+  revisedPrompt?: string
+}
+
+export interface MadeImages {
+  task: ImageTask
+  pictures: readonly Picture[]
+  replayed: boolean
+}
+
+/** Gets the bytes of these files, all at once; what cannot be had is undefined. */
+export type FetchPictures = (
+  engine: Engine,
+  task: ImageTask,
+  media: readonly OutputMedia[],
+) => Promise<readonly (Uint8Array | undefined)[]>
+
+/** How long a caller waits for an upstream that takes its time. */
+export const longestWaitMs = 120_000
+
+export async function makeImages(
+  engine: Engine,
+  ctx: CallContext,
+  wish: ImageWish,
+  fetchPictures: FetchPictures,
+): Promise<MadeImages | Refusal> {
+  const record = newRecord(ctx, wish.interface, wish.model)
+  const pass = await enter(engine, ctx, 0)
+  if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
+  engine.running++
+  try {
+    return await makeAdmitted({ engine, ctx, wish, record, fetchPictures })
+  } finally {
+    engine.running--
+    pass.leave(0)
+  }
+}
+
+interface Making {
+  engine: Engine
+  ctx: CallContext
+  wish: ImageWish
+  record: RequestRecord
+  fetchPictures: FetchPictures
+}
+
+async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
+  const { engine, ctx, wish, record } = making
+  const keyed = keyedCreate(ctx.token, wish)
+  const made = await createOnce(engine, keyed, () =>
+    acceptTask(engine, ctx, wish, keyed, { waitedForMs: longestWaitMs }),
+  )
+  const replayOf = replayedIn(made)
+  if (replayOf !== undefined) record.detail.replayOf = replayOf
+  if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
+  if ('replayed' in made) return replay(making, made.task as ImageTask)
+  crashPoint('task-accepted')
+  record.channel = made.task.channel
+  record.priceId = made.task.priceId
+  let pictures: readonly Picture[] = []
+  const finish = async (task: Task, report: FinishedReport) => {
+    const end = await deliver(making, task as ImageTask, report)
+    pictures = end.pictures
+    return conclude(engine, task, end.end)
+  }
+  const sent = await sendTask(engine, made, wish, { finish, isWaitedFor: true })
+  if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId
+  let { result } = sent
+  if (!(result instanceof Refusal) && result.state !== 'succeeded') {
+    const report = await waitForEnd(engine, result as ImageTask, {
+      untilMs: engine.clock.nowMs() + longestWaitMs,
+      // With a key the answer can be asked for again: then it is worth going on alone.
+      ...(wish.key === undefined && { signal: ctx.signal }),
+    })
+    result = await (report.state === 'cancelled'
+      ? conclude(engine, result, report)
+      : finish(result, report))
+  }
+  if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
+  record.chargeNanos = 0n
+  writeRecord(engine, endRecord(engine, record, 'complete', 200))
+  return { task: result as ImageTask, pictures, replayed: false }
+}
+
+/** The first answer again; what has not ended yet is still under way. */
+async function replay(
+  { engine, wish, record, fetchPictures }: Making,
+  task: ImageTask,
+): Promise<MadeImages | Refusal> {
+  if (task.state !== 'succeeded') {
+    const extras = { retryAfterSeconds: 1 }
+    const message = 'the pictures of this Idempotency-Key are still being made'
+    const refusal =
+      task.error === undefined
+        ? refuse('idempotency_in_flight', message, extras)
+        : refuse('upstream_error', task.error.message, { replayOf: task.requestId })
+    return recordUnbilled(engine, record, 'refused', refusal)
+  }
+  const bytes = wish.wantsBytes ? await fetchPictures(engine, task, task.media) : []
+  if (wish.wantsBytes && bytes.some((each) => each === undefined)) {
+    return recordUnbilled(engine, record, 'refused', downloadFailed)
+  }
+  writeRecord(engine, endRecord(engine, record, 'complete', 200))
+  const pictures = task.media.map((_, part) => pictureOf(part, bytes[part]))
+  return { task, pictures, replayed: true }
+}
+
+/** What of a result reaches the caller, and so what the task comes to. */
+async function deliver(
+  { engine, wish, fetchPictures }: Making,
+  task: ImageTask,
+  report: Extract<TaskReport, { state: 'succeeded' | 'failed' }>,
+): Promise<{ end: TaskEnd; pictures: readonly Picture[] }> {
+  if (report.state === 'failed') return { end: report, pictures: [] }
+  const files = report.media.filter(({ kind }) => kind === 'image').slice(0, task.request.count)
+  if (files.length === 0) {
+    return { end: { state: 'failed', error: noOutput(task), raw: report.raw }, pictures: [] }
+  }
+  const bytes = wish.wantsBytes ? await fetchPictures(engine, task, files) : []
+  const media = wish.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
+  if (media.length === 0) {
+    return { end: { state: 'failed', error: downloadFailed, raw: report.raw }, pictures: [] }
+  }
+  const had = bytes.filter((each) => each !== undefined)
+  return {
+    end: { ...report, media, usage: { ...report.usage, pictures: media.length } },
+    pictures: media.map((_, part) => pictureOf(part, had[part])),
+  }
+}
+
+const pictureOf = (part: number, bytes: Uint8Array | undefined): Picture => ({
+  part,
+  ...(bytes !== undefined && { bytes }),
+})
+
+async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task | Refusal> {
+  const ended = await insist(engine, () => endTask(engine, task, end))
+  if (end.state === 'failed') return refusalFor(end.error)
+  if (end.state === 'cancelled') return refuse('upstream_timeout', 'nobody waited for the pictures')
+  return ended ?? refuse('upstream_timeout', 'the pictures came too late')
+}
+
+const downloadFailed = refuse(
+  'result_download_failed',
+  'the pictures were made but could not be fetched from the upstream; nothing is charged',
+)
+
+const noOutput = ({ request }: ImageTask) => ({
+  code: 'no_output' as const,
+  message: request.isEdit
+    ? 'the upstream made no picture; usually an input picture is not public, or the model does not edit'
+    : 'the upstream made no picture',
+})

@@ -1,0 +1,95 @@
+// Asks an upstream about a task again and again for the caller that waits for it. What does not end
+// in time, or has nobody left who waits, is cancelled as far as the upstream can.
+import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
+import type { ImageTask } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { cleaned } from '../clean-error.ts'
+import type { Engine } from '../engine.ts'
+import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
+
+export interface Waiting {
+  untilMs: number
+  /** Aborted when nobody waits any more. */
+  signal?: AbortSignal
+}
+
+type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }>
+
+const soonestMs = 500
+const latestMs = 3_000
+const growth = 1.3
+
+export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
+  let pauseMs = soonestMs
+  while (engine.clock.nowMs() < waiting.untilMs && waiting.signal?.aborted !== true) {
+    await pause(pauseMs, waiting.signal)
+    pauseMs = Math.min(latestMs, pauseMs * growth)
+    const report = await look(engine, task)
+    if (report === undefined) continue
+    if (report.state === 'succeeded' || report.state === 'cancelled') return report
+    if (report.state === 'failed') return { ...report, error: told(engine, task, report.error) }
+  }
+  await callOff(engine, task)
+  if (waiting.signal?.aborted === true) return { state: 'cancelled' }
+  return { state: 'failed', error: tooLate, raw: undefined }
+}
+
+const tooLate: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not finish in time; nothing is charged',
+}
+
+async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {
+  const checked = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
+    looker.check(upstreamId, upstream, stop),
+  )
+  return checked?.kind === 'report' ? checked.report : undefined
+}
+
+/** Whatever comes of it, the task is over here. */
+async function callOff(engine: Engine, task: ImageTask): Promise<void> {
+  await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
+    looker.cancel?.(upstreamId, upstream, stop),
+  ).catch((error: unknown) => engine.log.info('not called off', { task_id: task.id, error }))
+}
+
+type Looker = NonNullable<ReturnType<typeof lookerFor>>
+
+async function ask<T>(
+  engine: Engine,
+  task: ImageTask,
+  question: (
+    looker: Looker,
+    upstreamId: string,
+    upstream: ReturnType<typeof taskUpstream>,
+    stop: Cancellation,
+  ) => Promise<T>,
+): Promise<T | undefined> {
+  const home = homeOf(engine, task)
+  const looker = lookerFor(engine, task)
+  ensure(task.upstreamId !== undefined && looker !== undefined, `task ${task.id} can be asked for`)
+  if (home === undefined) return undefined
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
+  return question(looker, task.upstreamId, upstream, stop).finally(() => deadline.end())
+}
+
+function told(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
+  const home = homeOf(engine, task)
+  const asked = { body: JSON.stringify(task.request), model: task.model }
+  return home === undefined ? error : cleaned(engine, error, asked, home.route)
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((go) => {
+    const timer = setTimeout(done, ms)
+    function done(): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      go()
+    }
+    signal?.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,164 @@
+// Whether a task may be made, and all that must be durable before anything is sent: its row, the
+// money set aside for it, and its caller's key, in one transaction.
+import type { Route } from '../../catalog/snapshot.ts'
+import type { Interface, Model } from '../../contract/catalog.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { ImageTask, Task, TaskKind, VideoTask } from '../../contract/task.ts'
+import { newId } from '../../lib/ids.ts'
+import { withoutInlineData } from '../../lib/inline-data.ts'
+import { insertTask } from '../../store/tasks.ts'
+import { modelNotFound } from '../admit.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { dropProbes } from '../learn.ts'
+import { type PickedRoute, pickRoute } from '../pick-route.ts'
+import { patienceOf } from './patience.ts'
+import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
+import { holdFor } from './task-charge.ts'
+import { keyMark } from './task-upstream.ts'
+
+/** What a caller wants made. */
+export type TaskWish = (
+  | Pick<VideoTask, 'kind' | 'request'>
+  | Pick<ImageTask, 'kind' | 'request'>
+) & {
+  interface: Interface
+  model: string
+  /** The caller's name for this create; asked again under it, nothing is made again. */
+  key?: CreateKey
+} & Pick<Task, 'externalId' | 'callbackUrl'>
+
+export interface Acceptance {
+  /** Nobody but the caller's connection waits for it, until then. */
+  waitedForMs?: number
+}
+
+export interface Accepted {
+  task: Task
+  picked: PickedRoute
+  model: Model
+}
+
+/** Permission, a channel, the price, the hold: all of it durable when this resolves. */
+export async function acceptTask(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+  keyed: KeyedCreate | undefined,
+  how: Acceptance = {},
+): Promise<Accepted | Refusal | 'taken'> {
+  const model = engine.catalog.visible(ctx.token, wish.model)
+  if (model === undefined) return modelNotFound(wish.model)
+  const routes = routesFor(engine, model, wish)
+  if (routes.length === 0) {
+    const ways = engine.catalog.servedBy(model).join(', ')
+    const message = `model '${wish.model}' cannot be used here; it is served by: ${ways}`
+    return refuse('model_not_supported', message, { param: 'model' })
+  }
+  const busy = notNow(engine, ctx.token.accountId)
+  if (busy !== undefined) return busy
+  const price = engine.prices.current(model.pricedAs ?? model.name)
+  const holdNanos = price && holdFor(price.terms, model.name, wish)
+  if (price === undefined || holdNanos === undefined) return modelNotFound(wish.model)
+  const picked = pickRoute(engine, routes)
+  if (picked instanceof Refusal) return picked
+  if (picked === 'full') return everybodyBusy
+  const task = newTask(engine, ctx, wish, picked, { priceId: price.id, holdNanos, how })
+  let isNamed = false
+  const held = await engine.ledger.holdTask(
+    task.id,
+    task.accountId,
+    holdNanos,
+    task.createdAtMs,
+    async (tx) => {
+      isNamed = false
+      if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
+      isNamed = !(await insertTask(tx, task))
+      return !isNamed
+    },
+  )
+  if (held === 'done') return { task, picked, model }
+  dropProbes(picked)
+  if (held === 'undone') return isNamed ? nameTaken : 'taken'
+  return refuse(
+    'insufficient_quota',
+    `the account's available balance is too low for this ${wish.kind}`,
+  )
+}
+
+const everybodyBusy = refuse('no_available_channel', 'every channel for this model is busy', {
+  retryAfterSeconds: 1,
+})
+
+const nameTaken = refuse('invalid_request', 'another task has this external_task_id', {
+  param: 'external_task_id',
+})
+
+const routesFor = (
+  engine: Engine,
+  model: Model,
+  { interface: use, kind }: { interface: Interface; kind: TaskKind },
+): Route[] =>
+  engine.catalog
+    .routes(model, use)
+    .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
+
+function notNow(engine: Engine, accountId: string): Refusal | undefined {
+  if (engine.draining) {
+    return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
+  }
+  if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
+  const message = 'the gateway cannot record charges at the moment'
+  return refuse('overloaded', message, { retryAfterSeconds: 2 })
+}
+
+function newTask(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+  { route, key }: PickedRoute,
+  { how, ...billing }: Pick<Task, 'priceId' | 'holdNanos'> & { how: Acceptance },
+): Task {
+  const nowMs = engine.clock.nowMs()
+  const { interface: use, model, externalId, callbackUrl } = wish
+  return {
+    ...askedFor(wish),
+    id: newId(wish.kind, nowMs),
+    accountId: ctx.token.accountId,
+    tokenId: ctx.token.id,
+    requestId: ctx.requestId,
+    interface: use,
+    model,
+    protocol: route.protocol,
+    channelId: route.channel.id,
+    channel: route.channel.name,
+    upstreamModel: route.upstreamModel,
+    keyMark: keyMark(engine, key),
+    state: 'accepted',
+    progress: 0,
+    ...billing,
+    chargeNanos: 0n,
+    media: [],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    // If nobody comes back to it, its create was cut off: then it is for the poller.
+    nextCheckAtMs: Math.max(
+      nowMs + Math.min(route.channel.timeouts.firstByteMs + graceMs, patienceOf(engine).unknownMs),
+      how.waitedForMs === undefined ? 0 : nowMs + how.waitedForMs + graceMs,
+    ),
+    checks: 0,
+    doubts: 0,
+    hidden: false,
+    ...(externalId !== undefined && { externalId }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    ...(how.waitedForMs !== undefined && wish.key === undefined && { unseen: true }),
+  }
+}
+
+/** It is never sent again, so its pictures need not be kept. */
+const askedFor = (wish: TaskWish) =>
+  wish.kind === 'video'
+    ? { kind: wish.kind, request: withoutInlineData(wish.request) }
+    : { kind: wish.kind, request: withoutInlineData(wish.request) }
+
+/** A create that is still under way must not be taken for one that was cut off. */
+const graceMs = 60_000

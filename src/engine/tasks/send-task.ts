@@ -1,0 +1,159 @@
+// One create, from the row that was accepted to what the upstream made of it. It goes out once; what
+// nobody knows stays a state of its own.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Started, UpstreamError } from '../../contract/provider.ts'
+import type { Task } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { isUniqueConflict } from '../../store/index.ts'
+import { findTaskRow, updateTask } from '../../store/tasks.ts'
+import { cleaned } from '../clean-error.ts'
+import type { Engine } from '../engine.ts'
+import { noteFailure, noteSuccess } from '../learn.ts'
+import type { PickedRoute } from '../pick-route.ts'
+import type { Accepted, TaskWish } from './accept-task.ts'
+import { firstCheckMs } from './check-times.ts'
+import { endTask } from './end-task.ts'
+import { noteAbsorbed } from './find-lost.ts'
+import { insist } from './insist.ts'
+import { lostTrack } from './repeat-create.ts'
+import { taskUpstream } from './task-upstream.ts'
+
+type Finished = Extract<Started, { kind: 'finished' }>
+export type FinishedReport = Finished['report']
+
+export interface SendOptions {
+  /** What to do with a result that came at once. */
+  finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
+  /** Somebody waits for it: the poller keeps away until they had their time. */
+  isWaitedFor: boolean
+}
+
+export interface Sent {
+  /** As it is stored now. */
+  result: Task | Refusal
+  upstreamRequestId?: string
+}
+
+export async function sendTask(
+  engine: Engine,
+  accepted: Accepted,
+  wish: TaskWish,
+  options: SendOptions,
+): Promise<Sent> {
+  const started = await start(engine, accepted.task, wish, accepted.picked)
+  crashPoint('task-answered')
+  const result = await conclude(engine, accepted, started, options)
+  const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
+  return { result, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
+}
+
+async function start(
+  engine: Engine,
+  task: Task,
+  wish: TaskWish,
+  { route, key, standing }: PickedRoute,
+): Promise<Started> {
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const provider = engine.providers.get(route.protocol)
+  standing.busy++
+  try {
+    const upstream = taskUpstream(engine, task, route, key, deadline)
+    const { video, image } = provider ?? {}
+    if (wish.kind === 'video' && video) return await video.start(wish.request, upstream, stop)
+    ensure(wish.kind === 'image' && image, `provider ${route.protocol} makes a ${wish.kind}`)
+    return await image.start(wish.request, upstream, stop)
+  } catch (cause) {
+    engine.log.error('unexpected error', { task_id: task.id, error: cause })
+    const message = 'something went wrong in the gateway'
+    return { kind: 'unknown', error: { code: 'internal_error', message, cause } }
+  } finally {
+    deadline.end()
+    standing.busy--
+    engine.waiting.freed(route.channel.id)
+  }
+}
+
+async function conclude(
+  engine: Engine,
+  { task, picked, model }: Accepted,
+  started: Started,
+  options: SendOptions,
+): Promise<Task | Refusal> {
+  if (started.kind === 'started' || started.kind === 'finished') {
+    noteSuccess(engine, picked, model.name)
+    if (started.kind === 'started') return queue(engine, task, started, options)
+    const { report } = started
+    if (report.state === 'succeeded') return options.finish(task, report)
+    return options.finish(task, { ...report, error: told(engine, task, picked, report.error) })
+  }
+  const error = told(engine, task, picked, started.error)
+  noteFailure(engine, picked, model.name, started.error)
+  if (started.kind === 'unknown') return loseTrack(engine, task, error.message)
+  crashPoint('task-refused')
+  await insist(engine, () => endTask(engine, task, { state: 'failed', error }))
+  return refusalFor(error)
+}
+
+async function queue(
+  engine: Engine,
+  task: Task,
+  { upstreamId, upstreamModel, otherIds }: Extract<Started, { kind: 'started' }>,
+  { isWaitedFor }: SendOptions,
+): Promise<Task | Refusal> {
+  noteAbsorbed(engine, task, otherIds)
+  const nowMs = engine.clock.nowMs()
+  const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
+  const queued: Task = {
+    ...task,
+    state: 'queued',
+    upstreamId,
+    upstreamModel: upstreamModel ?? task.upstreamModel,
+    updatedAtMs: nowMs,
+    nextCheckAtMs: isWaitedFor ? task.nextCheckAtMs : soonMs,
+  }
+  // An answer that took very long may find itself given up as unknown: now it is known.
+  const still = ['accepted', 'unknown'] as const
+  const write = () => engine.store.tx((tx) => updateTask(tx, queued, still))
+  const moved = await insist(engine, write).catch((error: unknown) => {
+    if (!isUniqueConflict(error)) throw error
+    return undefined
+  })
+  if (moved === undefined) return loseTrack(engine, task, sameIdTwice)
+  crashPoint('task-queued')
+  engine.poller.wake(queued.nextCheckAtMs)
+  return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
+}
+
+const sameIdTwice = 'the upstream named it as a task that exists already'
+
+/** Nobody knows whether the upstream has it: it is never sent again. */
+async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refusal> {
+  const nowMs = engine.clock.nowMs()
+  const lost: Task = {
+    ...task,
+    state: 'unknown',
+    error: { code: 'upstream_outcome_unknown', message: why },
+    updatedAtMs: nowMs,
+    nextCheckAtMs: nowMs,
+  }
+  await insist(engine, () => engine.store.tx((tx) => updateTask(tx, lost, 'accepted')))
+  crashPoint('task-lost')
+  engine.poller.wake(nowMs)
+  return lostTrack(task, why)
+}
+
+function told(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
+  const body = JSON.stringify(task.request)
+  return cleaned(engine, error, { body, model: task.model }, route)
+}
+
+export function refusalFor(error: UpstreamError): Refusal {
+  const { upstreamRequestId, retryAfterSeconds } = error
+  return refuse(error.code, error.message, {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
