@@ -1,6 +1,12 @@
-// The books proven from their entries: every balance recomputed, every charge matched with its row.
+// The books proven from their entries: every balance recomputed, every charge matched with its row,
+// every task with its hold.
 import { formatNanos } from '../lib/decimal.ts'
-import { type BooksOf, compareBalances, mismatchedCharges } from '../store/audit.ts'
+import {
+  type BooksOf,
+  compareBalances,
+  mismatchedCharges,
+  mismatchedTasks,
+} from '../store/audit.ts'
 import type { Store } from '../store/index.ts'
 
 export interface Problem {
@@ -22,7 +28,8 @@ const mostMismatches = 100
 export async function auditBooks(store: Store): Promise<AuditResult> {
   const books = await compareBalances(store.read)
   const charges = await mismatchedCharges(store.read, mostMismatches)
-  const problems = [...books.flatMap(problemsOf), ...charges]
+  const tasks = await mismatchedTasks(store.read, mostMismatches)
+  const problems = [...books.flatMap(problemsOf), ...charges, ...tasks]
   return {
     ok: problems.length === 0,
     accounts: books.length,

@@ -1,5 +1,6 @@
 // Questions that prove the books: do the balances equal their entries, does every charge have its
-// request row and every charged row its entry? Each question is one statement, hence one snapshot.
+// request row or task and every charged one its entry, does every task hold what it should? Each
+// question is one statement, hence one snapshot.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
@@ -74,5 +75,31 @@ export async function mismatchedCharges(db: Kysely<Schema>, limit: number): Prom
     ...lost.map(({ ref }) => ({ ref, problem: 'charge and request row do not agree' })),
     ...free.map((row) => ({ ref: row.request_id, problem: 'request row has no charge entry' })),
     ...strange.map(({ ref }) => ({ ref, problem: 'entry belongs to no account' })),
+  ]
+}
+
+/** Tasks against the ledger, both ways; at most `limit` of each kind. */
+export async function mismatchedTasks(db: Kysely<Schema>, limit: number): Promise<Mismatch[]> {
+  const { rows: charged } = await sql<{ id: string }>`
+    SELECT t.id FROM tasks t LEFT JOIN entries e ON e.ref = t.id AND e.kind = 'charge'
+    WHERE t.charge_nanos <> coalesce(-e.amount_nanos, 0)
+      OR (e.id IS NOT NULL AND t.state <> 'succeeded')
+    LIMIT ${limit}`.execute(db)
+  const { rows: lost } = await sql<{ ref: string }>`
+    SELECT h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
+    WHERE h.kind = 'hold' AND (t.id IS NULL OR t.hold_nanos <> -h.amount_nanos)
+    LIMIT ${limit}`.execute(db)
+  const { rows: held } = await sql<{ id: string }>`
+    SELECT t.id FROM tasks t
+    LEFT JOIN entries h ON h.ref = t.id AND h.kind = 'hold'
+    LEFT JOIN entries r ON r.ref = t.id AND r.kind = 'release'
+    WHERE h.id IS NULL
+      OR (r.id IS NULL) <> (t.state NOT IN ('succeeded', 'failed', 'cancelled'))
+      OR r.amount_nanos <> -h.amount_nanos
+    LIMIT ${limit}`.execute(db)
+  return [
+    ...charged.map(({ id }) => ({ ref: id, problem: 'charge and task do not agree' })),
+    ...lost.map(({ ref }) => ({ ref, problem: 'hold and task do not agree' })),
+    ...held.map(({ id }) => ({ ref: id, problem: 'the task and its hold are not at one' })),
   ]
 }
