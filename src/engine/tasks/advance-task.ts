@@ -81,7 +81,7 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (!hasFile(report.media, nowMs)) return doubtResult(engine, task, fence)
+      if (!hasFile(task, report.media, nowMs)) return doubtResult(engine, task, fence)
       learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
       await endTask(engine, task, report)
       return
@@ -123,8 +123,8 @@ async function goOn(
 }
 
 /** A file whose address has expired is none. */
-const hasFile = (media: readonly OutputMedia[], nowMs: number): boolean =>
-  media.some(({ kind, expiresAtMs }) => kind === 'video' && (expiresAtMs ?? nowMs + 1) > nowMs)
+const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): boolean =>
+  media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
 
 /** It is said to be done, and there is nothing to be had. */
 async function doubtResult(engine: Engine, task: Task, fence: number) {
