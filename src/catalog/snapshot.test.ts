@@ -99,6 +99,22 @@ test('an interface gets only routes of its own protocol, higher priority first',
   expect(names('messages')).toEqual(['both'])
 })
 
+test('a channel is asked by the first of the model’s protocols that it speaks', () => {
+  const picture = model('draw', {
+    kind: 'image',
+    interfaces: ['images'],
+    protocols: ['images', 'vf'],
+  })
+  const models = { draw: '*' }
+  const both = channel('a', { protocols: { vf: 'http://a/vf', images: 'http://a/images' }, models })
+  const second = channel('b', { protocols: { vf: 'http://b' }, models })
+  const found = catalog([picture], [both, second]).routes(picture, 'images')
+  expect(found.map(({ channel: { name }, protocol }) => [name, protocol])).toEqual([
+    ['a', 'images'],
+    ['b', 'vf'],
+  ])
+})
+
 test('the most exact name mapping wins and a star keeps the name', () => {
   const maps = { '*': 'any', 'vfa-*': '*', 'vfa-2*': 'two', 'vfa-2.7': 'exact' }
   const it = catalog(

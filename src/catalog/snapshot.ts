@@ -57,7 +57,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     found.sort((a, b) => b.channel.priority - a.channel.priority)
     let any = false
     for (const use of model.interfaces) {
-      const serving = found.filter((route) => serves(route, use))
+      const serving = servingRoutes(found, use)
       if (serving.length === 0) continue
       routes.set(`${model.name} ${use}`, serving)
       any = true
@@ -109,9 +109,15 @@ function withoutStandIns(routes: readonly Route[]): Route[] {
 
 /** How one channel would serve a model for one interface, be the channel enabled or not. */
 export const routesThrough = (channel: Channel, model: Model, use: Interface): Route[] =>
-  model.interfaces.includes(use)
-    ? routesOf(model, channel).filter((route) => serves(route, use))
-    : []
+  model.interfaces.includes(use) ? servingRoutes(routesOf(model, channel), use) : []
+
+/** A channel that speaks several protocols of a model is asked by the one it prefers. */
+function servingRoutes(found: readonly Route[], use: Interface): Route[] {
+  const serving = found.filter((route) => serves(route, use))
+  return serving.filter(
+    ({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at,
+  )
+}
 
 /** An interface with a protocol of its own is asked in that; others in whatever the model speaks. */
 const serves = ({ protocol }: Route, use: Interface): boolean =>

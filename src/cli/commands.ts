@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { accountCommands } from './accounts.ts'
 import { auditCommands } from './audits.ts'
 import { callCommands } from './call.ts'
+import { callImageCommand } from './call-image.ts'
 import { callVideoCommand } from './call-video.ts'
+import { callbackCommands } from './callbacks.ts'
 import { channelCommands } from './channels.ts'
 import type { Command } from './command.ts'
 import type { Elsewhere } from './parse-line.ts'
@@ -47,9 +49,11 @@ export const commands: readonly Command[] = [
   ...priceCommands,
   ...requestCommands,
   ...taskCommands,
+  ...callbackCommands,
   ...auditCommands,
   ...callCommands,
   callVideoCommand,
+  callImageCommand,
   helpCommand,
   versionCommand,
 ]
