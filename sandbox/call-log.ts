@@ -15,6 +15,8 @@ export interface LoggedCall {
   prompt_tokens: number
   /** Tokens handed out: of a broken stream, those before the break. */
   completion_tokens: number
+  /** Pictures in the answer; absent where there cannot be any. */
+  pictures?: number
   /** The complete answer was handed to the socket. */
   finished: boolean
 }

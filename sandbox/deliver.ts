@@ -29,6 +29,7 @@ export function deliver(answer: Deliverable, delivery: Delivery): Response {
     return new Response(firstHalf(answer.body, signal), init)
   }
   call.completion_tokens = answer.counts?.completionTokens ?? 0
+  if (answer.counts?.pictures !== undefined) call.pictures = answer.counts.pictures
   call.finished = !signal.aborted
   return new Response(answer.body, init)
 }

@@ -10,6 +10,7 @@ test('a request without directives asks for nothing', () => {
     hang: false,
     noUsage: false,
     leak: false,
+    noOutput: false,
     flip: false,
     vanish: false,
   })
@@ -30,6 +31,7 @@ test('every directive is read with its value', () => {
     'no-usage',
     'leak',
     'images=2',
+    'no-output',
     'flip',
     'vanish',
     'poll=503',
@@ -48,10 +50,16 @@ test('every directive is read with its value', () => {
     noUsage: true,
     leak: true,
     images: 2,
+    noOutput: true,
     flip: true,
     vanish: true,
     poll: 503,
   })
+})
+
+test('the number of pictures has two names, and the last one counts', () => {
+  expect(read('[[sim:partial=3]]').images).toBe(3)
+  expect(read('[[sim:partial=3]] [[sim:images=0]]').images).toBe(0)
 })
 
 test('what goes wrong with questions is a status or a word', () => {

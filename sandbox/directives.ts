@@ -18,7 +18,10 @@ export interface Directives {
   hang: boolean
   noUsage: boolean
   leak: boolean
+  /** So many pictures come, however many were asked for; never more. */
   images?: number
+  /** Success without a picture. */
+  noOutput: boolean
   flip: boolean
   vanish: boolean
   /** What goes wrong with the first questions about a task: a status, or the name of a directive. */
@@ -40,6 +43,7 @@ export function readDirectives(fields: Readonly<Record<string, unknown>>): Direc
     hang: false,
     noUsage: false,
     leak: false,
+    noOutput: false,
     flip: false,
     vanish: false,
   }
@@ -64,6 +68,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['reasoning', (value) => (value === undefined ? { reasoningTokens: '' } : reasoning(value))],
   ['tool', (value) => ({ tool: value ?? '' })],
   ['images', whole('images', 0, mostImages)],
+  ['partial', whole('images', 0, mostImages)],
+  ['no-output', () => ({ noOutput: true })],
   ['fail', (value) => ({ fail: value ?? '' })],
   ['hang', () => ({ hang: true })],
   ['no-usage', () => ({ noUsage: true })],

@@ -5,7 +5,7 @@
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 const bitsPerLetter = 5
 /** Words that would make an id longer than people like to read are left out. */
-const mostBytesWithWords = 38
+const mostBytesWithWords = 42
 
 export class PlanWriter {
   readonly #bytes: number[] = []

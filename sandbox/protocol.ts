@@ -23,7 +23,7 @@ export interface Ask {
   headers: Headers
   /** Where the sandbox itself is reached, for addresses it hands out. */
   origin: string
-  /** The JSON body; empty for calls without one. */
+  /** The body, JSON or a form; empty for calls without one. */
   fields: Readonly<Record<string, unknown>>
   directives: Directives
 }
@@ -41,6 +41,8 @@ export interface Fault {
 export interface Counts {
   promptTokens: number
   completionTokens: number
+  /** Handed out in the answer itself. */
+  pictures?: number
 }
 
 export interface StreamEvent {
@@ -61,6 +63,10 @@ export interface Route {
   path: RegExp
   /** A POST may come without a body. */
   bodyOptional?: boolean
+  /** A form may come instead of JSON. */
+  takesForms?: boolean
+  /** Where it is not as with the rest of the protocol. */
+  delaySlows?: 'answer' | 'task'
   answer(ask: Ask): Answer
 }
 
@@ -74,6 +80,8 @@ export interface SimulatedProtocol {
   /** Headers that carry the id of a call. */
   idHeaders: readonly string[]
   readKey(headers: Headers): string
+  /** What is wrong with a credential; absent where it only has to be the one that is wanted. */
+  faultOfKey?(headers: Headers, wanted: string | undefined): Fault | undefined
   /** Who the caller says its own user is. */
   readUser(fields: Readonly<Record<string, unknown>>): unknown
   errorBody(fault: Fault, id: string): unknown

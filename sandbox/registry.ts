@@ -3,6 +3,8 @@
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
+import { images } from './images/index.ts'
+import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
 import type { ProtocolMaker } from './protocol.ts'
 import { responses } from './responses/index.ts'
@@ -17,4 +19,6 @@ export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [
   vf,
   vendorg,
   arkvendor,
+  images,
+  imgvendor,
 ]

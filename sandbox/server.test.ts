@@ -45,6 +45,8 @@ test('the base addresses of the protocols are what a channel needs', async () =>
     vf: sandbox.url,
     arkvendor: `${sandbox.url}/api/v3`,
     vendorg: sandbox.url,
+    images: `${sandbox.url}/v1`,
+    imgvendor: `${sandbox.url}/imgvendor`,
   })
 })
 

@@ -8,6 +8,7 @@ import { readDirectives } from './directives.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaShelf } from './media/serve-media.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
+import { readFields } from './read-fields.ts'
 import { registry } from './registry.ts'
 
 export interface Sandbox {
@@ -51,7 +52,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       const path = new URL(request.url).pathname
       if (path.startsWith('/_sandbox/')) return control(log, spoken, request.method, path)
       if (path.startsWith(mediaPath)) return shelf.serve(request, now())
-      const raw = await request.text()
+      const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
       const target = findTarget(spoken, request.method, path)
       const protocol = target.protocol ?? fallback
@@ -82,7 +83,7 @@ interface Visit {
   request: Request
   origin: string
   path: string
-  raw: string
+  raw: Uint8Array<ArrayBuffer>
   call: LoggedCall
   protocol: SimulatedProtocol
   target: Target
@@ -109,13 +110,13 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   if (target.route === undefined) {
     return refuse(visit, { status: 405, message: `Not allowed on ${path}: ${request.method}` })
   }
-  if (key !== undefined && presented !== key) return refuse(visit, wrongKey(presented))
-  const { bodyOptional = request.method !== 'POST' } = target.route
-  const fields = raw === '' && bodyOptional ? {} : parseObject(raw)
-  if (fields === undefined) {
-    return refuse(visit, { status: 400, message: 'The body of the request is not a JSON object.' })
-  }
-  if (typeof fields['model'] === 'string') call.model = fields['model']
+  const keyFault = faultOfKey(visit, presented, key)
+  if (keyFault !== undefined) return refuse(visit, keyFault)
+  const read = await readFields(raw, request, target.route)
+  if ('fault' in read) return refuse(visit, read.fault)
+  const { fields } = read
+  const model = fields['model'] ?? fields['model_name']
+  if (typeof model === 'string') call.model = model
   const user = protocol.readUser(fields)
   if (typeof user === 'string') call.user = user
   call.stream = fields['stream'] === true
@@ -123,7 +124,8 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   const directives = readDirectives(fields)
   const { signal } = request
   if (directives.hang) await untilAborted(signal)
-  if (protocol.delaySlows === 'answer') await pause(directives.delayMs, signal)
+  const slowed = target.route.delaySlows ?? protocol.delaySlows
+  if (slowed === 'answer') await pause(directives.delayMs, signal)
   if (signal.aborted) return new Response(null, { status: 499 })
 
   const fault = directedFault(directives, presented)
@@ -159,6 +161,11 @@ const unknownPath = (method: string, path: string): Fault => ({
   reason: 'unknown_path',
 })
 
+function faultOfKey({ request, protocol }: Visit, presented: string, wanted: string | undefined) {
+  if (protocol.faultOfKey !== undefined) return protocol.faultOfKey(request.headers, wanted)
+  return wanted !== undefined && presented !== wanted ? wrongKey(presented) : undefined
+}
+
 /** Real vendors echo the key with its middle hidden; so does this. */
 function wrongKey(presented: string): Fault {
   if (presented === '') {
@@ -169,16 +176,6 @@ function wrongKey(presented: string): Fault {
   return {
     status: 401,
     message: `Incorrect API key provided: ${masked}. Find your key on the account page.`,
-  }
-}
-
-function parseObject(raw: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(raw)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    return value as Record<string, unknown>
-  } catch {
-    return undefined
   }
 }
 

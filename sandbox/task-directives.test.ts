@@ -23,8 +23,16 @@ interface Dialect {
   stateOf(task: Body): string
 }
 
-const dialects: [Protocol, Dialect][] = [
+const imgvendorStates: Readonly<Record<string, string>> = {
+  submitted: 'queued',
+  processing: 'running',
+  succeed: 'succeeded',
+  failed: 'failed',
+}
+
+const dialects: [name: string, Protocol, Dialect][] = [
   [
+    'vf',
     'vf',
     {
       create: (prompt) => [
@@ -39,6 +47,7 @@ const dialects: [Protocol, Dialect][] = [
   ],
   [
     'arkvendor',
+    'arkvendor',
     {
       create: (text) => [
         '/contents/generations/tasks',
@@ -52,6 +61,7 @@ const dialects: [Protocol, Dialect][] = [
   ],
   [
     'vendorg',
+    'vendorg',
     {
       create: (prompt) => [
         '/v1beta/models/video-3.1:predictLongRunning',
@@ -63,9 +73,46 @@ const dialects: [Protocol, Dialect][] = [
       stateOf: ({ done, error }) => (error ? 'failed' : done ? 'succeeded' : 'running'),
     },
   ],
+  [
+    'pictures of vf',
+    'vf',
+    {
+      create: (prompt) => [
+        '/api/v1/services/aigc/image2image/image-synthesis',
+        {
+          model: 'imga-edit',
+          input: { prompt, images: ['https://up.example/a.png'] },
+          parameters: { size: '1472*1104', n: 3, seed: 2_147_483_647 },
+        },
+      ],
+      idIn: ({ output }) => output.task_id,
+      pollPath: (id) => `/api/v1/tasks/${id}`,
+      stateOf: ({ output }) => output.task_status.toLowerCase(),
+      missing: { status: 200, body: { output: { task_status: 'UNKNOWN' } } },
+    },
+  ],
+  [
+    'imgvendor',
+    'imgvendor',
+    {
+      create: (prompt) => [
+        '/v1/images/omni-image',
+        {
+          model_name: 'imgvendor-v3-omni',
+          prompt,
+          image_list: [{ image: 'https://up.example/a.png' }],
+          ...{ resolution: '4k', aspect_ratio: '21:9', n: 9, watermark_info: { enabled: true } },
+        },
+      ],
+      idIn: ({ data }) => data.task_id,
+      pollPath: (id) => `/v1/images/omni-image/${id}`,
+      missing: { status: 200, body: { code: 1203, data: null } },
+      stateOf: ({ data }) => imgvendorStates[data.task_status] ?? '',
+    },
+  ],
 ]
 
-describe.each(dialects)('%s', (protocol, { create, idIn, pollPath, missing, stateOf }) => {
+describe.each(dialects)('%s', (_, protocol, { create, idIn, pollPath, missing, stateOf }) => {
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`${sandbox.protocols[protocol]}${path}`, {
       ...init,

@@ -25,8 +25,16 @@ interface Dialect {
   urlIn(task: Body): string
 }
 
-const dialects: [Protocol, Dialect][] = [
+const imgvendorStates: Readonly<Record<string, string>> = {
+  submitted: 'queued',
+  processing: 'running',
+  succeed: 'succeeded',
+  failed: 'failed',
+}
+
+const dialects: [name: string, Protocol, Dialect][] = [
   [
+    'vf',
     'vf',
     {
       create: (prompt) => [
@@ -47,6 +55,7 @@ const dialects: [Protocol, Dialect][] = [
   ],
   [
     'arkvendor',
+    'arkvendor',
     {
       create: (text) => [
         '/contents/generations/tasks',
@@ -66,6 +75,7 @@ const dialects: [Protocol, Dialect][] = [
   ],
   [
     'vendorg',
+    'vendorg',
     {
       create: (prompt) => [
         '/v1beta/models/vendorg-video-1-preview:predictLongRunning',
@@ -82,11 +92,52 @@ const dialects: [Protocol, Dialect][] = [
       urlIn: ({ response }) => response.generateVideoResponse.generatedSamples[0].video.uri,
     },
   ],
+  [
+    'pictures of vf',
+    'vf',
+    {
+      create: (prompt) => [
+        '/api/v1/services/aigc/image2image/image-synthesis',
+        {
+          model: 'imga-edit',
+          input: { prompt, images: ['https://up.example/a.png'] },
+          parameters: { size: '1472*1104', n: 3, seed: 2_147_483_647 },
+        },
+      ],
+      idIn: ({ output }) => output.task_id,
+      pollPath: (id) => `/api/v1/tasks/${id}`,
+      stateOf: ({ output }) => output.task_status.toLowerCase(),
+      idForm: /^[0-9a-z]{8}(-[0-9a-z]{4}){3}-[0-9a-z]+$/,
+      isMissing: (status, { output }) => status === 200 && output?.task_status === 'UNKNOWN',
+      urlIn: ({ output }) => output.results[2].url,
+    },
+  ],
+  [
+    'imgvendor',
+    'imgvendor',
+    {
+      create: (prompt) => [
+        '/v1/images/omni-image',
+        {
+          model_name: 'imgvendor-v3-omni',
+          prompt,
+          image_list: [{ image: 'https://up.example/a.png' }],
+          ...{ resolution: '4k', aspect_ratio: '21:9', n: 9, watermark_info: { enabled: true } },
+        },
+      ],
+      idIn: ({ data }) => data.task_id,
+      pollPath: (id) => `/v1/images/omni-image/${id}`,
+      idForm: /^[0-9a-z]+$/,
+      isMissing: (status, { code, data }) => status === 200 && code === 1203 && data === null,
+      stateOf: ({ data }) => imgvendorStates[data.task_status] ?? '',
+      urlIn: ({ data }) => data.task_result.images[8].url,
+    },
+  ],
 ]
 
 const mostIdLetters = 90
 
-describe.each(dialects)('%s', (protocol, dialect) => {
+describe.each(dialects)('%s', (_, protocol, dialect) => {
   const { create, idIn, idForm, pollPath, isMissing, stateOf, urlIn } = dialect
   const ask = async (sandbox: Sandbox, path: string, init: RequestInit = {}) => {
     const key = sandbox === second ? 'upk-of-the-second' : 'upk-of-the-first'
@@ -165,6 +216,19 @@ describe.each(dialects)('%s', (protocol, dialect) => {
     const done = await told(second, slow)
     expect([stateOf(done), 'usage' in done]).toEqual(['succeeded', false])
     expect(urlIn(done)).toBe(urlIn(await told(first, slow)))
+  })
+
+  test('as much comes of it there', async () => {
+    const ids = [await made('[[sim:images=1]]'), await made('[[sim:no-output]]'), await made('all')]
+    clock.time += taskMs
+    for (const id of ids) {
+      const [here, there] = [await told(first, id), await told(second, id)]
+      for (const { output } of [here, there]) {
+        delete output?.orig_prompt
+        delete output?.actual_prompt
+      }
+      expect(there).toEqual(here)
+    }
   })
 
   test('words too long for an id are missing there, and nothing else', async () => {

@@ -7,7 +7,9 @@ import { fromLetters, PlanReader, PlanWriter, toLetters } from './plan-bytes.ts'
 import type { TaskOrder } from './tasks.ts'
 
 /** What an id tells of an order besides its directives. */
-export type CarriedOrder<Order extends TaskOrder> = Omit<Order, 'key' | 'callId' | 'directives'>
+export type CarriedOrder<Order extends TaskOrder> = Order extends TaskOrder
+  ? Omit<Order, 'key' | 'callId' | 'directives'>
+  : never
 
 /** How the ids of a protocol look, and what they carry. */
 export interface TaskIds<Order extends TaskOrder> {
@@ -27,7 +29,7 @@ export interface Schedule {
 }
 
 /** To be raised with every change of what is carried: older ids are unknown then. */
-const edition = 1
+const edition = 2
 const sumBytes = 4
 /** With more, such as the name of a model without end, the plan stays with who made it. */
 const mostPlanBytes = 100
@@ -82,23 +84,26 @@ const sumOf = (protocol: Protocol, bytes: Uint8Array): Buffer =>
     .digest()
     .subarray(0, sumBytes)
 
-const flags = { fail: 1, isPolicy: 2, flip: 4, vanish: 8, noUsage: 16 }
+const flags = { fail: 1, isPolicy: 2, flip: 4, vanish: 8, noUsage: 16, noOutput: 32, images: 64 }
 /** Below any status. */
 const pollWords = [undefined, 'hang', 'leak'] as const
 
 /** Those that are about what comes after the create. */
 function writeDirectives(directives: Directives, plan: PlanWriter): void {
-  const { fail, flip, vanish, noUsage, poll } = directives
+  const { fail, flip, vanish, noUsage, noOutput, images, poll } = directives
   const set = {
     fail: fail !== undefined,
     isPolicy: fail === 'content_policy',
     flip,
     vanish,
     noUsage,
+    noOutput,
+    images: images !== undefined,
   }
   const names = Object.keys(flags) as (keyof typeof flags)[]
   plan.whole(names.reduce((sum, name) => sum + (set[name] ? flags[name] : 0), 0))
   plan.whole(typeof poll === 'number' ? poll : pollWords.indexOf(poll))
+  if (images !== undefined) plan.whole(images)
 }
 
 function readPlannedDirectives(plan: PlanReader): Directives {
@@ -111,7 +116,9 @@ function readPlannedDirectives(plan: PlanReader): Directives {
     flip: has(flags.flip),
     vanish: has(flags.vanish),
     noUsage: has(flags.noUsage),
+    noOutput: has(flags.noOutput),
     ...(has(flags.fail) && { fail: has(flags.isPolicy) ? 'content_policy' : '' }),
     ...(poll !== undefined && { poll }),
+    ...(has(flags.images) && { images: plan.whole() }),
   }
 }

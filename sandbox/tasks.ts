@@ -15,9 +15,12 @@ export interface TaskOrder {
   /** The call that made it. */
   callId: string
   model: string
+  /** Of video; 0 where pictures are made. */
   seconds: number
-  /** 720p or 1080p. */
+  /** 720p or 1080p; of pictures whatever the protocol says. */
   resolution: string
+  /** How many come, once it succeeds; absent where a video is made. */
+  pictures?: number
   directives: Directives
 }
 
@@ -43,6 +46,7 @@ export interface ListedTask {
   state: SandboxTaskState
   seconds: number
   resolution: string
+  pictures?: number
   created_ms: number
   polls: number
 }
@@ -167,6 +171,7 @@ export class TaskMemory<Order extends TaskOrder = TaskOrder> {
       state: this.stateOf(task),
       seconds: task.order.seconds,
       resolution: task.order.resolution,
+      ...(task.order.pictures !== undefined && { pictures: task.order.pictures }),
       created_ms: task.createdMs,
       polls: task.polls,
     }))

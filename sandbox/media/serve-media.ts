@@ -1,6 +1,8 @@
-// Hands out films over HTTP as an object store does: whole, in parts, or only their headers.
-import { type Film, makeFilm } from './film.ts'
-import { type Found, readMediaAddress } from './media-address.ts'
+// Hands out films and pictures over HTTP as an object store does: whole, in parts, or only their
+// headers.
+import { makeFilm } from './film.ts'
+import { type Found, type Medium, readMediaAddress } from './media-address.ts'
+import { drawPicture } from './picture.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -14,16 +16,15 @@ export class MediaShelf {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return new Response('GET or HEAD\n', { status: 405, headers: { allow: 'GET, HEAD' } })
     }
-    const found = readMediaAddress(new URL(request.url), nowMs)
-    if (found.kind !== 'film') return refuse(found.kind)
-    const bytes = this.#filmOf(found.film)
-    const etag = `"${Bun.hash(bytes).toString(16)}"`
-    return answer(request, bytes, etag)
+    const url = new URL(request.url)
+    const found = readMediaAddress(url, nowMs)
+    if (found.kind !== 'film' && found.kind !== 'picture') return refuse(found.kind)
+    const bytes = this.#bytesOf(url.pathname, found)
+    return answer(request, bytes, contentTypes[found.kind])
   }
 
-  #filmOf(film: Film): Bytes {
-    const name = `${film.seed} ${film.width} ${film.height} ${film.seconds}`
-    const bytes = this.#kept.get(name) ?? makeFilm(film)
+  #bytesOf(name: string, medium: Medium): Bytes {
+    const bytes = this.#kept.get(name) ?? make(medium)
     this.#kept.delete(name)
     this.#kept.set(name, bytes)
     if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!)
@@ -31,21 +32,27 @@ export class MediaShelf {
   }
 }
 
+const make = (medium: Medium): Bytes =>
+  medium.kind === 'film' ? makeFilm(medium.film) : drawPicture(medium.picture)
+
+const contentTypes = { film: 'video/mp4', picture: 'image/png' } as const
+
 const refusals = {
   denied: [403, 'SignatureDoesNotMatch', 'The signature of this address is wrong.'],
   expired: [403, 'AccessDenied', 'Request has expired.'],
   unknown: [404, 'NoSuchKey', 'The specified key does not exist.'],
 } as const
 
-function refuse(kind: Exclude<Found['kind'], 'film'>): Response {
+function refuse(kind: Exclude<Found['kind'], Medium['kind']>): Response {
   const [status, code, message] = refusals[kind]
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code>`
   const body = `${xml}<Message>${message}</Message></Error>\n`
   return new Response(body, { status, headers: { 'content-type': 'application/xml' } })
 }
 
-function answer(request: Request, bytes: Bytes, etag: string): Response {
-  const headers = { etag, 'accept-ranges': 'bytes', 'content-type': 'video/mp4' }
+function answer(request: Request, bytes: Bytes, contentType: string): Response {
+  const etag = `"${Bun.hash(bytes).toString(16)}"`
+  const headers = { etag, 'accept-ranges': 'bytes', 'content-type': contentType }
   if (request.headers.get('if-none-match') === etag) {
     return new Response(null, { status: 304, headers })
   }
@@ -62,7 +69,7 @@ function answer(request: Request, bytes: Bytes, etag: string): Response {
   return new Response(body, { status, headers: { ...headers, ...length, ...range } })
 }
 
-/** What is not understood, several parts among it, means the whole film. */
+/** What is not understood, several parts among it, means the whole file. */
 function readRange(
   headers: Headers,
   etag: string,

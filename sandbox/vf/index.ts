@@ -1,6 +1,8 @@
-// The vf protocol as an upstream speaks it: videos made by tasks that are created, looked at,
-// listed and, while they wait, cancelled.
+// The vf protocol as an upstream speaks it: videos and pictures made by tasks that are created,
+// looked at, listed and, while they wait, cancelled; and pictures made while the caller waits.
+import { failureOf } from '../answer-text.ts'
 import { isFault } from '../fields.ts'
+import { deliveredCount } from '../picture-order.ts'
 import { pollTask } from '../poll-task.ts'
 import {
   type Answer,
@@ -12,6 +14,8 @@ import {
 } from '../protocol.ts'
 import { TaskMemory } from '../tasks.ts'
 import { vfError } from './errors.ts'
+import { readImageRequest } from './image-request.ts'
+import { answeredBody } from './image-wire.ts'
 import { readVideoRequest } from './request.ts'
 import { vfIds } from './task-ids.ts'
 import {
@@ -21,12 +25,17 @@ import {
   taskBody,
   unknownBody,
   type VfOrder,
+  type VfWork,
 } from './wire.ts'
 
 type Tasks = TaskMemory<VfOrder>
 
 const usualPageSize = 10
 const mostPageSize = 100
+
+/** Which family of models is behind which path makes no difference here. */
+const imageTaskPath =
+  /^\/api\/v1\/services\/aigc\/(?:(?:text2image|image2image)\/image-synthesis|image-generation\/generation)$/
 
 export const vf: ProtocolMaker = (settings) => {
   const tasks: Tasks = new TaskMemory(settings, vfIds)
@@ -43,8 +52,15 @@ export const vf: ProtocolMaker = (settings) => {
       {
         method: 'POST',
         path: /^\/api\/v1\/services\/aigc\/video-generation\/video-synthesis$/,
-        answer: (ask) => create(ask, tasks),
+        answer: (ask) => createVideo(ask, tasks),
       },
+      {
+        method: 'POST',
+        path: /^\/api\/v1\/services\/aigc\/multimodal-generation\/generation$/,
+        delaySlows: 'answer',
+        answer: (ask) => answerImages(ask, settings.now()),
+      },
+      { method: 'POST', path: imageTaskPath, answer: (ask) => createImages(ask, tasks) },
       { method: 'GET', path: /^\/api\/v1\/tasks$/, answer: (ask) => list(ask, tasks) },
       {
         method: 'GET',
@@ -63,16 +79,46 @@ export const vf: ProtocolMaker = (settings) => {
 
 const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 
-function create({ id, key, fields, directives, headers }: Ask, tasks: Tasks): Answer {
-  if (headers.get('x-dashscope-async') !== 'enable') {
-    const message = 'current user api does not support synchronous calls.'
-    return refuse({ status: 403, message })
-  }
-  const video = readVideoRequest(fields)
+const wantsTask = ({ headers }: Ask): boolean => headers.get('x-dashscope-async') === 'enable'
+
+const wrongManner = (manner: 'synchronous' | 'asynchronous'): Answer =>
+  refuse({ status: 403, message: `current user api does not support ${manner} calls.` })
+
+function createVideo(ask: Ask, tasks: Tasks): Answer {
+  if (!wantsTask(ask)) return wrongManner('synchronous')
+  const video = readVideoRequest(ask.fields)
   if (isFault(video)) return refuse(video)
   const { model, seconds, lines } = video
-  const resolution = `${lines}p`
-  const task = tasks.create({ key, callId: id, model, seconds, resolution, directives, video })
+  return create(ask, tasks, { model, seconds, resolution: `${lines}p`, thing: 'video', video })
+}
+
+function createImages(ask: Ask, tasks: Tasks): Answer {
+  if (!wantsTask(ask)) return wrongManner('synchronous')
+  const image = readImageRequest(ask.fields)
+  if (isFault(image)) return refuse(image)
+  const { model, width, height } = image
+  const size = { seconds: 0, resolution: `${width}*${height}` }
+  const pictures = deliveredCount(image, ask.directives)
+  return create(ask, tasks, { model, ...size, pictures, thing: 'picture', image })
+}
+
+function answerImages(ask: Ask, madeMs: number): Answer {
+  if (wantsTask(ask)) return wrongManner('asynchronous')
+  const { directives, origin } = ask
+  const image = readImageRequest(ask.fields)
+  if (isFault(image)) return refuse(image)
+  const fault = failureOf(directives)
+  if (fault !== undefined) return refuse(fault)
+  const counts = { promptTokens: 0, completionTokens: 0 }
+  const pictures = deliveredCount(image, directives)
+  const body = answeredBody({ image, directives, origin, madeMs }, ask.id)
+  return jsonAnswer(body, { ...counts, pictures })
+}
+
+type Wanted = Pick<VfOrder, 'model' | 'seconds' | 'resolution' | 'pictures'> & VfWork
+
+function create({ id, key, directives }: Ask, tasks: Tasks, wanted: Wanted): Answer {
+  const task = tasks.create({ key, callId: id, directives, ...wanted })
   if (task !== undefined) return jsonAnswer(createdBody(task, id))
   const message = 'Too many tasks are waiting or running. Please try again later.'
   return refuse({ status: 429, message, code: 'Throttling.AllocationQuota' })

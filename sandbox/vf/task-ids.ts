@@ -1,8 +1,11 @@
 // What the id of a vf task carries: all that is told of it, the prompt only if it is short. No
 // account of a single task names its model.
 import { seedBytes } from '../media/media-address.ts'
-import type { TaskIds } from '../task-id.ts'
-import { ratios, secondsPerVideo, sizeOf } from './request.ts'
+import { readLook, writeLook } from '../picture-order.ts'
+import type { PlanReader, PlanWriter } from '../plan-bytes.ts'
+import type { CarriedOrder, TaskIds } from '../task-id.ts'
+import type { ImageOrder } from './image-request.ts'
+import { ratios, secondsPerVideo, sizeOf, type VideoOrder } from './request.ts'
 import type { VfOrder } from './wire.ts'
 
 export const vfIds: TaskIds<VfOrder> = {
@@ -10,24 +13,52 @@ export const vfIds: TaskIds<VfOrder> = {
   // 01hx5c2e-8m3k-q7rd-9w0z-…
   wrap: (letters) => letters.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   unwrap: (id) => id.replaceAll('-', ''),
-  write({ video }, plan) {
-    plan.hex(video.filmSeed)
-    plan.whole(2 * ratios.indexOf(video.ratio) + (video.lines === 1080 ? 1 : 0))
-    plan.whole(video.seconds)
-    plan.whole(video.inputSeconds / secondsPerVideo)
-    plan.words(video.prompt)
+  write(order, plan) {
+    plan.whole(things.indexOf(order.thing))
+    if (order.thing === 'video') writeVideo(order.video, plan)
+    else writeImage(order.image, plan)
   },
   read(plan) {
-    const filmSeed = plan.hex(seedBytes)
-    const shape = plan.whole()
-    const lines = shape % 2 === 1 ? 1080 : 720
-    const ratio = ratios[Math.floor(shape / 2)]
-    if (ratio === undefined) return undefined
-    const seconds = plan.whole()
-    const inputSeconds = plan.whole() * secondsPerVideo
-    const size = sizeOf(lines, ratio)
-    const length = { seconds, inputSeconds }
-    const video = { model: '', prompt: plan.words(), ...length, lines, ratio, ...size, filmSeed }
-    return { model: '', seconds, resolution: `${lines}p`, video }
+    const thing = things[plan.whole()]
+    if (thing === undefined) return undefined
+    return thing === 'video' ? readVideo(plan) : readImage(plan)
   },
+}
+
+const things = ['video', 'picture'] as const
+
+function writeVideo(video: VideoOrder, plan: PlanWriter): void {
+  plan.hex(video.filmSeed)
+  plan.whole(2 * ratios.indexOf(video.ratio) + (video.lines === 1080 ? 1 : 0))
+  plan.whole(video.seconds)
+  plan.whole(video.inputSeconds / secondsPerVideo)
+  plan.words(video.prompt)
+}
+
+function readVideo(plan: PlanReader): CarriedOrder<VfOrder> | undefined {
+  const filmSeed = plan.hex(seedBytes)
+  const shape = plan.whole()
+  const lines = shape % 2 === 1 ? 1080 : 720
+  const ratio = ratios[Math.floor(shape / 2)]
+  if (ratio === undefined) return undefined
+  const seconds = plan.whole()
+  const inputSeconds = plan.whole() * secondsPerVideo
+  const size = sizeOf(lines, ratio)
+  const length = { seconds, inputSeconds }
+  const video = { model: '', prompt: plan.words(), ...length, lines, ratio, ...size, filmSeed }
+  return { model: '', seconds, resolution: `${lines}p`, thing: 'video', video }
+}
+
+function writeImage(image: ImageOrder, plan: PlanWriter): void {
+  writeLook(image, plan)
+  plan.whole(image.width)
+  plan.whole(image.height)
+  plan.words(image.prompt)
+}
+
+function readImage(plan: PlanReader): CarriedOrder<VfOrder> {
+  const look = readLook(plan)
+  const [width, height] = [plan.whole(), plan.whole()]
+  const image = { ...look, width, height, prompt: plan.words() }
+  return { model: '', seconds: 0, resolution: `${width}*${height}`, thing: 'picture', image }
 }

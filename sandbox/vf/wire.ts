@@ -2,11 +2,12 @@
 import { mediaAddress } from '../media/media-address.ts'
 import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
 import { failureWords } from './errors.ts'
+import type { ImageOrder } from './image-request.ts'
+import { pictureUsage, resultsOf } from './image-wire.ts'
 import type { VideoOrder } from './request.ts'
 
-export interface VfOrder extends TaskOrder {
-  video: VideoOrder
-}
+export type VfOrder = TaskOrder & VfWork
+export type VfWork = { thing: 'video'; video: VideoOrder } | { thing: 'picture'; image: ImageOrder }
 
 export type VfTask = SandboxTask<VfOrder>
 
@@ -31,7 +32,7 @@ export const unknownBody = (taskId: string, requestId: string) => ({
 })
 
 export function taskBody(task: VfTask, state: SandboxTaskState, requestId: string, origin: string) {
-  const { video, directives } = task.order
+  const { thing, directives } = task.order
   const begun =
     state === 'queued' || state === 'cancelled' ? {} : { scheduled_time: clock(task.startsMs) }
   const output = {
@@ -44,20 +45,26 @@ export function taskBody(task: VfTask, state: SandboxTaskState, requestId: strin
   const ended = { ...output, end_time: clock(task.cancelledMs ?? task.endsMs) }
   if (state === 'cancelled') return { request_id: requestId, output: ended }
   if (state === 'failed') {
-    const failed = { ...ended, ...failureWords(directives.fail) }
+    const failed = { ...ended, ...failureWords(directives.fail, thing) }
     return { request_id: requestId, output: failed }
   }
-  const { prompt } = video
+  const { prompt, result, usage } = outcomeOf(task, origin)
   const words = prompt === undefined ? {} : { orig_prompt: prompt, actual_prompt: prompt }
-  const done = { ...ended, ...words, video_url: addressOf(task, origin) }
-  const usage = directives.noUsage ? {} : { usage: usageOf(video) }
-  return { request_id: requestId, output: done, ...usage }
+  const told = directives.noUsage ? {} : { usage }
+  return { request_id: requestId, output: { ...ended, ...words, ...result }, ...told }
 }
 
-function addressOf({ order, endsMs }: VfTask, origin: string): string {
-  const { width, height, seconds, filmSeed } = order.video
-  const film = { width, height, seconds, seed: filmSeed }
-  return mediaAddress(origin, film, Math.floor((endsMs + mediaLifeMs) / 1000))
+function outcomeOf({ order, endsMs }: VfTask, origin: string) {
+  const { directives } = order
+  if (order.thing === 'picture') {
+    const { image } = order
+    const result = resultsOf({ image, directives, origin, madeMs: endsMs })
+    return { prompt: image.prompt, result, usage: pictureUsage(image, directives) }
+  }
+  const { width, height, seconds, filmSeed: seed, prompt } = order.video
+  const expires = Math.floor((endsMs + mediaLifeMs) / 1000)
+  const result = { video_url: mediaAddress(origin, { width, height, seconds, seed }, expires) }
+  return { prompt, result, usage: usageOf(order.video) }
 }
 
 /** `duration` is what this upstream bills: what went in and what came out. */

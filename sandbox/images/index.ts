@@ -1,0 +1,77 @@
+// The images protocol as an upstream speaks it: pictures drawn or edited while the caller waits, as
+// addresses or as their bytes.
+import { failureOf } from '../answer-text.ts'
+import { errorBody } from '../error-object.ts'
+import { isFault } from '../fields.ts'
+import { drawPicture } from '../media/picture.ts'
+import { addressesOf, pictures } from '../picture-order.ts'
+import {
+  type Answer,
+  type Ask,
+  bearerKey,
+  jsonAnswer,
+  type ProtocolMaker,
+  plainUser,
+} from '../protocol.ts'
+import { countTokens } from '../tokens.ts'
+import { type ImagesRequest, readImagesRequest } from './request.ts'
+
+/** What a picture counts as, going in or coming out. */
+const tokensPerPicture = 258
+
+export const images: ProtocolMaker = ({ now }) => ({
+  protocol: 'images',
+  basePath: '/v1',
+  delaySlows: 'answer',
+  idHeaders: ['x-request-id'],
+  readKey: bearerKey,
+  readUser: plainUser,
+  errorBody,
+  routes: [
+    {
+      method: 'POST',
+      path: /^\/v1\/images\/generations$/,
+      answer: (ask) => answer(ask, false, now()),
+    },
+    {
+      method: 'POST',
+      path: /^\/v1\/images\/edits$/,
+      takesForms: true,
+      answer: (ask) => answer(ask, true, now()),
+    },
+  ],
+})
+
+function answer({ fields, directives, origin }: Ask, isEdit: boolean, madeMs: number): Answer {
+  const request = readImagesRequest(fields, isEdit)
+  if (isFault(request)) return { kind: 'fault', fault: request }
+  const fault = failureOf(directives)
+  if (fault !== undefined) return { kind: 'fault', fault }
+  const data = request.base64
+    ? pictures(request.pictures, directives).map((one) => ({
+        b64_json: base64Of(drawPicture(one)),
+      }))
+    : addressesOf(request.pictures, directives, { origin, madeMs }).map((url) => ({ url }))
+  const usage = usageOf(request, data.length)
+  const created = Math.floor(madeMs / 1000)
+  const body = { created, data, ...(!directives.noUsage && { usage }) }
+  const { input_tokens: promptTokens, output_tokens: completionTokens } = usage
+  return jsonAnswer(body, { promptTokens, completionTokens, pictures: data.length })
+}
+
+const base64Of = (bytes: Uint8Array<ArrayBuffer>): string => Buffer.from(bytes).toString('base64')
+
+function usageOf({ prompt, pictures: { source } }: ImagesRequest, made: number) {
+  const details = {
+    text_tokens: countTokens(prompt),
+    image_tokens: (source?.count ?? 0) * tokensPerPicture,
+  }
+  const input = details.text_tokens + details.image_tokens
+  const output = made * tokensPerPicture
+  return {
+    input_tokens: input,
+    input_tokens_details: details,
+    output_tokens: output,
+    total_tokens: input + output,
+  }
+}

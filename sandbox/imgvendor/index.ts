@@ -1,0 +1,118 @@
+// The imgvendor protocol as an upstream speaks it: pictures made by tasks that are created, looked
+// at by either of their ids, and listed. It has an envelope of its own, whose code is what counts:
+// some refusals come with HTTP 200.
+import { isFault } from '../fields.ts'
+import { deliveredCount } from '../picture-order.ts'
+import { pollTask } from '../poll-task.ts'
+import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { TaskMemory } from '../tasks.ts'
+import { codeWords, imgvendorError, refusedBody } from './errors.ts'
+import { ExternalIds } from './external-ids.ts'
+import { type ImagePath, paths, readImageRequest } from './request.ts'
+import { faultOfKey, readImgvendorKey } from './signed-key.ts'
+import { imgvendorIds } from './task-ids.ts'
+import { createdTask, envelope, type ImgOrder, type ImgTask, toldTask } from './wire.ts'
+
+interface Desk {
+  path: ImagePath
+  tasks: TaskMemory<ImgOrder>
+  names: ExternalIds
+}
+
+const usualPageSize = 30
+const mostPageSize = 500
+const mostPages = 1000
+const codes = { unknown: 1203, tooMany: 1303 }
+
+export const imgvendor: ProtocolMaker = (settings) => {
+  const tasks = new TaskMemory(settings, imgvendorIds)
+  const names = new ExternalIds()
+  return {
+    protocol: 'imgvendor',
+    // Its paths are those of the images protocol.
+    basePath: '/imgvendor',
+    delaySlows: 'task',
+    idHeaders: [],
+    readKey: readImgvendorKey,
+    faultOfKey: (headers, wanted) => faultOfKey(headers, wanted, settings.now()),
+    readUser: ({ external_task_id }) => external_task_id,
+    errorBody: imgvendorError,
+    tasks,
+    routes: paths.flatMap((path) => {
+      const all = new RegExp(`^/imgvendor/v1/images/${path}$`)
+      const one = new RegExp(`^/imgvendor/v1/images/${path}/(?<id>[^/]+)$`)
+      const desk = { path, tasks, names }
+      return [
+        { method: 'POST', path: all, answer: (ask: Ask) => create(ask, desk) },
+        { method: 'GET', path: all, answer: (ask: Ask) => list(ask, desk) },
+        { method: 'GET', path: one, answer: (ask: Ask) => query(ask, desk) },
+      ]
+    }),
+  }
+}
+
+const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
+
+const refuseSoftly = (code: number, id: string): Answer =>
+  jsonAnswer(refusedBody(code, codeWords.get(code) ?? '', id))
+
+function create({ id, key, fields, directives }: Ask, { path, tasks, names }: Desk): Answer {
+  const request = readImageRequest(path, fields)
+  if (isFault(request)) return refuse(request)
+  const code = Number(directives.fail)
+  if (codeWords.has(code)) return refuseSoftly(code, id)
+  const { model, ...image } = request
+  const { externalId, resolution } = image
+  if (externalId !== undefined && names.idOf(key, externalId) !== undefined) {
+    const message = `external_task_id '${externalId}' exists already`
+    return refuse({ status: 400, message, param: 'external_task_id' })
+  }
+  const pictures = deliveredCount(image, directives)
+  const made = { model, seconds: 0, resolution, pictures, directives, image }
+  const task = tasks.create({ key, callId: id, ...made })
+  if (task === undefined) return refuseSoftly(codes.tooMany, id)
+  if (externalId !== undefined) names.note(key, externalId, task.id)
+  return jsonAnswer(envelope(createdTask(task), id))
+}
+
+function query({ id, key, params, origin }: Ask, desk: Desk): Answer {
+  const task = findTask(decoded(params['id'] ?? ''), key, desk)
+  if (task === undefined) return refuseSoftly(codes.unknown, id)
+  const told = (state: Parameters<typeof toldTask>[1]) =>
+    envelope(toldTask(task, state, origin), id)
+  return pollTask(desk.tasks, task, key, told)
+}
+
+/** A task is known on the path it was made on, and on no other. */
+function findTask(id: string, key: string, { path, tasks, names }: Desk): ImgTask | undefined {
+  const task = tasks.find(id, key) ?? tasks.find(names.idOf(key, id) ?? '', key)
+  return task?.order.image.path === path ? task : undefined
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+function list({ id, key, search, origin }: Ask, { path, tasks }: Desk): Answer {
+  const pageNum = pageNumber(search.get('pageNum'), 1, mostPages)
+  const pageSize = pageNumber(search.get('pageSize'), usualPageSize, mostPageSize)
+  if (pageNum === undefined || pageSize === undefined) {
+    const message = `pageNum must be from 1 to ${mostPages}, pageSize from 1 to ${mostPageSize}`
+    return refuse({ status: 400, message, param: 'pageNum' })
+  }
+  const page = tasks
+    .ofKey(key)
+    .filter(({ order }) => order.image.path === path)
+    .slice((pageNum - 1) * pageSize, pageNum * pageSize)
+  const told = page.map((task) => toldTask(task, tasks.stateOf(task), origin))
+  return jsonAnswer(envelope(told, id))
+}
+
+function pageNumber(given: string | null, usual: number, most: number): number | undefined {
+  if (given === null) return usual
+  return /^[1-9]\d{0,3}$/.test(given) && Number(given) <= most ? Number(given) : undefined
+}

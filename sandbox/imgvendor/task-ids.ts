@@ -1,0 +1,46 @@
+// What the id of an imgvendor task carries: all that is told of it, the caller's own id only if it
+// is short. No account of a task names its model.
+import { readLook, writeLook } from '../picture-order.ts'
+import type { TaskIds } from '../task-id.ts'
+import { paths, shapeNumber, shapeNumbered, sizeOf } from './request.ts'
+import type { ImgOrder } from './wire.ts'
+
+const flags = { series: 1, watermark: 2, externalId: 4 }
+/** Room for what most programs call their tasks. */
+const mostExternalLetters = 48
+
+export const imgvendorIds: TaskIds<ImgOrder> = {
+  protocol: 'imgvendor',
+  wrap: (letters) => letters,
+  unwrap: (id) => id,
+  write({ image }, plan) {
+    const { externalId = '' } = image
+    const carriesId = externalId !== '' && Buffer.byteLength(externalId) <= mostExternalLetters
+    writeLook(image, plan)
+    plan.whole(shapeNumber(image))
+    plan.whole(paths.indexOf(image.path))
+    plan.whole(
+      (image.isSeries ? flags.series : 0) +
+        (image.hasWatermark ? flags.watermark : 0) +
+        (carriesId ? flags.externalId : 0),
+    )
+    if (carriesId) plan.text(externalId)
+  },
+  read(plan) {
+    const look = readLook(plan)
+    const shape = shapeNumbered(plan.whole())
+    const path = paths[plan.whole()]
+    if (shape === undefined || path === undefined) return undefined
+    const bits = plan.whole()
+    const image = {
+      ...look,
+      ...shape,
+      ...sizeOf(shape),
+      path,
+      isSeries: (bits & flags.series) !== 0,
+      hasWatermark: (bits & flags.watermark) !== 0,
+      externalId: (bits & flags.externalId) !== 0 ? plan.text() : undefined,
+    }
+    return { model: '', seconds: 0, resolution: shape.resolution, image }
+  },
+}

@@ -1,0 +1,77 @@
+// Tasks in the shapes of the imgvendor protocol. Times are milliseconds.
+import { addressesOf, deliveredCount } from '../picture-order.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import { failureWords } from './errors.ts'
+import type { ImageOrder } from './request.ts'
+
+export interface ImgOrder extends TaskOrder {
+  image: ImageOrder
+}
+
+export type ImgTask = SandboxTask<ImgOrder>
+
+/** Nothing can be cancelled here. */
+const statusWords: Readonly<Record<SandboxTaskState, string>> = {
+  queued: 'submitted',
+  running: 'processing',
+  succeeded: 'succeed',
+  failed: 'failed',
+  cancelled: 'failed',
+}
+
+export const envelope = (data: unknown, requestId: string) => ({
+  code: 0,
+  message: 'success',
+  request_id: requestId,
+  data,
+})
+
+export const createdTask = (task: ImgTask) => ({
+  task_id: task.id,
+  task_status: 'submitted',
+  task_info: infoOf(task),
+  created_at: task.createdMs,
+  updated_at: task.createdMs,
+})
+
+export function toldTask(task: ImgTask, state: SandboxTaskState, origin: string) {
+  const { image, directives } = task.order
+  const told = {
+    task_id: task.id,
+    task_status: statusWords[state],
+    task_status_msg: state === 'failed' ? failureWords(directives.fail) : '',
+    task_info: infoOf(task),
+    watermark_info: { enabled: image.hasWatermark },
+    created_at: task.createdMs,
+    updated_at: Math.floor(changedMs(task, state)),
+  }
+  if (state !== 'succeeded') return told
+  // In words, as the vendor has it.
+  const units = { final_unit_deduction: String(deliveredCount(image, directives)) }
+  return {
+    ...told,
+    ...(!directives.noUsage && units),
+    task_result: resultOf(task, origin),
+  }
+}
+
+function resultOf({ order, endsMs }: ImgTask, origin: string) {
+  const { image, directives } = order
+  const made = addressesOf(image, directives, { origin, madeMs: endsMs }).map((url, index) => ({
+    index,
+    url,
+    ...(image.hasWatermark && { watermark_url: url }),
+  }))
+  if (image.path === 'generations') return { images: made }
+  return image.isSeries
+    ? { result_type: 'series', series_images: made }
+    : { result_type: 'single', images: made }
+}
+
+const infoOf = ({ order }: ImgTask): object =>
+  order.image.externalId === undefined ? {} : { external_task_id: order.image.externalId }
+
+function changedMs(task: ImgTask, state: SandboxTaskState): number {
+  if (state === 'queued') return task.createdMs
+  return state === 'running' ? task.startsMs : task.endsMs
+}

@@ -1,0 +1,68 @@
+// Reads a request for pictures, in the two forms the upstream knows: a conversation, or a prompt
+// with pictures beside it.
+import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../fields.ts'
+import { type PictureOrder, pictureSeed, readSize, sourceOf, usualSide } from '../picture-order.ts'
+import type { Fault } from '../protocol.ts'
+
+export interface ImageOrder extends PictureOrder {
+  /** Undefined when it is not known any more. */
+  prompt: string | undefined
+}
+
+const mostPictures = 10
+const mostInputs = 9
+const mostSeed = 2_147_483_647
+const mostPromptLetters = 5000
+
+export function readImageRequest(fields: Json): (ImageOrder & { model: string }) | Fault {
+  const model = asText(fields['model'])
+  if (model === '') return missing('model')
+  const input = asObject(fields['input'])
+  const { prompt, images } = readInput(input)
+  const fault = faultOfInput(prompt, images)
+  if (fault !== undefined) return fault
+  const parameters = asObject(fields['parameters'])
+  const size = readParameters(parameters)
+  if (isFault(size)) return size
+  const { n: count = 1, ...others } = parameters
+  const seed = pictureSeed(model, prompt, input['negative_prompt'], images, others)
+  return { model, prompt, count: Number(count), ...size, seed, ...sourceOf(images) }
+}
+
+/** Everything that is said and shown, in order. */
+function readInput(input: Json): { prompt: string; images: string[] } {
+  const parts = asList(input['messages']).flatMap((message) => asList(asObject(message)['content']))
+  const texts = parts.map((part) => asText(asObject(part)['text'])).filter((text) => text !== '')
+  const shown = parts.map((part) => asObject(part)['image']).filter((image) => image !== undefined)
+  const beside = [input['images'], input['base_image_url'], input['ref_img']]
+  const given = beside.flat().filter((image) => image !== undefined)
+  return {
+    prompt: [asText(input['prompt']), ...texts].filter((text) => text !== '').join('\n'),
+    images: [...shown, ...given].map(asText),
+  }
+}
+
+function faultOfInput(prompt: string, images: readonly string[]): Fault | undefined {
+  if (prompt === '') return missing('input.messages')
+  if (prompt.length > mostPromptLetters) {
+    return invalid('input', `The prompt must have at most ${mostPromptLetters} letters.`)
+  }
+  if (images.length > mostInputs) {
+    return invalid('input', `The input must have at most ${mostInputs} images.`)
+  }
+  if (images.every((url) => /^(https?|oss):\/\/.|^data:image\/./.test(url))) return undefined
+  return invalid('input', 'An image must be an address or a data URI.')
+}
+
+function readParameters({ size = `${usualSide}*${usualSide}`, n = 1, seed = 0 }: Json) {
+  const wrong = (name: string, be: string) =>
+    invalid(`parameters.${name}`, `parameters.${name} must be ${be}.`)
+  const read = readSize(asText(size), '*')
+  if (read === undefined) return wrong('size', "of the form 'width*height', and not too large")
+  if (!isWholeWithin(n, 1, mostPictures)) return wrong('n', `from 1 to ${mostPictures}`)
+  if (!isWholeWithin(seed, 0, mostSeed)) return wrong('seed', `a whole number up to ${mostSeed}`)
+  return read
+}
+
+const isWholeWithin = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
