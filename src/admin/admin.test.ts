@@ -188,7 +188,7 @@ describe.each([...engines])('the admin API on %s', (on) => {
     const { http } = engine
     const fake: HttpDoor = {
       post(url, _, body) {
-        asked.push(`${url} ${JSON.parse(body).model}`)
+        asked.push(`${url} ${JSON.parse(String(body)).model}`)
         const text = async () => '{"choices":[{"message":{"content":"pong"}}]}'
         const read = async () => undefined
         const answer = {

@@ -27,7 +27,7 @@ export interface HttpDoor {
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
-    body: string,
+    body: string | Uint8Array,
     limits: { connectMs: number },
   ): { readonly answer: Promise<HttpAnswer>; cancel(): void }
   get(

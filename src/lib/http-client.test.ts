@@ -115,6 +115,21 @@ describe('a request', () => {
     expect(up.connections.length).toBe(1)
   })
 
+  test('of bytes arrives as they are, in whatever pieces the socket takes it', async () => {
+    const up = await upstream((socket, request) => {
+      const text = String(request.slice(request.indexOf('\r\n\r\n') + 4).length)
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+    })
+    const http = client()
+    for (const size of [0, 3, 20_000_000]) {
+      const bytes = new Uint8Array(size).fill(0x41)
+      const answer = await http.post(up.url, {}, bytes, LIMITS).answer
+      expect(await answer.text(100)).toBe(String(size))
+    }
+    await http.post(up.url, {}, Uint8Array.of(0x22, 0xff, 0x00, 0x22), LIMITS).answer
+    expect(up.requests.at(-1)).toEndWith('Content-Length: 4\r\n\r\n"\ufffd\0"')
+  })
+
   test('reaches an IPv6 address', async () => {
     const up = await upstream((socket) => socket.write(OK), '::1')
     expect(await ask(client(), up.url)).toBe('ok')

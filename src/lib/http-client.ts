@@ -21,7 +21,7 @@ export interface HttpClient {
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
-    body: string,
+    body: string | Uint8Array,
     limits: { connectMs: number },
   ): HttpCall
   get(
@@ -65,6 +65,11 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
       try {
         const { origin, opening } = targets.get(url)
         const head = `POST ${opening}${headerLines(headers)}Content-Length: `
+        if (typeof body !== 'string') {
+          const whole = Buffer.concat([Buffer.from(`${head}${body.length}\r\n\r\n`), body])
+          dispatch(exchange, origin, whole, whole.length, connectMs)
+          return exchange
+        }
         const bodyBytes = Buffer.byteLength(body)
         const request = `${head}${bodyBytes}\r\n\r\n${body}`
         // All but the body is ASCII, so its length is its size.
@@ -99,7 +104,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   function dispatch(
     exchange: Exchange,
     origin: Origin,
-    request: string,
+    request: string | Buffer,
     requestBytes: number,
     connectMs: number,
   ): void {

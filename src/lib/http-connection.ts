@@ -34,7 +34,7 @@ export class HttpConnection implements Link {
   readonly #pool: Pool
   #socket: Socket | undefined
   #exchange: Exchange | undefined
-  #request = ''
+  #request: string | Buffer = ''
   #requestBytes = 0
   #unsent: Buffer | undefined
   #connectTimer: ReturnType<typeof setTimeout> | undefined
@@ -49,7 +49,12 @@ export class HttpConnection implements Link {
   }
 
   /** Connects and sends the request as soon as the other side is known to be the right one. */
-  open(exchange: Exchange, request: string, requestBytes: number, connectMs: number): void {
+  open(
+    exchange: Exchange,
+    request: string | Buffer,
+    requestBytes: number,
+    connectMs: number,
+  ): void {
     this.#assign(exchange, request, requestBytes)
     this.#connectTimer = setTimeout(() => {
       this.#fail(new HttpError('timeout', 'connecting took too long'))
@@ -65,12 +70,12 @@ export class HttpConnection implements Link {
   }
 
   /** Sends another request on an idle connection. */
-  send(exchange: Exchange, request: string, requestBytes: number): void {
+  send(exchange: Exchange, request: string | Buffer, requestBytes: number): void {
     this.#assign(exchange, request, requestBytes)
     this.#write()
   }
 
-  #assign(exchange: Exchange, request: string, requestBytes: number): void {
+  #assign(exchange: Exchange, request: string | Buffer, requestBytes: number): void {
     exchange.attach(this)
     this.#exchange = exchange
     this.#request = request
@@ -83,7 +88,10 @@ export class HttpConnection implements Link {
     const written = this.#socket?.write(request) ?? -1
     if (written === this.#requestBytes) return
     if (written < 0) this.#fail(new HttpError('broken', 'the connection was closed'))
-    else this.#unsent = Buffer.from(request).subarray(written)
+    else {
+      const bytes = typeof request === 'string' ? Buffer.from(request) : request
+      this.#unsent = bytes.subarray(written)
+    }
   }
 
   #becomeReady(): void {

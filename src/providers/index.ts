@@ -4,14 +4,15 @@ import type { Provider } from '../contract/provider.ts'
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
+import { images } from './images/index.ts'
+import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
 
 export const providers: ReadonlyMap<Protocol, Provider> = new Map(
-  [chat, responses, messages, embeddings, vf, arkvendor, vendorg].map((provider) => [
-    provider.protocol,
-    provider,
-  ]),
+  [chat, responses, messages, embeddings, images, vf, imgvendor, arkvendor, vendorg].map(
+    (provider) => [provider.protocol, provider],
+  ),
 )

@@ -30,7 +30,7 @@ function up(body: string, model: string): string {
   let sent = ''
   const http: Upstream['http'] = {
     post(_url, _headers, text) {
-      sent = text
+      sent = String(text)
       return { answer: new Promise(() => {}), cancel() {} }
     },
     get: () => ({ answer: new Promise(() => {}), cancel() {} }),

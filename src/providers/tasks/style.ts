@@ -1,10 +1,12 @@
 // What an upstream of tasks is, as a table: where to ask, what to send, and how its answers read.
-// How a create, a question, a cancel and a search go is the same for all of them.
+// How a create, a question, a cancel and a search go is the same for all of them. Some answer a
+// create with what they made: for those that do nothing else, the table of the create is enough.
 import type { Protocol } from '../../contract/catalog.ts'
 import type {
   Found,
   HttpDoor,
   LostCreate,
+  Started,
   TaskReport,
   TaskUpstream,
   UpstreamError,
@@ -16,6 +18,7 @@ import type { Heard, Json } from './listen.ts'
 export interface Order {
   url: string
   headers?: Readonly<Record<string, string>>
+  /** Becomes JSON; bytes go as they are, and the headers say what they are. */
   body: unknown
   /** The model it asks for, where that is not the route's. */
   upstreamModel?: string
@@ -29,33 +32,53 @@ export interface Problem {
 export type Call = ReturnType<HttpDoor['post']>
 
 /** Asks for a page of something: its body, or why there is none. */
-export type AskPage = (url: string) => Promise<{ body: Json } | { error: UpstreamError }>
+export type AskPage = (
+  url: string,
+) => Promise<{ body: Json } | { error: UpstreamError; isMissing?: true }>
 
-export interface TaskStyle {
-  protocol: Protocol
+export type FinishedReport = Extract<Started, { kind: 'finished' }>['report']
+
+/** What a create is, and how its answer reads. */
+export interface CreateStyle<Request> {
   /** The key, in the header it belongs in. */
   auth(upstream: TaskUpstream): Readonly<Record<string, string>>
-  /** The files of its results are given to whoever has the key. */
-  filesNeedKey?: boolean
-  order(request: VideoRequest, upstream: TaskUpstream): Order | Problem | Promise<Order | Problem>
-  /** What stands where the id of a new task should be. */
-  createdId(body: Json): unknown
+  order(request: Request, upstream: TaskUpstream): Order | Problem | Promise<Order | Problem>
+  /** How long an answer may be; left out: longer than any that holds no picture. */
+  maxAnswerBytes?: number
+  /**
+   * Says of an answer what became of the create, before its status does: nothing (`refused`), or
+   * what nobody knows. Undefined, or left out, leaves it to the status.
+   */
+  verdict?(heard: Heard, upstream: TaskUpstream): 'refused' | 'unknown' | undefined
+  /** What was made, where it came with the answer. */
+  atOnce?(body: Json, upstream: TaskUpstream): FinishedReport | undefined
+  /** What stands where the id of a new task should be. Left out: there never is one. */
+  createdId?(body: Json): unknown
   /** Left out: anything printable that leads nowhere else. */
   isTaskId?(id: string): boolean
+  requestIdOf(heard: Heard): string | undefined
+  errorOf(heard: Heard): UpstreamError
+  /** Whether a body says no in this upstream's way. */
+  isRefusal(body: Json, status: number): boolean
+}
+
+export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> {
+  protocol: Protocol
+  /** The files of its results are given to whoever has the key. */
+  filesNeedKey?: boolean
+  createdId(body: Json): unknown
   taskUrl(upstream: TaskUpstream, upstreamId: string): string
+  /** Whether an answer says that there is no such task. Left out: its status is 404. */
+  isMissing?(heard: Heard): boolean
   /** Whose account an answer is; empty when it does not say. */
   accountOf(body: Json): string
   /** Left out: the ids are equal. */
   isSame?(told: string, upstreamId: string): boolean
   /** Undefined when it is no account of a task. */
   report(body: Json, upstream: TaskUpstream, requestId: string | undefined): TaskReport | undefined
-  requestIdOf(heard: Heard): string | undefined
-  errorOf(heard: Heard): UpstreamError
-  /** Whether a body says no in this upstream's way. */
-  isRefusal(body: Json, status: number): boolean
   cancel?: {
     call(upstream: TaskUpstream, taskUrl: string, headers: Record<string, string>): Call
     isTooLate(heard: Heard, error: UpstreamError): boolean
   }
-  find?(lost: LostCreate<VideoRequest>, upstream: TaskUpstream, ask: AskPage): Promise<Found>
+  find?(lost: LostCreate<Request>, upstream: TaskUpstream, ask: AskPage): Promise<Found>
 }

@@ -47,7 +47,7 @@ export function upstreamWith(
     messages: { headers: 'both', auth: 'both' },
     http: {
       post(url, headers, body) {
-        sent.push({ url, headers, body })
+        sent.push({ url, headers, body: String(body) })
         return { answer: Promise.resolve(answerOf(given)), cancel() {} }
       },
       get: () => ({ answer: new Promise(() => {}), cancel() {} }),

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
+import type { AskPage } from '../tasks/style.ts'
 import { findTask } from './find-task.ts'
+import { isLike } from './task-report.ts'
 
 const nowMs = Date.parse('2026-01-02T03:04:05+08:00')
 const request: VideoRequest = { prompt: 'a fox', seconds: 5, resolution: '720p', media: [] }
@@ -30,14 +32,15 @@ const account = (task_id: string, output: object = {}, more: object = {}) => ({
 async function search(rows: object[], accounts: object[] = [], lost = lostOf()) {
   const asked: string[] = []
   const urls = { list: 'http://up/tasks', one: (id: string) => `http://up/tasks/${id}` }
-  const found = await findTask(lost, upstream, urls, async (url) => {
+  const ask: AskPage = async (url) => {
     asked.push(url)
     if (url.startsWith(`${urls.list}?`)) return { body: { data: rows } }
     const told = accounts.find((each) => JSON.stringify(each).includes(url.slice(16)))
     return told === undefined
       ? { error: { code: 'upstream_error', message: 'x' } }
       : { body: told as Record<string, unknown> }
-  })
+  }
+  const found = await findTask(lost, upstream, urls, ask, isLike)
   return { asked, found, ids: found.kind === 'found' ? found.upstreamIds : found }
 }
 

@@ -3,30 +3,42 @@
 // when it is what was asked for in every respect that can be seen, and only where text was all that
 // was asked with: pictures are never told back.
 import type { Found, LostCreate, TaskUpstream, UpstreamError } from '../../contract/provider.ts'
-import type { VideoRequest } from '../../contract/task.ts'
+import type { InputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
 import { isPlainId, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { pageSize, rowsBetween } from '../tasks/pages.ts'
 import { stateOf, wordOf } from '../tasks/states.ts'
 import type { AskPage } from '../tasks/style.ts'
-import { usageOf } from './task-report.ts'
 
 /** Beyond so many that could be it, looking at each would cost the upstream too much. */
 const mostCandidates = 20
 /** Its clock is China's, and it names no zone. */
 const zone = '+08:00'
 
-interface Urls {
+export interface Urls {
   list: string
   one(upstreamId: string): string
 }
 
-export async function findTask(
-  lost: LostCreate<VideoRequest>,
+export const idIn = ({ output }: Json): unknown =>
+  isObject(output) ? output['task_id'] : undefined
+
+/** What every request has that something can be looked for by. */
+interface Wish {
+  prompt: string
+  media: readonly InputMedia[]
+}
+
+/** Whether the account of a finished task is of just what was asked for. */
+export type Likeness<Request> = (body: Json, request: Request, upstream: TaskUpstream) => boolean
+
+export async function findTask<Request extends Wish>(
+  lost: LostCreate<Request>,
   upstream: TaskUpstream,
   urls: Urls,
   ask: AskPage,
+  isLike: Likeness<Request>,
 ): Promise<Found> {
   const { prompt, media } = lost.request
   const none = { kind: 'found', by: 'likeness', upstreamIds: [] } as const
@@ -38,14 +50,15 @@ export async function findTask(
   for (const id of candidates.ids) {
     const answer = await ask(urls.one(id))
     if ('error' in answer) return { kind: 'failed', error: answer.error }
-    if (isLike(answer.body, id, lost.request, upstream)) upstreamIds.push(id)
+    const isIt = idIn(answer.body) === id && isLike(answer.body, lost.request, upstream)
+    if (isIt) upstreamIds.push(id)
   }
   return { ...none, upstreamIds }
 }
 
 /** Those of the model and the time that are nobody's; the oldest first. */
 async function candidatesFor(
-  lost: LostCreate<VideoRequest>,
+  lost: LostCreate<Wish>,
   { model }: TaskUpstream,
   urls: Urls,
   ask: AskPage,
@@ -72,20 +85,4 @@ function momentOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const moment = Date.parse(`${textOf(value).replace(' ', 'T')}${zone}`)
   return Number.isNaN(moment) ? undefined : moment
-}
-
-function isLike(
-  { output, usage }: Json,
-  id: string,
-  { prompt, seconds, resolution, ratio }: VideoRequest,
-  { plainModel }: TaskUpstream,
-): boolean {
-  if (!isObject(output) || output['task_id'] !== id || output['orig_prompt'] !== prompt) {
-    return false
-  }
-  const told = isObject(usage) ? usage : {}
-  const { outputSeconds = seconds } = usageOf(usage, plainModel)
-  const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = told
-  const isSameSize = Number(lines) === Number.parseInt(resolution, 10)
-  return outputSeconds === seconds && isSameSize && (ratio === undefined || shape === ratio)
 }

@@ -1,6 +1,6 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
-import type { TaskReport } from '../../contract/provider.ts'
-import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
+import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
+import type { OutputMedia, TaskUsage, VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
@@ -11,11 +11,21 @@ import { takesVideo } from './hand-over.ts'
 /** How this upstream says that it does not know a task. */
 const missing = ['UNKNOWN', 'NOT_FOUND']
 
-/** Undefined when it is no account of a task. */
-export function readReport(
+export const readReport = (
   body: Json,
   plainModel: string,
   requestId: string | undefined,
+): TaskReport | undefined =>
+  readAccount(body, requestId, (output) => ({
+    media: mediaOf(output),
+    usage: usageOf(body['usage'], plainModel),
+  }))
+
+/** Undefined when it is no account of a task. What a finished one delivers is for others to say. */
+export function readAccount(
+  body: Json,
+  requestId: string | undefined,
+  result: (output: Json) => { media: readonly OutputMedia[]; usage: TaskUsage },
 ): TaskReport | undefined {
   const output = body['output']
   if (!isObject(output)) return undefined
@@ -24,10 +34,7 @@ export function readReport(
   if (missing.includes(word)) return { state: 'missing' }
   const state = stateOf(word)
   if (state === undefined) return strange(textOf(output['task_status']))
-  if (state === 'succeeded') {
-    const usage = body['usage']
-    return { state, media: mediaOf(output), usage: usageOf(usage, plainModel), raw: usage }
-  }
+  if (state === 'succeeded') return { state, ...result(output), raw: body['usage'] }
   if (state === 'failed') {
     const { code, message } = output
     const error = failureOf(output, requestId)
@@ -39,9 +46,13 @@ export function readReport(
 
 function mediaOf(output: Json): readonly OutputMedia[] {
   const url = textOf(output['video_url'])
-  if (!isAddress(url)) return []
-  const expiresAtMs = expiryOf(new URL(url))
-  return [{ kind: 'video', url, ...(expiresAtMs !== undefined && { expiresAtMs }) }]
+  return isAddress(url) ? [expiring({ kind: 'video', url })] : []
+}
+
+/** With the moment at which its address says that it ends. */
+export function expiring(file: OutputMedia): OutputMedia {
+  const expiresAtMs = file.url.startsWith('data:') ? undefined : expiryOf(new URL(file.url))
+  return expiresAtMs === undefined ? file : { ...file, expiresAtMs }
 }
 
 function expiryOf(url: URL): number | undefined {
@@ -71,4 +82,18 @@ function secondsOf(value: unknown): number | undefined {
   const seconds = digits ? Number(value) : value
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
   return seconds
+}
+
+/** Whether it is the video that was asked for, as far as its account tells. */
+export function isLike(
+  { output, usage }: Json,
+  { prompt, seconds, resolution, ratio }: VideoRequest,
+  { plainModel }: TaskUpstream,
+): boolean {
+  if (!isObject(output) || output['orig_prompt'] !== prompt) return false
+  const told = isObject(usage) ? usage : {}
+  const { outputSeconds = seconds } = usageOf(usage, plainModel)
+  const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = told
+  const isSameSize = Number(lines) === Number.parseInt(resolution, 10)
+  return outputSeconds === seconds && isSameSize && (ratio === undefined || shape === ratio)
 }

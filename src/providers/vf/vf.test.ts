@@ -1,12 +1,19 @@
 // The three calls over real sockets: what is sent, and what becomes of every way to answer it.
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Socket } from 'node:net'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { HttpError, type HttpErrorKind } from '../../lib/http-error.ts'
 import { providers } from '../index.ts'
-import { openUpstream, reply, type TestUpstream } from './test-upstream.ts'
+import {
+  type Answer,
+  begun,
+  endings,
+  failing,
+  openUpstream,
+  page,
+  reply,
+  type TestUpstream,
+} from '../tasks/test-upstream.ts'
 
 const { start, check, cancel } = providers.get('vf')!.video!
 const opened: TestUpstream[] = []
@@ -23,21 +30,9 @@ async function open(...args: Parameters<typeof openUpstream>): Promise<TestUpstr
 
 const wish: VideoRequest = { prompt: 'a fox ∆', seconds: 5, resolution: '1080p', media: [] }
 const created = { output: { task_status: 'PENDING', task_id: 't-1' }, request_id: 'r-1' }
-const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{"output":'
-const page = '<html>502 and a half</html>'
 const large = JSON.stringify({ ...created, padding: 'x'.repeat(300_000) })
 const deep = `{"output":{"task_id":"t-1","x":${'['.repeat(100)}${']'.repeat(100)}}}`
-const reset = (socket: Socket) => socket.resetAndDestroy()
-const hangUp = (socket: Socket) => socket.end()
-const breakOff = (socket: Socket) => socket.write(begun, () => socket.destroy())
-
-type Answer = Parameters<typeof openUpstream>[0]
-
-/** A way out that fails before any answer. */
-const failing = (kind: HttpErrorKind): Pick<TaskUpstream, 'http'> => {
-  const call = () => ({ answer: Promise.reject(new HttpError(kind, 'x')), cancel() {} })
-  return { http: { post: call, get: call, delete: call } }
-}
+const { reset, hangUp, breakOff } = endings
 
 describe('a create', () => {
   const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>

@@ -2,17 +2,20 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import { createHttpClient } from '../../lib/http-client.ts'
+import { HttpError, type HttpErrorKind } from '../../lib/http-error.ts'
 
 export interface TestUpstream {
   upstream: TaskUpstream
   /** Every complete request, as it came. */
   requests: string[]
+  /** The same, byte for byte. */
+  bytes: Buffer[]
   /** How often something of an answer was noticed. */
   touches: () => number
   close(): void
 }
 
-type Answer = string | ((socket: Socket) => void)
+export type Answer = string | ((socket: Socket) => void)
 
 /** A whole answer in JSON, or in whatever `body` is as text. */
 export function reply(status: number, body: unknown, headers: Record<string, string> = {}): string {
@@ -27,6 +30,7 @@ export async function openUpstream(
   more: Partial<TaskUpstream> = {},
 ): Promise<TestUpstream> {
   const requests: string[] = []
+  const bytes: Buffer[] = []
   const sockets: Socket[] = []
   const server: Server = createServer((socket) => {
     sockets.push(socket)
@@ -37,7 +41,8 @@ export async function openUpstream(
       const end = pending.indexOf('\r\n\r\n')
       const bodyBytes = Number(/content-length: (\d+)/i.exec(pending)?.[1] ?? 0)
       if (end < 0 || pending.length < end + 4 + bodyBytes) return
-      requests.push(Buffer.from(pending, 'latin1').toString())
+      bytes.push(Buffer.from(pending, 'latin1'))
+      requests.push(bytes.at(-1)!.toString())
       pending = ''
       if (typeof answer === 'string') socket.write(answer)
       else answer(socket)
@@ -65,5 +70,28 @@ export async function openUpstream(
     for (const socket of sockets) socket.destroy()
     server.close()
   }
-  return { upstream, requests, touches: () => touched, close }
+  return { upstream, requests, bytes, touches: () => touched, close }
+}
+
+export const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{"output":'
+export const page = '<html>502 and a half</html>'
+
+/** Ways to end a connection once the request is there. */
+export const endings = {
+  reset: (socket: Socket) => socket.resetAndDestroy(),
+  hangUp: (socket: Socket) => socket.end(),
+  breakOff: (socket: Socket) => socket.write(begun, () => socket.destroy()),
+} satisfies Record<string, Answer>
+
+/** A way out that fails before any answer. */
+export const failing = (kind: HttpErrorKind): Pick<TaskUpstream, 'http'> => {
+  const call = () => ({ answer: Promise.reject(new HttpError(kind, 'x')), cancel() {} })
+  return { http: { post: call, get: call, delete: call } }
+}
+
+/** The head and the body of a request. */
+export function cut(request: string): { line: string; headers: string[]; body: string } {
+  const end = request.indexOf('\r\n\r\n')
+  const [line = '', ...headers] = request.slice(0, end).split('\r\n')
+  return { line, headers: headers.map((each) => each.toLowerCase()), body: request.slice(end + 4) }
 }

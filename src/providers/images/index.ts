@@ -1,0 +1,47 @@
+// Pictures in the style that callers ask in: one question, and the answer has what was made. There
+// is nothing to look after, to call off or to look for; what did not come with the answer is lost.
+import type { Provider } from '../../contract/provider.ts'
+import type { ImageRequest } from '../../contract/task.ts'
+import { notWhatWasAsked } from '../tasks/errors.ts'
+import { type Heard, isGood } from '../tasks/listen.ts'
+import { startTask } from '../tasks/start-task.ts'
+import type { CreateStyle } from '../tasks/style.ts'
+import { readError, upstreamRequestId } from '../text/errors.ts'
+import { bearer } from '../text/style.ts'
+import { orderFor } from './order-for.ts'
+import { readPictures } from './read-pictures.ts'
+
+/** Ten pictures of some megabytes, in Base64. */
+const maxAnswerBytes = 64 * 1024 * 1024
+/** Time-outs on the way: the pictures may have been made, and nobody knows. */
+const lapses: ReadonlySet<number> = new Set([408, 499, 504])
+
+const requestIdOf = ({ answer }: Heard): string | undefined => upstreamRequestId(answer)
+
+const style: CreateStyle<ImageRequest> = {
+  auth: bearer,
+  order: orderFor,
+  maxAnswerBytes,
+  // An error in the answer is the end of it, whatever the status: nothing will ever come.
+  verdict: ({ answer, body }) =>
+    body?.['error'] != null && !lapses.has(answer.status) ? 'refused' : undefined,
+  atOnce: readPictures,
+  requestIdOf,
+  errorOf: (heard) =>
+    isGood(heard.answer.status) && heard.body?.['error'] == null
+      ? notWhatWasAsked(heard, 'a list of pictures', requestIdOf(heard))
+      : readError(heard.answer, heard.text),
+  isRefusal: ({ error, message }) => (error ?? message) != null,
+}
+
+export const images: Provider = {
+  protocol: 'images',
+  image: {
+    start: (request, upstream, stop) => startTask(style, request, upstream, stop),
+    check: async () => ({
+      kind: 'report',
+      report: { state: 'missing' },
+      upstreamRequestId: undefined,
+    }),
+  },
+}

@@ -1,0 +1,48 @@
+// What is asked for, in the words of this style. Pictures to be changed go as files, in a form, when
+// their bytes are at hand; by address they go as JSON, and it is the upstream that fetches them.
+import type { TaskUpstream } from '../../contract/provider.ts'
+import type { ImageRequest } from '../../contract/task.ts'
+import { inlineBytes } from '../tasks/pictures.ts'
+import type { Order, Problem } from '../tasks/style.ts'
+import { formOf } from './form-of.ts'
+
+/** Those with a generation at their end give bytes only, and refuse to be asked for an address. */
+const bytesOnly = /(?:^|-)image-\d[\w.]*(?:-mini)?$/
+/** The one family that has words for these in this style; others refuse what they do not know. */
+const hasMoreWords = /^imga-/
+
+export function orderFor(request: ImageRequest, upstream: TaskUpstream): Order | Problem {
+  const { baseUrl } = upstream
+  const words = wordsFor(request, upstream)
+  const urls = request.media.map(({ url }) => url)
+  if (!request.isEdit && urls.length === 0) {
+    return { url: `${baseUrl}/images/generations`, body: words }
+  }
+  const url = `${baseUrl}/images/edits`
+  const files = urls.map(inlineBytes).filter((file) => file !== undefined)
+  const isInline = (each: string) => each.startsWith('data:')
+  if (files.length < urls.filter(isInline).length) {
+    return { problem: 'a picture was given as a data URI that is not Base64' }
+  }
+  if (files.length === 0 || files.length < urls.length) {
+    return { url, body: { ...words, images: urls.map((image_url) => ({ image_url })) } }
+  }
+  const { type, bytes } = formOf(words, files)
+  return { url, headers: { 'content-type': type }, body: bytes }
+}
+
+function wordsFor(
+  { prompt, count, size, seed, negativePrompt }: ImageRequest,
+  { model, plainModel }: TaskUpstream,
+): Record<string, string | number> {
+  const knowsMore = hasMoreWords.test(plainModel)
+  return {
+    model,
+    prompt,
+    n: count,
+    ...(size !== undefined && { size: `${size.width}x${size.height}` }),
+    ...(!bytesOnly.test(model) && { response_format: 'url' }),
+    ...(knowsMore && seed !== undefined && { seed }),
+    ...(knowsMore && negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+  }
+}

@@ -1,0 +1,21 @@
+// What an answer of this style delivers. Pure: a parsed answer in, a report out.
+import { isObject } from '../../lib/json.ts'
+import { textOf } from '../tasks/fields.ts'
+import type { Json } from '../tasks/listen.ts'
+import { pictureAt, pictureOf } from '../tasks/pictures.ts'
+import type { FinishedReport } from '../tasks/style.ts'
+
+/** Undefined when it is no list of pictures. An entry with nothing in it was not delivered. */
+export function readPictures({ data, created, usage }: Json): FinishedReport | undefined {
+  if (!Array.isArray(data)) return undefined
+  const rows = data.filter(isObject)
+  const media = rows.map(pictureIn).filter((picture) => picture !== undefined)
+  // Without the pictures themselves, and where they lie.
+  const about = rows.map(({ url: _, b64_json: __, ...rest }) => rest)
+  return { state: 'succeeded', media, usage: {}, raw: { created, data: about, usage } }
+}
+
+function pictureIn({ url, b64_json }: Json) {
+  const address = textOf(url)
+  return address === '' ? pictureOf(textOf(b64_json)) : pictureAt(address)
+}

@@ -1,0 +1,71 @@
+// The upstream's numbers for a refusal, in the words of the error table. They count before the
+// status: some refusals come with a good one.
+import type { UpstreamError } from '../../contract/provider.ts'
+import { badKey, badModel, busy, type Meaning, notWhatWasAsked } from '../tasks/errors.ts'
+import { textOf } from '../tasks/fields.ts'
+import { type Heard, isGood, type Json } from '../tasks/listen.ts'
+import { readError, upstreamRequestId } from '../text/errors.ts'
+
+const invalid: Meaning = { code: 'upstream_invalid_request' }
+const policy: Meaning = { code: 'content_policy_violation' }
+
+const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
+  // The key, or its clock.
+  ...all(badKey, 1000, 1001, 1002, 1003, 1004),
+  // The account behind it, its debts and its packs.
+  ...all(badKey, 1100, 1101, 1102),
+  // No leave to use it, no such way to ask, no such model.
+  ...all(badModel, 1103, 1202, 1203),
+  ...all(invalid, 1200, 1201),
+  ...all(policy, 1300, 1301),
+  ...all(busy, 1302, 1303, 1304),
+  ...all({ code: 'upstream_error' }, 5000, 5001),
+  [5002, { code: 'upstream_timeout' }],
+])
+/** Trouble inside, in the middle of who knows what. */
+const unclear: readonly number[] = [5000, 5002]
+const noSuchThing = 1203
+
+function all(meaning: Meaning, ...codes: number[]): [number, Meaning][] {
+  return codes.map((code) => [code, meaning])
+}
+
+/** Undefined when it has none. */
+export function codeOf(body: Json | undefined): number | undefined {
+  const code = body?.['code']
+  if (typeof code === 'string' && /^\d{1,6}$/.test(code)) return Number(code)
+  return typeof code === 'number' ? code : undefined
+}
+
+export const isRefusal = (body: Json): boolean => (codeOf(body) ?? 0) !== 0
+
+/** What a number says of a create. One that nobody knows says no more than the status. */
+export function verdict({ answer, body }: Heard): 'refused' | 'unknown' | undefined {
+  const code = codeOf(body) ?? 0
+  if (code === 0) return undefined
+  if (unclear.includes(code)) return 'unknown'
+  if (meanings.has(code)) return 'refused'
+  return isGood(answer.status) ? 'unknown' : undefined
+}
+
+export function isMissing({ answer, body }: Heard): boolean {
+  const code = codeOf(body)
+  return code === undefined ? answer.status === 404 : code === noSuchThing
+}
+
+export const requestIdOf = ({ answer, body }: Heard): string | undefined =>
+  textOf(body?.['request_id']) || upstreamRequestId(answer)
+
+/** What is wrong with an answer that is a refusal, or not what was asked for. */
+export function errorOf(heard: Heard): UpstreamError {
+  const { answer, body } = heard
+  const requestId = requestIdOf(heard)
+  const code = codeOf(body) ?? 0
+  if (isGood(answer.status) && code === 0) return notWhatWasAsked(heard, 'a task', requestId)
+  const read = readError(answer, heard.text)
+  const meaning = meanings.get(code)
+  if (meaning === undefined) return read
+  const { about: _, ...rest } = read
+  const message = textOf(body?.['message']) || `the upstream refused with code ${code}`
+  return { ...rest, ...meaning, message, ...(requestId && { upstreamRequestId: requestId }) }
+}

@@ -1,0 +1,35 @@
+// How a key is shown to the upstream. A pair of access key and secret key, `ak|sk`, signs a token
+// that is good for half an hour; a single key goes as it is.
+import { createHmac } from 'node:crypto'
+
+const lifeSeconds = 1_800
+/** The other clock may be behind by so much. */
+const slackSeconds = 5
+/** Well before it ends: what is under way must not meet its end. */
+const renewAfterMs = 25 * 60_000
+const mostTokens = 256
+
+const tokens = new Map<string, { token: string; signedAtMs: number }>()
+
+export function tokenFor(key: string, nowMs = Date.now()): string {
+  const bar = key.indexOf('|')
+  if (bar < 1 || bar === key.length - 1) return key
+  const known = tokens.get(key)
+  // A clock that was set back would otherwise keep a token for longer than it lives.
+  const ageMs = nowMs - (known?.signedAtMs ?? 0)
+  if (known !== undefined && ageMs >= 0 && ageMs < renewAfterMs) return known.token
+  const token = sign(key.slice(0, bar), key.slice(bar + 1), Math.floor(nowMs / 1000))
+  tokens.delete(key)
+  const [oldest] = tokens.keys()
+  if (tokens.size >= mostTokens && oldest !== undefined) tokens.delete(oldest)
+  tokens.set(key, { token, signedAtMs: nowMs })
+  return token
+}
+
+function sign(accessKey: string, secretKey: string, nowSeconds: number): string {
+  const claims = { iss: accessKey, exp: nowSeconds + lifeSeconds, nbf: nowSeconds - slackSeconds }
+  const text = [{ alg: 'HS256', typ: 'JWT' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${text}.${createHmac('sha256', secretKey).update(text).digest('base64url')}`
+}

@@ -1,0 +1,55 @@
+// What the upstream's account of a task means. Pure: a parsed answer in, a report out.
+import type { TaskReport } from '../../contract/provider.ts'
+import type { OutputMedia } from '../../contract/task.ts'
+import { isObject } from '../../lib/json.ts'
+import { noReason } from '../tasks/errors.ts'
+import { textOf } from '../tasks/fields.ts'
+import type { Json } from '../tasks/listen.ts'
+import { pictureAt } from '../tasks/pictures.ts'
+import { stateOf, strange, wordOf } from '../tasks/states.ts'
+import { failure } from '../text/errors.ts'
+import { isRefusal } from './errors.ts'
+
+/** A task that failed has no number, only a sentence. */
+const policy = /risk control|sensitive|inappropriate|(?:content|safety|platform) polic|moderation/i
+
+export const taskIn = ({ data }: Json): Json => (isObject(data) ? data : {})
+
+/** Undefined when it is no account of a task. */
+export function readReport(body: Json, requestId: string | undefined): TaskReport | undefined {
+  const task = taskIn(body)
+  const word = wordOf(textOf(task['task_status']))
+  if (isRefusal(body) || word === '') return undefined
+  const state = stateOf(word)
+  if (state === undefined) return strange(textOf(task['task_status']))
+  // Without addresses, and without what the caller never sent.
+  const { task_result, task_info: _, ...raw } = task
+  if (state === 'succeeded') {
+    const media = mediaOf(task_result)
+    return { state, media, usage: { pictures: media.length }, raw }
+  }
+  if (state === 'failed') {
+    const message = textOf(task['task_status_msg'])
+    const code = policy.test(message) ? 'content_policy_violation' : 'upstream_error'
+    return { state, error: failure(code, message || noReason, requestId), raw }
+  }
+  return { state }
+}
+
+/** A series stands in a list of its own, sometimes next to one with the same pictures. */
+function mediaOf(result: unknown): OutputMedia[] {
+  if (!isObject(result)) return []
+  const single = picturesIn(result['images'])
+  const series = picturesIn(result['series_images'])
+  const isSeries = result['result_type'] === 'series' || single.length === 0
+  return isSeries && series.length > 0 ? series : single
+}
+
+function picturesIn(list: unknown): OutputMedia[] {
+  const rows = Array.isArray(list) ? list.filter(isObject) : []
+  return rows
+    .map(({ index, url }, at) => ({ at: typeof index === 'number' ? index : at, url }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ url }) => pictureAt(textOf(url)))
+    .filter((picture) => picture !== undefined)
+}

@@ -1,0 +1,39 @@
+// Pictures as they come and go in JSON: by address, or as bytes in Base64.
+import type { OutputMedia } from '../../contract/task.ts'
+import { isAddress } from './fields.ts'
+
+/** How files begin, in Base64. */
+const openings: readonly (readonly [string, string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['UklGR', 'image/webp'],
+  ['R0lGOD', 'image/gif'],
+]
+const dataUri = /^data:([^,;]{0,100})(?:;[^,;]{0,100}){0,4};base64,/i
+const plainType = /^image\/[a-z\d.+-]{1,64}$/i
+const base64 = /^[A-Za-z\d+/]+={0,2}$/
+
+const typeOf = (bytes: string): string =>
+  openings.find(([opening]) => bytes.startsWith(opening))?.[1] ?? 'image/png'
+
+/** The bytes of a data URI, still in Base64, and what they are; undefined when it is none. */
+export function inlineBytes(url: string): { type: string; bytes: string } | undefined {
+  const match = dataUri.exec(url)
+  if (match === null) return undefined
+  const bytes = url.slice(match[0].length)
+  if (!base64.test(bytes)) return undefined
+  const told = match[1]!.toLowerCase()
+  return { type: plainType.test(told) ? told : typeOf(bytes), bytes }
+}
+
+/** A result's picture by its address; undefined when nothing can be had there. */
+export const pictureAt = (url: string): OutputMedia | undefined =>
+  isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
+
+/** A result's picture in Base64, with or without a word on what it is. */
+export function pictureOf(told: string): OutputMedia | undefined {
+  if (told.startsWith('data:')) return pictureAt(told)
+  const bytes = told.replaceAll(/\s+/g, '')
+  if (!base64.test(bytes)) return undefined
+  return { kind: 'image', url: `data:${typeOf(bytes)};base64,${bytes}` }
+}

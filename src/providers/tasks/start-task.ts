@@ -1,0 +1,92 @@
+// One create, sent once. What matters most is to tell a refusal, after which nothing exists, from
+// silence, after which it may.
+import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
+import { failure, notAnswered } from '../text/errors.ts'
+import { isPlainId } from './fields.ts'
+import { type Heard, isGood, listen, plainHeaders } from './listen.ts'
+import type { CreateStyle } from './style.ts'
+
+/** Failures that come before the first byte of a request is out. */
+const unsent: readonly unknown[] = ['unreachable', 'tls', 'timeout']
+/** Said by whoever stands in front of the work, before any is done; no error has to be with it. */
+const refusals: ReadonlySet<number> = new Set([
+  ...[301, 302, 307, 308],
+  ...[401, 402, 403, 404, 405, 406, 407, 411, 413, 414, 415, 417, 421, 426, 429, 431],
+])
+/** Time-outs on the way, which say nothing about the work. */
+const lapses: ReadonlySet<number> = new Set([408, 499])
+/** Of a style for whatever request. */
+type AnyCreate = Omit<CreateStyle<never>, 'order'>
+
+export const headersFor = (
+  { auth }: Pick<AnyCreate, 'auth'>,
+  upstream: TaskUpstream,
+): Record<string, string> => ({
+  ...auth(upstream),
+  ...plainHeaders,
+})
+
+export async function startTask<Request>(
+  style: CreateStyle<Request>,
+  request: Request,
+  upstream: TaskUpstream,
+  stop: Stop,
+): Promise<Started> {
+  const order = await style.order(request, upstream)
+  if ('problem' in order) {
+    return { kind: 'refused', error: failure('upstream_invalid_request', order.problem) }
+  }
+  const headers = headersFor(style, upstream)
+  headers['content-type'] = 'application/json'
+  Object.assign(headers, order.headers)
+  const body = order.body instanceof Uint8Array ? order.body : JSON.stringify(order.body)
+  const call = upstream.http.post(order.url, headers, body, upstream.timeouts)
+  const heard = await listen(call, upstream, stop, style.maxAnswerBytes)
+  if (!('answer' in heard)) return unanswered(heard.cause)
+  const verdict = style.verdict?.(heard, upstream)
+  if (verdict !== undefined) return { kind: verdict, error: style.errorOf(heard) }
+  if (isGood(heard.answer.status)) return accepted(style, heard, upstream, order.upstreamModel)
+  const error = style.errorOf(heard)
+  return isRefused(style, heard) ? { kind: 'refused', error } : { kind: 'unknown', error }
+}
+
+function unanswered(cause: unknown): Started {
+  const kind = (cause as { kind?: unknown } | undefined)?.kind
+  if (unsent.includes(kind)) return { kind: 'refused', error: notAnswered(cause) }
+  if (kind !== 'cancelled') return { kind: 'unknown', error: notAnswered(cause) }
+  const message = 'the upstream did not answer before it was given up'
+  return { kind: 'unknown', error: failure('upstream_timeout', message, undefined, cause) }
+}
+
+function accepted(
+  style: AnyCreate,
+  heard: Heard,
+  upstream: TaskUpstream,
+  upstreamModel: string | undefined,
+): Started {
+  const { body } = heard
+  const report = body === undefined ? undefined : style.atOnce?.(body, upstream)
+  if (report !== undefined) {
+    return { kind: 'finished', report, upstreamRequestId: style.requestIdOf(heard) }
+  }
+  const isTaskId = style.isTaskId ?? isPlainId
+  const told = body === undefined ? undefined : style.createdId?.(body)
+  const ids = (Array.isArray(told) ? (told as unknown[]) : [told]).filter(
+    (id): id is string => typeof id === 'string' && isTaskId(id),
+  )
+  const [upstreamId, ...others] = new Set(ids)
+  if (upstreamId === undefined) return { kind: 'unknown', error: style.errorOf(heard) }
+  return {
+    kind: 'started',
+    upstreamId,
+    upstreamRequestId: style.requestIdOf(heard),
+    ...(upstreamModel !== undefined && { upstreamModel }),
+    ...(others.length > 0 && { otherIds: others }),
+  }
+}
+
+function isRefused(style: AnyCreate, { answer: { status }, body }: Heard): boolean {
+  if (refusals.has(status)) return true
+  const explained = body !== undefined && style.isRefusal(body, status)
+  return explained && status >= 400 && status < 500 && !lapses.has(status)
+}

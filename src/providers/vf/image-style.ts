@@ -1,0 +1,80 @@
+// Pictures of the imga family. The upstream has three services for them, and which one a model is
+// asked by follows from its name there:
+//
+//   …t2i, …i2i below 2.6   text2image, image2image: a task, which is then asked about like a video's
+//   all others             multimodal-generation: the answer has the pictures
+//
+// An answer that names a task all the same is followed as one.
+import type { TaskUpstream } from '../../contract/provider.ts'
+import type { ImageRequest } from '../../contract/task.ts'
+import { textOf } from '../tasks/fields.ts'
+import type { Order, Problem, TaskStyle } from '../tasks/style.ts'
+import { findTask } from './find-task.ts'
+import { isAlike, readAtOnce, readImageReport } from './image-report.ts'
+import { later, questions, urlsFor } from './questions.ts'
+
+const services = '/api/v1/services/aigc'
+const name = /(?:^|[-_])(t2i|i2i)(?:[-_]|$)/
+const generation = /(\d+\.\d+)[-_](?:t2i|i2i)/
+/** From here on they are asked like all others. */
+const newGeneration = 2.6
+/** A picture in Base64, should one come instead of its address. */
+const maxAnswerBytes = 64 * 1024 * 1024
+/** Time-outs on the way: the pictures may have been made, and nobody knows. */
+const lapses: ReadonlySet<number> = new Set([408, 499, 504])
+
+/** Undefined where the answer has the pictures. */
+function taskService({ model }: Pick<TaskUpstream, 'model'>): 't2i' | 'i2i' | undefined {
+  const kind = name.exec(model)?.[1] as 't2i' | 'i2i' | undefined
+  return Number(generation.exec(model)?.[1] ?? 0) < newGeneration ? kind : undefined
+}
+
+function orderFor(request: ImageRequest, upstream: TaskUpstream): Order | Problem {
+  const { prompt, negativePrompt, media } = request
+  const { baseUrl, model } = upstream
+  const service = taskService(upstream)
+  const images = media.map(({ url }) => url)
+  const parameters = parametersFor(request)
+  const without = negativePrompt !== undefined && { negative_prompt: negativePrompt }
+  if (service === undefined) {
+    const content = [...images.map((image) => ({ image })), { text: prompt }]
+    const input = { messages: [{ role: 'user', content }] }
+    const body = { model, input, parameters: { ...parameters, ...without } }
+    return { url: `${baseUrl}${services}/multimodal-generation/generation`, body }
+  }
+  if (service === 't2i' && images.length > 0) {
+    return { problem: 'this model draws from text alone and has no use for pictures' }
+  }
+  const path = service === 't2i' ? 'text2image' : 'image2image'
+  const input = { prompt, ...(images.length > 0 && { images }), ...without }
+  const url = `${baseUrl}${services}/${path}/image-synthesis`
+  return { url, headers: later, body: { model, input, parameters } }
+}
+
+const parametersFor = ({ size, count, seed }: ImageRequest) => ({
+  ...(size !== undefined && { size: `${size.width}*${size.height}` }),
+  n: count,
+  // The upstream's own default is a mark on some models.
+  watermark: false,
+  prompt_extend: true,
+  ...(seed !== undefined && { seed }),
+})
+
+export const imageStyle: TaskStyle<ImageRequest> = {
+  ...questions,
+  order: orderFor,
+  maxAnswerBytes,
+  // Of a service that answers at once, an error is the end, whatever the status.
+  verdict: ({ answer, body }, upstream) =>
+    taskService(upstream) === undefined &&
+    textOf(body?.['code']) !== '' &&
+    !lapses.has(answer.status)
+      ? 'refused'
+      : undefined,
+  atOnce: readAtOnce,
+  report: (body, _upstream, requestId) => readImageReport(body, requestId),
+  find: async (lost, upstream, ask) =>
+    taskService(upstream) === undefined
+      ? { kind: 'found', by: 'likeness', upstreamIds: [] }
+      : findTask(lost, upstream, urlsFor(upstream), ask, isAlike),
+}

@@ -1,0 +1,44 @@
+// What tasks of videos and of pictures have in common: where they are asked about, how they are
+// called off, and how this upstream says no.
+import type { TaskUpstream } from '../../contract/provider.ts'
+import { textOf } from '../tasks/fields.ts'
+import type { TaskStyle } from '../tasks/style.ts'
+import { bearer } from '../text/style.ts'
+import { errorOf, requestIdOf } from './errors.ts'
+import { idIn, type Urls } from './find-task.ts'
+
+const tasksUrl = ({ baseUrl }: TaskUpstream): string => `${baseUrl}/api/v1/tasks`
+const taskUrl = (upstream: TaskUpstream, upstreamId: string): string =>
+  `${tasksUrl(upstream)}/${encodeURIComponent(upstreamId)}`
+
+export const urlsFor = (upstream: TaskUpstream): Urls => ({
+  list: tasksUrl(upstream),
+  one: (id) => taskUrl(upstream, id),
+})
+
+/** Work that is done later, and asked for by its task. */
+export const later = { 'x-dashscope-async': 'enable' } as const
+
+/** The words with which it says that the task is past the point of being cancelled. */
+const tooLate =
+  /UnsupportedOperation|\bPENDING\b|\bnot (?:be )?cancel|\b(?:running|finished|completed|succeeded)\b/i
+
+export const questions: Omit<TaskStyle<never>, 'order' | 'report' | 'find'> = {
+  protocol: 'vf',
+  auth: bearer,
+  createdId: idIn,
+  taskUrl,
+  accountOf: (body) => textOf(idIn(body)),
+  requestIdOf,
+  errorOf,
+  isRefusal: ({ code, message, error }, status) =>
+    status < 300 ? textOf(code) !== '' : (code ?? message ?? error) != null,
+  // Granted only while the task waits for its turn.
+  cancel: {
+    call: ({ http, timeouts }, url, headers) => http.post(`${url}/cancel`, headers, '', timeouts),
+    isTooLate({ answer: { status }, body }, error) {
+      if (status >= 500 || error.code === 'upstream_rate_limited') return false
+      return tooLate.test(`${textOf(body?.['code'])} ${textOf(body?.['message'])}`)
+    },
+  },
+}
