@@ -110,6 +110,8 @@ function query(db: Database, sql: string, parameters: readonly unknown[]): Rows 
 function close(): undefined {
   writer?.close()
   for (const statement of statements.values()) statement.finalize()
+  // Closing alone leaves this to whoever collects the last statement, which may be nobody.
+  if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db?.close()
   lock?.close()
 }
