@@ -1,13 +1,15 @@
 // The request log, and why a request cost what it cost.
-import { explainTokens } from '../billing/explain.ts'
+import { explainTokens, explainUnits } from '../billing/explain.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import type { Task } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
 import { findEntries } from '../store/entries.ts'
 import type { Page } from '../store/index.ts'
 import { findRequest, listRequests, type RequestFilter } from '../store/requests.ts'
+import { findTaskRow } from '../store/tasks.ts'
 import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
 import { entryView } from './accounts.ts'
 import { priceView } from './catalog.ts'
@@ -41,8 +43,13 @@ export const requests: Resource = (app, deps) => {
   app.get(
     '/explain/:id',
     route(async ({ id }) => {
+      const task = await findTaskRow(store.read, id)
+      if (task !== undefined) return explainTask(engine, task)
       const [record] = await newestFirst(engine, id)
-      return record === undefined ? notFound('request', id) : explain(engine, record)
+      if (record === undefined) return notFound('request', id)
+      const { taskId } = record.detail
+      const made = taskId === undefined ? undefined : await findTaskRow(store.read, taskId)
+      return made === undefined ? explain(engine, record) : explainTask(engine, made)
     }),
   )
 }
@@ -133,12 +140,42 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   first_byte_ms: record.firstByteMs ?? null,
   total_ms: record.totalMs,
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
+  ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,
     ...attempt,
   })),
 })
+
+/** A task is charged for what came of it, by the price it was admitted at. */
+async function explainTask(engine: Engine, task: Task): Promise<object> {
+  const { currency } = engine.declared.file
+  const entries = await findEntries(engine.store.read, task.id)
+  const charge = entries.find(({ kind }) => kind === 'charge')
+  const price = engine.prices.byId(task.priceId)
+  const tier = task.kind === 'video' ? task.request.resolution : undefined
+  const steps =
+    charge === undefined
+      ? [`nothing was charged: the task is ${task.error?.message ?? task.state}`]
+      : price === undefined
+        ? []
+        : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
+  if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
+  return {
+    request_id: task.requestId,
+    task_id: task.id,
+    model: task.model,
+    currency,
+    charge: formatNanos(task.chargeNanos),
+    usage: task.usage ?? null,
+    usage_reported: task.reported ?? null,
+    estimated: charge?.estimated ?? false,
+    price: price === undefined ? null : priceView(engine, price),
+    steps: [`set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`, ...steps],
+    entries: entries.map(entryView),
+  }
+}
 
 async function explain(engine: Engine, record: RequestRecord): Promise<object> {
   const { currency } = engine.declared.file

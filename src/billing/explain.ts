@@ -1,8 +1,15 @@
 // Why this amount: the arithmetic of a charge, line by line, as a person would do it.
-import type { Price } from '../contract/price.ts'
+import type { Price, PriceTerms } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { formatNanos } from '../lib/decimal.ts'
-import { chargeTokens, tierFor, tokenLines } from './charge.ts'
+import {
+  chargeImages,
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+  tierFor,
+  tokenLines,
+} from './charge.ts'
 
 export function explainTokens(price: Price, usage: TokenUsage, currency: string): string[] {
   if (price.terms.unit !== 'token') return []
@@ -28,6 +35,46 @@ export function explainTokens(price: Price, usage: TokenUsage, currency: string)
   const charge = chargeTokens(price.terms, usage)
   steps.push(`sum ${exact(total)}, rounded half up to ${formatNanos(charge)} ${currency}`)
   return steps
+}
+
+/** What was delivered times its price; `tier` is that of the request, where the price has any. */
+export function explainUnits(
+  { terms }: Price,
+  { quantity, tier }: { quantity: number; tier: string | undefined },
+  currency: string,
+): string[] {
+  const [count, charge, each] = unitsOf(terms, quantity, tier)
+  if (charge === undefined) return []
+  return [`${count} x ${each} = ${formatNanos(charge)} ${currency}, rounded half up`]
+}
+
+function unitsOf(
+  terms: PriceTerms,
+  quantity: number,
+  tier = '',
+): [string, bigint | undefined, string] {
+  switch (terms.unit) {
+    case 'image':
+      return [
+        `${quantity} pictures`,
+        chargeImages(terms, quantity),
+        formatNanos(terms.perImageNanos),
+      ]
+    case 'video_second':
+      return [
+        `${quantity} seconds at ${tier}`,
+        chargeSeconds(terms, tier, quantity),
+        formatNanos(terms.perSecondNanos[tier] ?? 0n),
+      ]
+    case 'video_token':
+      return [
+        `${quantity} video tokens`,
+        chargeVideoTokens(terms, quantity),
+        `${formatNanos(terms.perMillionNanos)} per million`,
+      ]
+    default:
+      return ['', undefined, '']
+  }
 }
 
 /** A product of tokens and nano-units per million has up to fifteen decimals. */

@@ -56,6 +56,8 @@ export interface RequestDetail {
   operation?: 'count_tokens'
   /** The request whose answer was given once more. */
   replayOf?: string
+  /** The task it made, whose entries are its own. */
+  taskId?: string
   attempts: Attempt[]
 }
 

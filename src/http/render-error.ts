@@ -1,6 +1,7 @@
 // The one place where a refusal becomes bytes. The body is the same everywhere; each interface adds
 // what its own SDKs look for.
 import { Refusal, refusals } from '../contract/errors.ts'
+import { envelopeCodeOf } from './envelope-code.ts'
 import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { rpcStatusOf } from './rpc-status.ts'
@@ -15,6 +16,7 @@ type Dialect = (
 const dialects: readonly [prefix: string, dialect: Dialect][] = [
   ['/v1/messages', (_, requestId) => ({ top: { type: 'error', request_id: requestId } })],
   ['/vendorg/', longRunning],
+  ['/imgvendor/', enveloped],
 ]
 
 /** Its SDKs show a message only beside a number; whoever comes another way gets the usual word. */
@@ -28,7 +30,19 @@ function longRunning(
   return { error: bySdk ? { ...word, code: status, reason: code } : word }
 }
 
+/** Its clients look at a whole number at the top, and at nothing else. */
+function enveloped(
+  refusal: Refusal,
+  requestId: string,
+  request: Request | undefined,
+): ReturnType<Dialect> {
+  const code = envelopeCodeOf(refusal, request)
+  return { top: { code, message: publicText(refusal, requestId), request_id: requestId } }
+}
+
 const hasKey = (url: string): boolean => /[?&]key=/.test(url)
+
+const publicText = ({ message }: Refusal, requestId: string): string => `${message} (${requestId})`
 
 export function errorBody(
   refusal: Refusal,
@@ -41,7 +55,7 @@ export function errorBody(
   return JSON.stringify({
     ...top,
     error: {
-      message: `${refusal.message} (${requestId})`,
+      message: publicText(refusal, requestId),
       type: refusals[refusal.code].type,
       code: refusal.code,
       param: refusal.extras.param ?? null,

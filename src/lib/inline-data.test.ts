@@ -13,6 +13,12 @@ test('long data addresses lose their bytes, wherever they are', () => {
   expect(withoutInlineData(`data:${'x'.repeat(1000)}`)).toBe('data:…')
 })
 
+test('bare base64 goes when it is longer than any address', () => {
+  expect(withoutInlineData({ image: 'A'.repeat(8_193) })).toEqual({ image: 'base64,…' })
+  const others = ['A'.repeat(8_192), `${'long '.repeat(2_000)}text`, `https://${'a'.repeat(9_000)}`]
+  expect(withoutInlineData(others)).toEqual(others)
+})
+
 test('everything else stays as it is', () => {
   for (const value of [1, null, true, 'data:image/png;base64,AAAA', 'x'.repeat(1000), undefined]) {
     expect(withoutInlineData(value)).toBe(value as string)

@@ -2,7 +2,10 @@
 
 const longest = 256
 
-/** `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`; everything else stays. */
+/**
+ * `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`, and base64 that is longer
+ * than any address -> `base64,…`; everything else stays.
+ */
 export function withoutInlineData<T>(value: T): T {
   if (typeof value === 'string') return cut(value) as T
   if (Array.isArray(value)) return value.map((each) => withoutInlineData<unknown>(each)) as T
@@ -11,7 +14,11 @@ export function withoutInlineData<T>(value: T): T {
   return Object.fromEntries(entries) as T
 }
 
+const longestAddress = 8_192
+const bare = new RegExp(`^[A-Za-z0-9+/]{${longestAddress}}`)
+
 function cut(text: string): string {
+  if (text.length > longestAddress && bare.test(text)) return 'base64,…'
   if (text.length <= longest || !text.startsWith('data:')) return text
   const comma = text.indexOf(',')
   return `${text.slice(0, comma === -1 || comma > longest ? 5 : comma + 1)}…`

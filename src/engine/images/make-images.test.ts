@@ -209,7 +209,7 @@ describe.each([...engines])('pictures on %s', (on) => {
       return asked.checks < 2 ? running : says(done(2))
     }
     const first = await made({}, { key })
-    const again = await made({}, { key, wantsBytes: true })
+    const again = await made({}, { key })
     expect([first.replayed, again.replayed, asked.starts]).toEqual([false, true, 1])
     expect(again.task.id).toBe(first.task.id)
     expect(again.pictures).toHaveLength(2)

@@ -8,7 +8,7 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TaskReport } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
-import type { ImageTask, OutputMedia, Task } from '../../contract/task.ts'
+import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { enter } from '../admit.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
@@ -16,7 +16,7 @@ import type { CallContext, Engine } from '../engine.ts'
 import { acceptTask, type TaskWish } from '../tasks/accept-task.ts'
 import { endTask, type TaskEnd } from '../tasks/end-task.ts'
 import { insist } from '../tasks/insist.ts'
-import { createOnce, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
+import { createOnce, firstRefusal, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
 import { type FinishedReport, refusalFor, sendTask } from '../tasks/send-task.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -31,6 +31,8 @@ export interface Picture {
   part: number
   /** Where the caller asked for them. */
   bytes?: Uint8Array
+  /** As a `data:` address, where the upstream gave no other: only this answer ever has it. */
+  inlineUrl?: string
   revisedPrompt?: string
 }
 
@@ -78,7 +80,7 @@ interface Making {
 
 async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   const { engine, ctx, wish, record } = making
-  const keyed = keyedCreate(ctx.token, wish)
+  const keyed = keyedCreate(ctx.token, wish, { wantsBytes: wish.wantsBytes })
   const made = await createOnce(engine, keyed, () =>
     acceptTask(engine, ctx, wish, keyed, { waitedForMs: longestWaitMs }),
   )
@@ -87,6 +89,7 @@ async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
   if ('replayed' in made) return replay(making, made.task as ImageTask)
   crashPoint('task-accepted')
+  record.detail.taskId = made.task.id
   record.channel = made.task.channel
   record.priceId = made.task.priceId
   let pictures: readonly Picture[] = []
@@ -122,15 +125,21 @@ async function replay(
   if (task.state !== 'succeeded') {
     const extras = { retryAfterSeconds: 1 }
     const message = 'the pictures of this Idempotency-Key are still being made'
-    const refusal =
-      task.error === undefined
-        ? refuse('idempotency_in_flight', message, extras)
-        : refuse('upstream_error', task.error.message, { replayOf: task.requestId })
+    const refusal = isEnd(task.state)
+      ? firstRefusal(task)
+      : refuse('idempotency_in_flight', message, extras)
+    return recordUnbilled(engine, record, 'refused', refusal)
+  }
+  if (task.media.some(({ url }) => isInline(url))) {
+    const extras = { replayOf: task.requestId }
+    const refusal = refuse('result_download_failed', handedOverOnce, extras)
     return recordUnbilled(engine, record, 'refused', refusal)
   }
   const bytes = wish.wantsBytes ? await fetchPictures(engine, task, task.media) : []
   if (wish.wantsBytes && bytes.some((each) => each === undefined)) {
-    return recordUnbilled(engine, record, 'refused', downloadFailed)
+    const extras = { replayOf: task.requestId }
+    const refusal = refuse('result_download_failed', notAgain, extras)
+    return recordUnbilled(engine, record, 'refused', refusal)
   }
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
   const pictures = task.media.map((_, part) => pictureOf(part, bytes[part]))
@@ -156,14 +165,16 @@ async function deliver(
   const had = bytes.filter((each) => each !== undefined)
   return {
     end: { ...report, media, usage: { ...report.usage, pictures: media.length } },
-    pictures: media.map((_, part) => pictureOf(part, had[part])),
+    pictures: media.map(({ url }, part) => pictureOf(part, had[part], url)),
   }
 }
 
-const pictureOf = (part: number, bytes: Uint8Array | undefined): Picture => ({
+const pictureOf = (part: number, bytes: Uint8Array | undefined, url = ''): Picture => ({
   part,
-  ...(bytes !== undefined && { bytes }),
+  ...(bytes !== undefined ? { bytes } : isInline(url) && { inlineUrl: url }),
 })
+
+const isInline = (url: string): boolean => url.startsWith('data:')
 
 async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task | Refusal> {
   const ended = await insist(engine, () => endTask(engine, task, end))
@@ -176,6 +187,11 @@ const downloadFailed = refuse(
   'result_download_failed',
   'the pictures were made but could not be fetched from the upstream; nothing is charged',
 )
+
+const notAgain = 'the pictures could not be fetched from the upstream once more'
+
+const handedOverOnce =
+  'the upstream gave these pictures without an address; only the first answer had them'
 
 const noOutput = ({ request }: ImageTask) => ({
   code: 'no_output' as const,

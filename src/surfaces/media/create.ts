@@ -17,22 +17,46 @@ import type { Outcome } from './as-caller.ts'
 export type WishFor<Made extends Task> = Pick<Made, 'kind' | 'request'> &
   Omit<TaskWish, 'kind' | 'request' | 'interface' | 'key'>
 
-export interface CreateRoute<Made extends Task> {
+export interface ReadRoute<Call> {
   interface: Interface
   /** Where a key counts: the same one at another path is another create. */
   path: string
   /** Forms are taken besides JSON. */
   forms?: boolean
-  parse(fields: Fields, isForm: boolean): WishFor<Made> | Refusal
+  parse(fields: Fields, isForm: boolean): Call | Refusal
+}
+
+export interface CreateRoute<Made extends Task> extends ReadRoute<WishFor<Made>> {
   answer(task: Made): Response
 }
 
 export async function serveCreate<Made extends Task>(
+  deps: SurfaceDeps,
+  x: Exchange,
+  token: Token,
+  { answer, ...route }: CreateRoute<Made>,
+): Promise<Outcome> {
+  const read = await readCreate(deps, x, token, route)
+  if (read instanceof Refusal) return read
+  const created = await createTask(deps.engine, read.ctx, read.wish as TaskWish)
+  if (created instanceof Refusal) return created
+  // What was asked for is what was made.
+  const response = answer(created.task as Made)
+  return created.replayed ? asReplay(response) : response
+}
+
+export function asReplay(response: Response): Response {
+  response.headers.set('idempotent-replayed', 'true')
+  return response
+}
+
+/** The caller's wish, with its key; one that cannot be read is on record as refused. */
+export async function readCreate<Call extends object>(
   { engine, limits }: SurfaceDeps,
   x: Exchange,
   token: Token,
-  { interface: use, path, forms = false, parse, answer }: CreateRoute<Made>,
-): Promise<Outcome> {
+  { interface: use, path, forms = false, parse }: ReadRoute<Call>,
+): Promise<{ ctx: Caller; wish: Call & Pick<TaskWish, 'interface' | 'key'> } | Refusal> {
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
   const refused = (refusal: Refusal) =>
@@ -44,13 +68,7 @@ export async function serveCreate<Made extends Task>(
   if (call instanceof Refusal) return refused(call)
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }
-  const wish = { interface: use, ...call, ...named } as TaskWish
-  const created = await createTask(engine, ctx, wish)
-  if (created instanceof Refusal) return created
-  // What was asked for is what was made.
-  const response = answer(created.task as Made)
-  if (created.replayed) response.headers.set('idempotent-replayed', 'true')
-  return response
+  return { ctx, wish: { interface: use, ...call, ...named } }
 }
 
 const longestKey = 255

@@ -1,5 +1,9 @@
 // What a picture that a caller hands over may be: an address, or bytes in base64 within a bound.
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { InputMedia } from '../../contract/task.ts'
+import type { Upload } from '../../http/read-form.ts'
+import { imageTypeOf } from '../../lib/image-type.ts'
+import { wrong } from '../text/fields.ts'
 
 const maxAddress = 8_192
 export const maxImageBytes = 20 * 1024 * 1024
@@ -16,3 +20,40 @@ export const isTooLong = (base64: string): boolean => base64.length > maxBase64
 
 export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
+
+/** A `data:` address of the caller's. */
+export function inlinePicture(url: string, place: string, param: string): InputMedia | Refusal {
+  const head = /^data:image\/[a-z0-9.+-]{1,64};base64,/i.exec(url)?.[0]
+  if (head === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
+  const base64 = url.slice(head.length)
+  if (isTooLong(base64)) return tooLarge(place, param)
+  if (!isBase64(base64)) return wrong(param, `'${place}' holds no base64`)
+  return { kind: 'image', url }
+}
+
+/** Undefined when the file is no picture. */
+export function uploadedPicture(
+  { type, bytes }: Upload,
+  place: string,
+  param: string,
+): InputMedia | Refusal | undefined {
+  const declared = type.split(';', 1)[0]!.trim()
+  const vague = type === '' || type.startsWith('application/octet-stream')
+  const known = isImageType(declared) ? declared : undefined
+  const imageType = known ?? (vague ? typeByContent(bytes) : undefined)
+  if (imageType === undefined || bytes.length === 0) return undefined
+  if (bytes.length > maxImageBytes) return tooLarge(place, param)
+  return {
+    kind: 'image',
+    url: `data:${imageType};base64,${Buffer.from(bytes).toString('base64')}`,
+  }
+}
+
+const typeByContent = (bytes: Uint8Array): string | undefined =>
+  imageTypeOf(bytes) ?? (bytes[0] === 0x42 && bytes[1] === 0x4d ? 'image/bmp' : undefined)
+
+/** In characters as people count them: one outside the basic plane is one, not two. */
+export function isLongerThan(text: string, most: number): boolean {
+  if (text.length <= most) return false
+  return text.length > 2 * most || [...text].length > most
+}

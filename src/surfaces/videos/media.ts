@@ -4,14 +4,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json.ts'
-import {
-  isAddress,
-  isBase64,
-  isImageType,
-  isTooLong,
-  maxImageBytes,
-  tooLarge,
-} from '../media/pictures.ts'
+import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, mostImages, mostVideos } from './rules.ts'
 
@@ -136,7 +129,7 @@ function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): Inpu
   const param = place.replace(/\[\d+\]$/, '')
   if (isUpload(value)) return uploaded(kind, value, place, param)
   if (typeof value !== 'string') return wrong(param, `'${place}' must be an address`)
-  if (kind === 'image' && /^data:/i.test(value)) return inline(value, place, param)
+  if (kind === 'image' && /^data:/i.test(value)) return inlinePicture(value, place, param)
   if (!isAddress(value)) {
     const other = kind === 'image' ? ', or data:image/…;base64' : ''
     return wrong(param, `'${place}' must be an http or https address${other}`)
@@ -144,41 +137,13 @@ function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): Inpu
   return { kind, url: value }
 }
 
-function inline(url: string, place: string, param: string): InputMedia | Refusal {
-  const head = /^data:image\/[a-z0-9.+-]{1,64};base64,/i.exec(url)?.[0]
-  if (head === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
-  const base64 = url.slice(head.length)
-  if (isTooLong(base64)) return tooLarge(place, param)
-  if (!isBase64(base64)) return wrong(param, `'${place}' holds no base64`)
-  return { kind: 'image', url }
-}
-
 function uploaded(
   kind: InputMedia['kind'],
-  { type, bytes }: Upload,
+  upload: Upload,
   place: string,
   param: string,
 ): InputMedia | Refusal {
-  const declared = type.split(';', 1)[0]!.trim()
-  const vague = type === '' || type.startsWith('application/octet-stream')
-  const known = isImageType(declared) ? declared : undefined
-  const imageType = known ?? (vague ? typeByContent(bytes) : undefined)
-  if (kind === 'video' || imageType === undefined || bytes.length === 0) {
-    return wrong(param, `the file '${place}' must be an image; a video is given by its address`)
-  }
-  if (bytes.length > maxImageBytes) return tooLarge(place, param)
-  return { kind, url: `data:${imageType};base64,${Buffer.from(bytes).toString('base64')}` }
-}
-
-/** How files of each type begin; WebP has its size before its name. */
-const beginnings: readonly [type: string, pattern: RegExp][] = [
-  ['image/png', /^\x89PNG/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/webp', /^RIFF.{4}WEBP/s],
-  ['image/bmp', /^BM/],
-]
-
-function typeByContent(bytes: Uint8Array): string | undefined {
-  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
-  return beginnings.find(([, pattern]) => pattern.test(start))?.[0]
+  const picture = kind === 'image' ? uploadedPicture(upload, place, param) : undefined
+  const message = `the file '${place}' must be an image; a video is given by its address`
+  return picture ?? wrong(param, message)
 }

@@ -2,6 +2,7 @@
 // dialect. What a model takes is in the rules; unknown fields go nowhere.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Resolution, resolutions, type VideoRequest } from '../../contract/task.ts'
+import { isLongerThan } from '../media/pictures.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 import { defaultSeconds, leastSeconds, mostSeconds, ratioOf, ruleFor } from './rules.ts'
@@ -46,12 +47,6 @@ function promptIn(fields: Fields): string | Refusal {
   return isLongerThan(prompt, maxPrompt)
     ? wrong('prompt', `'prompt' has more than ${maxPrompt} characters`)
     : prompt
-}
-
-/** In characters as people count them: one outside the basic plane is one, not two. */
-function isLongerThan(text: string, most: number): boolean {
-  if (text.length <= most) return false
-  return text.length > 2 * most || [...text].length > most
 }
 
 /** A number, or its digits as text: SDKs send those in JSON too. */

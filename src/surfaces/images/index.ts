@@ -1,0 +1,54 @@
+// Pictures for callers that wait: drawn from a prompt, or made of pictures they send. What they get
+// is addresses of the gateway's own, or bytes.
+import type { Token } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { fetchPictures } from '../../engine/images/fetch-pictures.ts'
+import { type MadeImages, makeImages } from '../../engine/images/make-images.ts'
+import { linksOf } from '../../engine/tasks/file-links.ts'
+import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { asCaller, type Outcome } from '../media/as-caller.ts'
+import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
+import type { Surface, SurfaceDeps } from '../surface.ts'
+import { type ImageCall, parseEdit, parseGeneration } from './parse.ts'
+
+const routes: readonly ReadRoute<ImageCall>[] = [
+  { interface: 'images', path: '/v1/images/generations', parse: parseGeneration },
+  { interface: 'images', path: '/v1/images/edits', forms: true, parse: parseEdit },
+]
+
+export const images: Surface = {
+  name: 'images',
+  mount(app, deps) {
+    for (const route of routes) {
+      app.post(route.path, ({ env: { exchange: x } }) =>
+        asCaller(deps.engine, x, (token) => make(deps, x, token, route)),
+      )
+    }
+  },
+}
+
+async function make(
+  deps: SurfaceDeps,
+  x: Exchange,
+  token: Token,
+  route: ReadRoute<ImageCall>,
+): Promise<Outcome> {
+  const read = await readCreate(deps, x, token, route)
+  if (read instanceof Refusal) return read
+  const made = await makeImages(deps.engine, read.ctx, read.wish, fetchPictures)
+  if (made instanceof Refusal) return made
+  const response = answerJson(x, JSON.stringify(viewOf(deps.engine, made)))
+  return made.replayed ? asReplay(response) : response
+}
+
+function viewOf(engine: Engine, { task, pictures }: MadeImages) {
+  const linkTo = linksOf(engine)
+  const data = pictures.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
+    ...(bytes === undefined
+      ? { url: inlineUrl ?? linkTo(task, part) }
+      : { b64_json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }),
+    ...(revisedPrompt !== undefined && { revised_prompt: revisedPrompt }),
+  }))
+  return { created: Math.floor((task.finishedAtMs ?? task.updatedAtMs) / 1_000), data }
+}

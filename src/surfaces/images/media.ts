@@ -1,0 +1,55 @@
+// The pictures of an edit, wherever callers put them: `images` of JSON, `image` and `image[]` of a
+// form, files or addresses. Nothing is fetched here; the upstream does that.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { InputMedia } from '../../contract/task.ts'
+import { isUpload } from '../../http/read-form.ts'
+import { isObject } from '../../lib/json.ts'
+import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
+import { type Fields, wrong } from '../text/fields.ts'
+
+const mostInputs = 3
+
+export function imagesIn(fields: Fields): InputMedia[] | Refusal {
+  const places = ['images', 'image'].flatMap((param) => placesOf(param, fields[param]))
+  if (places.length === 0) {
+    return wrong('images', "'images' must have at least one {image_url}, or a form a file 'image'")
+  }
+  if (places.length > mostInputs) {
+    const message = `at most ${mostInputs} images can be edited at once`
+    return refuse('too_many_images', message, { param: places[0]!.param })
+  }
+  const media = places.map(pictureAt)
+  return media.find((each) => each instanceof Refusal) ?? (media as InputMedia[])
+}
+
+interface Place {
+  param: string
+  name: string
+  value: unknown
+}
+
+function placesOf(param: string, value: unknown): Place[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) return [{ param, name: param, value }]
+  return value.map((each, index) => ({ param, name: `${param}[${index}]`, value: each }))
+}
+
+function pictureAt({ param, name, value }: Place): InputMedia | Refusal {
+  if (isUpload(value)) {
+    return (
+      uploadedPicture(value, name, param) ?? wrong(param, `the file '${name}' must be an image`)
+    )
+  }
+  const url = addressIn(value)
+  if (typeof url !== 'string') return wrong(param, `'${name}' must be {image_url} with an address`)
+  if (/^data:/i.test(url)) return inlinePicture(url, name, param)
+  if (isAddress(url)) return { kind: 'image', url }
+  return wrong(param, `'${name}' must be an http or https address, or data:image/…;base64`)
+}
+
+/** `{image_url: '…'}`, `{image_url: {url: '…'}}` and the bare address mean the same. */
+function addressIn(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const inner = value['image_url']
+  return isObject(inner) ? inner['url'] : inner
+}

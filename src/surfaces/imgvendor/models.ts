@@ -1,0 +1,64 @@
+// Which models are asked for at which of the two paths. What else there is, such as models an
+// operator has added, is for the catalog to judge.
+import { builtinModels } from '../../catalog/builtin.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { ImageRequest } from '../../contract/task.ts'
+import { modelNotFound } from '../../engine/admit.ts'
+import { type Fields, wrong } from '../text/fields.ts'
+
+export type Path = NonNullable<ImageRequest['native']>['path']
+
+/** The only one that takes a subject or a face. */
+export const referenceModel = 'imgvendor-v1-5'
+export const elementModel = 'imgvendor-v3'
+export const omniModel = 'imgvendor-v3-omni'
+/** Asked for at either path; its upstream has it at one only. */
+export const movedModel = 'imgvendor-image-o1'
+
+const defaults: Readonly<Record<Path, string>> = {
+  generations: 'imgvendor-v1',
+  'omni-image': omniModel,
+}
+
+const plainModels: readonly string[] = [
+  'imgvendor-v1',
+  referenceModel,
+  'imgvendor-v2',
+  'imgvendor-v2-new',
+  'imgvendor-v2-1',
+  elementModel,
+]
+
+const videoModels = new Set(
+  builtinModels.filter(({ kind }) => kind === 'video').map(({ name }) => name),
+)
+
+const maxModelName = 256
+
+export function modelNameIn(fields: Fields, path: Path): string | Refusal {
+  const given = fields['model_name'] ?? undefined
+  if (given === undefined && fields['model'] !== undefined) {
+    // Left out silently, another model would draw, and be charged for.
+    return wrong('model', "the model goes into 'model_name' here, not 'model'")
+  }
+  const name = given ?? defaults[path]
+  if (typeof name !== 'string' || name === '') {
+    return wrong('model_name', "'model_name' must be a non-empty string")
+  }
+  if (name.length > maxModelName) return modelNotFound(`${name.slice(0, 32)}…`)
+  return misplaced(name, path) ?? name
+}
+
+function misplaced(name: string, path: Path): Refusal | undefined {
+  if (videoModels.has(name)) return notHere(`'${name}' makes videos, not images`)
+  if (name === omniModel && path === 'generations') {
+    return notHere(`'${name}' is to be had at /imgvendor/v1/images/omni-image only`)
+  }
+  if (plainModels.includes(name) && path === 'omni-image') {
+    return notHere(`'${name}' is to be had at /imgvendor/v1/images/generations only`)
+  }
+  return undefined
+}
+
+const notHere = (message: string): Refusal =>
+  refuse('model_not_supported', message, { param: 'model_name' })

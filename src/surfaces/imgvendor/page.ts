@@ -1,0 +1,27 @@
+// Which page of a caller's image tasks a list is to show.
+import type { Refusal } from '../../contract/errors.ts'
+import { wrong } from '../text/fields.ts'
+
+const mostPages = 1_000
+const mostRows = 500
+const defaultRows = 30
+
+export function pageIn(query: URLSearchParams): { limit: number; offset: number } | Refusal {
+  const page = numberIn(query, 'pageNum', 1, mostPages)
+  if (typeof page !== 'number') return page
+  const limit = numberIn(query, 'pageSize', defaultRows, mostRows)
+  if (typeof limit !== 'number') return limit
+  return { limit, offset: (page - 1) * limit }
+}
+
+function numberIn(
+  query: URLSearchParams,
+  name: string,
+  usual: number,
+  most: number,
+): number | Refusal {
+  const given = query.get(name) ?? ''
+  if (given === '') return usual
+  if (/^[1-9]\d{0,3}$/.test(given) && Number(given) <= most) return Number(given)
+  return wrong(name, `'${name}' must be a whole number from 1 to ${most}`)
+}

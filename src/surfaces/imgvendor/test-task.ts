@@ -1,0 +1,38 @@
+// For tests: an image task that lacks nothing.
+import type { ImageTask } from '../../contract/task.ts'
+
+export const imageTask = (more: Partial<ImageTask> = {}): ImageTask => ({
+  kind: 'image',
+  id: 'image_01',
+  accountId: 'acc_1',
+  tokenId: 'tok_1',
+  requestId: 'req_1',
+  interface: 'imgvendor',
+  model: 'imgvendor-v1',
+  protocol: 'imgvendor',
+  channelId: 'cloud',
+  channel: 'cloud',
+  upstreamModel: 'v1',
+  keyMark: 'k',
+  upstreamId: 'up-1',
+  state: 'queued',
+  progress: 0,
+  request: {
+    prompt: 'a boat',
+    count: 2,
+    media: [],
+    isEdit: false,
+    native: { path: 'generations', body: { prompt: 'a boat', n: 2 } },
+  },
+  priceId: 'price_1',
+  holdNanos: 0n,
+  chargeNanos: 0n,
+  media: [],
+  createdAtMs: 1_760_000_000_123,
+  updatedAtMs: 1_760_000_031_456,
+  nextCheckAtMs: Number.MAX_SAFE_INTEGER,
+  checks: 0,
+  doubts: 0,
+  hidden: false,
+  ...more,
+})
