@@ -8,7 +8,10 @@ import { createCatalog } from './catalog/snapshot.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Channel } from './contract/catalog.ts'
 import { channelFrom } from './contract/declarations.ts'
+import type { Task } from './contract/task.ts'
 import { applyDeclarations, type MadeToken } from './engine/apply-declarations.ts'
+import { loadOwnSecret } from './engine/callbacks/callback-secret.ts'
+import { CallbackSender } from './engine/callbacks/sender.ts'
 import { Deadlines } from './engine/deadlines.ts'
 import type { Engine } from './engine/engine.ts'
 import { Entitlements } from './engine/entitlements.ts'
@@ -16,6 +19,7 @@ import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { hearOfChanges, refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
+import { linksOf } from './engine/tasks/file-links.ts'
 import { MediaKeeper } from './engine/tasks/keep-media.ts'
 import { Poller } from './engine/tasks/poller.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
@@ -30,6 +34,7 @@ import { keepSettings, mediaSecrets } from './media-settings.ts'
 import { providers } from './providers/index.ts'
 import { alone, openStore, type Store } from './store/index.ts'
 import { putMetaIfAbsent } from './store/meta.ts'
+import { surfaces } from './surfaces/index.ts'
 
 export interface Gateway {
   engine: Engine
@@ -53,13 +58,16 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   const sandbox = wantsSandbox(config)
     ? startSandbox({ taskSeconds: config.sandboxTaskSeconds, key: sandboxKey })
     : undefined
-  const engine = newEngine(config, log, store, await Ledger.open(store), seal)
+  const ownSecret = await loadOwnSecret(store, seal)
+  const engine = newEngine(config, log, store, await Ledger.open(store), seal, ownSecret)
+  engine.noticeFor = (task) => noticeOf(engine, task)
   engine.declared = {
     file: config.file,
     ownSecrets: [
       keys.adminToken,
       Buffer.from(keys.masterKey).toString('base64'),
       ...mediaSecrets(config.file.media),
+      ownSecret,
     ],
     ...(sandbox !== undefined && {
       sandbox: {
@@ -86,6 +94,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
   await engine.poller.close()
+  await engine.callbacks.close()
   await engine.media?.close()
   engine.deadlines.close()
   engine.rates.close()
@@ -120,6 +129,7 @@ function newEngine(
   store: Store,
   ledger: Ledger,
   seal: ReturnType<typeof createSeal>,
+  ownSecret: string,
 ): Engine {
   const instanceId = store.sharing?.gatewayId ?? newShortId('gwy')
   return {
@@ -149,6 +159,8 @@ function newEngine(
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
+    callbacks: new CallbackSender(instanceId, ownSecret),
+    noticeFor: () => undefined,
     ...(config.file.media !== undefined && {
       media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
     }),
@@ -166,6 +178,12 @@ function newEngine(
     running: 0,
     draining: false,
   }
+}
+
+/** In the words of where it was created. */
+function noticeOf(engine: Engine, task: Task): string | undefined {
+  const notice = surfaces.find(({ name }) => name === task.interface)?.notice
+  return notice && JSON.stringify(notice(task, linksOf(engine)))
 }
 
 /** A database opened with another master key could neither check a token nor open a key. */

@@ -253,12 +253,17 @@ describe('rules across sections', () => {
     }
   })
 
-  test('a callback secret is whsec_ and base64', () => {
-    const secret = (value: string) => ({ callbacks: { secret: value } })
-    expect(problemsOf(secret('whsec_c2VjcmV0LXNlY3JldA=='))).toEqual([])
-    for (const bad of ['whsec_', 'c2VjcmV0', 'whsec_a', 'whsec_****']) {
-      expect(problemsOf(secret(bad))).toEqual([
-        'callbacks.secret must be whsec_ followed by base64',
+  test('a callback secret is whsec_ and the base64 of 24 to 64 bytes', () => {
+    const problemsWith = (secret: string) => problemsOf({ callbacks: { secret } })
+    const sized = (bytes: number) => `whsec_${Buffer.alloc(bytes, 0xfb).toString('base64')}`
+    for (const bytes of [24, 25, 26, 32, 63, 64]) expect(problemsWith(sized(bytes))).toEqual([])
+    const malformed = ['', 'whsec_', 'whsec_a', `whsec_${'*'.repeat(32)}`, sized(32).slice(6)]
+    const unpadded = sized(32).replace('=', '')
+    const urlSafe = `whsec_${'_-'.repeat(16)}`
+    for (const bad of [...malformed, unpadded, urlSafe, ...[1, 22, 23, 65, 66, 96].map(sized)]) {
+      expect([bad, problemsWith(bad)]).toEqual([
+        bad,
+        ['callbacks.secret must be whsec_ and the base64 of 24 to 64 bytes'],
       ])
     }
   })

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
   const url = config.publicUrl ?? `http://localhost:${server.port}`
   gateway.engine.publicUrl = url
   gateway.engine.poller.start(gateway.engine)
+  await gateway.engine.callbacks.start(gateway.engine)
   await gateway.engine.media?.start(gateway.engine)
   process.stdout.write(
     welcomeText({

@@ -28,8 +28,15 @@ const elsewhere: Readonly<Record<Engine, Partial<Record<CrashPoint, string>>>> =
   sqlite: {
     'purse-drawn': 'one gateway has the whole balance in its hands',
     'purse-returned': 'as above',
+    'callback-due': 'callbacks.test.ts dies there',
+    'callback-sent': 'as above',
   },
-  postgres: { 'media-copied': 'results are kept in the storm on SQLite', 'media-kept': 'as above' },
+  postgres: {
+    'media-copied': 'results are kept in the storm on SQLite',
+    'media-kept': 'as above',
+    'callback-due': 'callbacks.test.ts dies there',
+    'callback-sent': 'as above',
+  },
 }
 
 /** An upstream may call a task by a path; its last part is the id. */

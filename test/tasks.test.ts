@@ -243,3 +243,31 @@ describe.each([...engines])('tasks of the built-in sandbox on %s', (engine) => {
     3 * endMs,
   )
 })
+
+test('why a task cost what it cost is told by its id and by that of its request', async () => {
+  const gateway = await startGateway({ env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' } })
+  try {
+    const created = await gateway.post('/v1/videos', {
+      model: 'vfa-2.7-t2v',
+      prompt: 'a cat',
+      seconds: 4,
+      resolution: '720p',
+    })
+    const { id } = (await created.json()) as { id: string }
+    const requestId = created.headers.get('x-request-id')!
+    const told = async (of: string) => (await gateway.admin('GET', `/explain/${of}`)).body
+    await until('the charge', async () => ((await told(id)).charge === '0.00' ? undefined : true))
+    const explained = await told(id)
+    expect(explained).toMatchObject({ task_id: id, request_id: requestId, charge: '2.40' })
+    expect(explained.steps).toEqual([
+      'set aside when it was made: 2.40 CNY',
+      '4 seconds at 720p x 0.60 = 2.40 CNY, rounded half up',
+    ])
+    expect(explained.entries).toHaveLength(3)
+    expect(await told(requestId)).toEqual(explained)
+    const { body } = await gateway.admin('GET', `/requests/${requestId}`)
+    expect(body.task_id).toBe(id)
+  } finally {
+    await gateway.stop()
+  }
+})

@@ -102,6 +102,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
       updated_at: '2026-11-01T00:01:00.000Z',
       next_check_at: null,
       checks: 4,
+      callback: null,
     })
     expect((await ask('GET', '/tasks/up-2')).body).toEqual(body)
   })
@@ -166,6 +167,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
     for (const [method, path] of [
       ['GET', '/tasks/video_9'],
       ['POST', '/tasks/video_9/cancel'],
+      ['POST', '/tasks/video_9/callback'],
     ] as const) {
       const { status, body } = await ask(method, path)
       expect([status, body.error.code]).toEqual([404, 'not_found'])

@@ -10,6 +10,7 @@ import { findAccount } from '../store/accounts.ts'
 import type { Page } from '../store/index.ts'
 import { findTaskRow, listTaskRows, type TaskFilter } from '../store/tasks.ts'
 import { namesOfTokens } from '../store/tokens.ts'
+import { callbackView } from './callback-view.ts'
 import {
   type AdminDeps,
   listOf,
@@ -39,7 +40,7 @@ export const tasks: Resource = (app, deps) => {
     '/tasks/:id',
     route(async ({ id }) => {
       const task = await findTaskRow(store.read, id)
-      return task === undefined ? notFound('task', id) : viewOne(engine, task)
+      return task === undefined ? notFound('task', id) : viewTask(engine, task)
     }),
   )
 
@@ -57,7 +58,7 @@ export const tasks: Resource = (app, deps) => {
           noteChange(tx, x.atMs, { action: 'task.cancel', subject: task.id, ...change }),
         )
       }
-      return viewOne(engine, cancelled)
+      return viewTask(engine, cancelled)
     }),
   )
 }
@@ -99,8 +100,11 @@ async function viewPage(engine: Engine, page: Page<Task>) {
   return listOf(page, (task) => view(task, names.get(task.tokenId)?.account))
 }
 
-const viewOne = async (engine: Engine, task: Task): Promise<object> =>
-  (await viewPage(engine, { items: [task] })).items[0]!
+/** With the callback, which a list leaves out. */
+export const viewTask = async (engine: Engine, task: Task): Promise<object> => ({
+  ...(await viewPage(engine, { items: [task] })).items[0]!,
+  callback: await callbackView(engine, task),
+})
 
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))
 

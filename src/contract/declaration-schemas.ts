@@ -239,11 +239,13 @@ export const priceDeclaration = z
 
 const callbacks = strict({
   secret: text(
-    /^whsec_(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
-    'whsec_ followed by base64',
-    'Signs callbacks: whsec_ followed by base64.',
+    /^whsec_(?=[\w+/]{32,86}={0,2}$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    'whsec_ and the base64 of 24 to 64 bytes',
+    'Signs callbacks: whsec_ and the base64 of 24 to 64 bytes.',
   ),
-}).meta({ description: 'How callbacks are signed.' })
+}).meta({
+  description: 'How callbacks are signed. Left out, with a secret that the first start makes.',
+})
 
 const tasks = strict({
   lifetime: duration('Longest a task may take until it is given up. Default 24h.').optional(),

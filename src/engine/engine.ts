@@ -5,11 +5,13 @@ import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { HttpDoor, Provider } from '../contract/provider.ts'
+import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Cleaner } from '../lib/redact.ts'
 import type { Seal } from '../lib/seal.ts'
 import type { Store } from '../store/index.ts'
+import type { CallbackSender } from './callbacks/sender.ts'
 import type { ChannelStanding } from './channel-standing.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Entitlements } from './entitlements.ts'
@@ -59,6 +61,9 @@ export interface Engine {
   readonly waiting: WaitingRoom
   readonly rates: RateLimits
   readonly poller: Poller
+  readonly callbacks: CallbackSender
+  /** How a task's end is told in its dialect; undefined where it is told to nobody. */
+  noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */
   readonly durations: Durations
   /** Creates with a key that are being written, by their names. */

@@ -89,6 +89,7 @@ async function rebuild(engine: Engine): Promise<void> {
   engine.cleaner = createCleaner(
     [
       ...declared.ownSecrets,
+      ...(declared.file.callbacks === undefined ? [] : [declared.file.callbacks.secret]),
       ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
     ],
     channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),

@@ -7,9 +7,11 @@ import { createHttpClient } from '../lib/http-client.ts'
 import { createLog } from '../lib/log.ts'
 import { createCleaner } from '../lib/redact.ts'
 import { createSeal } from '../lib/seal.ts'
+import { newWebhookSecret } from '../lib/webhook.ts'
 import { providers } from '../providers/index.ts'
 import type { Engine as StoreEngine } from '../store/schema.ts'
 import { newPlace } from '../store/test-engines.ts'
+import { CallbackSender } from './callbacks/sender.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Engine } from './engine.ts'
 import { Entitlements } from './entitlements.ts'
@@ -67,6 +69,8 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     retries: new RetryBudget(),
     waiting: new WaitingRoom({ queuedCalls: 4 }),
     poller: new Poller('test'),
+    callbacks: new CallbackSender('test', newWebhookSecret()),
+    noticeFor: () => undefined,
     durations: new Map(),
     creating: new Set(),
     publicUrl: 'http://gateway.test',
@@ -78,6 +82,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
   }
   const close = async () => {
     await engine.poller.close()
+    await engine.callbacks.close()
     engine.deadlines.close()
     engine.rates.close()
     await store.close()

@@ -37,13 +37,9 @@ export async function guardAddress(
   rules: AddressRules,
   lookupName: Lookup = lookupAll,
 ): Promise<Guarded> {
-  const url = text.length <= maxUrlLength ? URL.parse(text) : null
-  if (url === null) return { problem: 'the address is not a URL' }
-  const { protocol, username, password, hostname } = url
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    return { problem: 'the address is neither https nor http' }
-  }
-  if (username !== '' || password !== '') return { problem: 'the address holds credentials' }
+  const url = readAddress(text)
+  if ('problem' in url) return url
+  const { hostname } = url
   if (rules.hosts !== undefined && !rules.hosts.some((host) => isHost(hostname, host))) {
     return { problem: 'the host is not among those that may be asked' }
   }
@@ -55,6 +51,31 @@ export async function guardAddress(
     if (problem !== undefined) return { problem }
   }
   return { addresses: answers.map(dialled), url }
+}
+
+function readAddress(text: string): URL | { problem: string } {
+  const url = text.length <= maxUrlLength ? URL.parse(text) : null
+  if (url === null) return { problem: 'the address is not a URL' }
+  const { protocol, username, password } = url
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    return { problem: 'the address is neither https nor http' }
+  }
+  return username === '' && password === '' ? url : { problem: 'the address holds credentials' }
+}
+
+/**
+ * An address as it will be asked, judged by what can be told without resolving its name. What passes
+ * may still be refused when it is asked.
+ */
+export function previewAddress(text: string, rules: AddressRules): URL | { problem: string } {
+  const url = readAddress(text)
+  if ('problem' in url) return url
+  const literal = url.hostname.replace(/^\[|\]$/g, '')
+  const isNamed = isIP(literal) === 0
+  // A name may lead to a network that may be asked in any way.
+  if (isNamed && rules.allow.length > 0) return url
+  const problem = isNamed ? problemOfPublic(url, rules) : problemOf(literal, url, rules)
+  return problem === undefined ? url : { problem }
 }
 
 /** `*.a.example` is every host below it, not a.example itself. */
@@ -88,7 +109,10 @@ function problemOf(answer: string, url: URL, rules: AddressRules): string | unde
   if (isIP(answer) === 0 || answer.includes('%')) return 'the address may not be asked'
   const address = unwrap(ipaddr.parse(answer))
   if (rules.allow.some((network) => isWithin(address, network))) return undefined
-  if (!isPublic(address)) return 'the address may not be asked'
+  return isPublic(address) ? problemOfPublic(url, rules) : 'the address may not be asked'
+}
+
+function problemOfPublic(url: URL, rules: AddressRules): string | undefined {
   if (!openPorts.includes(url.port)) return 'the port may not be asked'
   if (rules.httpsOnly && url.protocol !== 'https:') return 'the address is not https'
   return undefined

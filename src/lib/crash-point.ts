@@ -18,6 +18,8 @@ export const crashPoints = [
   'purse-returned',
   'media-copied',
   'media-kept',
+  'callback-due',
+  'callback-sent',
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]
 

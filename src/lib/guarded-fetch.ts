@@ -1,30 +1,21 @@
 // Downloads from addresses that somebody else chose: every hop is judged and dialled by number, with
 // no proxy in between, and read no faster than it is wanted. A credential never leaves the origin it
 // was given for. It does not know what is downloaded, nor for whom.
-import { isIP } from 'node:net'
 import { type AddressRules, type Guarded, guardAddress, type Lookup } from './address-guard.ts'
-import { Exchange, type HttpAnswer } from './http-answer.ts'
+import { dialGuarded, Stop } from './guarded-dial.ts'
+import type { HttpAnswer } from './http-answer.ts'
 import { headerLines } from './http-client.ts'
-import { HttpConnection, type Origin } from './http-connection.ts'
 import { HttpError } from './http-error.ts'
 
 export { type AddressRules, type Guarded, guardAddress, type Lookup } from './address-guard.ts'
 
-const connectMs = 5_000
-/** Of the addresses of one name, as long as none of them takes the connection. */
-const mostTried = 4
 const defaultIdleTimeoutMs = 60_000
 const defaultReaderTimeoutMs = 5 * 60_000
 const defaultLongestMs = 6 * 3_600_000
 const defaultMaxBytes = 8 * 1024 ** 3
-/** Enough for 5 MB/s at 25 ms, and little beside a reader that is slow. */
-const receiveBytes = 128 * 1024
 const redirectStatuses = [301, 302, 303, 307, 308]
 const singleRange = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/
 const shownHeaders = ['content-type', 'content-length', 'content-range', 'etag'] as const
-/** A connection serves one download: nobody else may find it by its address. */
-const limits = { maxHeaderBytes: 64 * 1024, idleMs: 0 }
-const noPool = { keep: (connection: HttpConnection) => connection.drop(), forget() {} }
 
 export interface DownloadOptions {
   rules: AddressRules
@@ -62,31 +53,6 @@ export interface DownloadProblem {
 
 const forbidden = (problem: string): DownloadProblem => ({ kind: 'forbidden', problem })
 const failed = (problem: string): DownloadProblem => ({ kind: 'failed', problem })
-
-/** Ends what is under way, whichever hop it has come to. */
-class Stop {
-  stopped = false
-  call: { cancel(): void } | undefined
-  readonly #signal: AbortSignal | undefined
-  readonly #onAbort = () => this.stop()
-
-  constructor(signal: AbortSignal | undefined) {
-    this.#signal = signal
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
-    this.stopped = signal?.aborted === true
-  }
-
-  stop(): void {
-    this.stopped = true
-    this.release()
-    this.call?.cancel()
-  }
-
-  /** It is over; nobody has to be heard any more. */
-  release(): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort)
-  }
-}
 
 export async function openDownload(
   text: string,
@@ -141,50 +107,15 @@ async function followRedirects(
   return forbidden('the address redirects too often')
 }
 
-/** To the judged addresses by number, under the name that was asked for. */
 async function ask(
-  { addresses, url }: Exclude<Guarded, { problem: string }>,
+  guarded: Exclude<Guarded, { problem: string }>,
   options: DownloadOptions,
   stop: Stop,
 ): Promise<HttpAnswer> {
-  const request = requestFor(url, options)
-  for (const [index, address] of addresses.slice(0, mostTried).entries()) {
-    if (stop.stopped) break
-    const exchange = new Exchange(limits)
-    stop.call = exchange
-    const connection = new HttpConnection(originOf(address, url, options.tls), noPool)
-    connection.open(exchange, request, request.length, connectMs)
-    try {
-      const answer = await exchange.answer
-      answer.expectTrickle()
-      return answer
-    } catch (error) {
-      const isLast = index + 1 === Math.min(addresses.length, mostTried)
-      if (isLast || !isUnconnected(error)) throw error
-    }
-  }
-  throw new HttpError('cancelled', 'the download was stopped')
-}
-
-const isUnconnected = (error: unknown): boolean =>
-  error instanceof HttpError && (error.kind === 'unreachable' || error.kind === 'timeout')
-
-function originOf(address: string, url: URL, tls: { ca: string } | undefined): Origin {
-  const secure = url.protocol === 'https:'
-  const name = url.hostname.replace(/^\[|\]$|\.$/g, '')
-  // Verification is said aloud, as an environment variable can turn it off.
-  const verified = {
-    ...tls,
-    rejectUnauthorized: true,
-    ...(isIP(name) === 0 && { serverName: name }),
-  }
-  return {
-    hostname: address,
-    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
-    tls: secure ? verified : undefined,
-    narrowBytes: receiveBytes,
-    idle: [],
-  }
+  const text = requestFor(guarded.url, options)
+  const answer = await dialGuarded(guarded, { text, bytes: text.length }, stop, options.tls)
+  answer.expectTrickle()
+  return answer
 }
 
 /** All of it is ASCII: the parser of the address has seen to that, and headers are checked. */

@@ -3,6 +3,7 @@
 // purses, so that draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../lib/ensure.ts'
+import { freeCallbacks } from './callbacks.ts'
 import { freeLeases } from './leases.ts'
 import type { Schema } from './schema.ts'
 
@@ -114,7 +115,7 @@ export async function othersHaveDrawn(
   return row !== undefined
 }
 
-/** What a gateway that is no more had drawn goes back, its tasks are free, and it is forgotten. */
+/** What a gateway that is no more had drawn goes back, its tasks and notices are free, and it is forgotten. */
 export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
   const purses = await tx
     .selectFrom('purses')
@@ -131,6 +132,7 @@ export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promis
       .execute()
   }
   await freeLeases(tx, gatewayId)
+  await freeCallbacks(tx, gatewayId)
   await tx.deleteFrom('purses').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()
 }

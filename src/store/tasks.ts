@@ -1,9 +1,9 @@
 // Rows of tasks. A move is "set if still": whoever comes second changes nothing. What is searched has
 // a column; the rest lies in `body`.
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Interface, Protocol } from '../contract/catalog.ts'
 import { kindOf, type Task, type TaskState } from '../contract/task.ts'
-import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
+import { BadCursor, type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
 /** Those that have not ended. */
@@ -79,6 +79,8 @@ export async function findTaskRow(
   anyId: string,
   accountId?: string,
 ): Promise<Task | undefined> {
+  // PostgreSQL takes no such text, and no id has it.
+  if (anyId.includes('\0')) return undefined
   const columns = ['id', 'upstream_id', ...(accountId === undefined ? [] : ['external_id'])]
   for (const column of columns as ('id' | 'upstream_id' | 'external_id')[]) {
     let query = db.selectFrom('tasks').selectAll().where(column, '=', anyId)
@@ -103,15 +105,23 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   let query = db
     .selectFrom('tasks')
     .selectAll()
+    .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('id', '<', textCursor(cursor))
+  if (cursor !== undefined) query = query.where(before(cursor))
   if (accountId !== undefined) query = query.where('account_id', '=', accountId)
   if (model !== undefined) query = query.where('model', '=', model)
   if (state !== undefined) query = query.where('state', '=', state as TaskState)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   if (filter.interface !== undefined) query = query.where('interface', '=', filter.interface)
-  return pageOf(await query.execute(), limit, ({ id }) => id, shape)
+  return pageOf(await query.execute(), limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
+}
+
+/** Ids of different kinds follow time only among themselves. */
+function before(cursor: string): RawBuilder<SqlBool> {
+  const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
+  if (id === undefined) throw new BadCursor('unknown cursor')
+  return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
 }
 
 /** What a caller sees of its own: ids follow time, so they page. */

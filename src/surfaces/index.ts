@@ -3,6 +3,8 @@ import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { files } from './files/index.ts'
+import { images } from './images/index.ts'
+import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
 import { models } from './models/index.ts'
 import { responses } from './responses/index.ts'
@@ -17,6 +19,8 @@ export const surfaces: readonly Surface[] = [
   messages,
   embeddings,
   models,
+  images,
+  imgvendor,
   videos,
   vendorg,
   arkvendor,

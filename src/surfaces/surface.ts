@@ -3,8 +3,10 @@
 import type { Hono } from 'hono'
 import type { Token } from '../contract/catalog.ts'
 import { Refusal } from '../contract/errors.ts'
+import type { Task } from '../contract/task.ts'
 import { authenticate } from '../engine/authenticate.ts'
 import type { CallContext, Engine } from '../engine/engine.ts'
+import type { LinkTo } from '../engine/tasks/file-links.ts'
 import { credentialOf } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { BodyLimits } from '../http/read-json.ts'
@@ -25,6 +27,8 @@ export interface SurfaceDeps {
 export interface Surface {
   name: string
   mount(app: App, deps: SurfaceDeps): void
+  /** How the end of a task that was created here is told to whoever the caller has named. */
+  notice?(task: Task, linkTo: LinkTo): object
 }
 
 /** Who asks is settled before a byte of the body is read. */

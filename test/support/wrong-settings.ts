@@ -44,6 +44,8 @@ export const wrongFiles: readonly [text: string, place: string, says: string][] 
   ],
   [`accounts:\n  - name: \${NOWHERE_SET}`, ':2:11: accounts[0].name', 'NOWHERE_SET'],
   ['accounts: [', ':1:12:', 'YAML'],
+  ['callbacks: { secret: "" }', ':1:22: callbacks.secret', '24 to 64 bytes'],
+  [`callbacks: { secret: whsec_${hidden} }`, ':1:22: callbacks.secret', '24 to 64 bytes'],
   ['- a list', ':1:1:', 'set of settings'],
   [
     'prices:\n  - { model: a, unit: furlong, per_image: "1" }',

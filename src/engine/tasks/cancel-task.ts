@@ -19,16 +19,20 @@ export async function cancelVideo(
 ): Promise<VideoTask | Refusal> {
   const task = await findOwnRow(engine, token, id)
   if (task?.kind !== 'video') return notFound(id)
-  return (await cancelTask(engine, task)) as VideoTask | Refusal
+  return (await cancelTask(engine, task, { byCaller: true })) as VideoTask | Refusal
 }
 
-export async function cancelTask(engine: Engine, task: Task): Promise<Task | Refusal> {
+export async function cancelTask(
+  engine: Engine,
+  task: Task,
+  { byCaller = false } = {},
+): Promise<Task | Refusal> {
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
   const asked = await askUpstream(engine, task)
   if (asked !== undefined) return asked
   crashPoint('task-cancelling')
-  const ended = await endTask(engine, task, { state: 'cancelled' })
+  const ended = await endTask(engine, task, { state: 'cancelled', byCaller })
   if (ended !== undefined) return ended
   // Somebody was faster; what they wrote is what holds.
   const now = await findTaskRow(engine.store.read, task.id)

@@ -81,7 +81,10 @@ async function settleClaim(
   // Somebody died between the bytes and the row, or has lost the claim.
   if (claim.left !== undefined) await keeper.stores.get(claim.left.place)?.remove(claim.left.name)
   const file = task.media[claim.part]!
-  const endsAtMs = file.expiresAtMs ?? (task.finishedAtMs ?? task.updatedAtMs) + linkMs
+  // What came inside an answer has no address to be copied from.
+  const isInline = file.url.startsWith('data:')
+  const linkEndsAtMs = file.expiresAtMs ?? (task.finishedAtMs ?? task.updatedAtMs) + linkMs
+  const endsAtMs = isInline ? 0 : linkEndsAtMs
   const copied =
     clock.nowMs() < endsAtMs
       ? await copyFile(engine, keeper, task, file, claim.name, stop)

@@ -50,6 +50,7 @@ async function createAdmitted(
     return { ...made, task: asCreated(made.task) }
   }
   crashPoint('task-accepted')
+  record.detail.taskId = made.task.id
   record.channel = made.task.channel
   record.priceId = made.task.priceId
   const { result, upstreamRequestId } = await sendTask(engine, made, wish, {

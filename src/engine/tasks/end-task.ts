@@ -5,8 +5,12 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { newId } from '../../lib/ids.ts'
+import { withoutInlineData } from '../../lib/inline-data.ts'
 import { parseJson } from '../../lib/json.ts'
 import { trimmed } from '../../lib/trim-json.ts'
+import { insertCallback } from '../../store/callbacks.ts'
+import type { Tx } from '../../store/index.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { settlementFor } from './task-charge.ts'
@@ -22,7 +26,8 @@ export type TaskEnd =
       error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
       raw?: unknown
     }
-  | { state: 'cancelled' }
+  /** Whoever called it off themselves is not told of it. */
+  | { state: 'cancelled'; byCaller?: boolean }
 
 /** The task as it ended; undefined when somebody else had ended it. */
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
@@ -42,13 +47,23 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       ended.checks = Math.max(ended.checks, task.checks)
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
+      await queueCallback(tx, ended, end)
       crashPoint('task-ending')
     },
   )
   if (!first) return undefined
   crashPoint('task-ended')
+  if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
   if (ended?.state === 'succeeded') engine.media?.keep(ended)
   return ended
+}
+
+/** That it has to be told is written with the end itself: one is never there without the other. */
+async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
+  const { id: taskId, accountId, callbackUrl: url, updatedAtMs } = task
+  if (url === undefined || (end.state === 'cancelled' && end.byCaller === true)) return
+  const id = newId('msg', updatedAtMs)
+  await insertCallback(tx, { id, taskId, accountId, url, createdAtMs: updatedAtMs })
 }
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
@@ -69,9 +84,12 @@ function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): 
   return ended
 }
 
-/** An upstream's word on how long its address lasts is not trusted for longer. */
+/**
+ * An upstream's word on how long its address lasts is not trusted for longer. What it handed over
+ * inside its answer went to whoever waited for it; a row is no place for pictures.
+ */
 const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[] =>
-  media.map((file) =>
+  withoutInlineData(media).map((file) =>
     file.expiresAtMs === undefined
       ? file
       : { ...file, expiresAtMs: Math.min(file.expiresAtMs, nowMs + dayMs) },
@@ -80,7 +98,10 @@ const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[]
 /** What the upstream reported is kept as it stood; but it may have repeated the key it was asked with. */
 function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
   if (end.state === 'cancelled' || end.raw === undefined) return end
-  const parsed = parseJson(cleaner.cleanLine(JSON.stringify(end.raw)), deepestReport)
+  const parsed = parseJson(
+    cleaner.cleanLine(JSON.stringify(withoutInlineData(end.raw))),
+    deepestReport,
+  )
   return { ...end, raw: 'value' in parsed ? parsed.value : undefined }
 }
 

@@ -2,6 +2,7 @@
 // chose the address, so it is guarded like any download, and what comes must be a picture.
 import type { FetchedMedia } from '../../contract/provider.ts'
 import { openDownload } from '../../lib/guarded-fetch.ts'
+import { imageTypeOf } from '../../lib/image-type.ts'
 import type { Engine } from '../engine.ts'
 
 const maxBytes = 20 * 1024 * 1024
@@ -34,18 +35,10 @@ export async function fetchMedia(
   } catch {
     return { problem: `the file broke off, took too long or is larger than ${maxBytes} bytes` }
   }
-  const mimeType = typeOf(bytes) ?? declaredType(answer.headers['content-type'])
+  const mimeType = imageTypeOf(bytes) ?? declaredType(answer.headers['content-type'])
   return mimeType === undefined ? { problem: 'the file is not a picture' } : { bytes, mimeType }
 }
 
-/** By how they begin; what the address says of them counts only for others. */
-function typeOf(bytes: Uint8Array): string | undefined {
-  const opening = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(12, bytes.length))
-  const text = opening.toString('latin1')
-  if (text.startsWith('\x89PNG\r\n')) return 'image/png'
-  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
-  return text.startsWith('RIFF') && text.endsWith('WEBP') ? 'image/webp' : undefined
-}
-
+/** What the address says of it counts only where its beginning says nothing. */
 const declaredType = (told: string | undefined): string | undefined =>
   /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(told ?? '')?.[0].toLowerCase()

@@ -173,6 +173,22 @@ describe.each([...engines])('results on %s', (on) => {
     expect(asked).toBe(0)
   })
 
+  test('what came inside an answer has no address, and nobody tries again', async () => {
+    const task = await succeeded([{ kind: 'image', url: 'data:image/png;base64,…' }])
+    expect(await copy(task)).toBeUndefined()
+    expect(await copy(task)).toBeUndefined()
+    expect([asked, files().length]).toEqual([0, 0])
+  })
+
+  test('pictures that somebody left undone are found too, and old films are not', async () => {
+    const image = await succeeded([frame()], { id: newId('image', base.clock.ms) })
+    const old = await succeeded([video()], { id: newId('video', base.clock.ms - 4 * dayMs) })
+    await keeper.start(engine)
+    await until(async () => (await keptOf(image)).length === 1)
+    await keeper.settled()
+    expect(await keptOf(old)).toEqual([])
+  })
+
   test('an address that may not be asked is not asked', async () => {
     use({ egressAllow: [] })
     expect(await copy(await succeeded())).toBeGreaterThan(base.clock.ms)

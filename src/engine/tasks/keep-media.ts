@@ -147,17 +147,23 @@ export class MediaKeeper {
 
   async #sweep(engine: Engine, nowMs: number): Promise<void> {
     this.#sweepAtMs = nowMs + sweepMs
-    // Ids begin with the time they were made at.
-    let afterId = newId('video', nowMs - copyableMs).slice(0, 'video_'.length + 12)
+    for (const kind of ['image', 'video'] as const) await this.#find(engine, kind, nowMs)
+    for (const store of this.stores.values()) await store.tidy(nowMs)
+    await removeExpired(engine, this)
+    await this.#trim(engine)
+  }
+
+  async #find(engine: Engine, kind: Task['kind'], nowMs: number): Promise<void> {
+    // After its kind, an id begins with the time it was made at.
+    const prefix = `${kind}_`
+    let afterId = newId(kind, nowMs - copyableMs).slice(0, prefix.length + 12)
     for (let page = pageTasks; page === pageTasks && this.#waiting.size < mostWaiting; ) {
-      const ids = await tasksWithoutFiles(engine.store.read, afterId, pageTasks)
+      const found = await tasksWithoutFiles(engine.store.read, afterId, pageTasks)
+      const ids = found.filter((id) => id.startsWith(prefix))
       for (const id of ids) this.#add(engine, id)
       page = ids.length
       afterId = ids.at(-1) ?? afterId
     }
-    for (const store of this.stores.values()) await store.tidy(nowMs)
-    await removeExpired(engine, this)
-    await this.#trim(engine)
   }
 
   async #trim(engine: Engine): Promise<void> {

@@ -24,6 +24,8 @@ export interface ContentWish {
   ifRange?: string | undefined
   /** Aborted when the caller hangs up. */
   signal?: AbortSignal
+  /** The bytes are wanted here; an address is no use. */
+  noRedirect?: true
 }
 
 /** Bytes to pass on. A `Blob`, such as a file of this machine, is sent with its length. */
@@ -86,7 +88,7 @@ async function openFile(
   wish: ContentWish,
 ): Promise<Content | Refusal> {
   const way = wayTo(engine, task, file.url)
-  if (await mayRedirect(engine, file, way)) {
+  if (wish.noRedirect !== true && (await mayRedirect(engine, file, way))) {
     return { status: 302, location: new URL(file.url).href }
   }
   return openPlain(engine, { ...file, id: task.id }, way, wish)

@@ -1,6 +1,12 @@
 // What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
 import { interfaces, type Token } from '../../contract/catalog.ts'
-import { kindOf, type Task, type TaskKind, type VideoTask } from '../../contract/task.ts'
+import {
+  type ImageTask,
+  kindOf,
+  type Task,
+  type TaskKind,
+  type VideoTask,
+} from '../../contract/task.ts'
 import { findTaskRow, listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from './kept-media.ts'
@@ -51,4 +57,15 @@ export async function searchVideos(
 ): Promise<{ tasks: VideoTask[]; total: number }> {
   const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, filter)
   return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
+}
+
+/** A page by number of the tasks that drew pictures. */
+export async function searchImages(
+  engine: Engine,
+  token: Token,
+  page: { limit: number; offset: number },
+): Promise<ImageTask[]> {
+  const filter = { ...page, interfaces: ['imgvendor'] as const }
+  const { tasks } = await searchOwnTasks(engine.store.read, token.accountId, filter)
+  return (await withTrueExpiry(engine, tasks)).filter((task) => task.kind === 'image')
 }

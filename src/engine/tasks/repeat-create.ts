@@ -42,12 +42,24 @@ export function replayedIn(made: object): string | undefined {
 
 const keptMs = 30 * 24 * 3600_000
 
-export function keyedCreate(token: Token, wish: TaskWish): KeyedCreate | undefined {
+/** `asked`: what else the answer depends on. */
+export function keyedCreate(
+  token: Token,
+  wish: TaskWish,
+  asked: object = {},
+): KeyedCreate | undefined {
   if (wish.key === undefined) return undefined
-  const { interface: use, model, request } = wish
+  const { interface: use, model, request, callbackUrl, externalId } = wish
   // Of a native request only the body is the caller's own; the rest was worked out from it.
   const wanted = request.native?.body ?? request
-  const fingerprint = fingerprintOf({ interface: use, model, wanted })
+  const fingerprint = fingerprintOf({
+    interface: use,
+    model,
+    wanted,
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    ...(externalId !== undefined && { externalId }),
+    ...asked,
+  })
   return { accountId: token.accountId, ...wish.key, fingerprint }
 }
 
@@ -123,6 +135,11 @@ function wasTurnedAway({ upstreamId, error }: Task): boolean {
 /** A task that no upstream has named was never shown as one: its create was refused. */
 function firstAnswer(task: Task): Created | Refusal {
   if (task.upstreamId !== undefined || task.state === 'succeeded') return { task, replayed: true }
+  return firstRefusal(task)
+}
+
+/** What was said of a task that has failed. */
+export function firstRefusal(task: Task): Refusal {
   const { code, message } = task.error ?? outcomeUnknown
   if (code === outcomeUnknown.code) return lostTrack(task, message, { replayOf: task.requestId })
   return refuse(isRefusalCode(code) ? code : 'upstream_error', message, {

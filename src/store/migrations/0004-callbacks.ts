@@ -7,6 +7,8 @@ ALTER TABLE tasks ADD COLUMN external_id {text};
 CREATE UNIQUE INDEX tasks_by_external ON tasks (account_id, external_id)
   WHERE external_id IS NOT NULL;
 
+CREATE INDEX tasks_by_time ON tasks (created_at_ms, id);
+
 CREATE TABLE callbacks (
   id {text} NOT NULL PRIMARY KEY,
   task_id {text} NOT NULL UNIQUE,

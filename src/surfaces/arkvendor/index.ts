@@ -9,6 +9,7 @@ import { linksOf } from '../../engine/tasks/file-links.ts'
 import { findTask, searchVideos, videoInterfaces } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
+import { withCallback } from '../media/callback.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { pageIn } from './page.ts'
@@ -19,6 +20,8 @@ import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
 export const arkvendor: Surface = {
   name: 'arkvendor',
+  // Only videos are made here.
+  notice: (task, linkTo) => viewOf(task as VideoTask, linkTo),
   mount(app, deps) {
     const { engine } = deps
     app.post(path, ({ env: { exchange: x } }) =>
@@ -56,7 +59,7 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
   serveCreate<VideoTask>(deps, x, token, {
     interface: 'arkvendor',
     path,
-    parse: (fields) => asVideo(parseNative(fields)),
+    parse: (fields) => asVideo(withCallback(deps.engine, fields, parseNative(fields))),
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),
   })
 

@@ -1,0 +1,35 @@
+// The address a caller wants to be told at, judged when the task is created by what can be told
+// without asking anybody. The last word falls when it is dialled.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { previewAddress } from '../../lib/address-guard.ts'
+import type { Engine } from '../engine.ts'
+
+const mostChars = 2_048
+
+/** Without TLS only to networks the operator has named. */
+export const callbackRules = ({ egressAllow }: Pick<Engine, 'egressAllow'>) => ({
+  allow: egressAllow,
+  httpsOnly: true,
+})
+
+/** To be spread into a wish: nothing when no notice is wanted. An empty address is none. */
+export function callbackIn(
+  engine: Pick<Engine, 'egressAllow'>,
+  value: unknown,
+): { callbackUrl?: string } | Refusal {
+  if (value === undefined || value === null || value === '') return {}
+  if (typeof value !== 'string') return wrong('must be a string')
+  if (value.length > mostChars) return wrong(`must have at most ${mostChars} characters`)
+  const url = previewAddress(value, callbackRules(engine))
+  if ('problem' in url) return wrong(`cannot be used: ${url.problem}`)
+  // It stays with the caller's browser; it is nothing to send.
+  url.hash = ''
+  return { callbackUrl: url.href }
+}
+
+const wrong = (says: string): Refusal =>
+  refuse('invalid_request', `'callback_url' ${says}`, { param: 'callback_url' })
+
+/** How every address at the same host begins. */
+export const originOf = (callbackUrl: string): string =>
+  `${URL.parse(callbackUrl)?.origin ?? callbackUrl}/`

@@ -1,0 +1,58 @@
+// One attempt to tell a receiver how a task has ended: written now, from the row as it is, signed
+// anew, sent once. Neither plans the next nor writes anything down.
+import type { Task } from '../../contract/task.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { guardedPost } from '../../lib/guarded-post.ts'
+import { signedHeaders } from '../../lib/webhook.ts'
+import type { Callback, CallbackAttempt } from '../../store/callbacks.ts'
+import { findTaskRow } from '../../store/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { withTrueExpiry } from '../tasks/kept-media.ts'
+import { callbackSecret } from './callback-secret.ts'
+import { callbackRules } from './callback-url.ts'
+
+const timeoutMs = 15_000
+
+export async function deliver(
+  engine: Engine,
+  { id, taskId, url }: Callback,
+  signal: AbortSignal,
+): Promise<CallbackAttempt> {
+  const atMs = engine.clock.nowMs()
+  const began = performance.now()
+  const tookMs = () => Math.round(performance.now() - began)
+  const body = await bodyFor(engine, taskId)
+  if (body === undefined) return { atMs, tookMs: tookMs(), error: 'there is nothing to tell' }
+  crashPoint('callback-due')
+  const posted = await guardedPost(url, {
+    rules: callbackRules(engine),
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      ...signedHeaders(callbackSecret(engine), { id, atMs, body }),
+    },
+    body,
+    timeoutMs,
+    signal,
+  })
+  crashPoint('callback-sent')
+  return 'problem' in posted
+    ? { atMs, tookMs: tookMs(), error: posted.problem }
+    : { atMs, tookMs: tookMs(), status: posted.status, ...(isRedirect(posted) && redirected) }
+}
+
+async function bodyFor(engine: Engine, taskId: string): Promise<string | undefined> {
+  const task = await findTaskRow(engine.store.read, taskId)
+  if (task === undefined) return undefined
+  const [shown] = (await withTrueExpiry(engine, [task])) as [Task]
+  return engine.noticeFor(shown)
+}
+
+const isRedirect = ({ status }: { status: number }) => status >= 300 && status < 400
+const redirected = { error: 'redirects are not followed' }
+
+export const isDelivered = ({ status = 0 }: CallbackAttempt): boolean =>
+  status >= 200 && status < 300
+
+/** The receiver wants no more of them. */
+export const isUnwanted = ({ status }: CallbackAttempt): boolean => status === 410

@@ -1,0 +1,28 @@
+// When a receiver is tried again: ten attempts over three days, as Standard Webhooks has it, spread a
+// little so that those who failed together do not come back together.
+
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+
+/** Before each attempt; the first is made at once. */
+export const waitsMs: readonly number[] = [
+  0,
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+]
+/** Each way. */
+export const jitter = 0.1
+
+/** How long to wait after so many attempts; undefined when there have been enough. */
+export function waitAfter(attempts: number, random: () => number): number | undefined {
+  const waitMs = waitsMs[attempts]
+  return waitMs && Math.round(waitMs * (1 - jitter + 2 * jitter * random()))
+}

@@ -1,0 +1,190 @@
+// The loop that tells receivers of ended tasks: takes what is due by lease, a bounded number at once,
+// few of one host or account, and sleeps until the next is due. What it sends is not its business.
+import {
+  type Callback,
+  type CallbackAttempt,
+  type Fate,
+  freeCallbacks,
+  leaseDueCallbacks,
+  nextCallbackMs,
+  recordAttempt,
+} from '../../store/callbacks.ts'
+import { sharedClockMs } from '../../store/leases.ts'
+import type { Engine } from '../engine.ts'
+import { originOf } from './callback-url.ts'
+import { deliver, isDelivered, isUnwanted } from './deliver.ts'
+import { waitAfter } from './schedule.ts'
+
+/** Longer than an attempt takes; with the time until the next look, it is taken over in 30 s. */
+const leaseMs = 20_000
+/** What another gateway left behind is noticed by looking. */
+const idleMs = 5_000
+/** After a round that the store did not let through. */
+const againMs = 1_000
+/** Between two rounds. */
+const gapMs = 20
+const window = 128
+export const mostAtOnce = 32
+export const mostPerHost = 4
+export const mostPerAccount = 16
+
+export class CallbackSender {
+  /** For when the operator has given none. */
+  readonly ownSecret: string
+  readonly #owner: string
+  readonly #drainMs: number
+  readonly #sending = new Map<string, Callback>()
+  readonly #stop = new AbortController()
+  #engine: Engine | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #timerAtMs = Number.POSITIVE_INFINITY
+  #looking = false
+  /** Somebody asked for a round while one was going on. */
+  #again = false
+  #closed = false
+
+  constructor(owner: string, ownSecret: string, { drainMs = 5_000 } = {}) {
+    this.#owner = owner
+    this.ownSecret = ownSecret
+    this.#drainMs = drainMs
+  }
+
+  async start(engine: Engine): Promise<void> {
+    this.#engine = engine
+    // Nobody else can have this store open: who held these is no more.
+    if (engine.store.sharing === undefined) await engine.store.tx((tx) => freeCallbacks(tx))
+    this.wake(engine.clock.nowMs())
+  }
+
+  /** Looks at this moment, or earlier if that was planned. */
+  wake(atMs: number): void {
+    const engine = this.#engine
+    if (engine === undefined || this.#closed) return
+    if (this.#looking) this.#again = true
+    if (atMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = atMs
+    const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
+    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+  }
+
+  /** When nothing is being sent and nothing is being looked for. */
+  async settled(): Promise<void> {
+    while (this.#looking || this.#sending.size > 0) await Bun.sleep(5)
+  }
+
+  /** Takes no more, waits a little for attempts under way; the rest is for whoever comes next. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    const engine = this.#engine
+    if (engine === undefined) return
+    await Promise.race([this.settled(), Bun.sleep(this.#drainMs)])
+    this.#stop.abort()
+    await this.settled()
+    await engine.store
+      .tx((tx) => freeCallbacks(tx, this.#owner))
+      .catch((error: unknown) => engine.log.warn('callbacks could not be given back', { error }))
+  }
+
+  async #look(engine: Engine): Promise<void> {
+    this.#timerAtMs = Number.POSITIVE_INFINITY
+    if (this.#looking || this.#closed) return
+    this.#looking = true
+    this.#again = false
+    let nextMs = engine.clock.nowMs() + againMs
+    try {
+      if (engine.store.healthy) nextMs = await this.round(engine)
+    } catch (error) {
+      engine.log.warn('callbacks could not be looked after', { error })
+    } finally {
+      this.#looking = false
+    }
+    this.wake(this.#again ? engine.clock.nowMs() : nextMs)
+  }
+
+  /** Begins to send what is due and has room; when the next round is wanted. */
+  async round(engine: Engine): Promise<number> {
+    const { store, clock } = engine
+    const nowMs = clock.nowMs()
+    // Whoever ends makes room, and calls.
+    if (this.#sending.size >= mostAtOnce) return nowMs + idleMs
+    const { leased, dueMs } = await store.tx(async (tx) => {
+      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
+      const leased = await leaseDueCallbacks(tx, store.engine, {
+        owner: this.#owner,
+        nowMs,
+        leaseClockMs,
+        untilMs: leaseClockMs + leaseMs,
+        window,
+        choose: (due) => this.#choose(due),
+        ...this.#full(),
+      })
+      return { leased, dueMs: await nextCallbackMs(tx, leaseClockMs) }
+    })
+    for (const callback of leased) void this.#send(engine, callback)
+    if (leased.length > 0) return nowMs
+    // What is due and was left waits for room, or for somebody else's lease.
+    return dueMs === undefined ? nowMs + idleMs : dueMs > nowMs ? dueMs : nowMs + againMs
+  }
+
+  async #send(engine: Engine, callback: Callback): Promise<void> {
+    const { id, taskId } = callback
+    const { store } = engine
+    this.#sending.set(id, callback)
+    try {
+      const attempt = await deliver(engine, callback, this.#stop.signal)
+      // Broken off by ourselves: it says nothing of the receiver.
+      if (this.#stop.signal.aborted && !isDelivered(attempt)) return
+      await store.tx((tx) =>
+        recordAttempt(tx, store.engine, id, this.#owner, attempt, (attempts) =>
+          fateOf(engine, attempt, attempts),
+        ),
+      )
+    } catch (error) {
+      engine.log.error('a callback could not be sent', { task_id: taskId, callback_id: id, error })
+    } finally {
+      this.#sending.delete(id)
+      this.wake(engine.clock.nowMs())
+    }
+  }
+
+  /** Oldest first, as long as its host and its account have room. */
+  #choose(due: readonly Callback[]): Callback[] {
+    const sending = [...this.#sending.values()]
+    const chosen: Callback[] = []
+    for (const callback of due) {
+      const all = [...sending, ...chosen]
+      if (all.length >= mostAtOnce) break
+      const origin = originOf(callback.url)
+      const sameHost = all.filter(({ url }) => url.startsWith(origin))
+      const sameAccount = all.filter(({ accountId }) => accountId === callback.accountId)
+      if (sameHost.length >= mostPerHost || sameAccount.length >= mostPerAccount) continue
+      if (!this.#sending.has(callback.id)) chosen.push(callback)
+    }
+    return chosen
+  }
+
+  #full(): { fullOrigins: string[]; fullAccounts: string[] } {
+    const sending = [...this.#sending.values()]
+    return {
+      fullOrigins: repeated(sending, ({ url }) => originOf(url), mostPerHost),
+      fullAccounts: repeated(sending, ({ accountId }) => accountId, mostPerAccount),
+    }
+  }
+}
+
+function repeated<T>(items: readonly T[], nameOf: (item: T) => string, times: number): string[] {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1)
+  return [...counts].flatMap(([name, count]) => (count >= times ? [name] : []))
+}
+
+function fateOf(engine: Engine, attempt: CallbackAttempt, attempts: number): Fate {
+  const nowMs = engine.clock.nowMs()
+  if (isDelivered(attempt)) return { state: 'delivered', endedAtMs: nowMs }
+  const waitMs = isUnwanted(attempt) ? undefined : waitAfter(attempts, engine.random)
+  return waitMs === undefined
+    ? { state: 'given_up', endedAtMs: nowMs }
+    : { state: 'waiting', nextAtMs: nowMs + waitMs }
+}

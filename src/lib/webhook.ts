@@ -1,0 +1,35 @@
+// Notices signed the Standard Webhooks way: id, time and body under a shared secret. Knows neither
+// what is told nor to whom.
+import { createHmac, randomBytes } from 'node:crypto'
+
+const prefix = 'whsec_'
+const newKeyBytes = 32
+/** Fewer can be guessed; more is most likely something else. */
+const fewestBytes = 24
+const mostBytes = 64
+
+export interface Notice {
+  /** The same for every attempt, so that a receiver can tell a repeat. */
+  id: string
+  atMs: number
+  body: string
+}
+
+export const newWebhookSecret = (): string => prefix + randomBytes(newKeyBytes).toString('base64')
+
+/** Headers of one attempt. Throws for what is no secret: nothing is ever signed with an empty one. */
+export function signedHeaders(secret: string, { id, atMs, body }: Notice): Record<string, string> {
+  const seconds = String(Math.floor(atMs / 1_000))
+  const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`)
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': `v1,${mac.digest('base64')}`,
+  }
+}
+
+function keyOf(secret: string): Buffer {
+  const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : '', 'base64')
+  if (key.length >= fewestBytes && key.length <= mostBytes) return key
+  throw new Error('this is no secret to sign notices with')
+}
