@@ -164,7 +164,9 @@ export interface TaskRow {
   externalId?: string
   /** Who is to be told of its end. */
   callbackUrl?: string
-  /** Nobody can see its result but the connection that waits for it. */
+  /** The gateway in which a caller's connection waits for it, and looks after it so long. */
+  waitedBy?: string
+  /** Nobody can see its result but that connection. */
   unseen?: boolean
   /** Removed from the caller's sight. */
   hidden: boolean

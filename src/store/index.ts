@@ -19,6 +19,9 @@ export interface StoreOptions {
   lateIndex?: Partial<LateIndexLimits>
 }
 
+/** This gateway's name where tasks say who has them; there is but one where nobody shares. */
+export const gatewayOf = ({ sharing }: Store): string => sharing?.gatewayId ?? 'this'
+
 /** While no other gateway on the same database does anything alone. */
 export const alone = <T>({ sharing }: Store, work: () => Promise<T>): Promise<T> =>
   sharing === undefined ? work() : sharing.alone(work)

@@ -190,12 +190,17 @@ export async function releaseLeases(
     WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
 }
 
-/** Those of an owner that is no more; without one, everybody's. */
+/** Those of a gateway that is no more, and what waited in it; without one, everybody's. */
 export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<void> {
   const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
   await sql`
     UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
     WHERE ${live} AND lease_owner ${theirs}`.execute(tx)
+  // Who waited for these waits no more.
+  const waitedFor = `%"waitedBy":"${owner ?? ''}%`
+  await sql`
+    UPDATE tasks SET next_check_at_ms = 0
+    WHERE ${live} AND interface = 'images' AND body LIKE ${waitedFor}`.execute(tx)
 }
 
 /** What a look that ends nothing changes of a row. */

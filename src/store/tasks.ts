@@ -187,7 +187,7 @@ export async function searchOwnTasks(
 /** The columns that may change, as they are now. */
 export function changing(task: Task) {
   const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
-  const { missingSinceMs, callbackUrl, unseen } = task
+  const { missingSinceMs, callbackUrl, waitedBy, unseen } = task
   return {
     channel_id: task.channelId,
     channel: task.channel,
@@ -215,6 +215,7 @@ export function changing(task: Task) {
       doubts,
       missingSinceMs,
       callbackUrl,
+      waitedBy,
       unseen,
     }),
   }
@@ -232,6 +233,7 @@ type Body = Pick<
   | 'doubts'
   | 'missingSinceMs'
   | 'callbackUrl'
+  | 'waitedBy'
   | 'unseen'
 >
 

@@ -6,6 +6,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask, Task, TaskKind, VideoTask } from '../../contract/task.ts'
 import { newId } from '../../lib/ids.ts'
 import { withoutInlineData } from '../../lib/inline-data.ts'
+import { gatewayOf } from '../../store/index.ts'
 import { insertTask } from '../../store/tasks.ts'
 import { modelNotFound } from '../admit.ts'
 import type { CallContext, Engine } from '../engine.ts'
@@ -150,7 +151,10 @@ function newTask(
     hidden: false,
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
-    ...(how.waitedForMs !== undefined && wish.key === undefined && { unseen: true }),
+    ...(how.waitedForMs !== undefined && {
+      waitedBy: gatewayOf(engine.store),
+      ...(wish.key === undefined && { unseen: true }),
+    }),
   }
 }
 
