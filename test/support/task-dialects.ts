@@ -1,17 +1,22 @@
-// Videos in every dialect, as callers speak them: how one is asked for, looked at and cancelled, and
+// Tasks in every dialect, as callers speak them: how one is asked for, looked at and cancelled, and
 // what of the answer tells its end.
 import { apiToken } from './gateway.ts'
 import type { Wish } from './task-wishes.ts'
 
 /** `form` is `videos` with a multipart body. */
-export type WriteDialect = 'videos' | 'form' | 'arkvendor' | 'vendorg'
-export const readDialects = ['videos', 'arkvendor', 'vendorg'] as const
-export type ReadDialect = (typeof readDialects)[number]
+export type WriteDialect = 'videos' | 'form' | 'arkvendor' | 'vendorg' | 'imgvendor'
+const videoDialects = ['videos', 'arkvendor', 'vendorg'] as const
+export type ReadDialect = (typeof videoDialects)[number] | 'imgvendor'
+
+/** A picture is read where it was asked for; a video everywhere. */
+export const dialectsOf = (id: string): readonly ReadDialect[] =>
+  id.startsWith('image_') ? ['imgvendor'] : videoDialects
 
 export type Sight = 'live' | 'succeeded' | 'failed' | 'cancelled'
 
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
 const operationsPath = '/vendorg/v1beta'
+const imagesPath = '/imgvendor/v1/images/generations'
 
 const ask = (url: string, method: string, body?: string | FormData) =>
   fetch(url, {
@@ -26,10 +31,14 @@ const ask = (url: string, method: string, body?: string | FormData) =>
   })
 
 export function create(url: string, wish: Wish): Promise<Response> {
-  const { dialect, model, prompt } = wish
+  const { dialect, model, prompt, callbackUrl: callback_url } = wish
+  if (dialect === 'imgvendor') {
+    const order = { model_name: model, prompt, n: 2, callback_url }
+    return ask(`${url}${imagesPath}`, 'POST', JSON.stringify(order))
+  }
   if (dialect === 'arkvendor') {
     const content = [{ type: 'text', text: prompt }]
-    const order = { model, content, ratio: '16:9', duration: 5 }
+    const order = { model, content, ratio: '16:9', duration: 5, callback_url }
     return ask(`${url}${nativePath}`, 'POST', JSON.stringify(order))
   }
   if (dialect === 'vendorg') {
@@ -52,7 +61,13 @@ const lengthOf: Readonly<Record<string, Record<string, string>>> = {
 
 /** The id by which every dialect knows it. */
 export function idIn(dialect: WriteDialect, text: string): string {
-  const body = JSON.parse(text) as { id: string; platform_id: string; name: string }
+  const body = JSON.parse(text) as {
+    id: string
+    platform_id: string
+    name: string
+    data: { task_id: string }
+  }
+  if (dialect === 'imgvendor') return body.data.task_id
   if (dialect === 'arkvendor') return body.platform_id
   if (dialect === 'vendorg') return body.name.replace(/^.*operations\//, 'video_')
   return body.id
@@ -62,6 +77,7 @@ const pathOf: Readonly<Record<ReadDialect, (id: string) => string>> = {
   videos: (id) => `/v1/videos/${id}`,
   arkvendor: (id) => `${nativePath}/${id}`,
   vendorg: (id) => `${operationsPath}/operations/${id}`,
+  imgvendor: (id) => `${imagesPath}/${id}`,
 }
 
 export const look = (url: string, dialect: ReadDialect, id: string): Promise<Response> =>
@@ -69,15 +85,22 @@ export const look = (url: string, dialect: ReadDialect, id: string): Promise<Res
 
 export const cancel = (
   url: string,
-  dialect: Exclude<ReadDialect, 'vendorg'>,
+  dialect: 'videos' | 'arkvendor',
   id: string,
 ): Promise<Response> => ask(url + pathOf[dialect](id), 'DELETE')
 
 export function sightIn(dialect: ReadDialect, text: string): Sight {
   if (dialect === 'vendorg') return operationSight(text)
+  if (dialect === 'imgvendor') return imageSight(text)
   const { status } = JSON.parse(text) as { status: string }
   if (status === 'completed' || status === 'succeeded') return 'succeeded'
   return status === 'failed' || status === 'cancelled' ? status : 'live'
+}
+
+function imageSight(text: string): Sight {
+  const { data } = JSON.parse(text) as { data: { task_status: string } }
+  if (data.task_status === 'succeed') return 'succeeded'
+  return data.task_status === 'failed' ? 'failed' : 'live'
 }
 
 function operationSight(text: string): Sight {

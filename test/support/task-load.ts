@@ -6,10 +6,10 @@ import type { Killing } from './killing.ts'
 import {
   cancel,
   create,
+  dialectsOf,
   idIn,
   look,
   type ReadDialect,
-  readDialects,
   type Sight,
   sightIn,
 } from './task-dialects.ts'
@@ -197,8 +197,9 @@ async function lookAround(storm: Storm, over: () => boolean): Promise<void> {
   while (!over()) {
     const ids = [...load.created.keys()]
     if (ids.length > 0) {
-      const dialect = oneOf(readDialects, random)
-      await lookAtOne(load, oneOf(homes, random).url, dialect, oneOf(ids, random))
+      const id = oneOf(ids, random)
+      const dialect = oneOf(dialectsOf(id), random)
+      await lookAtOne(load, oneOf(homes, random).url, dialect, id)
     }
     await Bun.sleep(lookPauseMs)
   }

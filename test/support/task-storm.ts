@@ -10,8 +10,9 @@ import { apiToken, startGateway, type TestGateway, tempDir } from './gateway.ts'
 import { plannedEvery, startKilling } from './killing.ts'
 import { seeded } from './seeded.ts'
 import { isOver, readTaskLedger, readTasks, type TaskEntry, type TaskRow } from './task-books.ts'
-import { readDialects } from './task-dialects.ts'
+import { dialectsOf } from './task-dialects.ts'
 import { lookAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
+import { type Notice, openReceiver, untilTold } from './task-notices.ts'
 import { drawWishes, neededFor } from './task-wishes.ts'
 
 export interface StormPlan {
@@ -39,6 +40,8 @@ export interface Aftermath {
   truth: ReadonlyMap<string, ListedTask>
   upstreamCalls: readonly LoggedCall[]
   fresh: readonly TestGateway[]
+  /** What the receiver of callbacks accepted. */
+  notices: readonly Notice[]
   stormSeconds: number
   quietSeconds: number
 }
@@ -60,7 +63,7 @@ channels:
   - name: upstream
     keys: [sk-upstream-0123456789, sk-upstream-9876543210]
     protocols: ${JSON.stringify(sandbox.protocols)}
-    models: { vfa-2.7-t2v: "*", vidmodel-1-0-pro: "*", vendorg-video-1: "*", txta-plus: "*" }
+    models: { vfa-2.7-t2v: "*", vidmodel-1-0-pro: "*", vendorg-video-1: "*", imgvendor-v2: "*", txta-plus: "*" }
 `
 
 async function freePort(): Promise<number> {
@@ -97,7 +100,9 @@ const crashAt = (point: CrashPoint, random: () => number): CrashAt => ({
 export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const random = seeded(plan.seed)
   const beganMs = performance.now()
-  const wishes = drawWishes(plan.tasks, random)
+  const receiver = openReceiver()
+  const callbackUrl = receiver.url
+  const wishes = drawWishes(plan.tasks, random).map((wish) => ({ ...wish, callbackUrl }))
   const crashes = plan.points.map((point) => crashAt(point, random))
   const prepared = []
   for (let i = 0; i < plan.gateways; i++) prepared.push(await prepareGateway(plan))
@@ -121,6 +126,8 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const fresh = [await first!.start(), ...(await opened)]
   const rows = await untilOver(fresh[0]!)
   await lookAtAll(load, fresh, rows)
+  await untilTold(fresh[0]!, rows)
+  await receiver.stop()
   const listed = await fetch(`${plan.sandbox.url}/_sandbox/tasks`)
   const { tasks } = (await listed.json()) as { tasks: ListedTask[] }
   return {
@@ -133,6 +140,7 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
     truth: new Map(tasks.map((task) => [task.id, task])),
     upstreamCalls: await loggedCalls(plan.sandbox),
     fresh,
+    notices: receiver.notices,
     stormSeconds,
     quietSeconds: (performance.now() - beganMs) / 1000 - stormSeconds,
   }
@@ -166,7 +174,7 @@ async function untilOver(gateway: TestGateway): Promise<TaskRow[]> {
 
 /** Every task in every dialect, at any of the gateways. */
 async function lookAtAll(load: TaskLoad, fresh: readonly TestGateway[], rows: readonly TaskRow[]) {
-  const looks = rows.flatMap(({ id }) => readDialects.map((dialect) => ({ id, dialect })))
+  const looks = rows.flatMap(({ id }) => dialectsOf(id).map((dialect) => ({ id, dialect })))
   const looker = async (first: number) => {
     for (let i = first; i < looks.length; i += looksAtOnce) {
       const { id, dialect } = looks[i]!

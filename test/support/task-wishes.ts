@@ -10,6 +10,8 @@ export interface Wish {
   fate: Fate
   dialect: WriteDialect
   model: string
+  /** Who is to be told of its end, where the dialect has that. */
+  callbackUrl?: string
 }
 
 /** Of a thousand; the rest is plain. A refused create is a failure too. */
@@ -39,6 +41,7 @@ export const amounts: Readonly<Record<string, { hold: string; charge: string }>>
   'vfa-2.7-t2v': { hold: '3.00', charge: '3.00' },
   'vidmodel-1-0-pro': { hold: '4.07286', charge: '3.7026' },
   'vendorg-video-1': { hold: '4.00', charge: '4.00' },
+  'imgvendor-v2': { hold: '0.20', charge: '0.20' },
 }
 
 const cancellable = ['vfa-2.7-t2v', 'vidmodel-1-0-pro']
@@ -53,6 +56,8 @@ const ways: readonly [dialect: WriteDialect, model: string][] = [
   ['videos', 'vendorg-video-1'],
   ['form', 'vendorg-video-1'],
   ['vendorg', 'vendorg-video-1'],
+  ['imgvendor', 'imgvendor-v2'],
+  ['imgvendor', 'imgvendor-v2'],
 ]
 
 export function drawWishes(count: number, random: () => number): Wish[] {

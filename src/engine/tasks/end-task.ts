@@ -25,6 +25,8 @@ export type TaskEnd =
       state: 'failed'
       error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
       raw?: unknown
+      /** Its create was refused: whoever asked for it hears so in the answer. */
+      isAnswer?: boolean
     }
   /** Whoever called it off themselves is not told of it. */
   | { state: 'cancelled'; byCaller?: boolean }
@@ -61,10 +63,15 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
 /** That it has to be told is written with the end itself: one is never there without the other. */
 async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
   const { id: taskId, accountId, callbackUrl: url, updatedAtMs } = task
-  if (url === undefined || (end.state === 'cancelled' && end.byCaller === true)) return
+  if (url === undefined || isKnown(end)) return
   const id = newId('msg', updatedAtMs)
   await insertCallback(tx, { id, taskId, accountId, url, createdAtMs: updatedAtMs })
 }
+
+/** Nobody is told what they know. */
+const isKnown = (end: TaskEnd): boolean =>
+  (end.state === 'cancelled' && end.byCaller === true) ||
+  (end.state === 'failed' && end.isAnswer === true)
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
   const ended: Task = {

@@ -93,7 +93,7 @@ async function conclude(
   noteFailure(engine, picked, model.name, started.error)
   if (started.kind === 'unknown') return loseTrack(engine, task, error.message)
   crashPoint('task-refused')
-  await insist(engine, () => endTask(engine, task, { state: 'failed', error }))
+  await insist(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
   return refusalFor(error)
 }
 
