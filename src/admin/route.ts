@@ -43,7 +43,7 @@ export function route(work: Work, status = 200) {
     const header = (name: string) => req.header(name)
     try {
       const result = await work({ id: req.param('id') ?? '', query, header }, x)
-      if (result instanceof Refusal) return answer(x, result)
+      if (result instanceof Refusal || result instanceof Response) return answer(x, result)
       return answerJson(x, JSON.stringify(result), status)
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { accountCommands } from './accounts.ts'
 import { auditCommands } from './audits.ts'
+import { billCommands } from './bills.ts'
 import { callCommands } from './call.ts'
 import { callImageCommand } from './call-image.ts'
 import { callVideoCommand } from './call-video.ts'
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   ...requestCommands,
   ...taskCommands,
   ...callbackCommands,
+  ...billCommands,
   ...auditCommands,
   ...callCommands,
   callVideoCommand,

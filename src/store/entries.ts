@@ -61,6 +61,26 @@ export async function listEntries(
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
+/** Of an account in a stretch of time, without holds and releases, in order of booking. */
+export async function findEntriesBetween(
+  db: Kysely<Schema>,
+  { accountId, fromMs, untilMs }: { accountId: string; fromMs: number; untilMs: number },
+  { afterId, limit }: { afterId: number; limit: number },
+): Promise<StoredEntry[]> {
+  const rows = await db
+    .selectFrom('entries')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '>', afterId)
+    .where('at_ms', '>=', fromMs)
+    .where('at_ms', '<', untilMs)
+    .where('kind', 'not in', ['hold', 'release'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(shape)
+}
+
 /** Every entry of one request, task or credit, in order of booking. */
 export async function findEntries(db: Kysely<Schema>, ref: string): Promise<StoredEntry[]> {
   const rows = await db
