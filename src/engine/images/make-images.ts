@@ -10,13 +10,13 @@ import type { TaskReport } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import { enter } from '../admit.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { acceptTask, type TaskWish } from '../tasks/accept-task.ts'
 import { endTask, type TaskEnd } from '../tasks/end-task.ts'
 import { insist } from '../tasks/insist.ts'
 import { createOnce, firstRefusal, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
+import { runAdmitted } from '../tasks/run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from '../tasks/send-task.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -59,15 +59,8 @@ export async function makeImages(
   fetchPictures: FetchPictures,
 ): Promise<MadeImages | Refusal> {
   const record = newRecord(ctx, wish.interface, wish.model)
-  const pass = await enter(engine, ctx, 0)
-  if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
-  engine.running++
-  try {
-    return await makeAdmitted({ engine, ctx, wish, record, fetchPictures })
-  } finally {
-    engine.running--
-    pass.leave(0)
-  }
+  const making = { engine, ctx, wish, record, fetchPictures }
+  return runAdmitted(engine, ctx, record, () => makeAdmitted(making))
 }
 
 interface Making {

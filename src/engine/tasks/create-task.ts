@@ -8,13 +8,13 @@ import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow } from '../../store/tasks.ts'
-import { enter } from '../admit.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { acceptTask, type TaskWish } from './accept-task.ts'
 import { endTask } from './end-task.ts'
 import { insist } from './insist.ts'
 import { asCreated, type Created, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
+import { runAdmitted } from './run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
 
 export async function createTask(
@@ -23,15 +23,7 @@ export async function createTask(
   wish: TaskWish,
 ): Promise<Created | Refusal> {
   const record = newRecord(ctx, wish.interface, wish.model)
-  const pass = await enter(engine, ctx, 0)
-  if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
-  engine.running++
-  try {
-    return await createAdmitted(engine, ctx, wish, record)
-  } finally {
-    engine.running--
-    pass.leave(0)
-  }
+  return runAdmitted(engine, ctx, record, () => createAdmitted(engine, ctx, wish, record))
 }
 
 async function createAdmitted(
