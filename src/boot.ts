@@ -1,6 +1,6 @@
 // The gateway's parts, opened in order. Everything that varies is made here and handed down.
 import { timingSafeEqual } from 'node:crypto'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
+import type { Sandbox } from '../sandbox/server.ts'
 import { createApp, type Handle } from './app.ts'
 import { Ledger } from './billing/ledger.ts'
 import { createPriceBook } from './billing/price-book.ts'
@@ -55,9 +55,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   await checkMasterKey(store, seal.hash('master key check'))
   await checkCurrency(store, config.file.currency)
   const sandboxKey = newSecret('sandbox-')
-  const sandbox = wantsSandbox(config)
-    ? startSandbox({ taskSeconds: config.sandboxTaskSeconds, key: sandboxKey })
-    : undefined
+  const sandbox = wantsSandbox(config) ? await openSandbox(config, sandboxKey) : undefined
   const ownSecret = await loadOwnSecret(store, seal)
   const engine = newEngine(config, log, store, await Ledger.open(store), seal, ownSecret)
   engine.noticeFor = (task) => noticeOf(engine, task)
@@ -90,6 +88,12 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
     configSchema: () => Bun.file(new URL('../gateway.schema.json', import.meta.url)).text(),
   })
   return { engine, handle, sandbox, madeTokens, close: () => closeAll(engine, sandbox) }
+}
+
+/** Loaded only where it is wanted: most gateways never run it. */
+async function openSandbox({ sandboxTaskSeconds: taskSeconds }: Config, key: string) {
+  const { startSandbox } = await import('../sandbox/server.ts')
+  return startSandbox({ taskSeconds, key })
 }
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
