@@ -33,6 +33,7 @@ import { createSeal } from './lib/seal.ts'
 import { keepSettings, mediaSecrets } from './media-settings.ts'
 import { providers } from './providers/index.ts'
 import { alone, openStore, type Store } from './store/index.ts'
+import { freeLeases } from './store/leases.ts'
 import { putMetaIfAbsent } from './store/meta.ts'
 import { surfaces } from './surfaces/index.ts'
 
@@ -79,6 +80,8 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
     const first = sandbox !== undefined && nothingReal(config) ? await firstToken(engine) : []
     return [...made, ...first]
   })
+  // Nobody else can have this store open: who held these is no more. Before the first caller comes.
+  if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
   hearOfChanges(engine)
   await refresh(engine)
   const handle = createApp({

@@ -2,13 +2,7 @@
 // until the next is due. Nothing of a task depends on it being this gateway that comes back.
 import type { Task, TaskState } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import {
-  freeLeases,
-  nextDueMs,
-  type Place,
-  recentDurations,
-  sharedClockMs,
-} from '../../store/leases.ts'
+import { nextDueMs, type Place, recentDurations, sharedClockMs } from '../../store/leases.ts'
 import type { LeasedTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { advanceTask } from './advance-task.ts'
@@ -187,8 +181,6 @@ export class Poller {
 /** What the process before this one knew, and whether the clock can be trusted. */
 async function recall(engine: Engine): Promise<void> {
   const { store, clock, durations } = engine
-  // Nobody else can have this store open: who held these is no more.
-  if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
   const sharedMs = await sharedClockMs(store.read, store.engine)
   const skewMs = Math.abs((sharedMs ?? clock.nowMs()) - clock.nowMs())
   if (skewMs > mostSkewMs) {
