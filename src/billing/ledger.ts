@@ -32,7 +32,10 @@ export interface Hold {
 }
 
 /** Labels of a charge; the ledger copies them into the entry. */
-export type ChargeLabels = Pick<Entry, 'model' | 'unit' | 'quantity' | 'priceId' | 'estimated'>
+export type ChargeLabels = Pick<
+  Entry,
+  'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
+>
 
 export interface TaskSettlement extends ChargeLabels {
   taskId: string
@@ -142,7 +145,9 @@ export class Ledger {
     await this.#balances.tracked(funds, () =>
       this.#store.record(record, {
         ...labels,
-        atMs: record.atMs,
+        // Of the month in which it was booked: no charge ever comes late into an earlier one.
+        atMs: record.atMs + record.totalMs,
+        tokenId: record.tokenId,
         accountId: hold.accountId,
         kind: 'charge',
         amountNanos: -chargeNanos,

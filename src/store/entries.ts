@@ -26,6 +26,8 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
       price_id: entry.priceId ?? null,
       estimated: entry.estimated === true ? 1 : 0,
       note: entry.note ?? null,
+      token_id: entry.tokenId ?? null,
+      tier: entry.tier ?? null,
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
     .executeTakeFirst()
@@ -146,5 +148,7 @@ function shape(row: Selectable<Schema['entries']>): StoredEntry {
   if (row.price_id !== null) entry.priceId = row.price_id
   if (row.estimated === 1) entry.estimated = true
   if (row.note !== null) entry.note = row.note
+  if (row.token_id !== null) entry.tokenId = row.token_id
+  if (row.tier !== null) entry.tier = row.tier
   return entry
 }

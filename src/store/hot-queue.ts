@@ -38,6 +38,8 @@ export const entryColumns = [
   'price_id',
   'estimated',
   'note',
+  'token_id',
+  'tier',
 ] as const
 
 const maxRecordsPerBatch = 512
@@ -68,6 +70,8 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
   'quantity',
   'price_id',
   'note',
+  'token_id',
+  'tier',
 ])
 
 /**
@@ -186,7 +190,8 @@ function entryRow(entry: Entry): string {
   return (
     `${entry.atMs}${S}${entry.accountId}${S}${entry.kind}${S}${entry.amountNanos}${S}` +
     `${entry.ref}${S}${entry.model ?? ''}${S}${entry.unit ?? ''}${S}${entry.quantity ?? ''}${S}` +
-    `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}`
+    `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}` +
+    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}`
   )
 }
 

@@ -1,7 +1,7 @@
 // The tables as Kysely sees them, the same on both engines. Integers follow their names: columns
 // ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
 import type { Generated } from 'kysely'
-import type { EntryKind } from '../contract/ledger.ts'
+import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
 
 export interface Schema {
@@ -15,6 +15,8 @@ export interface Schema {
     drawn_nanos: Generated<bigint>
     source: string
     created_at_ms: number
+    /** Since when nothing billable is done for it, because its books do not add up. */
+    stopped_since_ms: Generated<number | null>
   }
   entries: {
     id: Generated<number>
@@ -29,6 +31,8 @@ export interface Schema {
     price_id: string | null
     estimated: number
     note: string | null
+    token_id: string | null
+    tier: string | null
   }
   tokens: {
     id: string
@@ -61,6 +65,8 @@ export interface Schema {
     source: string
     effective_from_ms: number
     created_at_ms: number
+    /** Whose price it is; null is everybody's. */
+    account_id: string | null
   }
   requests: {
     seq: Generated<number>
@@ -158,6 +164,111 @@ export interface Schema {
     etag: string
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
+  /** One for each entry that moved a balance, chained by hash and numbered without gaps. */
+  receipts: {
+    entry_id: number
+    account_id: string
+    number: number
+    /** After it. */
+    balance_nanos: bigint
+    hash: string
+  }
+  /** Signed ends of an account's chain: everything up to the number is vouched for. */
+  seals: {
+    account_id: string
+    number: number
+    hash: string
+    /** Public key, base64url. */
+    key: string
+    signature: string
+    at_ms: number
+  }
+  /** What the receipts add up to; the empty text stands for what an entry does not say. */
+  money_hours: {
+    account_id: string
+    hour_ms: number
+    kind: EntryKind
+    token_id: string
+    model: string
+    unit: string
+    tier: string
+    price_id: string
+    /** Lower bound of a size class of whole inputs; 0 where nothing was read. */
+    input_bucket: number
+    entries: number
+    estimated: number
+    quantity: number
+    amount_nanos: bigint
+    input_tokens: number
+    output_tokens: number
+    cache_read_tokens: number
+    cache_write_tokens: number
+  }
+  closed_months: {
+    account_id: string
+    /** As in 2026-11. */
+    month: string
+    closed_at_ms: number
+    note: string | null
+    /** The last receipt that belongs to it or to an earlier one. */
+    last_number: number
+    /** The bill as it was closed. */
+    body: string
+    key: string
+    signature: string
+  }
+  /** Upstream work that no caller paid for. */
+  losses: {
+    id: string
+    at_ms: number
+    account_id: string
+    ref: string
+    reason: LossReason
+    channel: string
+    model: string
+    /** Empty where none is known. */
+    upstream_id: string
+    unit: string | null
+    quantity: number | null
+    /** What the caller would have paid. */
+    amount_nanos: bigint
+    is_estimate: number
+  }
+  /** Tasks that were given up and may still come to something upstream. */
+  late_looks: { task_id: string; next_at_ms: number; looks: number }
+  statements: {
+    id: string
+    at_ms: number
+    channel: string
+    name: string
+    from_ms: number
+    until_ms: number
+    body: string
+  }
+  statement_lines: {
+    statement_id: string
+    number: number
+    outcome: string
+    at_ms: number | null
+    model: string | null
+    upstream_id: string | null
+    quantity: number | null
+    amount_nanos: bigint | null
+    ref: string | null
+    our_quantity: number | null
+    our_amount_nanos: bigint | null
+  }
+  /** What an administrator must look at. */
+  alerts: {
+    id: string
+    kind: string
+    subject: string
+    message: string
+    since_ms: number
+    last_ms: number
+    times: number
+    resolved_at_ms: number | null
+  }
   audit_log: {
     id: Generated<number>
     at_ms: number

@@ -32,8 +32,8 @@ function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskU
   const quantity = Math.min(pictures, task.request.count)
   const chargeNanos = chargeImages(terms, quantity)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
-  const { id: taskId, model, priceId } = task
-  return { taskId, chargeNanos, model, unit: 'image', quantity, priceId }
+  const { id: taskId, tokenId, model, priceId } = task
+  return { taskId, tokenId, chargeNanos, model, unit: 'image', quantity, priceId }
 }
 
 function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSettlement {
@@ -45,9 +45,11 @@ function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSett
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
   return {
     taskId: task.id,
+    tokenId: task.tokenId,
     chargeNanos,
     model: task.model,
     unit: byTokens ? 'video_token' : 'video_second',
+    ...(!byTokens && { tier: task.request.resolution }),
     quantity,
     priceId: task.priceId,
     ...(estimated && { estimated: true }),

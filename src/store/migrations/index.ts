@@ -8,6 +8,7 @@ import { firstTables } from './0001-first-tables.ts'
 import { taskTables } from './0002-tasks.ts'
 import { manyGateways } from './0003-many-gateways.ts'
 import { callbackTables } from './0004-callbacks.ts'
+import { proofTables } from './0005-proof.ts'
 
 export interface Migration {
   version: number
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   taskTables,
   manyGateways,
   callbackTables,
+  proofTables,
 ]
 
 const newestKnown = Math.max(...migrations.map((migration) => migration.version))
