@@ -32,9 +32,10 @@ import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
 import { keepSettings, mediaSecrets } from './media-settings.ts'
 import { providers } from './providers/index.ts'
+import { restoringKey } from './store/backup.ts'
 import { alone, openStore, type Store } from './store/index.ts'
 import { freeLeases } from './store/leases.ts'
-import { putMetaIfAbsent } from './store/meta.ts'
+import { getMeta, putMetaIfAbsent } from './store/meta.ts'
 import { surfaces } from './surfaces/index.ts'
 
 export interface Gateway {
@@ -52,6 +53,7 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
     join: true,
     log: (level, msg) => log[level](msg),
   })
+  await checkWhole(store)
   const seal = createSeal(keys.masterKey)
   await checkMasterKey(store, seal.hash('master key check'))
   await checkCurrency(store, config.file.currency)
@@ -191,6 +193,13 @@ function newEngine(
 function noticeOf(engine: Engine, task: Task): string | undefined {
   const notice = surfaces.find(({ name }) => name === task.interface)?.notice
   return notice && JSON.stringify(notice(task, linksOf(engine)))
+}
+
+/** A restore that was broken off left half of the books. */
+async function checkWhole(store: Store): Promise<void> {
+  if ((await getMeta(store.read, restoringKey)) === undefined) return
+  await store.close()
+  throw new ConfigError('a restore into this database was broken off; make it anew and restore.')
 }
 
 /** A database opened with another master key could neither check a token nor open a key. */

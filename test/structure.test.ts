@@ -18,6 +18,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/main': [everything],
   'src/app': [everything],
   'src/boot': [everything],
+  'src/db': [everything],
   'src/keys': ['src/config.ts', 'src/lib'],
   'src/welcome': ['src/engine'],
   'src/media-settings': ['src/config.ts', 'src/contract', 'src/lib', 'src/engine', 'src/media'],

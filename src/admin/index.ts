@@ -5,6 +5,7 @@ import { credentialOf } from '../http/credentials.ts'
 import { answerRefusal } from '../http/render-error.ts'
 import { accounts } from './accounts.ts'
 import { audits } from './audits.ts'
+import { backup } from './backup.ts'
 import { bills } from './bills.ts'
 import { callbacks } from './callbacks.ts'
 import { catalog } from './catalog.ts'
@@ -14,7 +15,18 @@ import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
 
-const resources = [accounts, tokens, channels, catalog, requests, tasks, callbacks, bills, audits]
+const resources = [
+  accounts,
+  tokens,
+  channels,
+  catalog,
+  requests,
+  tasks,
+  callbacks,
+  bills,
+  audits,
+  backup,
+]
 
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()

@@ -32,6 +32,7 @@ function faulty(store: Store): Faulty {
     read: store.read,
     tx: (work) => guarded(() => store.tx(work)),
     record: (request, entry) => guarded(() => store.record(request, entry)),
+    snapshot: () => store.snapshot(),
     close: () => store.close(),
     get healthy() {
       return store.healthy && !made.sick

@@ -14,33 +14,50 @@ export interface Ask {
 
 export interface Admin {
   ask(method: string, path: string, options?: Ask): Promise<unknown>
+  /** An answer that is no JSON, to be read bit by bit; without a limit of time. */
+  open(method: string, path: string, options?: Pick<Ask, 'query'>): Promise<Response>
 }
 
 export function openAdmin(url: string, findToken: () => string | undefined): Admin {
+  const send = async (
+    method: string,
+    path: string,
+    { query = {}, body }: Ask,
+    limit?: AbortSignal,
+  ) => {
+    const token = findToken()
+    const headers: Record<string, string> = { accept: 'application/json, */*' }
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    const response = await reach(url, `/admin/v1${path}${queryOf(query)}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(limit !== undefined && { signal: limit }),
+    })
+    if (response.status === 401 && token === undefined) {
+      await response.body?.cancel()
+      throw noAdminToken
+    }
+    return response
+  }
   return {
-    async ask(method, path, { query = {}, body } = {}) {
-      const token = findToken()
-      const headers: Record<string, string> = { accept: 'application/json' }
-      if (token !== undefined) headers['authorization'] = `Bearer ${token}`
-      if (body !== undefined) headers['content-type'] = 'application/json'
-      const response = await reach(url, `/admin/v1${path}${queryOf(query)}`, {
-        method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(adminTimeoutMs),
-      })
-      if (response.status === 401 && token === undefined) {
-        await response.body?.cancel()
-        throw new Stop(
-          exitCodes.refused,
-          'no admin token: give --admin-token, set GATEWAY_ADMIN_TOKEN, or point ' +
-            "GATEWAY_DATA_DIR at the gateway's data, where the file admin-token lies",
-        )
-      }
-      return answerOf(response, url)
+    ask: async (method, path, options = {}) =>
+      answerOf(await send(method, path, options, AbortSignal.timeout(adminTimeoutMs)), url),
+    async open(method, path, options = {}) {
+      const response = await send(method, path, options)
+      // A refusal says why, as everywhere.
+      if (!response.ok) await answerOf(response, url)
+      return response
     },
   }
 }
+
+const noAdminToken = new Stop(
+  exitCodes.refused,
+  'no admin token: give --admin-token, set GATEWAY_ADMIN_TOKEN, or point ' +
+    "GATEWAY_DATA_DIR at the gateway's data, where the file admin-token lies",
+)
 
 function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
   const params = new URLSearchParams()

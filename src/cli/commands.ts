@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { accountCommands } from './accounts.ts'
 import { auditCommands } from './audits.ts'
+import { backupCommands } from './backup.ts'
 import { billCommands } from './bills.ts'
 import { callCommands } from './call.ts'
 import { callImageCommand } from './call-image.ts'
@@ -20,6 +21,8 @@ export const elsewhere: readonly Elsewhere[] = [
   { name: 'start', summary: 'run the gateway (the default)' },
   { name: 'dev', summary: 'run it and restart on every change of its code' },
   { name: 'sandbox', summary: 'run the upstream simulator alone' },
+  { name: 'restore', summary: 'put a backup into a new database' },
+  { name: 'db', summary: 'db copy --to URL: the whole database into another, such as PostgreSQL' },
 ]
 
 const versionCommand: Command = {
@@ -53,6 +56,7 @@ export const commands: readonly Command[] = [
   ...callbackCommands,
   ...billCommands,
   ...auditCommands,
+  ...backupCommands,
   ...callCommands,
   callVideoCommand,
   callImageCommand,

@@ -12,6 +12,8 @@ export type { Log, Notice, Sharing, Store, Tx } from './store.ts'
 export interface StoreOptions {
   dataDir: string
   databaseUrl?: string
+  /** Brings the database to this schema instead of the newest. */
+  schema?: number
   /** This is a gateway: on PostgreSQL, one of several that may share the database. */
   join?: boolean
   log?: Log
@@ -29,15 +31,21 @@ export const alone = <T>({ sharing }: Store, work: () => Promise<T>): Promise<T>
 export async function openStore({
   dataDir,
   databaseUrl,
+  schema,
   join = false,
   log = () => {},
   lateIndex,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined) {
-    return openSqlite({ dataDir, log, lateIndex: { ...lateIndexLimits.sqlite, ...lateIndex } })
+    return openSqlite({
+      dataDir,
+      schema,
+      log,
+      lateIndex: { ...lateIndexLimits.sqlite, ...lateIndex },
+    })
   }
   const limits = { ...lateIndexLimits.postgres, ...lateIndex }
   // Its driver is loaded only where it is used.
   const { openPostgres } = await import('./postgres/open.ts')
-  return openPostgres({ databaseUrl, join, log, lateIndex: limits })
+  return openPostgres({ databaseUrl, schema, join, log, lateIndex: limits })
 }

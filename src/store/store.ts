@@ -48,6 +48,8 @@ export interface Store {
    * records of the same batch.
    */
   record(request: RequestRecord, entry?: Entry): Promise<void>
+  /** All its reads see the same moment; for long ones, beside everything else. `end` lets it go. */
+  snapshot(): Promise<{ db: Kysely<Schema>; end(): Promise<void> }>
   /** False after a failed write until a write succeeds again; tried every second. */
   readonly healthy: boolean
   /** Waits for the records it has; takes no more. */

@@ -15,6 +15,7 @@ function failing(store: Store, faults: Fault[]): Store {
     engine: store.engine,
     read: store.read,
     record: (request, entry) => store.record(request, entry),
+    snapshot: () => store.snapshot(),
     close: () => store.close(),
     get healthy() {
       return store.healthy

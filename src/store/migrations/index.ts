@@ -23,7 +23,7 @@ export const migrations: readonly Migration[] = [
   proofTables,
 ]
 
-const newestKnown = Math.max(...migrations.map((migration) => migration.version))
+export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 
 export interface Target {
   engine: Engine
@@ -35,10 +35,10 @@ export interface Target {
 /** Any constant will do as long as no release changes it. */
 const migrationLock = 7_203_114_501
 
-export async function migrate(target: Target): Promise<void> {
+export async function migrate(target: Target, upTo = newestKnown): Promise<void> {
   let version = await target.tx((tx) => readVersion(tx, target))
   for (const migration of migrations) {
-    if (migration.version <= version) continue
+    if (migration.version <= version || migration.version > upTo) continue
     version = await target.tx(async (tx) => {
       // Read again inside: someone else may have applied the step while this one waited.
       if ((await readVersion(tx, target)) < migration.version) {

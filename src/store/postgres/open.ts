@@ -17,6 +17,8 @@ import { Turnstile } from './turnstile.ts'
 
 export interface PostgresOptions {
   databaseUrl: string
+  /** Newest schema to bring the database to; absent, the newest there is. */
+  schema?: number | undefined
   join: boolean
   log: Log
   lateIndex: LateIndexLimits
@@ -60,7 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   try {
-    await migrate({ engine: 'postgres', name: address.name, tx })
+    await migrate({ engine: 'postgres', name: address.name, tx }, options.schema)
     await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
     await presence?.join()
     isOpen = true
@@ -87,6 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     read: db,
     tx,
     record: (request, entry) => queue.add(request, entry),
+    snapshot: () => snapshotOf(databaseUrl),
     get healthy() {
       return health.healthy
     },
@@ -96,6 +99,22 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       await closeConnections()
     }),
   }
+}
+
+/** On a connection of its own: a long one must not take one of those that everybody waits for. */
+async function snapshotOf(databaseUrl: string) {
+  const pool = openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {})
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [integerPlugin],
+  })
+  try {
+    await pool.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+  return { db, end: () => db.destroy() }
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {

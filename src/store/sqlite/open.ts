@@ -16,13 +16,20 @@ import { DatabaseThread } from './thread.ts'
 
 export interface SqliteOptions {
   dataDir: string
+  /** Newest schema to bring the database to; absent, the newest there is. */
+  schema?: number | undefined
   log: Log
   lateIndex: LateIndexLimits
 }
 
 const brokenDisk = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/
 
-export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Promise<Store> {
+export async function openSqlite({
+  dataDir,
+  schema,
+  log,
+  lateIndex,
+}: SqliteOptions): Promise<Store> {
   const file = join(dataDir, 'gateway.db')
   const writerThread = new DatabaseThread()
   const mutex = new Mutex()
@@ -44,7 +51,7 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const lockFile = join(dataDir, 'gateway.lock')
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile })
-    await migrate({ engine: 'sqlite', name: file, tx })
+    await migrate({ engine: 'sqlite', name: file, tx }, schema)
     // A write that changes something tells now what the first paying caller would find out.
     await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
   } catch (error) {
@@ -79,6 +86,7 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
     read: kyselyOverThread(reader.ask),
     tx,
     record: (request, entry) => queue.add(request, entry),
+    snapshot: () => snapshotOf(file),
     get healthy() {
       return health.healthy
     },
@@ -91,6 +99,15 @@ export async function openSqlite({ dataDir, log, lateIndex }: SqliteOptions): Pr
       await writerThread.close()
     }),
   }
+}
+
+/** A connection whose transaction stays open: what is committed meanwhile is not seen by it. */
+async function snapshotOf(file: string) {
+  const thread = new DatabaseThread()
+  await thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+  await thread.ask({ kind: 'query', sql: 'BEGIN', parameters: [] })
+  const db = kyselyOverThread((question) => thread.ask(question))
+  return { db, end: () => thread.close() }
 }
 
 /** How long the reading thread stays after the last question. */

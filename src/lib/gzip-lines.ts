@@ -1,0 +1,51 @@
+// Lines of text as a gzip stream and back, a bounded piece at a time. Pieces are packed one by one
+// on the runtime's own threads, and pieces laid end to end are one gzip file.
+import { promisify } from 'node:util'
+import { createGunzip, gzip } from 'node:zlib'
+
+const pack = promisify(gzip)
+
+export function gzipOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const piece = await pieces.next()
+      if (piece.done) controller.close()
+      else controller.enqueue(await pack(piece.value))
+    },
+    async cancel() {
+      await pieces.return?.()
+    },
+  })
+}
+
+/** Longest line that is taken for one. */
+const longestLine = 64 * 1024 * 1024
+
+/** Without their ends. Throws when the bytes are no gzip or break off. */
+export async function* gunzipLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of gunzipped(bytes)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop()!
+    if (rest.length > longestLine) throw new Error('a line is too long')
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip()
+  const feed = async () => {
+    try {
+      for await (const piece of bytes) {
+        if (!gunzip.write(piece)) await new Promise((go) => gunzip.once('drain', go))
+      }
+      gunzip.end()
+    } catch (error) {
+      gunzip.destroy(error as Error)
+    }
+  }
+  void feed()
+  yield* gunzip
+}
