@@ -18,8 +18,8 @@ export interface CatalogParts {
   channels: Iterable<Channel>
   /** By the keyed hash of the secret. */
   tokens: ReadonlyMap<string, Token>
-  /** Whether there is a price in force now. */
-  isPriced: (model: string) => boolean
+  /** Whether there is a price in force now, for everybody or for this account. */
+  isPriced: (model: string, accountId?: string) => boolean
   /** What upstream accounts turned out not to be entitled to; asked every time, too. */
   entitlements?: { readonly any: boolean; isDenied(channel: string, model: string): boolean }
 }
@@ -36,8 +36,10 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
   readonly tokens: ReadonlyMap<string, Token>
-  /** Some channel serves it and it has a price now. */
+  /** Some channel serves it and everybody has a price for it now. */
   offers(name: string): boolean
+  /** Some channel serves it, priced or not. */
+  serves(name: string): boolean
   /** Routes of a model for one interface, best first. */
   routes(model: Model, use: Interface): readonly Route[]
   /** Interfaces by which it can be asked now. */
@@ -81,7 +83,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const mayUse = (token: Token, model: Model) => {
     const plain = model.pricedAs ?? model.name
     const allowed = allows(token, model.name) || allows(token, plain)
-    return allowed && parts.isPriced(plain) && isServed(model)
+    return allowed && parts.isPriced(plain, token.accountId) && isServed(model)
   }
   const dated = new DatedModels(served, (model) =>
     addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))),
@@ -91,6 +93,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     channels,
     tokens: parts.tokens,
     offers: (name) => served.has(name) && parts.isPriced(name),
+    serves: (name) => served.has(name),
     routes: routesFor,
     servedBy,
     visible: (token, name) => {

@@ -32,15 +32,18 @@ function priceBody(line: Line): Row {
   }
   const body =
     file === undefined ? parseText(json!, '--json-body') : parseText(readText(file), file)
-  const model = line.text('model') ?? body['model']
-  if (model === undefined) throw misuse('price create needs --model')
-  if (body['model'] !== undefined && body['model'] !== model) {
-    throw misuse(`--model says '${model}' and the price says '${cell(body['model'])}'`)
+  const said = { model: line.text('model'), account: line.text('account') }
+  for (const [field, value] of Object.entries(said)) {
+    const other = body[field]
+    if (value === undefined || other === undefined || other === value) continue
+    throw misuse(`--${field} says '${value}' and the price says '${cell(other)}'`)
   }
-  return { ...body, model }
+  const model = said.model ?? body['model']
+  if (model === undefined) throw misuse('price create needs --model')
+  return { ...body, model, ...(said.account !== undefined && { account: said.account }) }
 }
 
-function readText(file: string): string {
+export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -75,6 +78,7 @@ export const priceCommands: readonly Command[] = [
           column('kind'),
           column('interfaces'),
           column('protocols'),
+          column('callable'),
           column('source'),
         ],
       }),
@@ -83,15 +87,20 @@ export const priceCommands: readonly Command[] = [
     path: ['price', 'list'],
     args: [],
     summary: 'price versions',
-    flags: { model: { value: 'MODEL', summary: 'of this model only' }, ...pageFlags },
+    flags: {
+      model: { value: 'MODEL', summary: 'of this model only' },
+      account: { value: 'ACCOUNT', summary: 'own prices of this account only' },
+      ...pageFlags,
+    },
     run: (context) =>
       list(context, {
         path: '/prices',
         what: 'prices',
-        query: { model: context.line.text('model') },
+        query: { model: context.line.text('model'), account: context.line.text('account') },
         columns: [
           column('id'),
           column('model'),
+          column('account'),
           column('unit'),
           { title: 'terms', value: termsOf },
           column('effective_from', 'from'),
@@ -105,6 +114,7 @@ export const priceCommands: readonly Command[] = [
     summary: 'add a price version, which takes over from the one before',
     flags: {
       model: { value: 'MODEL', summary: 'unless the price names it' },
+      account: { value: 'ACCOUNT', summary: 'its own price, which wins over that of everybody' },
       file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
       'json-body': { value: 'JSON', summary: 'the same as text' },
     },

@@ -1,6 +1,6 @@
 // Checks a value against a declaration and says in plain words what is wrong with it.
 import type { z } from 'zod'
-import { priceDeclaration } from './declaration-schemas.ts'
+import { priceDeclaration } from './declaration-prices.ts'
 
 /** What is wrong with a declaration; `message` reads on after the setting's name. */
 export interface Problem {
@@ -44,18 +44,29 @@ export function checkDeclaration<T>(
 ): { value: T } | { problems: readonly Problem[] } {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data }
+  return { problems: result.error.issues.map(deepest).map(problemOf) }
+}
+
+type Issue = z.core.$ZodIssue
+
+/** Of a value that may have one of several shapes: what is wrong with the shape it seems to have. */
+function deepest(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue
+  const isOtherShape = ([first]: readonly Issue[]) =>
+    first?.code === 'invalid_type' && first.path.length === 0
+  const [inner] = issue.errors.find((issues) => !isOtherShape(issues)) ?? issue.errors[0] ?? []
+  return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] }
+}
+
+function problemOf(issue: Issue): Problem {
+  const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  if (unknownKey !== undefined) path.push(unknownKey)
   return {
-    problems: result.error.issues.map((issue) => {
-      const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined
-      const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-      if (unknownKey !== undefined) path.push(unknownKey)
-      return {
-        path,
-        message: issue.message,
-        unknownKey: unknownKey !== undefined,
-        wantsNumber: issue.code === 'invalid_type' && ['number', 'int'].includes(issue.expected),
-      }
-    }),
+    path,
+    message: issue.message,
+    unknownKey: unknownKey !== undefined,
+    wantsNumber: issue.code === 'invalid_type' && ['number', 'int'].includes(issue.expected),
   }
 }
 

@@ -19,7 +19,9 @@ import {
   timestamp,
   unique,
 } from './declaration-fields.ts'
+import { logsDeclaration } from './declaration-logs.ts'
 import { mediaDeclaration } from './declaration-media.ts'
+import { type PriceDeclaration, priceDeclaration, startOf } from './declaration-prices.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
@@ -164,79 +166,6 @@ export const modelDeclaration = modelShape
   })
   .meta({ title: 'Model', description: 'Adds a model to the catalog, or replaces one.' })
 
-export const tokenRates = strict({
-  input: amount('Per million input tokens.'),
-  output: amount('Per million output tokens.'),
-  cache_read: amount('Per million input tokens read from a cache. Default: input.').optional(),
-  cache_write: amount('Per million input tokens written to a cache. Default: input.').optional(),
-}).meta({ description: 'Prices per million tokens.' })
-
-const tokenTiers = z
-  .array(
-    strict({
-      up_to: count('Largest whole input this tier covers; the last takes all above.').optional(),
-      per_million: tokenRates,
-    }),
-  )
-  .min(1)
-  .max(32)
-  .superRefine((tiers, context) => {
-    for (const [index, tier] of tiers.entries()) {
-      if (tier.up_to === undefined && index < tiers.length - 1) {
-        const message = 'must be given in every tier but the last'
-        context.addIssue({ code: 'custom', path: [index, 'up_to'], message })
-      }
-      const below = tiers[index - 1]?.up_to
-      if (tier.up_to !== undefined && below !== undefined && tier.up_to <= below) {
-        const message = `must be above ${below}, the tier before it`
-        context.addIssue({ code: 'custom', path: [index, 'up_to'], message })
-      }
-    }
-  })
-
-const priceOf = {
-  model: modelName('Model it prices.'),
-  effective_from: timestamp('When it takes over. Left out, at once.').optional(),
-}
-
-const tokenPrice = strict({
-  ...priceOf,
-  unit: z.literal('token'),
-  per_million: tokenRates.optional(),
-  tiers: tokenTiers
-    .meta({ description: "Prices by size of the request's whole input, ascending." })
-    .optional(),
-})
-  .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
-    message: 'must have either per_million or tiers',
-  })
-  .meta({ oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }] })
-
-const secondPrices = z
-  .record(
-    text(/^[a-z0-9]{1,16}$/, 'a resolution tier such as 720p', 'Resolution tier.'),
-    amount('Per second of output.'),
-  )
-  .refine((value) => Object.keys(value).length > 0, 'must name at least one tier')
-  .meta({ description: 'Price per second of output, by resolution tier.' })
-
-export const priceDeclaration = z
-  .discriminatedUnion('unit', [
-    tokenPrice,
-    strict({
-      ...priceOf,
-      unit: z.literal('image'),
-      per_image: amount('Per delivered image.'),
-    }),
-    strict({ ...priceOf, unit: z.literal('video_second'), per_second: secondPrices }),
-    strict({
-      ...priceOf,
-      unit: z.literal('video_token'),
-      per_million: amount('Per million video tokens.'),
-    }),
-  ])
-  .meta({ title: 'Price', description: 'One version of what a model costs.' })
-
 const callbacks = strict({
   secret: text(
     /^whsec_(?=[\w+/]{32,86}={0,2}$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
@@ -278,6 +207,7 @@ const fileShape = strict({
   callbacks: callbacks.optional(),
   media: mediaDeclaration.optional(),
   downloads: downloadsDeclaration.optional(),
+  logs: logsDeclaration.optional(),
 })
 
 export const fileDeclaration = fileShape
@@ -303,7 +233,7 @@ export const fileDeclaration = fileShape
     once('models', file.models, 'name', (model) => model.name)
     once('tokens', file.tokens, 'name', (token) => `${token.account} ${token.name}`)
     once('tokens', file.tokens, 'token', (token) => token.token)
-    once('prices', file.prices, 'model', (price) => `${price.model} ${startOf(price)}`)
+    once('prices', file.prices, 'model', priceKey)
     for (const [index, channel] of file.channels.entries()) {
       if (channel.region === undefined || channel.region === file.region) continue
       const message = `is ${channel.region}, but this gateway's region is ${file.region}`
@@ -316,11 +246,11 @@ export type AccountDeclaration = z.infer<typeof accountDeclaration>
 export type TokenDeclaration = z.infer<typeof tokenDeclaration>
 export type ChannelDeclaration = z.infer<typeof channelDeclaration>
 export type ModelDeclaration = z.infer<typeof modelDeclaration>
-export type PriceDeclaration = z.infer<typeof priceDeclaration>
 export type FileDeclaration = z.infer<typeof fileDeclaration>
 
-const startOf = (price: { effective_from?: string | undefined }) =>
-  price.effective_from === undefined ? undefined : Date.parse(price.effective_from)
+/** Two of these would be one version of one price. */
+const priceKey = (price: PriceDeclaration) =>
+  `${price.model} ${price.account ?? '-'} ${startOf(price)}`
 
 // An interface and the protocol of the same name are two ends of one wire shape.
 export function protocolsOf(model: z.infer<typeof modelShape>): readonly Protocol[] {

@@ -1,17 +1,12 @@
-// How a checked declaration becomes a value of the catalog or a price, defaults filled in.
-import type { z } from 'zod'
-import { parseNanos } from '../lib/decimal.ts'
+// How a checked declaration becomes a value of the catalog, defaults filled in.
 import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from './catalog.ts'
 import { protocols } from './catalog.ts'
 import { parseDurationMs } from './declaration-fields.ts'
 import {
   type ChannelDeclaration,
   type ModelDeclaration,
-  type PriceDeclaration,
   protocolsOf,
-  type tokenRates,
 } from './declaration-schemas.ts'
-import type { PriceTerms, TokenRates } from './price.ts'
 
 const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
 
@@ -69,40 +64,5 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     ownedBy: declared.name.split('-', 1)[0]!,
     ...(limit === undefined ? {} : { maxOutputTokens: limit }),
     source,
-  }
-}
-
-const nanosOf = (value: string): bigint => parseNanos(value)!
-
-function ratesFrom(declared: z.infer<typeof tokenRates>): TokenRates {
-  const { input, output, cache_read, cache_write } = declared
-  return {
-    inputNanos: nanosOf(input),
-    outputNanos: nanosOf(output),
-    ...(cache_read === undefined ? {} : { cacheReadNanos: nanosOf(cache_read) }),
-    ...(cache_write === undefined ? {} : { cacheWriteNanos: nanosOf(cache_write) }),
-  }
-}
-
-export function termsFrom(declared: PriceDeclaration): PriceTerms {
-  switch (declared.unit) {
-    case 'token': {
-      const tiers = declared.tiers ?? [{ per_million: declared.per_million! }]
-      return {
-        unit: 'token',
-        tiers: tiers.map(({ per_million, up_to }) =>
-          up_to === undefined ? ratesFrom(per_million) : { upTo: up_to, ...ratesFrom(per_million) },
-        ),
-      }
-    }
-    case 'image':
-      return { unit: 'image', perImageNanos: nanosOf(declared.per_image) }
-    case 'video_second': {
-      const tiers = Object.entries(declared.per_second)
-      const nanos = tiers.map(([tier, value]) => [tier, nanosOf(value)] as const)
-      return { unit: 'video_second', perSecondNanos: Object.fromEntries(nanos) }
-    }
-    case 'video_token':
-      return { unit: 'video_token', perMillionNanos: nanosOf(declared.per_million) }
   }
 }

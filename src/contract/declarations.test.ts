@@ -278,7 +278,7 @@ describe('prices', () => {
       problemsOf(priceDeclaration, price({ unit: 'image', per_image: '1', tiers: [] })),
     ).toHaveLength(1)
     expect(problemsOf(priceDeclaration, price({ unit: 'hour' }))).toEqual([
-      'unit must be one of token, image, video_second, video_token',
+      'unit must be one of token, image, video_second, video_token, default',
     ])
   })
 

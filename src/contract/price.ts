@@ -15,15 +15,34 @@ export interface TokenTier extends TokenRates {
   upTo?: number
 }
 
+/** Sizes a picture can be priced by, smallest first. What each means is in image-size.ts. */
+export const imageSizes = ['1k', '2k', '4k'] as const
+export type ImageSize = (typeof imageSizes)[number]
+
+export interface SizedImageTerms {
+  unit: 'image'
+  perSizeNanos: Readonly<Partial<Record<ImageSize, bigint>>>
+  /** What a request counts as that asks for no size. */
+  defaultSize: ImageSize
+}
+
+export type ImageTerms =
+  /** Whatever the size. */
+  { unit: 'image'; perImageNanos: bigint } | SizedImageTerms
+
 export type PriceTerms =
   | { unit: 'token'; tiers: readonly TokenTier[] }
-  | { unit: 'image'; perImageNanos: bigint }
+  | ImageTerms
   | { unit: 'video_second'; perSecondNanos: Readonly<Record<string, bigint>> }
   | { unit: 'video_token'; perMillionNanos: bigint }
+  /** Ends an account's own price: from here on it pays what everybody pays. Never charged by. */
+  | { unit: 'default' }
 
 export interface Price {
   id: string
   model: string
+  /** Whose price it is; absent: everybody's who has none of their own. */
+  account?: { id: string; name: string }
   terms: PriceTerms
   effectiveFromMs: number
   source: Source

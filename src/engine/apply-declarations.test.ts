@@ -158,5 +158,37 @@ describe.each([...engines])('declarations on %s', (on) => {
         }
       }
     })
+
+    test('of an account are its own, by name, and go when the file drops them', async () => {
+      const own = (input: string) => ({ ...at(input), account: 'acme' })
+      await apply({ prices: [at('5'), own('1')] })
+      const { id } = (await listAccounts(it.engine.store.read, { limit: 1 })).items[0]!
+      const paid = (accountId?: string) => {
+        const terms = it.engine.prices.current('txta-plus', accountId)?.terms
+        return terms?.unit === 'token' ? terms.tiers[0]?.inputNanos : undefined
+      }
+      expect([paid(id), paid('acc_other'), paid()]).toEqual([
+        1_000_000_000n,
+        5_000_000_000n,
+        5_000_000_000n,
+      ])
+      await apply({ prices: [at('5'), own('1')] })
+      expect(await declared()).toHaveLength(2)
+      await apply({ prices: [at('5'), own('2')] })
+      expect([paid(id), paid()]).toEqual([2_000_000_000n, 5_000_000_000n])
+      await apply({ prices: [at('5')] })
+      expect(paid(id)).toBe(5_000_000_000n)
+      await apply({ prices: [own('2')] })
+      expect(it.engine.prices.current('txta-plus')?.source).toBe('builtin')
+      expect(paid(id)).toBe(2_000_000_000n)
+    })
+
+    test('of an account that does not exist are refused by its name', async () => {
+      const wrong = { prices: [{ ...at('1'), account: 'nobody' }] }
+      expect(await failureOf(apply(wrong))).toContain(
+        "the price of 'txta-plus' names the account 'nobody', which does not exist",
+      )
+      expect(await declared()).toEqual([])
+    })
   })
 })

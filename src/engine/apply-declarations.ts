@@ -6,6 +6,7 @@ import type { Source } from '../contract/catalog.ts'
 import {
   type FileDeclaration,
   type PriceDeclaration,
+  startOf,
   type TokenDeclaration,
   termsFrom,
 } from '../contract/declarations.ts'
@@ -16,7 +17,7 @@ import { findAccount } from '../store/accounts.ts'
 import { isUniqueConflict, type Tx } from '../store/index.ts'
 import { insertPrice, loadPrices } from '../store/prices.ts'
 import { insertToken, loadTokens, revokeToken, updateToken } from '../store/tokens.ts'
-import { lastVersion, saysTheSame, startOf } from './declared-prices.ts'
+import { lastVersion, saysTheSame } from './declared-prices.ts'
 import type { Engine } from './engine.ts'
 import { openAccount } from './open-account.ts'
 
@@ -55,6 +56,13 @@ export async function applyDeclarations(
 /** Everything a person can get wrong is looked for before anything is changed. */
 async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
   const { read } = engine.store
+  for (const { model, account: payer } of file.prices) {
+    if (payer === undefined || file.accounts.some(({ name }) => name === payer)) continue
+    if ((await findAccount(read, payer)) !== undefined) continue
+    throw new DeclarationRefused(
+      `the price of '${model}' names the account '${payer}', which does not exist`,
+    )
+  }
   const issued = (await loadTokens(read)).filter(({ source }) => source !== 'file')
   for (const { account: payer, name, token: secret } of file.tokens) {
     const account = await findAccount(read, payer)
@@ -153,10 +161,15 @@ async function applyPrices(
   for (const declared of declarations) {
     const said = lastVersion(declared, declarations, stored, nowMs)
     if (said !== undefined && saysTheSame(declared, said)) continue
-    const id = newShortId('price', nowMs)
-    const effectiveFromMs = startOf(declared) ?? nowMs
-    const terms = termsFrom(declared)
-    const price: Price = { id, model: declared.model, terms, effectiveFromMs, source }
+    const payer = declared.account && (await findAccount(tx, declared.account))!
+    const price: Price = {
+      id: newShortId('price', nowMs),
+      model: declared.model,
+      ...(payer && { account: { id: payer.id, name: payer.name } }),
+      terms: termsFrom(declared),
+      effectiveFromMs: startOf(declared) ?? nowMs,
+      source,
+    }
     await insertPrice(tx, price, nowMs)
   }
 }

@@ -1,10 +1,19 @@
 // Which stored price versions are the ones a list of declarations speaks of. Versions are never
 // taken away, so what the file no longer says must be told apart from what it says now.
-import { type PriceDeclaration, termsFrom } from '../contract/declarations.ts'
+import { type PriceDeclaration, startOf, termsFrom } from '../contract/declarations.ts'
 import type { Price } from '../contract/price.ts'
 
-export const startOf = ({ effective_from }: PriceDeclaration): number | undefined =>
-  effective_from === undefined ? undefined : Date.parse(effective_from)
+type Whose = Pick<PriceDeclaration, 'model' | 'account'>
+
+/** Whether both speak of one list: that of a model, for everybody or for one account. */
+export const isOfList = (
+  { model, account }: Pick<Price, 'model' | 'account'>,
+  declared: Whose,
+): boolean =>
+  model === declared.model &&
+  (declared.account === undefined
+    ? account === undefined
+    : account !== undefined && [account.name, account.id].includes(declared.account))
 
 /**
  * The last version for the same start or, where none is declared, the last that has begun. A start
@@ -17,9 +26,12 @@ export function lastVersion(
   nowMs: number,
 ): Price | undefined {
   const startMs = startOf(declared)
-  const dated = declarations.filter(({ model }) => model === declared.model).map(startOf)
-  const fits = ({ model, effectiveFromMs: fromMs }: Price) => {
-    if (model !== declared.model) return false
+  const dated = declarations
+    .filter(({ model, account }) => model === declared.model && account === declared.account)
+    .map(startOf)
+  const fits = (price: Price) => {
+    if (!isOfList(price, declared)) return false
+    const fromMs = price.effectiveFromMs
     return startMs === undefined ? fromMs <= nowMs && !dated.includes(fromMs) : fromMs === startMs
   }
   return versions
@@ -38,10 +50,15 @@ export function withoutDropped(
   nowMs: number,
 ): Price[] {
   const fromFile = versions.filter(({ source }) => source === 'file')
+  const versionsOf = Map.groupBy(fromFile, ({ model }) => model)
+  const declaredFor = Map.groupBy(declarations, ({ model }) => model)
   const kept = new Set(
     declarations.map((declared) => {
-      const same = fromFile.filter((price) => saysTheSame(declared, price))
-      return lastVersion(declared, declarations, same, nowMs)
+      const { model } = declared
+      const same = (versionsOf.get(model) ?? []).filter(
+        (price) => isOfList(price, declared) && saysTheSame(declared, price),
+      )
+      return lastVersion(declared, declaredFor.get(model)!, same, nowMs)
     }),
   )
   return versions.filter((price) => price.source !== 'file' || kept.has(price))

@@ -22,42 +22,58 @@ export async function insertPrice(
       source: price.source,
       effective_from_ms: price.effectiveFromMs,
       created_at_ms: createdAtMs,
+      account_id: price.account?.id ?? null,
     })
     .execute()
 }
 
 /** Every version of every price, oldest first within a model. */
 export async function loadPrices(db: Kysely<Schema>): Promise<Price[]> {
-  const rows = await db
-    .selectFrom('prices')
-    .selectAll()
-    .orderBy('model')
+  const rows = await withNames(db)
+    .orderBy('prices.model')
     .orderBy('effective_from_ms')
-    .orderBy('id')
+    .orderBy('prices.id')
     .execute()
   return rows.map(shape)
+}
+
+export interface PriceFilter extends PageQuery {
+  model?: string | undefined
+  /** Versions of this account's own list only. */
+  accountId?: string | undefined
 }
 
 /** In order of id. */
 export async function listPrices(
   db: Kysely<Schema>,
-  { limit, cursor, model }: PageQuery & { model?: string | undefined },
+  { limit, cursor, model, accountId }: PriceFilter,
 ): Promise<Page<Price>> {
-  let query = db
-    .selectFrom('prices')
-    .selectAll()
-    .orderBy('id')
+  let query = withNames(db)
+    .orderBy('prices.id')
     .limit(limit + 1)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (cursor !== undefined) query = query.where('id', '>', textCursor(cursor))
+  if (model !== undefined) query = query.where('prices.model', '=', model)
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (cursor !== undefined) query = query.where('prices.id', '>', textCursor(cursor))
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
+const withNames = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('prices')
+    .leftJoin('accounts', 'accounts.id', 'prices.account_id')
+    .selectAll('prices')
+    .select('accounts.name as account_name')
+
 const wholeNumber = /^-?\d+n$/
 
-const shape = (row: Selectable<Schema['prices']>): Price => ({
+type Row = Selectable<Schema['prices']> & { account_name: string | null }
+
+const shape = (row: Row): Price => ({
   id: row.id,
   model: row.model,
+  ...(row.account_id !== null && {
+    account: { id: row.account_id, name: row.account_name ?? row.account_id },
+  }),
   terms: JSON.parse(row.body, (_, value) =>
     typeof value === 'string' && wholeNumber.test(value) ? BigInt(value.slice(0, -1)) : value,
   ) as PriceTerms,

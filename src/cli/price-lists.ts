@@ -1,0 +1,117 @@
+// gateway price export, import and preview: prices in bulk, as files. The files go to the gateway as
+// they are; what they mean is its to judge.
+import { type Command, misuse } from './command.ts'
+import type { Line } from './line.ts'
+import { readText } from './prices.ts'
+import { saveFile } from './save-file.ts'
+import { cell, column, moneyColumn, numberColumn, type Row, rowOf, rowsOf, table } from './show.ts'
+
+const formatFlag = {
+  format: { value: 'yaml|csv', summary: 'unless the name of the file tells it' },
+}
+
+/** prices.csv -> csv; what says nothing is YAML, which JSON is too. */
+function formatOf(line: Line): 'yaml' | 'csv' {
+  const said = line.text('format') ?? (/\.csv$/i.test(line.arg(0)) ? 'csv' : 'yaml')
+  if (said !== 'yaml' && said !== 'csv') throw misuse('--format takes yaml or csv')
+  return said
+}
+
+function importText(answer: unknown): string {
+  const { added, unchanged, superseded, items, dry_run } = rowOf(answer)
+  const counts = `${cell(added)} added, ${cell(unchanged)} unchanged, ${cell(superseded)} superseded`
+  const changed = rowsOf(items).filter(({ outcome }) => outcome !== 'unchanged')
+  const lines = [dry_run === true ? `${counts}; nothing was changed` : counts]
+  if (changed.length > 0) {
+    const columns = [
+      numberColumn('line'),
+      column('outcome'),
+      column('model'),
+      column('account'),
+      column('unit'),
+      column('effective_from', 'from'),
+    ]
+    lines.push('', table(changed, columns))
+  }
+  return lines.join('\n')
+}
+
+function previewText(answer: unknown): string {
+  const shown = rowOf(answer)
+  const { currency, from, to, total, items, left_off } = shown
+  const rows: Row[] = [...rowsOf(items), { account: 'total', ...rowOf(total) }]
+  const money = rows.map((row) => ({ ...row, currency }))
+  const lines = [
+    `${cell(from)} to ${cell(to)}`,
+    '',
+    table(money, [
+      column('account'),
+      column('model'),
+      column('unit'),
+      numberColumn('charges'),
+      numberColumn('quantity'),
+      moneyColumn('charged'),
+      moneyColumn('would_charge', 'would charge'),
+      moneyColumn('difference'),
+      { title: 'note', value: noteOf },
+    ]),
+  ]
+  if (typeof left_off === 'number' && left_off > 0) lines.push('', `and ${left_off} more rows`)
+  return lines.join('\n')
+}
+
+function noteOf(row: Row): string {
+  if (row['not_comparable'] !== undefined) return cell(row['not_comparable'])
+  return row['exact'] === false ? `${cell(row['at_least'])} to ${cell(row['at_most'])}` : ''
+}
+
+export const priceListCommands: readonly Command[] = [
+  {
+    path: ['price', 'export'],
+    args: ['FILE'],
+    summary: 'every price that is in force or will be, into a file',
+    flags: formatFlag,
+    async run({ line, admin }) {
+      const format = formatOf(line)
+      const response = await admin.open('GET', '/prices/export', { query: { format } })
+      const bytes = await saveFile(response, line.arg(0), 'the list')
+      return { answer: { file: line.arg(0), bytes }, text: `${line.arg(0)}: ${bytes} bytes` }
+    },
+  },
+  {
+    path: ['price', 'import'],
+    args: ['FILE'],
+    summary: 'add the prices of a file that are new; all of them or none',
+    flags: { 'dry-run': { summary: 'only tell what would be added' }, ...formatFlag },
+    async run({ line, admin }) {
+      const format = formatOf(line)
+      const body = { format, text: readText(line.arg(0)), dry_run: line.on('dry-run') }
+      const answer = await admin.ask('POST', '/prices/import', { body })
+      return { answer, text: importText(answer) }
+    },
+  },
+  {
+    path: ['price', 'preview'],
+    args: ['FILE'],
+    summary: 'what the prices of a file would have charged over a past period',
+    flags: {
+      month: { value: 'YYYY-MM', summary: 'over this month, by UTC' },
+      from: { value: 'TIME', summary: 'or from this full hour' },
+      to: { value: 'TIME', summary: 'until before this full hour' },
+      account: { value: 'ACCOUNT', summary: 'of this account only' },
+      ...formatFlag,
+    },
+    async run({ line, admin }) {
+      const body = {
+        format: formatOf(line),
+        text: readText(line.arg(0)),
+        month: line.text('month'),
+        from: line.time('from'),
+        to: line.time('to'),
+        account: line.text('account'),
+      }
+      const answer = await admin.ask('POST', '/prices/preview', { body })
+      return { answer, text: previewText(answer) }
+    },
+  },
+]
