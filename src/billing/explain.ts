@@ -2,11 +2,13 @@
 import type { Price, PriceTerms } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { formatNanos } from '../lib/decimal.ts'
+import { isObject } from '../lib/json.ts'
 import {
   chargeImages,
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
+  imageRateNanos,
   tierFor,
   tokenLines,
 } from './charge.ts'
@@ -37,6 +39,26 @@ export function explainTokens(price: Price, usage: TokenUsage, currency: string)
   return steps
 }
 
+export const roundingRule = 'once per charge, half up, to 0.000000001'
+
+/** How what an upstream reported became what is charged for: where it counts cached tokens. */
+export function explainReading(reported: unknown, usage: TokenUsage): string[] {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  if (!isObject(reported)) return []
+  if (cacheReadTokens + cacheWriteTokens === 0) {
+    return [`as reported: ${inputTokens} tokens in, ${outputTokens} out`]
+  }
+  const whole = Object.entries(reported).find(([, value]) => value === inputTokens)
+  if (whole !== undefined) {
+    return [`the upstream counts cached tokens inside ${whole[0]}, which is the whole input`]
+  }
+  const fresh = inputTokens - cacheReadTokens - cacheWriteTokens
+  return [
+    `the upstream counts cached tokens apart: ${fresh} + ${cacheReadTokens} read + ` +
+      `${cacheWriteTokens} written = ${inputTokens} input tokens`,
+  ]
+}
+
 /** What was delivered times its price; `tier` is that of the request, where the price has any. */
 export function explainUnits(
   { terms }: Price,
@@ -56,9 +78,9 @@ function unitsOf(
   switch (terms.unit) {
     case 'image':
       return [
-        `${quantity} pictures`,
-        chargeImages(terms, quantity),
-        formatNanos(terms.perImageNanos),
+        'perSizeNanos' in terms ? `${quantity} pictures of ${tier}` : `${quantity} pictures`,
+        chargeImages(terms, quantity, tier),
+        formatNanos(imageRateNanos(terms, tier) ?? 0n),
       ]
     case 'video_second':
       return [

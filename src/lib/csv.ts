@@ -1,7 +1,11 @@
-// One row of a table as spreadsheets read it. A text that would be taken for a formula is marked as
-// text; numbers stay numbers.
+// Tables as spreadsheets read them: rows to text, and text to rows. A cell that would be taken for a
+// formula is marked as text on the way out, and the mark is told from the cell's own words on the
+// way in. Numbers stay numbers.
 
-const isFormula = /^[=+\-@\t\r]/
+/** Also the wide forms, which some spreadsheets take for the plain ones. */
+const isFormula = /^[=+\-@\t\r\n＝＋－＠]/
+/** Such a text would read like a marked one. */
+const looksMarked = /^'['=+\-@\t\r\n＝＋－＠]/
 const isNumber = /^-?\d+(?:\.\d+)?$/
 const needsQuotes = /[",\r\n]/
 
@@ -10,6 +14,171 @@ export const csvRow = (cells: readonly unknown[]): string => `${cells.map(cell).
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const plain = String(value)
-  const text = isFormula.test(plain) && !isNumber.test(plain) ? `'${plain}` : plain
+  const isMarked = (isFormula.test(plain) && !isNumber.test(plain)) || looksMarked.test(plain)
+  const text = isMarked ? `'${plain}` : plain
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The text a cell was made from: without the mark, if it has one. */
+export const unmarked = (text: string): string => (looksMarked.test(text) ? text.slice(1) : text)
+
+export interface CsvRow {
+  /** Where it begins, the first line being 1. */
+  line: number
+  cells: string[]
+}
+
+/** What is not a table, and where. */
+export interface CsvProblem {
+  line: number
+  problem: string
+}
+
+/** What stands between two cells; some countries need the comma for their numbers. */
+export type Separator = ',' | ';' | '\t'
+
+/** A row that is longer is not read any further. */
+const maxRowLength = 1_000_000
+
+/**
+ * Reads a table that comes in pieces, by RFC 4180 to the letter, except that a line may end without
+ * a carriage return and the file may begin with a mark for UTF-8. A problem is the last thing it
+ * gives. The text after the last whole row is kept until more of it comes.
+ */
+export class CsvReader {
+  #text = ''
+  #line = 1
+  #isFirst = true
+  #failed = false
+  readonly #separator: Separator
+
+  constructor(separator: Separator = ',') {
+    this.#separator = separator
+  }
+
+  /** The rows that are complete now. */
+  push(text: string): (CsvRow | CsvProblem)[] {
+    if (this.#failed) return []
+    this.#text += text
+    if (this.#isFirst && this.#text !== '') {
+      this.#isFirst = false
+      if (this.#text.startsWith('\uFEFF')) this.#text = this.#text.slice(1)
+    }
+    const found = this.#read(false)
+    if (this.#text.length <= maxRowLength || this.#failed) return found
+    this.#failed = true
+    return [...found, { line: this.#line, problem: 'the row is too long' }]
+  }
+
+  /** What is left: a row whose line has no end. */
+  end(): (CsvRow | CsvProblem)[] {
+    return this.#failed || this.#text === '' ? [] : this.#read(true)
+  }
+
+  #read(isAll: boolean): (CsvRow | CsvProblem)[] {
+    const found: (CsvRow | CsvProblem)[] = []
+    const text = this.#text
+    let at = 0
+    while (at < text.length) {
+      const row = readRow(text, at, isAll, this.#separator)
+      if (row === undefined) break
+      if (typeof row === 'string') {
+        this.#failed = true
+        found.push({ line: this.#line, problem: row })
+        break
+      }
+      found.push({ line: this.#line, cells: row.cells })
+      this.#line += row.lines
+      at = row.next
+    }
+    this.#text = text.slice(at)
+    return found
+  }
+}
+
+interface ReadRow {
+  cells: string[]
+  next: number
+  lines: number
+}
+
+/** Undefined: the row goes on in text that is not here yet. A text is what is wrong. */
+function readRow(
+  text: string,
+  at: number,
+  isAll: boolean,
+  separator: Separator,
+): ReadRow | string | undefined {
+  const found = text.indexOf('\n', at)
+  if (found < 0 && !isAll) return undefined
+  const end = found < 0 ? text.length : found
+  const line = text.slice(at, end)
+  if (line.includes('"')) return readQuoted(text, at, isAll, separator)
+  const plain = found >= 0 && line.endsWith('\r') ? line.slice(0, -1) : line
+  if (plain.includes('\r')) return strayReturn
+  return { cells: plain.split(separator), next: end + 1, lines: 1 }
+}
+
+const strayReturn = 'a carriage return is not followed by a line feed'
+
+/** A row with quotes, cell by cell: its quoted cells may hold line ends. */
+function readQuoted(
+  text: string,
+  from: number,
+  isAll: boolean,
+  separator: Separator,
+): ReadRow | string | undefined {
+  const cells: string[] = []
+  let lines = 1
+  let at = from
+  for (;;) {
+    const isQuoted = text[at] === '"'
+    const cell = isQuoted ? quotedCell(text, at, isAll) : plainCell(text, at, isAll, separator)
+    if (cell === undefined || typeof cell === 'string') return cell
+    cells.push(cell.value)
+    lines += cell.lines
+    at = cell.next
+    if (at >= text.length) return isAll ? { cells, next: at, lines } : undefined
+    if (text[at] === separator) at++
+    else if (text[at] === '\n') return { cells, next: at + 1, lines }
+    else if (text.startsWith('\r\n', at)) return { cells, next: at + 2, lines }
+    else if (text[at] === '\r' && at + 1 === text.length && !isAll) return undefined
+    else return text[at] === '\r' ? strayReturn : 'a quoted cell goes on after its quotes'
+  }
+}
+
+interface ReadCell {
+  value: string
+  /** Of what follows it. */
+  next: number
+  lines: number
+}
+
+function quotedCell(text: string, at: number, isAll: boolean): ReadCell | string | undefined {
+  let end = at
+  do {
+    end = text.indexOf('"', end + 1)
+    if (end < 0) return isAll ? 'a quoted cell has no end' : undefined
+    // The last character that is here may be half of a doubled quote.
+    if (end + 1 === text.length && !isAll) return undefined
+  } while (text[end + 1] === '"' && ++end)
+  const value = text.slice(at + 1, end).replaceAll('""', '"')
+  return { value, next: end + 1, lines: value.split('\n').length - 1 }
+}
+
+const cellEnds = { ',': /[,\r\n]/g, ';': /[;\r\n]/g, '\t': /[\t\r\n]/g } as const
+
+function plainCell(
+  text: string,
+  at: number,
+  isAll: boolean,
+  separator: Separator,
+): ReadCell | string | undefined {
+  const cellEnd = cellEnds[separator]
+  cellEnd.lastIndex = at
+  const end = cellEnd.exec(text)?.index ?? text.length
+  if (end === text.length && !isAll) return undefined
+  const value = text.slice(at, end)
+  if (value.includes('"')) return 'a cell without quotes has one inside'
+  return { value, next: end, lines: 0 }
 }

@@ -1,0 +1,153 @@
+// A line of a bill as a table shows it, and back. Reading is strict: a cell has one spelling only, so
+// that whoever has the line has exactly what was hashed.
+import { formatNanos } from '../lib/decimal.ts'
+import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
+
+export const billColumns = [
+  'id',
+  'at',
+  'kind',
+  'model',
+  'unit',
+  'quantity',
+  'amount',
+  'currency',
+  'request_id',
+  'task_id',
+  'price_id',
+  'estimated',
+  'note',
+  'account_id',
+  'token_id',
+  'tier',
+  'ref',
+  'number',
+  'balance',
+  'previous',
+  'hash',
+  'key',
+  'signature',
+  'bill_signature',
+] as const
+
+export type BillColumn = (typeof billColumns)[number]
+
+export interface BillLine extends ReceiptLine {
+  currency: string
+  /** Hash of the receipt before, where the line above is not that one; else empty. */
+  previous: string
+  hash: string
+  /** Public key and signature of a seal on this line; empty without one. */
+  key: string
+  signature: string
+  /** On the last line: over all lines of the table. */
+  billSignature: string
+}
+
+/** What each column says; absent is an empty cell. */
+export const billView = (line: BillLine): Record<BillColumn, string | number | undefined> => {
+  const { entry } = line
+  return {
+    id: entry.id,
+    at: new Date(entry.atMs).toISOString(),
+    kind: entry.kind,
+    model: entry.model,
+    unit: entry.unit,
+    quantity: entry.quantity,
+    amount: formatNanos(entry.amountNanos),
+    currency: line.currency,
+    request_id: requestIdOf(entry.ref),
+    task_id: taskIdOf(entry.ref),
+    price_id: entry.priceId,
+    estimated: String(entry.estimated === true),
+    note: entry.note,
+    account_id: entry.accountId,
+    token_id: entry.tokenId,
+    tier: entry.tier,
+    ref: entry.ref,
+    number: line.number,
+    balance: formatNanos(line.balanceNanos),
+    previous: line.previous,
+    hash: line.hash,
+    key: line.key,
+    signature: line.signature,
+    bill_signature: line.billSignature,
+  }
+}
+
+/** The line that these cells show. A text is what is wrong with them. */
+export function readBillLine(cells: readonly string[]): BillLine | string {
+  if (cells.length !== billColumns.length) {
+    return `it has ${cells.length} cells instead of ${billColumns.length}`
+  }
+  const texts = Object.fromEntries(billColumns.map((column, i) => [column, cells[i]])) as Texts
+  const wrong = billColumns.find((column) => checks[column]?.(texts) === false)
+  return wrong === undefined ? lineFrom(texts) : `its ${wrong} is '${texts[wrong].slice(0, 60)}'`
+}
+
+type Texts = Record<BillColumn, string>
+
+const isCount = (text: string) => /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))
+const isHash = (text: string) => /^[\w-]{43}$/.test(text)
+const isSignature = (text: string) => /^[\w-]{86}$/.test(text)
+const isTime = (text: string) =>
+  !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+const isAmount = (text: string) => nanosOf(text) !== undefined
+
+const checks: Partial<Record<BillColumn, (texts: Texts) => boolean>> = {
+  id: ({ id }) => isCount(id),
+  at: ({ at }) => isTime(at),
+  kind: ({ kind }) => bookedKinds.some((known) => known === kind),
+  quantity: ({ quantity }) => quantity === '' || isQuantity(quantity),
+  amount: ({ amount }) => isAmount(amount),
+  request_id: ({ request_id, ref }) => request_id === (requestIdOf(ref) ?? ''),
+  task_id: ({ task_id, ref }) => task_id === (taskIdOf(ref) ?? ''),
+  estimated: ({ estimated }) => estimated === 'true' || estimated === 'false',
+  number: ({ number }) => isCount(number),
+  balance: ({ balance }) => isAmount(balance),
+  previous: ({ previous }) => previous === '' || isHash(previous),
+  hash: ({ hash }) => isHash(hash),
+  key: ({ key, signature }) => (key === '') === (signature === ''),
+  signature: ({ signature }) => signature === '' || isSignature(signature),
+  bill_signature: ({ bill_signature }) => bill_signature === '' || isSignature(bill_signature),
+}
+
+const isQuantity = (text: string) => Number.isFinite(Number(text)) && String(Number(text)) === text
+
+const amountPattern = /^(-?)(\d{1,10})\.(\d{2,9})$/
+
+/** Only as amounts are written here. */
+function nanosOf(text: string): bigint | undefined {
+  const [, sign, whole, fraction] = amountPattern.exec(text) ?? []
+  if (whole === undefined || fraction === undefined) return undefined
+  const size = BigInt(whole + fraction.padEnd(9, '0'))
+  const nanos = sign === '-' ? -size : size
+  return formatNanos(nanos) === text ? nanos : undefined
+}
+
+const lineFrom = (texts: Texts): BillLine => ({
+  entry: {
+    id: Number(texts.id),
+    atMs: Date.parse(texts.at),
+    accountId: texts.account_id,
+    kind: texts.kind as (typeof bookedKinds)[number],
+    amountNanos: nanosOf(texts.amount)!,
+    ref: texts.ref,
+    tokenId: texts.token_id,
+    model: texts.model,
+    unit: texts.unit,
+    tier: texts.tier,
+    ...(texts.quantity !== '' && { quantity: Number(texts.quantity) }),
+    priceId: texts.price_id,
+    estimated: texts.estimated === 'true',
+    note: texts.note,
+  },
+  number: Number(texts.number),
+  balanceNanos: nanosOf(texts.balance)!,
+  currency: texts.currency,
+  previous: texts.previous,
+  hash: texts.hash,
+  key: texts.key,
+  signature: texts.signature,
+  billSignature: texts.bill_signature,
+})

@@ -1,0 +1,74 @@
+// What a receipt says, as text: whoever has an entry, or its line of a bill, writes the same text and
+// so comes to the same hash. Knows neither hashes nor keys.
+import type { Entry, EntryKind } from './ledger.ts'
+
+/** The kinds that move a balance; holds and releases have no receipts. */
+export const bookedKinds = ['credit', 'charge', 'adjust'] as const satisfies readonly EntryKind[]
+
+/** An entry with its place in the chain of its account. */
+export interface ReceiptLine {
+  entry: Entry & { id: number }
+  /** 1, 2, 3 ... within the account, without gaps. */
+  number: number
+  /** After the entry. */
+  balanceNanos: bigint
+}
+
+/** Running balance and running sums. */
+export const plus = (nanos: bigint, { amountNanos }: Pick<Entry, 'amountNanos'>): bigint =>
+  nanos + amountNanos
+
+export const balanceBefore = ({ balanceNanos, entry }: ReceiptLine): bigint =>
+  balanceNanos - entry.amountNanos
+
+/**
+ * The text that is hashed. `previous` is the hash of the receipt before, empty for the first. An
+ * array of JSON, so that no two different lines make the same text.
+ */
+export const receiptText = (
+  { entry, number, balanceNanos }: ReceiptLine,
+  currency: string,
+  previous: string,
+): string =>
+  JSON.stringify([
+    'receipt',
+    entry.accountId,
+    number,
+    entry.id,
+    entry.atMs,
+    entry.kind,
+    String(entry.amountNanos),
+    currency,
+    entry.ref,
+    entry.model ?? '',
+    entry.unit ?? '',
+    entry.tier ?? '',
+    entry.quantity === undefined ? '' : String(entry.quantity),
+    entry.priceId ?? '',
+    entry.tokenId ?? '',
+    entry.estimated === true,
+    entry.note ?? '',
+    String(balanceNanos),
+    previous,
+  ])
+
+/** The text a seal signs: the chain of the account up to this number. */
+export const sealText = (accountId: string, number: number, hash: string): string =>
+  JSON.stringify(['seal', accountId, number, hash])
+
+/** The text under a whole table of lines: which and how many, and a hash over all their hashes. */
+export const tableText = (table: {
+  accountId: string
+  first: number
+  last: number
+  lines: number
+  digest: string
+}): string =>
+  JSON.stringify(['lines', table.accountId, table.first, table.last, table.lines, table.digest])
+
+/** A reference as the columns of a bill show it. */
+export const requestIdOf = (ref: string): string | undefined =>
+  ref.startsWith('req_') ? ref : undefined
+
+export const taskIdOf = (ref: string): string | undefined =>
+  /^(?:video|image|task)_/.test(ref) ? ref : undefined
