@@ -1,5 +1,6 @@
 // Bills over real HTTP: a month adds up to the balance, by model and unit, and its lines are a table.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { monthPlus } from '../src/lib/month.ts'
 import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
 import { accountOf, nanos, until } from './support/read.ts'
 
@@ -42,16 +43,28 @@ test('a month is what was there, what came and went, and what is left', async ()
   expect(sum).toBe(nanos(body.charges))
 })
 
-test('a month before has nothing, the one after opens with what was left', async () => {
-  const [year, number] = month.split('-').map(Number) as [number, number]
-  const named = (plus: number) =>
-    new Date(Date.UTC(year, number - 1 + plus, 1)).toISOString().slice(0, 7)
-  expect(await bill(`account=acme&month=${named(-1)}`)).toMatchObject({
+test('a month before has nothing', async () => {
+  expect(await bill(`account=acme&month=${monthPlus(month, -1)}`)).toMatchObject({
     closing_balance: '0.00',
+    charge_count: 0,
     totals: [],
+    tokens: [],
+    movements: [],
   })
-  const next = await bill(`account=acme&month=${named(1)}`)
-  expect([next.opening_balance, next.charges]).toEqual([(await accountOf(gateway)).balance, '0.00'])
+})
+
+test('it says who spent it and who put money in or took it back, and that it is open', async () => {
+  const body = await bill(`account=acme&month=${month}`)
+  expect(body).toMatchObject({ state: 'open', closed_at: null, differences: [], charge_count: 4 })
+  expect(body.tokens).toMatchObject([{ name: 'test', charges: 4, amount: body.charges }])
+  expect(body.tokens[0].token_id).toMatch(/^tok_/)
+  const texts = body.totals.find(({ unit }: { unit: string }) => unit === 'token')
+  expect(texts.output_tokens).toBe(150)
+  expect(texts.quantity).toBe(texts.input_tokens + 150)
+  expect(body.movements).toMatchObject([
+    { kind: 'credit', amount: '100.00' },
+    { kind: 'adjust', amount: '-1.50', note: '=HYPERLINK("x")' },
+  ])
 })
 
 test('its lines come page by page, without holds', async () => {
@@ -85,11 +98,28 @@ test('a wrong question is told what is wrong', async () => {
     ['month=2026-11', 'account'],
     ['account=acme&month=2026-13', 'month'],
     ['account=acme&month=now', 'month'],
+    [`account=acme&month=${monthPlus(month, 1)}`, 'month'],
+    ['account=acme&month=0099-01', 'month'],
     ['account=acme&format=pdf', 'format'],
+    ['account=acme&by=', 'by'],
+    ['account=acme&lines=true&cursor=x', 'cursor'],
   ]
   for (const [query, param] of cases) {
     const { status, body } = await gateway.admin('GET', `/bills?${query}`)
     expect([status, body.error.param]).toEqual([400, param!])
   }
-  expect((await gateway.admin('GET', '/bills?account=nobody')).status).toBe(404)
+  for (const path of ['/bills', '/bills/months', '/bills/statement']) {
+    expect((await gateway.admin('GET', `${path}?account=nobody`)).status).toBe(404)
+    expect((await gateway.admin('GET', path)).body.error.param).toBe('account')
+  }
+  for (const path of ['/bills/months?account=acme&', '/bills/accounts?']) {
+    for (const [query, param] of [
+      ['limit=0', 'limit'],
+      ['cursor=x', 'cursor'],
+    ]) {
+      const { status, body } = await gateway.admin('GET', `${path}${query}`)
+      expect([path, status, body.error.param]).toEqual([path, 400, param])
+    }
+  }
+  expect((await gateway.admin('GET', '/bills/accounts?month=2026-13')).status).toBe(400)
 })

@@ -1,5 +1,5 @@
 // Usage times price. Pure, exact and in one place: whole nano-units, one rounding, half up, per charge.
-import type { PriceTerms, TokenRates, TokenTier } from '../contract/price.ts'
+import type { ImageSize, PriceTerms, TokenRates, TokenTier } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
 
@@ -20,6 +20,24 @@ export function tierFor(tiers: readonly TokenTier[], inputTokens: number): Token
     only ?? tiers.find(({ upTo }) => upTo === undefined || inputTokens <= upTo) ?? tiers.at(-1)
   ensure(tier !== undefined, 'a token price has at least one tier')
   return tier
+}
+
+const labels = new WeakMap<TokenTier, string>()
+
+/**
+ * How a charge names its tier: 'up to 32000', 'above 128000'. Undefined where there is but one, so
+ * that most calls pay no more than a look at the number of tiers.
+ */
+export function tierLabel(terms: PriceTerms, inputTokens: number): string | undefined {
+  if (terms.unit !== 'token' || terms.tiers.length === 1) return undefined
+  const tier = tierFor(terms.tiers, inputTokens)
+  const known = labels.get(tier)
+  if (known !== undefined) return known
+  // The last tier takes everything above, whatever its own bound says.
+  const below = tier === terms.tiers.at(-1) ? terms.tiers.at(-2)?.upTo : undefined
+  const label = below === undefined ? `up to ${tier.upTo}` : `above ${below}`
+  labels.set(tier, label)
+  return label
 }
 
 export function tokenLines(rates: TokenRates, usage: TokenUsage): ChargeLine[] {
@@ -62,10 +80,21 @@ export function chargeSeconds(
   return (thousandths * perSecond + 500n) / 1000n
 }
 
-/** Delivered pictures. Undefined: the price is by another unit. */
-export function chargeImages(terms: PriceTerms, pictures: number): bigint | undefined {
+/** Delivered pictures of a size. Undefined: the price is by another unit, or has no such size. */
+export function chargeImages(
+  terms: PriceTerms,
+  pictures: number,
+  tier?: string,
+): bigint | undefined {
   ensure(Number.isSafeInteger(pictures) && pictures >= 0, 'pictures are whole and never negative')
-  return terms.unit === 'image' ? BigInt(pictures) * terms.perImageNanos : undefined
+  const each = imageRateNanos(terms, tier)
+  return each === undefined ? undefined : BigInt(pictures) * each
+}
+
+/** What one picture costs; `tier` is its size, where the price goes by that. */
+export function imageRateNanos(terms: PriceTerms, tier?: string): bigint | undefined {
+  if (terms.unit !== 'image') return undefined
+  return 'perSizeNanos' in terms ? terms.perSizeNanos[tier as ImageSize] : terms.perImageNanos
 }
 
 /** Video tokens as the upstream counts them. Undefined: the price is by another unit. */

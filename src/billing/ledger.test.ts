@@ -6,8 +6,10 @@ import { newId } from '../lib/ids.ts'
 import { findAccount, insertAccount } from '../store/accounts.ts'
 import { findEntries, sumEntries } from '../store/entries.ts'
 import type { Store } from '../store/index.ts'
+import { listLosses } from '../store/losses.ts'
 import { findRequest } from '../store/requests.ts'
 import { aRequest, engines, failureOf, newPlace, type Place } from '../store/test-engines.ts'
+import { absorbedNanos } from './absorb.ts'
 import { availableNanos } from './balances.ts'
 import { type Hold, Ledger } from './ledger.ts'
 
@@ -135,8 +137,12 @@ class Bench {
     model.balance -= charge
     expect(await failureOf(ledger.settle(hold!, 1n, record, labels))).toMatch('a hold ends once')
     const [row] = await findRequest(store.read, record.requestId)
-    const absorbed = charge < wanted ? (wanted - charge).toString() : undefined
-    expect([row?.chargeNanos, row?.detail.absorbedNanos]).toEqual([charge, absorbed])
+    const absorbed = wanted - charge
+    expect([row?.chargeNanos, row && absorbedNanos(row.detail)]).toEqual([charge, absorbed])
+    const { items: lost } = await listLosses(store.read, { ref: record.requestId, limit: 2 })
+    expect(lost.map(({ reason, amountNanos }) => [reason, amountNanos])).toEqual(
+      absorbed > 0n ? [['balance_short', absorbed]] : [],
+    )
     const entries = await findEntries(store.read, record.requestId)
     expect(entries.map(({ kind, amountNanos }) => [kind, amountNanos])).toEqual([
       ['charge', -charge],

@@ -12,10 +12,13 @@ import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
+import { monthAt } from '../lib/month.ts'
 import { listBalances } from '../store/accounts.ts'
+import { findClosedMonth } from '../store/closed-months.ts'
 import { appendEntry, findEntries, findEntry } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/purses.ts'
+import { absorbShort } from './absorb.ts'
 import {
   type AccountFunds,
   availableNanos,
@@ -23,6 +26,7 @@ import {
   type StoredBalance,
   undo,
 } from './balances.ts'
+import { Disowned } from './disowned.ts'
 import { Purses } from './purses.ts'
 
 export interface Hold {
@@ -50,10 +54,17 @@ export class Ledger {
   readonly #balances: Balances
   /** Absent when this is the only gateway there can be. */
   readonly #purses: Purses | undefined
+  /** Accounts whose books do not add up; swapped as a whole. */
+  stopped: ReadonlySet<string> = new Set()
+  readonly #disowned: Disowned
+
+  /** Told of every entry that has been written; must cost nothing. */
+  onEntry: () => void = () => {}
 
   private constructor(store: Store) {
     this.#store = store
     this.#balances = new Balances(store)
+    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry))
     if (store.sharing !== undefined) this.#purses = new Purses(store, store.sharing, this.#balances)
   }
 
@@ -65,6 +76,7 @@ export class Ledger {
   }
 
   close(): void {
+    this.#disowned.close()
     this.#purses?.close()
   }
 
@@ -114,8 +126,7 @@ export class Ledger {
   }
 
   release(hold: Hold): void {
-    const funds = this.#end(hold)
-    ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
+    this.#end(hold)
   }
 
   /**
@@ -129,6 +140,7 @@ export class Ledger {
     labels: ChargeLabels,
   ): Promise<void> {
     ensure(amountNanos >= 0n, 'a charge is never negative')
+    ensure(record.accountId === hold.accountId, 'who is held on is who pays')
     if (this.#lacks(hold, amountNanos)) {
       await this.draw(hold.accountId, amountNanos - hold.amountNanos)?.catch(() => {})
     }
@@ -136,9 +148,7 @@ export class Ledger {
     const room = availableNanos(funds)
     const most = room < 0n ? 0n : room
     const chargeNanos = amountNanos > most ? most : amountNanos
-    if (chargeNanos < amountNanos) {
-      record.detail.absorbedNanos = (amountNanos - chargeNanos).toString()
-    }
+    if (chargeNanos < amountNanos) absorbShort(record, labels, amountNanos - chargeNanos)
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
     crashPoint('call-answered')
@@ -154,7 +164,24 @@ export class Ledger {
         ref: record.requestId,
       }),
     )
+    this.onEntry()
     crashPoint('call-settled')
+  }
+
+  /** The caller of a charge that could not be written hears that it failed: it must be free. */
+  disown(record: RequestRecord): void {
+    this.#disowned.add(record)
+  }
+
+  async #giveBack(entry: Entry): Promise<void> {
+    const funds = this.#balances.of(entry.accountId)
+    const isNew = await this.#balances.tracked(funds, () =>
+      this.#store.tx((tx) => appendEntry(tx, entry)),
+    )
+    if (!isNew) return
+    this.#booked(funds, () => {
+      funds.balanceNanos += entry.amountNanos
+    })
   }
 
   /** Top up with a positive amount, take back with a negative one; once per `ref`. */
@@ -171,6 +198,8 @@ export class Ledger {
     const write = async (tx: Tx) => {
       // One ref is one correction, whichever its sign.
       if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
+      const closed = await findClosedMonth(tx, accountId, monthAt(entry.atMs))
+      ensure(closed === undefined, 'nothing is booked into a month that is closed')
       if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
       await alongside(tx)
       return 'done'
@@ -220,16 +249,22 @@ export class Ledger {
       this.#store.tx(async (tx) => {
         const hold = await findEntry(tx, task.taskId, 'hold')
         if (hold === undefined) return undefined
+        ensure(
+          hold.accountId === accountId,
+          `task ${task.taskId} is of the account it is ended for`,
+        )
         const base = { atMs: task.atMs, accountId, ref: task.taskId }
         const amountNanos = -hold.amountNanos
         if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
         if (charge !== undefined) {
-          const { taskId: _, chargeNanos, ...labels } = charge
+          const { taskId, chargeNanos, ...labels } = charge
+          ensure(taskId === task.taskId, 'a task pays for itself')
           ensure(
             chargeNanos >= 0n && chargeNanos <= amountNanos,
             'a task is charged within its hold',
           )
-          await appendEntry(tx, { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos })
+          const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos }
+          ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
         }
         await alongside(tx)
         return amountNanos
@@ -280,6 +315,7 @@ export class Ledger {
 
   /** The shadow follows what has been written; a purse is only touched by what it pays for. */
   #booked(funds: AccountFunds, shadow: () => void): void {
+    this.onEntry()
     if (this.#purses === undefined) shadow()
     else this.#purses.freed(funds.id)
   }
@@ -295,6 +331,7 @@ export class Ledger {
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
     funds.callHoldsNanos -= hold.amountNanos
+    ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
     return funds
   }
 }

@@ -12,6 +12,10 @@ import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
 
 /** A draw brings as much as this many more calls of the same size would take, if there is plenty. */
 const callsAhead = 32n
+/** Of an account that is spent from all the time; every draw in a row brings twice as much. */
+const mostCallsAhead = 8192n
+/** Draws that follow each other within this are in a row. */
+const inRowMs = 1_000
 /** No draw takes more than this part of what is free, unless a call needs it. */
 const freeShare = 4n
 /** What was not touched for this long goes back. */
@@ -27,6 +31,7 @@ export class Purses {
   readonly #balances: Balances
   readonly #drawing = new Map<string, Promise<void>>()
   readonly #emptyUntilMs = new Map<string, number>()
+  readonly #paces = new Map<string, Pace>()
   readonly #timer: ReturnType<typeof setInterval>
 
   constructor(store: Store, sharing: Sharing, balances: Balances) {
@@ -98,12 +103,23 @@ export class Purses {
 
   async #fillNow(funds: AccountFunds, lackingNanos: bigint, size: Size): Promise<void> {
     const purse = { accountId: funds.id, gatewayId: this.#sharing.gatewayId }
+    const aheadNanos = lackingNanos * this.#pace(funds.id)
     const drawn = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => fillPurse(tx, purse, (free) => size(lackingNanos, free))),
+      this.#store.tx((tx) => fillPurse(tx, purse, (free) => size(lackingNanos, free, aheadNanos))),
     )
     crashPoint('purse-drawn')
     if (drawn === undefined) this.#balances.suspect(funds)
     else funds.balanceNanos += drawn
+  }
+
+  /** How many calls ahead this draw is for: draws of a busy account must be rare, they lock it. */
+  #pace(accountId: string): bigint {
+    const nowMs = performance.now()
+    const last = this.#paces.get(accountId)
+    const isInRow = last !== undefined && nowMs - last.atMs < inRowMs
+    const calls = isInRow ? smaller(last.calls * 2n, mostCallsAhead) : callsAhead
+    this.#paces.set(accountId, { atMs: nowMs, calls })
+    return calls
   }
 
   /** Whether somebody else has any of it, and has been asked for it. */
@@ -128,7 +144,10 @@ export class Purses {
 
   #returnIdle(): void {
     for (const funds of this.#balances.all()) {
-      if (!funds.touched) this.#giveBackQuietly(funds)
+      if (!funds.touched) {
+        this.#paces.delete(funds.id)
+        this.#giveBackQuietly(funds)
+      }
       funds.touched = false
     }
   }
@@ -139,13 +158,17 @@ export class Purses {
   }
 }
 
-type Size = (lackingNanos: bigint, freeNanos: bigint) => bigint
+interface Pace {
+  atMs: number
+  calls: bigint
+}
 
-function sized(lackingNanos: bigint, freeNanos: bigint): bigint {
+type Size = (lackingNanos: bigint, freeNanos: bigint, aheadNanos: bigint) => bigint
+
+function sized(lackingNanos: bigint, freeNanos: bigint, aheadNanos: bigint): bigint {
   if (freeNanos < lackingNanos) return 0n
-  const ahead = lackingNanos * callsAhead
   const share = freeNanos / freeShare
-  const wanted = smaller(ahead, share)
+  const wanted = smaller(aheadNanos, share)
   return wanted > lackingNanos ? wanted : lackingNanos
 }
 

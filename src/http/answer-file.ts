@@ -1,0 +1,14 @@
+// An answer that is a file to keep. Its name is made safe for headers and for disks.
+import { answerHeaders, type Exchange } from './exchange.ts'
+
+export function answerTable(
+  x: Exchange,
+  body: ReadableStream<Uint8Array>,
+  fileName: string,
+): Response {
+  const headers = answerHeaders(x, 'text/csv; charset=utf-8')
+  const name = fileName.replace(/[^\w.-]/g, '_')
+  headers['content-disposition'] = `attachment; filename="${name}"`
+  headers['cache-control'] = 'private, no-store'
+  return new Response(body, { headers })
+}

@@ -1,0 +1,67 @@
+// A caller's own account: what it has used, and its bills. Counts against no rate limit and is not in
+// the request log.
+import type { Token } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import {
+  begunMonth,
+  listOwnMonths,
+  openOwnBillFile,
+  reportUsage,
+  showOwnBill,
+} from '../../engine/usage-report.ts'
+import { answerTable } from '../../http/answer-file.ts'
+import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answer } from '../../http/render-error.ts'
+import { callerOf, type Surface } from '../surface.ts'
+import { pageIn, type Query, usageAsk, wrong } from './ask.ts'
+
+/** Months are few: a page of them is a year unless more are asked for. */
+const usualMonths = 12
+
+export const usage: Surface = {
+  name: 'usage',
+  mount(app, { engine }) {
+    app.get('/gateway/v1/usage', ({ env: { exchange: x }, req }) =>
+      asCaller(engine, x, async (token) => {
+        const ask = usageAsk((name) => req.query(name), engine.clock.nowMs())
+        return ask instanceof Refusal ? ask : reportUsage(engine, token, ask)
+      }),
+    )
+    app.get('/gateway/v1/bills', ({ env: { exchange: x }, req }) =>
+      asCaller(engine, x, (token) => bills(engine, x, token, (name) => req.query(name))),
+    )
+  },
+}
+
+/** All months, or the bill of one. */
+async function bills(
+  engine: Engine,
+  x: Exchange,
+  token: Token,
+  query: Query,
+): Promise<object | Refusal> {
+  const named = query('month')
+  if (named === undefined) {
+    const page = pageIn(query, usualMonths)
+    return page instanceof Refusal ? page : listOwnMonths(engine, token, page)
+  }
+  const month = begunMonth(engine, named)
+  if (month instanceof Refusal) return month
+  const format = query('format') ?? 'json'
+  if (format === 'json') return showOwnBill(engine, token, month)
+  if (format !== 'csv') return wrong('format', 'must be json or csv')
+  const file = await openOwnBillFile(engine, token, month)
+  return file instanceof Refusal ? file : answerTable(x, file, `${token.accountName}-${month}.csv`)
+}
+
+async function asCaller(
+  engine: Engine,
+  x: Exchange,
+  work: (token: Token) => Promise<object | Refusal>,
+): Promise<Response> {
+  const token = callerOf(engine, x)
+  const result = token instanceof Refusal ? token : await work(token)
+  if (result instanceof Refusal || result instanceof Response) return answer(x, result)
+  return answerJson(x, JSON.stringify(result), 200, { 'cache-control': 'private, no-store' })
+}
