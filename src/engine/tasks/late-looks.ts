@@ -1,0 +1,166 @@
+// Tasks that were given up are asked for a few times more, because an upstream that finishes one
+// bills it. What is found is a loss of the operator's; state and charge of the task never change.
+import type { LossReason } from '../../contract/ledger.ts'
+import type { TaskReport } from '../../contract/provider.ts'
+import type { Task } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import {
+  dropLateLook,
+  type LateLook,
+  nextLateLookMs,
+  putOffLateLook,
+  takeLateLooks,
+} from '../../store/late-looks.ts'
+import { recordLoss } from '../../store/losses.ts'
+import { findTaskRow } from '../../store/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { lossOfTask } from '../losses.ts'
+import { searchLost } from './find-lost.ts'
+import { waitAfterLook } from './patience.ts'
+import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
+
+/** What another gateway left behind is noticed by looking. */
+const idleMs = 60_000
+/** Between two rounds, and after one that the store did not let through. */
+const gapMs = 250
+const mostAtOnce = 16
+/** Longer than a look takes: one that was cut off is made up for. */
+const againMs = 15 * 60_000
+/** Of one create; an upstream that made more has lost its mind. */
+const mostIds = 100
+
+export class LateLooks {
+  #engine: Engine | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #timerAtMs = Number.POSITIVE_INFINITY
+  #round: Promise<unknown> | undefined
+  #closed = false
+
+  start(engine: Engine): void {
+    this.#engine = engine
+    this.wake(engine.clock.nowMs())
+  }
+
+  /** Looks at this moment, or earlier if that was planned. */
+  wake(atMs: number): void {
+    const engine = this.#engine
+    if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = atMs
+    const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
+    this.#timer = setTimeout(() => {
+      this.#round = this.#look(engine)
+    }, waitMs)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#round
+  }
+
+  async #look(engine: Engine): Promise<void> {
+    let nextMs = engine.clock.nowMs() + idleMs
+    try {
+      if (engine.store.healthy) {
+        await lookOnce(engine)
+        nextMs = (await nextLateLookMs(engine.store.read)) ?? nextMs
+      }
+    } catch (error) {
+      engine.log.warn('tasks that were given up could not be looked for', { error })
+    }
+    this.#timerAtMs = Number.POSITIVE_INFINITY
+    this.wake(nextMs)
+  }
+}
+
+/** One round over what is due; how many there were. */
+export async function lookOnce(engine: Engine): Promise<number> {
+  const { store, clock } = engine
+  const nowMs = clock.nowMs()
+  const wish = { nowMs, againMs: nowMs + againMs, limit: mostAtOnce }
+  const due = await store.tx((tx) => takeLateLooks(tx, store.engine, wish))
+  const looks = due.map((look) =>
+    lookAt(engine, look).catch((error: unknown) =>
+      engine.log.error('a task that was given up could not be looked for', {
+        task_id: look.taskId,
+        error,
+      }),
+    ),
+  )
+  await Promise.all(looks)
+  return due.length
+}
+
+async function lookAt(engine: Engine, { taskId, looks }: LateLook): Promise<void> {
+  const task = await findTaskRow(engine.store.read, taskId)
+  const seen = task === undefined ? [] : await seenOf(engine, task)
+  const isOpen = seen === undefined || seen.some(({ report }) => !isOver(report))
+  const waitMs = isOpen ? waitAfterLook(engine, looks) : undefined
+  const nowMs = engine.clock.nowMs()
+  await engine.store.tx(async (tx) => {
+    for (const { upstreamId, report } of seen ?? []) {
+      if (report.state !== 'succeeded') continue
+      const cost = { usage: usageOf(report), upstreamId }
+      await recordLoss(tx, lossOfTask(engine, task!, reasonFor(task!), cost))
+    }
+    if (waitMs === undefined) await dropLateLook(tx, taskId)
+    else await putOffLateLook(tx, taskId, nowMs + waitMs)
+  })
+}
+
+interface Seen {
+  upstreamId: string
+  report: TaskReport
+}
+
+const isOver = ({ state }: TaskReport): boolean =>
+  state === 'succeeded' || state === 'failed' || state === 'cancelled'
+
+/** Nothing more to hear of an id means that it is asked for again. Undefined: nothing was heard. */
+async function seenOf(engine: Engine, task: Task): Promise<readonly Seen[] | undefined> {
+  const ids = await idsOf(engine, task)
+  if (ids === undefined || ids.length === 0) return undefined
+  const seen: Seen[] = []
+  for (const upstreamId of ids.slice(0, mostIds)) {
+    const report = await ask(engine, task, upstreamId)
+    seen.push({ upstreamId, report: report ?? { state: 'running' } })
+  }
+  return seen
+}
+
+async function idsOf(engine: Engine, task: Task): Promise<readonly string[] | undefined> {
+  if (task.upstreamId !== undefined) return [task.upstreamId]
+  const found = await searchLost(engine, task)
+  return typeof found === 'string' ? undefined : found.upstreamIds
+}
+
+async function ask(
+  engine: Engine,
+  task: Task,
+  upstreamId: string,
+): Promise<TaskReport | undefined> {
+  const home = homeOf(engine, task)
+  const looker = lookerFor(engine, task)
+  if (home === undefined || looker === undefined) return undefined
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
+  const checked = await looker.check(upstreamId, upstream, stop).finally(() => deadline.end())
+  return checked.kind === 'report' ? checked.report : undefined
+}
+
+/** Pictures are counted by what there is. */
+function usageOf({ media, usage }: Extract<TaskReport, { state: 'succeeded' }>) {
+  const pictures = media.filter(({ kind }) => kind === 'image').length
+  return pictures === 0 ? usage : { ...usage, pictures }
+}
+
+function reasonFor({ upstreamId, unseen, state, error }: Task): LossReason {
+  if (upstreamId === undefined) return 'unknown_create'
+  if (unseen === true && state === 'cancelled') return 'caller_left'
+  // The gateway that would have handed it over is gone.
+  if (unseen === true && error?.code === 'upstream_outcome_unknown') return 'not_delivered'
+  return 'late_success'
+}
