@@ -1,29 +1,64 @@
 // gateway audit and gateway audit-log: do the books agree, and who changed what.
 import { type Command, pageFlags } from './command.ts'
 import { list } from './list.ts'
-import { cell, column, nameOf, rowOf, rowsOf, table } from './show.ts'
+import { cell, column, nameOf, numberColumn, type Row, rowOf, rowsOf, table } from './show.ts'
 
 const countOf = (value: unknown): string => cell(Array.isArray(value) ? value.length : value)
 
 function auditText(answer: unknown): string {
   const row = rowOf(answer)
-  const scope = `${countOf(row['accounts'])} accounts, ${countOf(row['entries'])} entries`
-  if (row['ok'] === true) return `ok: ${scope} recomputed`
+  const scope = `${countOf(row['accounts'])} accounts, ${countOf(row['entries'])} entries recomputed`
   const problems = rowsOf(row['problems'])
-  const head = `not ok: ${scope} recomputed, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`
-  if (problems.length === 0) return head
-  const account = { title: 'account', value: (each: typeof row) => nameOf(each['account']) }
-  return `${head}\n\n${table(problems, [account, column('problem')])}`
+  const head =
+    row['ok'] === true
+      ? `ok: ${scope}${provenText(row)}`
+      : `not ok: ${scope}, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`
+  const parts = [head]
+  const checks = rowsOf(row['checks'])
+  if (problems.length > 0) parts.push('', table(problems, columnsFor(problems)))
+  if (checks.length > 0) parts.push('', table(checks, checkColumns))
+  return parts.join('\n')
 }
+
+function provenText(row: Row): string {
+  if (row['receipts'] === undefined) return ''
+  const seconds = (Number(row['took_ms']) / 1000).toFixed(1)
+  return `, ${countOf(row['receipts'])} receipts and ${countOf(row['seals'])} seals proven in ${seconds} s`
+}
+
+/** The earliest entry of an account comes first: that is where to look. */
+const problemColumns = [
+  { title: 'account', value: (row: Row) => nameOf(row['account'] ?? row['account_id']) },
+  numberColumn('entry'),
+  numberColumn('number', 'receipt'),
+  column('ref', 'for'),
+  column('problem'),
+]
+
+/** Where no row says anything, there is no column. */
+const columnsFor = (problems: readonly Row[]) =>
+  problemColumns.filter(
+    ({ title, value }) => title === 'account' || problems.some((row) => value(row) !== '-'),
+  )
+
+const checkColumns = [
+  column('check'),
+  column('proves'),
+  {
+    title: 'result',
+    value: (row: Row) => (row['problems'] === 0 ? 'ok' : `${cell(row['problems'])} wrong`),
+  },
+]
 
 export const auditCommands: readonly Command[] = [
   {
     path: ['audit'],
     args: [],
-    summary: 'recompute every balance from its entries',
-    flags: {},
-    async run({ admin }) {
-      const answer = await admin.ask('POST', '/audit')
+    summary: 'prove the books: every balance, charge, hold and receipt from the entries',
+    flags: { account: { value: 'ID|NAME', summary: 'of this account alone' } },
+    async run({ admin, line }) {
+      const query = { account: line.text('account') }
+      const answer = await admin.ask('POST', '/audit', { query })
       return { answer, text: auditText(answer), ok: rowOf(answer)['ok'] === true }
     },
   },

@@ -1,8 +1,25 @@
-// Questions that prove the books: do the balances equal their entries, does every charge have its
-// request row or task and every charged one its entry, does every task hold what it should? Each
-// question is one statement, hence one snapshot.
-import { type Kysely, sql } from 'kysely'
+// Questions that prove the books, asked of one moment (`store.snapshot`): do the balances equal their
+// entries, and does every charge, hold and task have its counterpart? What an answer means is
+// src/billing's business.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from './schema.ts'
+
+type Db = Kysely<Schema>
+
+/** Which part of the books is asked about; nothing given: all of it. */
+export interface AuditScope {
+  accountId?: string | undefined
+  /** Only entries and request rows that came since. */
+  since?: { afterEntryId: number; untilEntryId: number; afterSeq: number } | undefined
+}
+
+/** Something that is not as it should be. */
+export interface Mismatch {
+  accountId: string
+  ref?: string
+  entryId?: number
+  problem: string
+}
 
 export interface BooksOf {
   accountId: string
@@ -18,26 +35,29 @@ export interface BooksOf {
   entriesHeldNanos: bigint
 }
 
-export async function compareBalances(db: Kysely<Schema>): Promise<BooksOf[]> {
-  const { rows } = await sql<{
-    id: string
-    name: string
-    entries: number
-    balance_nanos: bigint
-    held_nanos: bigint
-    drawn_nanos: bigint
-    purses_nanos: bigint
-    sum_balance_nanos: bigint
-    sum_held_nanos: bigint
-  }>`
+const accountsAtOnce = 500
+
+/** Every account, or one, with what its entries add up to; some at a time, in order of id. */
+export async function* balancePages(db: Db, { accountId }: AuditScope): AsyncGenerator<BooksOf[]> {
+  let after = ''
+  for (;;) {
+    const page = await balancesAfter(db, after, accountId)
+    if (page.length > 0) yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < accountsAtOnce) return
+    after = last.accountId
+  }
+}
+
+async function balancesAfter(db: Db, after: string, accountId?: string): Promise<BooksOf[]> {
+  const which = accountId === undefined ? sql`id > ${after}` : sql`id = ${accountId}`
+  const { rows } = await sql<BalanceRow>`
     SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos, count(e.id) AS entries,
-      CAST(coalesce((SELECT sum(amount_nanos) FROM purses p WHERE p.account_id = a.id), 0)
-        AS bigint) AS purses_nanos,
-      CAST(coalesce(sum(CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END), 0)
-        AS bigint) AS sum_balance_nanos,
-      CAST(-coalesce(sum(CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END), 0)
-        AS bigint) AS sum_held_nanos
-    FROM accounts a LEFT JOIN entries e ON e.account_id = a.id
+      ${pursesOf},
+      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END`, 'sum')},
+      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END`, 'held')}
+    FROM (SELECT * FROM accounts WHERE ${which} ORDER BY id LIMIT ${accountsAtOnce}) a
+    LEFT JOIN entries e ON e.account_id = a.id
     GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos ORDER BY a.id`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
@@ -46,60 +66,105 @@ export async function compareBalances(db: Kysely<Schema>): Promise<BooksOf[]> {
     balanceNanos: row.balance_nanos,
     heldNanos: row.held_nanos,
     drawnNanos: row.drawn_nanos,
-    pursesNanos: row.purses_nanos,
-    entriesBalanceNanos: row.sum_balance_nanos,
-    entriesHeldNanos: row.sum_held_nanos,
+    pursesNanos: joined(row.purses_whole_nanos, row.purses_rest_nanos),
+    entriesBalanceNanos: joined(row.sum_whole_nanos, row.sum_rest_nanos),
+    entriesHeldNanos: -joined(row.held_whole_nanos, row.held_rest_nanos),
   }))
 }
 
-export interface Mismatch {
-  ref: string
-  problem: string
+interface BalanceRow extends PursesRow {
+  id: string
+  name: string
+  entries: number
+  balance_nanos: bigint
+  held_nanos: bigint
+  drawn_nanos: bigint
+  sum_whole_nanos: bigint
+  sum_rest_nanos: bigint
+  held_whole_nanos: bigint
+  held_rest_nanos: bigint
 }
 
-/** Charges of calls against the request log, both ways; at most `limit` of each kind. */
-export async function mismatchedCharges(db: Kysely<Schema>, limit: number): Promise<Mismatch[]> {
-  const { rows: lost } = await sql<{ ref: string }>`
-    SELECT e.ref FROM entries e LEFT JOIN requests r ON r.request_id = e.ref
-    WHERE e.kind = 'charge' AND e.ref LIKE 'req%'
-      AND (r.request_id IS NULL OR r.charge_nanos <> -e.amount_nanos)
-    LIMIT ${limit}`.execute(db)
-  const { rows: free } = await sql<{ request_id: string }>`
-    SELECT r.request_id FROM requests r
+/** Somebody may have written amounts whose sum no engine can hold: so it comes in two parts. */
+export const safeSum = (of: string, name: string): RawBuilder<unknown> =>
+  sql.raw(`
+    CAST(coalesce(sum((${of}) / 1000000000), 0) AS bigint) AS ${name}_whole_nanos,
+    CAST(coalesce(sum((${of}) % 1000000000), 0) AS bigint) AS ${name}_rest_nanos`)
+
+export const joined = (whole: bigint, rest: bigint): bigint => whole * 1_000_000_000n + rest
+
+export interface PursesRow {
+  purses_whole_nanos: bigint
+  purses_rest_nanos: bigint
+}
+
+const ofPurses = (part: string) =>
+  sql.raw(`CAST(coalesce((SELECT sum(p.amount_nanos ${part} 1000000000) FROM purses p
+    WHERE p.account_id = a.id), 0) AS bigint)`)
+
+/** Of the account `a`. */
+export const pursesOf = sql`
+  ${ofPurses('/')} AS purses_whole_nanos, ${ofPurses('%')} AS purses_rest_nanos`
+
+/** Narrows a question about entries to the part of the books that is asked about. */
+export function entriesIn(alias: string, { accountId, since }: AuditScope): RawBuilder<boolean> {
+  const e = sql.ref(alias)
+  if (accountId !== undefined) return sql`${e}.account_id = ${accountId}`
+  if (since === undefined) return sql`1 = 1`
+  return sql`${e}.id > ${since.afterEntryId} AND ${e}.id <= ${since.untilEntryId}`
+}
+
+type Found = { account_id: string; ref: string; id?: number }
+
+const told = (rows: readonly Found[], problem: string): Mismatch[] =>
+  rows.map(({ account_id, ref, id }) => ({
+    accountId: account_id,
+    ref,
+    ...(id !== undefined && { entryId: id }),
+    problem,
+  }))
+
+/** Request rows that were settled, and have no charge. */
+export async function uncharged(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { accountId, since } = scope
+  const which =
+    accountId !== undefined
+      ? sql`r.account_id = ${accountId}`
+      : since === undefined
+        ? sql`1 = 1`
+        : sql`r.seq > ${since.afterSeq}`
+  const { rows } = await sql<Found>`
+    SELECT r.account_id, r.request_id AS ref FROM requests r
     LEFT JOIN entries e ON e.ref = r.request_id AND e.kind = 'charge'
-    WHERE r.charge_nanos <> 0 AND e.id IS NULL LIMIT ${limit}`.execute(db)
-  const { rows: strange } = await sql<{ ref: string }>`
-    SELECT e.ref FROM entries e LEFT JOIN accounts a ON a.id = e.account_id
-    WHERE a.id IS NULL LIMIT ${limit}`.execute(db)
-  return [
-    ...lost.map(({ ref }) => ({ ref, problem: 'charge and request row do not agree' })),
-    ...free.map((row) => ({ ref: row.request_id, problem: 'request row has no charge entry' })),
-    ...strange.map(({ ref }) => ({ ref, problem: 'entry belongs to no account' })),
-  ]
+    WHERE ${which} AND (r.charge_nanos <> 0 OR r.input_tokens IS NOT NULL) AND e.id IS NULL
+    LIMIT ${limit}`.execute(db)
+  return told(rows, 'request row has no charge entry')
 }
 
-/** Tasks against the ledger, both ways; at most `limit` of each kind. */
-export async function mismatchedTasks(db: Kysely<Schema>, limit: number): Promise<Mismatch[]> {
-  const { rows: charged } = await sql<{ id: string }>`
-    SELECT t.id FROM tasks t LEFT JOIN entries e ON e.ref = t.id AND e.kind = 'charge'
-    WHERE t.charge_nanos <> coalesce(-e.amount_nanos, 0)
-      OR (e.id IS NOT NULL AND t.state <> 'succeeded')
-    LIMIT ${limit}`.execute(db)
-  const { rows: lost } = await sql<{ ref: string }>`
-    SELECT h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
-    WHERE h.kind = 'hold' AND (t.id IS NULL OR t.hold_nanos <> -h.amount_nanos)
-    LIMIT ${limit}`.execute(db)
-  const { rows: held } = await sql<{ id: string }>`
-    SELECT t.id FROM tasks t
-    LEFT JOIN entries h ON h.ref = t.id AND h.kind = 'hold'
-    LEFT JOIN entries r ON r.ref = t.id AND r.kind = 'release'
-    WHERE h.id IS NULL
-      OR (r.id IS NULL) <> (t.state NOT IN ('succeeded', 'failed', 'cancelled'))
-      OR r.amount_nanos <> -h.amount_nanos
-    LIMIT ${limit}`.execute(db)
-  return [
-    ...charged.map(({ id }) => ({ ref: id, problem: 'charge and task do not agree' })),
-    ...lost.map(({ ref }) => ({ ref, problem: 'hold and task do not agree' })),
-    ...held.map(({ id }) => ({ ref: id, problem: 'the task and its hold are not at one' })),
-  ]
+/** Entries that cannot be, whatever they belong to. */
+export async function impossible(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows: sides } = await sql<Found>`
+    SELECT e.account_id, e.ref, e.id FROM entries e WHERE ${entriesIn('e', scope)} AND NOT (
+      (e.kind IN ('credit', 'adjust') AND e.amount_nanos <> 0)
+      OR (e.kind IN ('hold', 'charge') AND e.amount_nanos <= 0)
+      OR (e.kind = 'release' AND e.amount_nanos >= 0)
+    ) ORDER BY e.id LIMIT ${limit}`.execute(db)
+  return told(sides, 'the entry is no transfer: its kind and its sign do not go together')
 }
+
+/** Entries, receipts and the rest that belong to no account. */
+export async function ownerless(db: Db, limit: number): Promise<Mismatch[]> {
+  const found: Mismatch[] = []
+  for (const table of ownedTables) {
+    const { rows } = await sql<{ account_id: string }>`
+      SELECT DISTINCT o.account_id FROM ${sql.table(table)} o
+      WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = o.account_id)
+      LIMIT ${limit}`.execute(db)
+    for (const { account_id } of rows) {
+      found.push({ accountId: account_id, problem: `rows of ${table} belong to no account` })
+    }
+  }
+  return found
+}
+
+const ownedTables = ['entries', 'receipts', 'seals', 'money_hours', 'closed_months', 'purses']
