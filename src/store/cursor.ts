@@ -25,9 +25,12 @@ export function pageOf<Row, T>(
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const page: Page<T> = { items: shown.map(shape) }
-  if (rows.length > limit && last !== undefined) page.nextCursor = wrap(String(keyOf(last)))
+  if (rows.length > limit && last !== undefined) page.nextCursor = cursorAt(keyOf(last))
   return page
 }
+
+/** Where a page that goes on after this key begins. */
+export const cursorAt = (key: string | number): string => wrap(String(key))
 
 const wrap = (key: string) => Buffer.from(`:${key}`).toString('base64url')
 

@@ -1,30 +1,34 @@
-// Fills upstream_ids behind the request log, out of the way of the hot path: a random-key index on
-// the log itself would cost each record more than everything else together. The index is made of
-// segments of rows that follow each other; under load each is written once, sorted, at the end of
-// the table, and a look-up asks every segment. The watermark (a seq in meta) moves along.
+// Indexes the request log behind the hot path: an index on the log itself would cost each record
+// more than everything else together. Rows are taken in segments, each once it is finished; what
+// comes after the last finished one is short enough to be read. Decides when, not what is written.
 import { type Kysely, sql } from 'kysely'
 import { messageOf } from './health.ts'
-import { getMeta, setMeta } from './meta.ts'
+import { segmentRows } from './log-hits.ts'
+import { gatherSegment, writeSegment } from './log-segments.ts'
 import type { Engine, Schema } from './schema.ts'
+import { tryTurn } from './turn.ts'
+
+export { watermarkKey } from './log-segments.ts'
 
 export interface LateIndexLimits {
-  /** Rows behind that start a run even while records keep coming. */
+  /** Rows behind that start a run even while records keep coming; a peak that is over by then is free. */
   behindRows: number
   /** Quiet time after the last record that starts a run. */
   quietMs: number
-  /** How long a row must have been visible; covers transactions that commit out of seq order. */
+  /** How long a row must have been visible; see Sighting. */
   settleMs: number
 }
 
-/** Few enough to index in some 10 ms, enough that 10 million rows make 2,500 look-ups of one page. */
-const segmentRows = 4096
-
+/**
+ * A batch on PostgreSQL is one statement, which the server ends after 6 s: 15 s covers one that has
+ * taken its numbers and not yet begun to write. Once it writes it is among the transactions that a
+ * sighting waits for, however long its commit takes. SQLite has one writer, in order.
+ */
 export const lateIndexLimits = {
-  sqlite: { behindRows: 2 * segmentRows, quietMs: 2000, settleMs: 0 },
-  postgres: { behindRows: 2 * segmentRows, quietMs: 2000, settleMs: 60_000 },
+  sqlite: { behindRows: 8 * segmentRows, quietMs: 2000, settleMs: 0 },
+  postgres: { behindRows: 2 * segmentRows, quietMs: 2000, settleMs: 15_000 },
 } as const satisfies Record<string, LateIndexLimits>
 
-export const watermarkKey = 'upstream_ids_seq'
 const pauseBetweenMs = 20
 
 export interface LateIndexAccess {
@@ -33,11 +37,19 @@ export interface LateIndexAccess {
   log(level: 'warn', msg: string): void
 }
 
+/** The newest row at a moment. Rows below it may still come, from transactions that ran then. */
+interface Sighting {
+  atMs: number
+  seq: number
+  /** Transactions with a smaller number ran then or had ended. */
+  nextTransaction: bigint
+}
+
 export class LateIndex {
   readonly #access: LateIndexAccess
   readonly #limits: LateIndexLimits
-  /** Newest seq seen at a moment, oldest first. */
-  #sightings: { atMs: number; seq: number }[] = []
+  /** Oldest first. */
+  #sightings: Sighting[] = []
   #behind = 0
   #lastRecordMs = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -83,7 +95,7 @@ export class LateIndex {
     this.#timer = undefined
     this.#running = this.#run()
       .catch((error) => {
-        this.#access.log('warn', `upstream ids are not indexed yet: ${messageOf(error)}`)
+        this.#access.log('warn', `the request log is not indexed yet: ${messageOf(error)}`)
         return true
       })
       .then((more) => {
@@ -96,12 +108,7 @@ export class LateIndex {
   async #run(): Promise<boolean> {
     this.#behind = 0
     const bound = await this.#settledSeq()
-    while (!this.#stopped) {
-      const rows = await this.#access.tx(async (tx) => {
-        if (this.#access.engine === 'postgres' && !(await isMyTurn(tx))) return 0
-        return indexUpstreamIds(tx, bound.seq)
-      })
-      if (rows === 0) break
+    while (!this.#stopped && (await indexNextSegment(this.#access, bound.seq))) {
       // Records waiting for the writer go first.
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenMs))
     }
@@ -109,50 +116,57 @@ export class LateIndex {
   }
 
   async #settledSeq(): Promise<{ seq: number; more: boolean }> {
-    const newest = await this.#access.tx(newestSeq)
+    const { engine, tx } = this.#access
     const nowMs = performance.now()
-    this.#sightings.push({ atMs: nowMs, seq: newest })
-    const settled = this.#sightings.filter(({ atMs }) => nowMs - atMs >= this.#limits.settleMs)
+    const { newest, ended } = await tx((db) => look(db, engine))
+    this.#sightings.push({ ...newest, atMs: nowMs })
+    const settled = this.#sightings.filter(
+      ({ atMs, nextTransaction }) =>
+        nowMs - atMs >= this.#limits.settleMs && nextTransaction <= ended,
+    )
     const seq = settled.at(-1)?.seq ?? 0
     this.#sightings = this.#sightings.filter((sighting) => sighting.seq > seq)
-    return { seq, more: seq < newest }
+    return { seq, more: seq < newest.seq }
   }
 }
 
-/** Any constant will do as long as no release changes it. */
-const indexLock = 7_203_114_503
-
-/** Of several gateways, one indexes; the others would only wait for it. */
-async function isMyTurn(tx: Kysely<Schema>): Promise<boolean> {
-  const { rows } = await sql<{ got: boolean }>`
-    SELECT pg_try_advisory_xact_lock(${sql.lit(indexLock)}) AS got`.execute(tx)
-  return rows[0]?.got === true
+/** True when there was one. */
+export async function indexNextSegment(
+  { engine, tx }: Pick<LateIndexAccess, 'engine' | 'tx'>,
+  settledSeq: number,
+): Promise<boolean> {
+  if (engine === 'sqlite') {
+    // In several turns: between them the writer serves others.
+    const gathered = await gatherSegment(tx, settledSeq)
+    return gathered !== undefined && tx((db) => writeSegment(db, engine, gathered))
+  }
+  return tx(async (db) => {
+    if (!(await tryTurn(db, indexLock))) return false
+    const gathered = await gatherSegment((work) => work(db), settledSeq)
+    return gathered !== undefined && writeSegment(db, engine, gathered)
+  })
 }
 
-async function newestSeq(db: Kysely<Schema>): Promise<number> {
+/** Of several gateways, one indexes. Any constant will do as long as no release changes it. */
+const indexLock = 7_203_114_503
+
+/** The newest row, and the number below which all transactions have ended. */
+async function look(
+  db: Kysely<Schema>,
+  engine: Engine,
+): Promise<{ newest: Omit<Sighting, 'atMs'>; ended: bigint }> {
   const row = await db
     .selectFrom('requests')
     .select('seq')
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row?.seq ?? 0
+  const seq = row?.seq ?? 0
+  if (engine === 'sqlite') return { newest: { seq, nextTransaction: 0n }, ended: 0n }
+  // After the row: whoever had a number below it by then is counted.
+  const { rows } = await sql<{ next: string; ended: string }>`
+    SELECT pg_snapshot_xmax(now)::text AS next, pg_snapshot_xmin(now)::text AS ended
+    FROM pg_current_snapshot() AS now`.execute(db)
+  const { next = '0', ended = '0' } = rows[0] ?? {}
+  return { newest: { seq, nextTransaction: BigInt(next) }, ended: BigInt(ended) }
 }
-
-/** Indexes the next rows up to `lastSeq` and moves the watermark; answers how many it passed. */
-export async function indexUpstreamIds(tx: Kysely<Schema>, lastSeq: number): Promise<number> {
-  const from = Number((await getMeta(tx, watermarkKey)) ?? '0')
-  const last = Math.min(lastSeq, endOfSegment(from + 1))
-  if (last <= from) return 0
-  // Sorted, and inside the engine: no row travels through this process.
-  await sql`
-    INSERT INTO upstream_ids (segment, upstream_request_id, seq)
-    SELECT seq / CAST(${segmentRows} AS bigint), upstream_request_id, seq FROM requests
-    WHERE seq > ${from} AND seq <= ${last} AND upstream_request_id IS NOT NULL
-    ORDER BY upstream_request_id, seq
-    ON CONFLICT DO NOTHING`.execute(tx)
-  await setMeta(tx, watermarkKey, String(last))
-  return last - from
-}
-
-const endOfSegment = (seq: number) => (Math.floor(seq / segmentRows) + 1) * segmentRows - 1

@@ -2,30 +2,48 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface } from '../contract/catalog.ts'
 import type { RequestDetail, RequestRecord } from '../contract/requests.ts'
-import { numberCursor, type Page, type PageQuery, pageOf } from './cursor.ts'
-import { watermarkKey } from './late-index.ts'
+import { cursorAt, numberCursor, type Page, type PageQuery } from './cursor.ts'
+import { firstId } from './log-ids.ts'
+import { pageOfLog } from './log-pages.ts'
+import type { LogFilter } from './log-search.ts'
+import { indexedSeq } from './log-segments.ts'
+import { getMeta } from './meta.ts'
 import type { Schema } from './schema.ts'
+
+/** Set before anything is dropped. */
+export const logHorizonKey = 'log_horizon_ms'
 
 /** By the gateway's id or an upstream's, which several requests may share. Oldest first. */
 export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<RequestRecord[]> {
+  // PostgreSQL takes no such text, and no id has it.
+  if (anyId.includes('\0')) return []
   const own = await db.selectFrom('requests').selectAll().where('request_id', '=', anyId).execute()
   if (own.length > 0) return own.map(shape)
-  // One statement, so that the index cannot move on between looking into it and behind it.
-  const { rows } = await sql<Selectable<Schema['requests']>>`
+  // Read first: what is indexed meanwhile is then found twice, and not never.
+  const indexed = await indexedSeq(db)
+  const { rows } = await sql<{ seq: number }>`
     WITH RECURSIVE segments(n) AS (
       SELECT min(segment) FROM upstream_ids
       UNION ALL
       SELECT n + 1 FROM segments WHERE n < (SELECT max(segment) FROM upstream_ids)
     )
-    SELECT * FROM requests WHERE seq IN (
-      SELECT u.seq FROM segments JOIN upstream_ids u
-        ON u.segment = segments.n AND u.upstream_request_id = ${anyId}
-      UNION ALL
-      SELECT r.seq FROM requests r WHERE r.upstream_request_id = ${anyId} AND r.seq >
-        coalesce((SELECT CAST(value AS bigint) FROM meta WHERE key = ${watermarkKey}), 0)
-    ) ORDER BY seq`.execute(db)
-  return rows.map(shape)
+    SELECT u.seq FROM segments JOIN upstream_ids u
+      ON u.segment = segments.n AND u.upstream_request_id = ${anyId}
+    UNION
+    SELECT r.seq FROM requests r
+      WHERE r.upstream_request_id = ${anyId} AND r.seq > ${indexed}
+    LIMIT ${mostByOneId}`.execute(db)
+  const [first, ...others] = rows.map(({ seq }) => seq)
+  if (first === undefined) return []
+  const found = db
+    .selectFrom('requests')
+    .selectAll()
+    .where('seq', 'in', [first, ...others])
+  return (await found.orderBy('seq').execute()).map(shape)
 }
+
+/** An upstream that gives everything one id is not looked up by it. */
+const mostByOneId = 500
 
 export interface RequestFilter extends PageQuery {
   accountId?: string | undefined
@@ -40,32 +58,39 @@ export interface RequestFilter extends PageQuery {
   toMs?: number | undefined
 }
 
-/** Newest first. */
+/** Newest first. A page may be short, even empty, and still have a next one. */
 export async function listRequests(
   db: Kysely<Schema>,
   filter: RequestFilter,
 ): Promise<Page<RequestRecord>> {
-  const { limit, cursor, accountId, tokenId, model, channel, status, errorCode } = filter
-  let query = db
-    .selectFrom('requests')
-    .selectAll()
-    .orderBy('seq', 'desc')
-    .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('seq', '<', numberCursor(cursor))
-  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
-  if (tokenId !== undefined) query = query.where('token_id', '=', tokenId)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (channel !== undefined) query = query.where('channel', '=', channel)
-  if (status !== undefined) query = query.where('status', '=', status)
-  if (errorCode !== undefined) query = query.where('error_code', '=', errorCode)
-  // Request ids begin with their time, and they have an index where at_ms has none.
-  if (filter.fromMs !== undefined) query = query.where('request_id', '>=', firstId(filter.fromMs))
-  if (filter.toMs !== undefined) query = query.where('request_id', '<', firstId(filter.toMs))
-  return pageOf(await query.execute(), limit, (row) => row.seq, shape)
+  const { limit, cursor, fromMs, toMs } = filter
+  const values = wantedValues(filter)
+  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
+  // PostgreSQL takes no such text; it is in no row.
+  if (Object.values(values).some((value) => String(value).includes('\0'))) return { items: [] }
+  // Request ids begin with their time, and so do the bounds of segments and partitions.
+  const fromId = fromMs === undefined ? undefined : firstId(fromMs)
+  const toId = toMs === undefined ? undefined : firstId(toMs)
+  const page = await pageOfLog(db, { filter: { values, fromId, toId }, limit, before })
+  const items = page.rows.map(shape)
+  return page.before === undefined ? { items } : { items, nextCursor: cursorAt(page.before) }
 }
 
-const firstId = (atMs: number) =>
-  `req_${Math.max(0, Math.ceil(atMs)).toString(16).padStart(12, '0')}`
+function wantedValues(filter: RequestFilter): LogFilter['values'] {
+  const { accountId, tokenId, model, channel, status, errorCode } = filter
+  return {
+    ...(accountId !== undefined && { account: accountId }),
+    ...(tokenId !== undefined && { token: tokenId }),
+    ...(model !== undefined && { model }),
+    ...(channel !== undefined && { channel }),
+    ...(status !== undefined && { status }),
+    ...(errorCode !== undefined && { error_code: errorCode }),
+  }
+}
+
+/** Rows of requests from this moment on are all there; older ones may have been dropped. */
+export const logHorizonMs = async (db: Kysely<Schema>): Promise<number> =>
+  Number((await getMeta(db, logHorizonKey)) ?? '0')
 
 function shape(row: Selectable<Schema['requests']>): RequestRecord {
   const record: RequestRecord = {

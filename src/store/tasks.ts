@@ -3,7 +3,7 @@
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Interface, Protocol } from '../contract/catalog.ts'
 import { kindOf, type Task, type TaskState } from '../contract/task.ts'
-import { BadCursor, type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
+import { BadCursor, cursorAt, type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
 /** Those that have not ended. */
@@ -99,23 +99,44 @@ export interface TaskFilter extends PageQuery {
   interface?: string | undefined
 }
 
-/** Newest first. */
+/** Rows of the index that are looked at for one page. */
+const maxLooked = 50_000
+
+/** Newest first. A page may be short, even empty, and still have a next one. */
 export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
-  const { limit, cursor, accountId, model, state, channel } = filter
-  let query = db
+  const { limit, cursor, accountId } = filter
+  // What is asked for stands in the index itself: no task is read that is not shown.
+  const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
+  )
+  const looked = sql`
+    SELECT created_at_ms, id, model, state, channel, interface FROM tasks
+    WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
+      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
+    ORDER BY created_at_ms DESC, id DESC`
+  const { rows: found } = await sql<{ id: string }>`
+    SELECT id FROM (${looked} LIMIT ${maxLooked}) AS looked WHERE 1 = 1 ${sql.join(wanted, sql` `)}
+    LIMIT ${limit + 1}`.execute(db)
+  const ids = found.map(({ id }) => id)
+  const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
+  const page = pageOf(rows, limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
+  if (found.length > limit || wanted.length === 0) return page
+  const { rows: rest } = await sql<{ created_at_ms: number; id: string }>`
+    ${looked} LIMIT 1 OFFSET ${maxLooked - 1}`.execute(db)
+  const last = rest[0]
+  return last === undefined
+    ? page
+    : { ...page, nextCursor: cursorAt(`${last.created_at_ms}.${last.id}`) }
+}
+
+const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
+  db
     .selectFrom('tasks')
     .selectAll()
+    .where('id', 'in', ids)
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (cursor !== undefined) query = query.where(before(cursor))
-  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (state !== undefined) query = query.where('state', '=', state as TaskState)
-  if (channel !== undefined) query = query.where('channel', '=', channel)
-  if (filter.interface !== undefined) query = query.where('interface', '=', filter.interface)
-  return pageOf(await query.execute(), limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
-}
+    .execute()
 
 /** Ids of different kinds follow time only among themselves. */
 function before(cursor: string): RawBuilder<SqlBool> {

@@ -1,0 +1,75 @@
+// What requests add up to: how many, how long they took, what they cost. Knows neither where they are
+// kept nor what they are told apart by.
+
+export interface TrafficSums {
+  requests: number
+  totalMs: number
+  /** Those of which the first byte was timed, and their times. */
+  firstBytes: number
+  firstByteMs: number
+  chargeNanos: bigint
+  /** How many of each class of duration. */
+  took: number[]
+}
+
+/** Upper bounds of the classes of duration; the last class has none. */
+export const tookBounds: readonly number[] = Array.from({ length: 15 }, (_, i) => 8 * 2 ** i)
+export const tookClasses = tookBounds.length + 1
+
+const classOf = (ms: number): number => {
+  const at = tookBounds.findIndex((bound) => ms <= bound)
+  return at < 0 ? tookBounds.length : at
+}
+
+export const noTraffic = (): TrafficSums => ({
+  requests: 0,
+  totalMs: 0,
+  firstBytes: 0,
+  firstByteMs: 0,
+  chargeNanos: 0n,
+  took: new Array<number>(tookClasses).fill(0),
+})
+
+export function addTraffic(to: TrafficSums, more: TrafficSums): void {
+  to.requests += more.requests
+  to.totalMs += more.totalMs
+  to.firstBytes += more.firstBytes
+  to.firstByteMs += more.firstByteMs
+  to.chargeNanos += more.chargeNanos
+  for (let i = 0; i < to.took.length; i++) to.took[i]! += more.took[i]!
+}
+
+/** One request as the log has it, its charge in digits. */
+export interface CountedRequest {
+  totalMs: number
+  /** Negative where it was not timed. */
+  firstByteMs: number
+  chargeNanos: string
+}
+
+export function countRequest(to: TrafficSums, request: CountedRequest): void {
+  to.requests++
+  to.totalMs += request.totalMs
+  if (request.firstByteMs >= 0) {
+    to.firstBytes++
+    to.firstByteMs += request.firstByteMs
+  }
+  if (request.chargeNanos !== '0') to.chargeNanos += BigInt(request.chargeNanos)
+  to.took[classOf(request.totalMs)]!++
+}
+
+/** About how long this share of the requests took at most: evenly spread within its class. */
+export function durationAt(took: readonly number[], share: number): number | null {
+  const all = took.reduce((sum, count) => sum + count, 0)
+  if (all === 0) return null
+  let below = 0
+  for (const [i, count] of took.entries()) {
+    if (count > 0 && below + count >= share * all) {
+      const from = tookBounds[i - 1] ?? 0
+      const to = tookBounds[i] ?? from
+      return Math.round(from + ((to - from) * (share * all - below)) / count)
+    }
+    below += count
+  }
+  return tookBounds.at(-1)!
+}

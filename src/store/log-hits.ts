@@ -1,0 +1,54 @@
+// In which rows of a segment a value stands, as text: two letters for each row while these are few,
+// one bit for each row of the segment once that is shorter. Knows neither values nor rows.
+
+/** As many as two letters can tell apart. */
+export const segmentRows = 4096
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const bitBytes = segmentRows / 8
+/** One more, and the bits are shorter. */
+const maxListed = Math.floor((bitBytes * 4) / 3 / 2)
+
+const pairs: string[] = Array.from(
+  { length: segmentRows },
+  (_, i) => letters[i >> 6]! + letters[i & 63]!,
+)
+const codes = new Uint8Array(128)
+for (let i = 0; i < letters.length; i++) codes[letters.charCodeAt(i)] = i
+
+/** Places in the segment, each once. */
+export function packHits(places: readonly number[]): string {
+  if (places.length <= maxListed) {
+    let text = ''
+    for (const place of places) text += pairs[place]!
+    return text
+  }
+  const bits = Buffer.alloc(bitBytes)
+  for (const place of places) bits[place >> 3]! |= 1 << (place & 7)
+  return bits.toString('base64url')
+}
+
+/** The places, or those of them that are among others; the last one first. */
+export function placesAlsoIn(places: readonly number[] | undefined, text: string): number[] {
+  const bits = unpackHits(text)
+  if (places !== undefined) return places.filter((place) => (bits[place >> 3]! >> (place & 7)) & 1)
+  const all: number[] = []
+  for (let byte = bitBytes - 1; byte >= 0; byte--) {
+    const eight = bits[byte]!
+    if (eight === 0) continue
+    for (let bit = 7; bit >= 0; bit--) {
+      if ((eight & (1 << bit)) !== 0) all.push(byte * 8 + bit)
+    }
+  }
+  return all
+}
+
+function unpackHits(text: string): Uint8Array {
+  if (text.length > 2 * maxListed) return Buffer.from(text, 'base64url')
+  const bits = new Uint8Array(bitBytes)
+  for (let at = 0; at < text.length; at += 2) {
+    const place = (codes[text.charCodeAt(at)]! << 6) | codes[text.charCodeAt(at + 1)]!
+    bits[place >> 3]! |= 1 << (place & 7)
+  }
+  return bits
+}
