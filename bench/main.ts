@@ -9,11 +9,14 @@ import { cpuSeconds, runCpu } from './cpu.ts'
 import { downloadsSeconds, runDownloads } from './downloads.ts'
 import { failoverSeconds, runFailover } from './failover.ts'
 import { firstTokenSeconds, runFirstToken } from './first-token.ts'
+import { ledgerSeconds, runLedger } from './ledger.ts'
 import { memorySeconds, runMemory } from './memory.ts'
 import { help, type Options, parseOptions } from './options.ts'
+import { pagesSeconds, runPages } from './pages.ts'
 import { note, type PartResult, type Run, stopAll } from './part.ts'
 import { pollerSeconds, runPoller } from './poller.ts'
 import { hasProc } from './proc.ts'
+import { runScaling, scalingSeconds } from './scaling.ts'
 import { findNginx, nginxVersion } from './targets.ts'
 import { formatVerdicts } from './verdict.ts'
 
@@ -32,6 +35,9 @@ function planOf(options: Options): Planned[] {
     failover: { seconds: failoverSeconds, run: runFailover },
     downloads: { seconds: downloadsSeconds, run: runDownloads },
     poller: { seconds: pollerSeconds, run: runPoller },
+    pages: { seconds: pagesSeconds(options), run: runPages },
+    ledger: { seconds: ledgerSeconds(options), run: runLedger },
+    scaling: { seconds: scalingSeconds(options), run: runScaling },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

@@ -34,3 +34,7 @@ const curlLine = (url: string, secret: string): string =>
   `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' ` +
   `-H 'Content-Type: application/json' ` +
   `-d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`
+
+/** For a token that was made while the gateway ran. */
+export const tokenLine = ({ secret, account, name }: MadeToken): string =>
+  `API token ${secret} (account ${account}, ${name})\n`

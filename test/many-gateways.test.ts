@@ -3,9 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { LoggedCall } from '../sandbox/call-log.ts'
 import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
+import type { ListedTask } from '../sandbox/tasks.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../src/lib/test-redis.ts'
+import { engines, newPlace, onServer, type Place } from '../src/store/test-engines.ts'
 import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { nanos, until } from './support/read.ts'
+import { ledgerOf, nanos, until } from './support/read.ts'
+import { isOver, readTasks } from './support/task-books.ts'
 
 const key = 'upk-many-0123456789abcdef'
 // As in the money test: 13 tokens of input by the gateway's rough count, 1000 of output.
@@ -20,9 +23,21 @@ channels:
   - name: simulated
     keys: [${key}]
     protocols: { chat: "${sandbox.protocols.chat}", vf: "${sandbox.protocols.vf}" }
-    models: { txta-plus: "*", vfa-2.7-t2v: "*" }
+    models: { txta-plus: "*", vfa-2.7-t2v: "*", imga-plus: imga-t2i }
     max_concurrency: 1000
 `
+
+/** With these, whatever the last test asks for costs exactly 1.00. */
+const evenPrices = `
+prices:
+  - { model: txta-plus, unit: token, per_million: { input: "0", output: "1000.00" } }
+  - { model: vfa-2.7-t2v, unit: video_second, per_second: { 720p: "0.20", 1080p: "0.20" } }
+  - { model: imga-plus, unit: image, per_image: "1.00" }
+`
+const masterEnv = {
+  GATEWAY_MASTER_KEY: masterKey,
+  GATEWAY_EGRESS_ALLOW: '127.0.0.0/8',
+}
 
 const ask = (url: string, token: string, content: string, extra: object = {}) =>
   fetch(`${url}/v1/chat/completions`, {
@@ -47,9 +62,8 @@ if (!engines.includes('postgres')) {
       startGateway({
         config: configFor(sandbox),
         env: {
+          ...masterEnv,
           GATEWAY_DATABASE_URL: place.options.databaseUrl!,
-          GATEWAY_MASTER_KEY: masterKey,
-          GATEWAY_EGRESS_ALLOW: '127.0.0.0/8',
         },
       })
 
@@ -120,6 +134,23 @@ if (!engines.includes('postgres')) {
       })
     })
 
+    test('a change is in force everywhere although nobody could hear of it', async () => {
+      const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'LISTEN%' OR query = 'SELECT 1'`
+      const name = new URL(place.options.databaseUrl!).pathname.slice(1)
+      for (let round = 0; round < 3; round++) {
+        const cut = onServer(listeners, name)
+        const token = await newTokenAtLast(gateways[round]!, `unheard-${round}`)
+        await cut
+        for (const { url } of gateways) {
+          const isKnown = async () => (await modelsStatus(url, token)) === 200 || undefined
+          await until('the token', isKnown)
+          const isReady = async () => (await fetch(`${url}/readyz`)).status === 200 || undefined
+          await until('the gateway', isReady)
+        }
+      }
+    })
+
     test('a task of one gateway is everybody’s', async () => {
       const created = await gateways[0]!.post('/v1/videos', {
         model: 'vfa-2.7-t2v',
@@ -158,7 +189,121 @@ if (!engines.includes('postgres')) {
       expect(await audit()).toMatchObject({ ok: true })
     })
   })
+
+  if (!hasRedisServer) {
+    console.error('left out: three gateways whose Redis is flushed (install redis-server)')
+  } else describe('three gateways whose Redis is flushed all the time', flushed)
 }
+
+function flushed() {
+  const rounds = 3
+  const affordable = 10
+  let place: Place
+  let sandbox: Sandbox
+  let redis: RedisServer
+  let gateways: TestGateway[]
+
+  beforeAll(async () => {
+    place = await newPlace('postgres')
+    sandbox = startSandbox({ key, taskSeconds: 1 })
+    redis = await startRedis()
+    const start = () =>
+      startGateway({
+        config: configFor(sandbox) + evenPrices,
+        env: {
+          ...masterEnv,
+          GATEWAY_DATABASE_URL: place.options.databaseUrl!,
+          GATEWAY_REDIS_URL: redis.url,
+        },
+      })
+    gateways = await Promise.all([start(), start(), start()])
+  })
+  afterAll(async () => {
+    for (const gateway of gateways) expect(await gateway.stop()).toBe(0)
+    await redis.remove()
+    await sandbox.stop()
+    await place.remove()
+  })
+
+  /** Of every kind in turn, at every gateway in turn. */
+  async function spendOne(at: number, token: string, user: string): Promise<number> {
+    const { url } = gateways[at % 3]!
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const post = (path: string, body: object) =>
+      fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const kind = Math.floor(at / 3) % 3
+    const asked =
+      kind === 0
+        ? ask(url, token, content, { max_tokens: 1000, user })
+        : kind === 1
+          ? post('/v1/videos', { model: 'vfa-2.7-t2v', prompt: user, seconds: '5' })
+          : post('/v1/images/generations', { model: 'imga-plus', prompt: user, n: 1 })
+    const answer = await asked
+    await answer.text()
+    return answer.status
+  }
+
+  /** Nobody else uses this upstream. */
+  async function upstreamTasks(): Promise<number> {
+    const listed = await fetch(`${sandbox.url}/_sandbox/tasks`)
+    return ((await listed.json()) as { tasks: ListedTask[] }).tasks.length
+  }
+
+  test('never let an account spend more than it has, whatever is asked for and changed meanwhile', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const user = `flushed-${round}`
+      const tasksBefore = await upstreamTasks()
+      await gateways[0]!.admin('POST', '/accounts', { name: user, balance: `${affordable}.00` })
+      const limits = { rpm: 100_000, concurrency: 10_000 }
+      const made = { account: user, name: 'x', limits }
+      const { body: token } = await gateways[0]!.admin('POST', '/tokens', made)
+      for (const { url } of gateways) {
+        await until('it', async () => (await modelsStatus(url, token.token)) === 200 || undefined)
+      }
+      let over = false
+      const disturb = async (what: (turn: number) => Promise<unknown>) => {
+        for (let turn = 0; !over; turn++) await what(turn)
+      }
+      const disturbances = [
+        disturb(() => redis.ask('FLUSHALL')),
+        disturb((turn) =>
+          gateways[turn % 3]!.admin('PATCH', `/tokens/${token.id}`, {
+            limits: { rpm: 100_000 + turn, concurrency: 10_000 },
+          }),
+        ),
+      ]
+      const spent = Array.from({ length: 200 }, (_, i) => spendOne(i, token.token, user))
+      const statuses = await Promise.all(spent)
+      over = true
+      await Promise.all(disturbances)
+      expect([...new Set(statuses)].sort()).toEqual([200, 402])
+      // A hold that came back too late for those who waited can be had by the next.
+      for (let at = 0, refused = 0; refused < 9; at++) {
+        const status = await spendOne(at, token.token, user)
+        statuses.push(status)
+        refused = status === 200 ? 0 : refused + 1
+      }
+      const isQuiet = async () => (await readTasks(gateways[0]!)).every(isOver) || undefined
+      await until('the end of all tasks', isQuiet, 30_000)
+      expect(statuses.filter((status) => status === 200)).toHaveLength(affordable)
+      const tasks = (await upstreamTasks()) - tasksBefore
+      expect((await callsWith(sandbox, user)) + tasks).toBe(affordable)
+      const entries = await ledgerOf(gateways[1]!, user)
+      expect(entries.filter(({ kind }) => kind === 'charge')).toHaveLength(affordable)
+      const { body: account } = await gateways[1]!.admin('GET', `/accounts/${user}`)
+      expect([account.balance, account.held]).toEqual(['0.00', '0.00'])
+      const { body } = await gateways[2]!.admin('POST', '/audit')
+      expect(body).toMatchObject({ ok: true, problems: [] })
+    }
+  }, 120_000)
+}
+
+/** Refused while the gateway is out of touch with the others; then it works. */
+const newTokenAtLast = (gateway: TestGateway, name: string): Promise<string> =>
+  until('a new token', async () => {
+    const { status, body } = await gateway.admin('POST', '/tokens', { account: 'acme', name })
+    return status === 201 ? (body.token as string) : undefined
+  })
 
 async function modelsStatus(url: string, token: string): Promise<number> {
   const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })

@@ -1,12 +1,14 @@
 // Whether writes are being stored. A failed write makes the store unhealthy; only a write that
-// succeeds makes it healthy again, and one is tried every second.
+// succeeds makes it healthy again, and one is tried every second; sooner at first, because most
+// troubles are short.
 
-const probeEveryMs = 1000
+const probePausesMs = [100, 300, 1000] as const
 
 export class Health {
   readonly #probe: () => Promise<void>
   readonly #log: (level: 'warn' | 'error' | 'info', msg: string) => void
   #healthy = true
+  #probes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #stopped = false
 
@@ -23,7 +25,10 @@ export class Health {
   }
 
   failed(error: unknown): void {
-    if (this.#healthy) this.#log('error', `the store cannot write: ${messageOf(error)}`)
+    if (this.#healthy) {
+      this.#log('error', `the store cannot write: ${messageOf(error)}`)
+      this.#probes = 0
+    }
     this.#healthy = false
     if (this.#timer === undefined && !this.#stopped) this.#later()
   }
@@ -41,7 +46,8 @@ export class Health {
   }
 
   #later(): void {
-    this.#timer = setTimeout(() => void this.#try(), probeEveryMs)
+    const pauseMs = probePausesMs[this.#probes++] ?? probePausesMs.at(-1)
+    this.#timer = setTimeout(() => void this.#try(), pauseMs)
     this.#timer.unref()
   }
 

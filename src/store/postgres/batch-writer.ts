@@ -6,7 +6,9 @@ import {
   type Batch,
   cellsOf,
   entryColumns,
+  lossColumns,
   nullableInEntries,
+  nullableInLosses,
   nullableInRequests,
   requestColumns,
 } from '../hot-queue.ts'
@@ -28,6 +30,7 @@ const columnTypes: Readonly<Record<string, string>> = {
   total_ms: 'bigint',
   amount_nanos: 'bigint',
   estimated: 'bigint',
+  is_estimate: 'bigint',
   quantity: 'double precision',
 }
 
@@ -40,10 +43,13 @@ function insert(table: string, columns: readonly string[], firstParameter: numbe
 
 const gatewayParameter = `$${1 + requestColumns.length + entryColumns.length}::text`
 
-const statement = `
+const firstLossParameter = 2 + requestColumns.length + entryColumns.length
+
+/** Prepared twice: with what the operator bears, which hardly any batch has, and without. */
+const statementWith = (more: string) => `
 WITH logged AS (
   ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
-), booked AS (
+)${more}, booked AS (
   ${insert('entries', entryColumns, 1 + requestColumns.length)} ON CONFLICT (ref, kind) DO NOTHING
   RETURNING account_id, kind, amount_nanos
 ), sums AS (
@@ -66,10 +72,16 @@ SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums
   drawn_nanos = drawn_nanos + CASE
     WHEN ${gatewayParameter} IS NULL OR sums.balance >= 0 THEN 0
     -- A charge on credit that this gateway no longer has must fail, batch and all.
-    ELSE sums.balance / CASE WHEN spent.account_id IS NULL THEN 0 ELSE 1 END
+    -- By a look-up: joined, every account of the batch would be compared with every other.
+    ELSE sums.balance / CASE WHEN sums.account_id IN (SELECT account_id FROM spent) THEN 1 ELSE 0 END
   END
-FROM sums LEFT JOIN spent ON spent.account_id = sums.account_id
+FROM sums JOIN locked ON locked.id = sums.account_id
 WHERE accounts.id = sums.account_id`
+
+const statement = statementWith('')
+const statementWithLosses = statementWith(`, lost AS (
+  ${insert('losses', lossColumns, firstLossParameter)} ON CONFLICT DO NOTHING
+)`)
 
 /** The credit behind a charge went back to the account while this gateway was away. */
 export const isLostPurse = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
@@ -103,18 +115,23 @@ export interface BatchWriting {
 
 export async function writeBatch(
   pool: pg.Pool,
-  { requests, entries }: Batch,
+  { requests, entries, losses }: Batch,
   { gatewayId, interrupted }: BatchWriting,
 ): Promise<void> {
   const values = [
     ...byColumn(requests, requestColumns, nullableInRequests),
     ...byColumn(entries, entryColumns, nullableInEntries),
     gatewayId ?? null,
+    ...(losses === '' ? [] : byColumn(losses, lossColumns, nullableInLosses)),
   ]
+  const query =
+    losses === ''
+      ? { name: 'hot-batch', text: statement, values }
+      : { name: 'hot-batch-losses', text: statementWithLosses, values }
   const startMs = performance.now()
   for (let tries = 0; ; tries++) {
     try {
-      await pool.query({ name: 'hot-batch', text: statement, values })
+      await pool.query(query)
       return
     } catch (error) {
       const pauseMs = retryPausesMs[tries]

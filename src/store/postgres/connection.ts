@@ -36,6 +36,19 @@ export function isPassing(error: unknown): boolean {
 /** Serialization failure or deadlock: nothing was done, do it again. */
 export const isRaced = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
+/** The connection is gone, or was ended by the server; it is not said whether there is another. */
+export const isCut = (error: unknown): boolean =>
+  /^(57P0[123]|ECONNRESET|EPIPE|25P03)$/.test(codeOf(error)) ||
+  lostConnection.test(messageOf(error))
+
+const lostConnection = /^(Connection terminated|Client has encountered a connection error)/
+
+/** The work may throw anything of its own; only the connection's errors speak of the database. */
+export const isDatabaseTrouble = (error: unknown): boolean =>
+  error instanceof Error &&
+  isPassing(error) &&
+  ('code' in error || lostConnection.test(error.message) || /^timeout e/.test(error.message))
+
 export interface Address {
   /** Without user and password, for messages. */
   name: string

@@ -11,8 +11,18 @@ import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Log, once, type Store } from '../store.ts'
 import { isLostPurse, writeBatch } from './batch-writer.ts'
-import { addressOf, clientConfig, isPassing, isRaced, pause, refusalFor } from './connection.ts'
+import {
+  addressOf,
+  clientConfig,
+  isCut,
+  isDatabaseTrouble,
+  isRaced,
+  pause,
+  refusalFor,
+} from './connection.ts'
 import { Presence } from './presence.ts'
+import { Pulse } from './pulse.ts'
+import { Sockets } from './sockets.ts'
 import { Turnstile } from './turnstile.ts'
 
 export interface PostgresOptions {
@@ -29,33 +39,62 @@ const maxConnections = 8
 /** The others are for reads. */
 const maxTransactions = 6
 const hotQueryTimeoutMs = 5000
+/** Callers wait for it. */
+const hotConnectTimeoutMs = 2000
 const maxTries = 5
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { databaseUrl, log } = options
   const address = addressOf(databaseUrl)
-  const pool = openPool({ ...clientConfig(databaseUrl), max: maxConnections }, log)
+  const [sockets, hotSockets] = [new Sockets(), new Sockets()]
+  const pool = openPool(
+    { ...clientConfig(databaseUrl), max: maxConnections, stream: sockets.stream },
+    log,
+  )
   const hotPool = openPool(
-    { ...clientConfig(databaseUrl), max: 1, query_timeout: hotQueryTimeoutMs },
+    {
+      ...clientConfig(databaseUrl),
+      max: 1,
+      query_timeout: hotQueryTimeoutMs,
+      // The server gives up soon after: no row may appear when the late index has long passed it.
+      statement_timeout: hotQueryTimeoutMs + 1_000,
+      connectionTimeoutMillis: hotConnectTimeoutMs,
+      stream: hotSockets.stream,
+    },
     log,
   )
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     plugins: [integerPlugin],
   })
-  const health = new Health(async () => {
-    if (!isHere()) throw new Error('the others cannot see this gateway')
-    await setMeta(db, 'probe', String(Date.now()))
-  }, log)
+  const health = new Health(
+    () => presence?.write() ?? setMeta(db, 'probe', String(Date.now())),
+    log,
+  )
   let isOpen = false
   // A failure while it opens ends the start, and is told there.
   const failed = (error: unknown) => {
     if (isOpen) health.failed(error)
   }
-  const tx = retried(db, failed)
+  const tx = retried(db, health, failed)
   const presence = options.join ? new Presence({ databaseUrl, pool, tx, failed, log }) : undefined
   const isHere = () => presence === undefined || presence.here
+  const unanswered = (ms: number) => failed(new Error(`the database has not answered for ${ms} ms`))
+  const pulse = new Pulse({
+    ask: () => presence?.ask(),
+    silent: (ms) => {
+      unanswered(ms)
+      // Whoever waits in a transaction hears now; a charge under way may still be answered.
+      sockets.cut()
+    },
+    stuck: unanswered,
+    lost: () => {
+      hotSockets.cut()
+      presence?.cut()
+    },
+  })
   const closeConnections = async () => {
+    pulse.stop()
     await presence?.leave()
     health.stop()
     await Promise.allSettled([db.destroy(), hotPool.end()])
@@ -66,6 +105,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
     await presence?.join()
     isOpen = true
+    pulse.start()
   } catch (error) {
     await closeConnections()
     throw refusalFor(error, address)
@@ -74,7 +114,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const index = new LateIndex({ engine: 'postgres', tx, log }, options.lateIndex)
   const queue = new HotQueue(async (batch) => {
     try {
-      await writeBatch(hotPool, batch, { gatewayId: presence?.gatewayId, interrupted: failed })
+      const gatewayId = presence?.gatewayId
+      await pulse.during(writeBatch(hotPool, batch, { gatewayId, interrupted: failed }))
       if (isHere()) health.wrote()
       index.recorded(batch.size)
     } catch (error) {
@@ -121,17 +162,32 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   const pool = new pg.Pool(config)
   // An idle connection that the server closed is replaced at the next use.
   pool.on('error', (error) => log('warn', `a database connection was lost: ${error.message}`))
+  // One that is lost in use tells whoever uses it; without a listener it would also be nobody's.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-function retried(db: Kysely<Schema>, failed: (error: unknown) => void): Store['tx'] {
+function retried(
+  db: Kysely<Schema>,
+  health: Health,
+  failed: (error: unknown) => void,
+): Store['tx'] {
   const turnstile = new Turnstile(maxTransactions)
   return async (work) => {
     for (let tries = 1; ; tries++) {
+      let isWorked = false
       try {
-        return await turnstile.run(() => db.transaction().execute(work))
+        return await turnstile.run(() =>
+          db.transaction().execute(async (tx) => {
+            const result = await work(tx)
+            isWorked = true
+            return result
+          }),
+        )
       } catch (error) {
-        if (isRaced(error) && tries < maxTries) {
+        // A lost connection took all of it along, unless the commit had been sent.
+        const isUndone = isCut(error) && !isWorked && health.healthy && tries === 1
+        if ((isRaced(error) || isUndone) && tries < maxTries) {
           await pause(Math.random() * 20 * 2 ** tries)
           continue
         }
@@ -141,9 +197,3 @@ function retried(db: Kysely<Schema>, failed: (error: unknown) => void): Store['t
     }
   }
 }
-
-/** The work may throw anything of its own; only the connection's errors speak of the database. */
-const isDatabaseTrouble = (error: unknown): boolean =>
-  error instanceof Error &&
-  isPassing(error) &&
-  ('code' in error || /^(Connection terminated|timeout exceeded)/.test(error.message))

@@ -8,11 +8,17 @@ import { messageOf } from '../health.ts'
 import { buryGateway } from '../purses.ts'
 import type { Log, Notice, Sharing, Store } from '../store.ts'
 import { clientConfig, pause } from './connection.ts'
+import { Sockets } from './sockets.ts'
 
 /** Any constant will do as long as no release changes it. */
 const aloneLock = 7_203_114_502
 const channel = 'model_gateway'
-const reconnectEveryMs = 1000
+const reconnectEveryMs = 250
+const connectTimeoutMs = 2000
+/** A notice that nobody hears is a change that is not in force: it is sent again. */
+const tellPausesMs = [50, 200, 500, 1000, 2000]
+/** Whoever lost the connection with us may come back first, and is not dead. */
+const graceMs = 3000
 /** Take-over of what a dead gateway left must not take longer. */
 const sweepEveryMs = 10_000
 
@@ -30,7 +36,9 @@ export class Presence implements Sharing {
   readonly #lockKey = 2 ** 41 + randomBytes(5).readUIntBE(0, 5)
   readonly #options: PresenceOptions
   readonly #listeners: ((notice: Notice) => void)[] = []
+  readonly #sockets = new Sockets()
   #client: pg.Client | undefined
+  #sweepFromMs = 0
   #timer: ReturnType<typeof setInterval> | undefined
   #sweeping: Promise<void> | undefined
   #closed = false
@@ -55,10 +63,43 @@ export class Presence implements Sharing {
   }
 
   tell(notice: Notice): void {
-    const text = JSON.stringify({ ...notice, from: this.gatewayId })
-    this.#options.pool
-      .query('SELECT pg_notify($1, $2)', [channel, text])
-      .catch((error) => this.#options.log('warn', `a notice was not sent: ${messageOf(error)}`))
+    void this.#tell(JSON.stringify({ ...notice, from: this.gatewayId }))
+  }
+
+  async #tell(text: string): Promise<void> {
+    for (const pauseMs of [...tellPausesMs, undefined]) {
+      try {
+        await this.#options.pool.query('SELECT pg_notify($1, $2)', [channel, text])
+        return
+      } catch (error) {
+        if (pauseMs === undefined || this.#closed) {
+          this.#options.log('warn', `a notice was not sent: ${messageOf(error)}`)
+          return
+        }
+        await pause(pauseMs)
+      }
+    }
+  }
+
+  /** The smallest question there is, where nobody else can be in the way. */
+  ask(): Promise<unknown> | undefined {
+    return this.#client?.query('SELECT 1')
+  }
+
+  /** Fails while this gateway is not here, or nothing can be written. */
+  async write(): Promise<void> {
+    const client = this.#client
+    if (client === undefined) throw new Error('the others cannot see this gateway')
+    const values = ['probe', String(Date.now())]
+    await client.query(
+      'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2',
+      values,
+    )
+  }
+
+  /** Gives the connection up; a new one is made at once. */
+  cut(): void {
+    this.#sockets.cut()
   }
 
   /** One sweep at a time; who asks meanwhile waits for the one that runs. */
@@ -96,10 +137,16 @@ export class Presence implements Sharing {
 
   /** The lock comes before the row: whoever finds a row without its lock may bury the gateway. */
   async #connect(): Promise<void> {
-    const client = await connected(this.#options.databaseUrl)
+    const client = await connected(this.#options.databaseUrl, {
+      stream: this.#sockets.stream,
+      connectionTimeoutMillis: connectTimeoutMs,
+    })
     try {
       // A server that hears nothing from a dead machine must let go of the lock in a minute.
-      await client.query('SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10')
+      await client.query(
+        'SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3',
+      )
+      await client.query(endFormer, [this.#lockKey])
       await client.query('SELECT pg_advisory_lock($1)', [this.#lockKey])
       await client.query(`LISTEN ${channel}`)
       const { rowCount } = await client.query(
@@ -124,8 +171,9 @@ export class Presence implements Sharing {
     failed(new Error('the connection that says this gateway lives was lost'))
     let said = false
     while (!this.#closed && !this.here) {
-      await pause(reconnectEveryMs)
+      await pause(reconnectEveryMs * (0.5 + Math.random() / 2))
       try {
+        this.#sweepFromMs = performance.now() + graceMs
         await this.#connect()
         // Notices may have been missed.
         this.#say({ kind: 'changed' })
@@ -143,7 +191,7 @@ export class Presence implements Sharing {
 
   async #sweep(): Promise<void> {
     const client = this.#client
-    if (client === undefined) return
+    if (client === undefined || performance.now() < this.#sweepFromMs) return
     const { rows } = await client.query<{ id: string; lock_key: bigint }>(
       'SELECT id, lock_key FROM gateways WHERE id <> $1',
       [this.gatewayId],
@@ -154,6 +202,9 @@ export class Presence implements Sharing {
       try {
         await this.#options.tx((tx) => buryGateway(tx, id))
         this.#options.log('info', `gateway ${id} is gone; what it had drawn was given back`)
+        // It may have died between a change and the word about it.
+        this.tell({ kind: 'changed' })
+        this.#say({ kind: 'changed' })
       } finally {
         await client.query('SELECT pg_advisory_unlock($1)', [key])
       }
@@ -170,8 +221,15 @@ export class Presence implements Sharing {
   }
 }
 
-async function connected(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client(clientConfig(databaseUrl))
+/** A session of ours that the server has not found dead yet would keep the lock from us. */
+const endFormer = `
+SELECT pg_terminate_backend(pid) FROM pg_locks
+WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_backend_pid()
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND (classid::bigint << 32) + objid::bigint = $1::bigint`
+
+async function connected(databaseUrl: string, more: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ ...clientConfig(databaseUrl), ...more })
   // Without a listener a connection that dies would end the process.
   client.on('error', () => {})
   await client.connect()

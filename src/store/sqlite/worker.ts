@@ -4,6 +4,7 @@ import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { cellsOf } from '../hot-queue.ts'
 import { shapeIntegers } from '../integers.ts'
 import { BatchWriter } from './batch-writer.ts'
+import { Booker } from './booker.ts'
 import type { Asked, Failure, Question, Rows } from './messages.ts'
 
 declare const self: Worker
@@ -18,6 +19,7 @@ const checkpointPages = 4000
 let db: Database | undefined
 let lock: Database | undefined
 let writer: BatchWriter | undefined
+let booker: Booker | undefined
 const statements = new Map<string, Statement>()
 
 self.onmessage = (event: MessageEvent<Asked>) => {
@@ -38,8 +40,11 @@ function answer(question: Question): Rows | undefined {
     case 'batch':
       // Prepared on first use: its tables exist only once the migrations have run.
       writer ??= new BatchWriter(db)
-      writer.write(cellsOf(question.requests), cellsOf(question.entries))
+      writer.write(cellsOf(question.requests), cellsOf(question.entries), cellsOf(question.losses))
       return undefined
+    case 'book':
+      booker ??= new Booker(db)
+      return { rows: [{ ...booker.book(question.limit) }], changes: 0 }
     case 'query':
       return query(db, question.sql, question.parameters)
     case 'rollback':
@@ -109,6 +114,7 @@ function query(db: Database, sql: string, parameters: readonly unknown[]): Rows 
 
 function close(): undefined {
   writer?.close()
+  booker?.close()
   for (const statement of statements.values()) statement.finalize()
   // Closing alone leaves this to whoever collects the last statement, which may be nobody.
   if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')

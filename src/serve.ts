@@ -1,0 +1,166 @@
+// One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
+// and drains. Whether it is the only process or one of several workers is known elsewhere.
+import type { Handle } from './app.ts'
+import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
+import { type Config, ConfigError } from './config.ts'
+import { refuse } from './contract/errors.ts'
+import {
+  applyDeclarations,
+  DeclarationRefused,
+  type MadeToken,
+} from './engine/apply-declarations.ts'
+import { announce } from './engine/refresh.ts'
+import { type Connection, newExchange } from './http/exchange.ts'
+import { answerRefusal } from './http/render-error.ts'
+import { loadKeys } from './keys.ts'
+import { armCrashPoint } from './lib/crash-point.ts'
+import { createLog, type Log } from './lib/log.ts'
+import { alone, StoreRefused } from './store/index.ts'
+import type { Welcome } from './welcome.ts'
+
+export interface Served {
+  readonly port: number
+  readonly welcome: Welcome
+  readonly log: Log
+  /** Puts another file in force; throws when it cannot be. */
+  reload(next: Config): Promise<readonly MadeToken[]>
+  /** No new work; resolves when all that ran has ended and the store is closed. */
+  drain(): Promise<void>
+}
+
+export interface ServeOptions {
+  /** With other processes of the same gateway. */
+  sharesPort?: boolean
+  sandbox?: OpenedSandbox
+}
+
+/** Errors that are one sentence for the person who started the gateway. */
+export const isRefusedStart = (error: unknown): error is Error =>
+  [ConfigError, StoreRefused, DeclarationRefused].some((kind) => error instanceof kind)
+
+export async function serve(config: Config, how: ServeOptions = {}): Promise<Served> {
+  // Whatever is written holds secrets or money: for this user only.
+  process.umask(0o077)
+  let gateway: Gateway | undefined
+  // The port comes first: secrets that are shown once must not be made by a start that fails.
+  const server = listen(config, how.sharesPort === true, () => gateway?.handle ?? answerStarting)
+  armCrashPoint(config.crashAt)
+  const keys = loadKeys(config)
+  const log = logFor(config, () => gateway)
+  gateway = await boot(config, keys, log, how.sandbox)
+  const url = config.publicUrl ?? `http://localhost:${server.port}`
+  const { engine, sandbox, madeTokens } = gateway
+  engine.publicUrl = url
+  engine.poller.start(engine)
+  await engine.callbacks.start(engine)
+  engine.lateLooks?.start(engine)
+  engine.auditor?.start(engine)
+  await engine.media?.start(engine)
+  const opened = gateway
+  let drained: Promise<void> | undefined
+  return {
+    port: server.port!,
+    welcome: {
+      url,
+      data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',
+      tokens: madeTokens,
+      ...(sandbox !== undefined && { sandbox: sandbox.url }),
+      ...(keys.adminTokenIsNew && { adminToken: keys.adminToken }),
+    },
+    log,
+    reload: (next) => reload(next, opened),
+    drain() {
+      drained ??= drain(config, opened, server, log)
+      return drained
+    },
+  }
+}
+
+/** Errors nobody caught must not end the process: other callers' streams live in it. */
+function logFor(config: Config, gateway: () => Gateway | undefined): Log {
+  const log = openLog(config, (line) => gateway()?.engine.cleaner.cleanLine(line) ?? line)
+  process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }))
+  process.on('uncaughtException', (error) => log.error('uncaught exception', { error }))
+  return log
+}
+
+export const openLog = (config: Config, clean: (line: string) => string): Log =>
+  createLog({
+    level: config.logLevel,
+    pretty: process.stderr.isTTY === true,
+    write: (line) => process.stderr.write(line),
+    clean,
+  })
+
+const answerStarting: Handle = (request, connection) =>
+  answerRefusal(
+    newExchange(request, connection),
+    refuse('overloaded', 'the gateway is starting', { retryAfterSeconds: 1 }),
+  )
+
+/** Two gateways that share a port would answer for each other; workers of one may. */
+export function listen(config: Config, sharesPort: boolean, handle: () => Handle) {
+  const { host, port, limits } = config
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      reusePort: sharesPort,
+      idleTimeout: limits.idleConnectionSeconds,
+      // Sizes are judged per route, after the caller is known and before the body is read.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      fetch: (request, server) => handle()(request, new ServerConnection(server, request)),
+    })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? `port ${port} is already in use` : message
+    throw new ConfigError(`GATEWAY_PORT/GATEWAY_HOST: cannot listen on ${host}:${port}: ${why}.`)
+  }
+}
+
+async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {
+  const made = await alone(engine.store, () => applyDeclarations(engine, next.file))
+  engine.declared = { ...engine.declared, file: next.file }
+  await announce(engine)
+  return made
+}
+
+class ServerConnection implements Connection {
+  readonly #server: Bun.Server<undefined>
+  readonly #request: Request
+
+  constructor(server: Bun.Server<undefined>, request: Request) {
+    this.#server = server
+    this.#request = request
+  }
+
+  ip(): string | undefined {
+    return this.#server.requestIP(this.#request)?.address
+  }
+
+  /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
+  keepOpen(idleSeconds = 0): void {
+    this.#server.timeout(this.#request, idleSeconds)
+  }
+}
+
+/** No new work, running answers end properly. */
+async function drain(
+  config: Config,
+  gateway: Gateway,
+  server: ReturnType<typeof listen>,
+  log: Log,
+): Promise<void> {
+  const { engine } = gateway
+  engine.draining = true
+  log.info('draining', { running: engine.running })
+  const ended = server.stop()
+  // Downloads are no calls, but answers that run.
+  const busy = () => engine.running > 0 || engine.abandoned > 0 || server.pendingRequests > 0
+  const untilMs = Date.now() + config.limits.drainMs
+  while (busy() && Date.now() < untilMs) await Bun.sleep(20)
+  await Promise.race([ended, Bun.sleep(1_000)])
+  await server.stop(true)
+  await gateway.close()
+}

@@ -1,0 +1,91 @@
+// One of several processes of a gateway: takes its settings from the supervisor, says when it is
+// ready, and ends when the supervisor is gone. Knows nothing of the other workers.
+import type { OpenedSandbox } from './boot.ts'
+import type { Config } from './config.ts'
+import type { MadeToken } from './engine/apply-declarations.ts'
+import { isRefusedStart, type Served, serve } from './serve.ts'
+import type { Welcome } from './welcome.ts'
+
+/** How the supervisor starts this program as a worker. */
+export const workerArgument = 'worker'
+
+/** From the supervisor. `begin` is the first. */
+export type Order =
+  | { kind: 'begin'; config: Config; sandbox?: HandedSandbox }
+  | { kind: 'reload'; config: Config }
+  | { kind: 'drain' }
+  /** Without waiting for what runs. */
+  | { kind: 'quit' }
+
+export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
+  sandbox: Omit<OpenedSandbox['sandbox'], 'stop'>
+}
+
+/** To the supervisor. */
+export type Report =
+  /** The program runs; from now on it can begin at once. */
+  | { kind: 'up' }
+  | { kind: 'ready'; welcome: Welcome }
+  | { kind: 'refused'; sentence: string }
+  | { kind: 'reloaded'; tokens: readonly MadeToken[] }
+  | { kind: 'not reloaded'; reason: string }
+
+export const isWorker = (): boolean =>
+  process.argv[2] === workerArgument && process.send !== undefined
+
+const report = (told: Report): void => {
+  process.send?.(told)
+}
+
+export async function runWorker(): Promise<void> {
+  let served: Served | undefined
+  const leave = async () => {
+    await served?.drain()
+    process.exit(0)
+  }
+  // Without a supervisor nobody would replace it, stop it or keep others off its port.
+  process.on('disconnect', leave)
+  // A terminal and a service manager signal every process; the supervisor's word counts.
+  process.on('SIGHUP', () => {})
+  let signalled = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (signalled || served === undefined) process.exit(0)
+      signalled = true
+      void leave()
+    })
+  }
+  const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
+  process.on('message', (order: Order) => {
+    if (order.kind === 'begin') begun.resolve(order)
+    if (order.kind === 'drain') void leave()
+    if (order.kind === 'quit') process.exit(0)
+    if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
+  })
+  report({ kind: 'up' })
+  const { config, sandbox } = await begun.promise
+  try {
+    served = await serve(config, {
+      sharesPort: true,
+      ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
+    })
+    report({ kind: 'ready', welcome: served.welcome })
+  } catch (error) {
+    if (!isRefusedStart(error)) throw error
+    report({ kind: 'refused', sentence: error.message })
+  }
+}
+
+/** It runs in the supervisor, so that a task finds the same one whoever asks about it. */
+const opened = ({ key, sandbox }: HandedSandbox): OpenedSandbox => ({
+  key,
+  sandbox: { ...sandbox, stop: async () => {} },
+})
+
+async function reload(served: Served, config: Config): Promise<void> {
+  try {
+    report({ kind: 'reloaded', tokens: await served.reload(config) })
+  } catch (error) {
+    report({ kind: 'not reloaded', reason: (error as Error).message })
+  }
+}
