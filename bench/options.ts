@@ -3,7 +3,16 @@
 import { parseArgs } from 'node:util'
 import { type Mode, modes, type Style, styles } from './payload/index.ts'
 
-export const parts = ['first-token', 'memory', 'failover', 'downloads', 'poller'] as const
+export const parts = [
+  'first-token',
+  'memory',
+  'failover',
+  'downloads',
+  'poller',
+  'pages',
+  'ledger',
+  'scaling',
+] as const
 export type Part = (typeof parts)[number]
 
 export interface Options {
@@ -13,6 +22,8 @@ export interface Options {
   chunksPerWrite: number
   /** In flight for the poller. */
   tasks: number
+  /** In the log of which pages are asked for. */
+  rows: number
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
@@ -40,6 +51,9 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            failover      one of three channels fails, and heals
                            downloads     100 films of 300 MB to slow and to stopped readers
                            poller        10,000 tasks in flight; a start with 100,000
+                           pages         every list over a large log, on both stores
+                           ledger        durable charges per second, on both stores
+                           scaling       1, 2 and 4 gateways on one PostgreSQL
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)
@@ -47,6 +61,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
   --rounds N             slices per target and kind of call, interleaved (7; at most 20)
   --chunks-per-write N   stream events the fake upstream puts in one network write (10; 1 to 100)
   --tasks N              of the poller (10000; at most 50000); ten times as many at the start
+  --rows N               of the log in pages (1000000; at most 20000000)
   --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
   --gateway-cmd CMD      start CMD as the gateway instead of 'bin/gateway start'
   --json FILE            write the result as JSON too
@@ -61,6 +76,7 @@ const flags = {
   styles: { type: 'string' },
   'chunks-per-write': { type: 'string', default: '10' },
   tasks: { type: 'string', default: '10000' },
+  rows: { type: 'string', default: '1000000' },
   peers: { type: 'boolean', default: false },
   'gateway-cmd': { type: 'string' },
   json: { type: 'string' },
@@ -74,6 +90,7 @@ const mostByFlag = {
   rounds: 20,
   'chunks-per-write': 100,
   tasks: 50_000,
+  rows: 20_000_000,
 }
 
 export function parseOptions(args: string[]): Parsed {
@@ -94,6 +111,7 @@ export function parseOptions(args: string[]): Parsed {
       rounds: count('rounds'),
       chunksPerWrite: count('chunks-per-write'),
       tasks: count('tasks'),
+      rows: count('rows'),
       modes: modes.filter((mode) => only.includes(mode)),
       styles: styles.filter((style) => style === 'chat' || named.includes(style)),
       parts: parts.filter((part) => only.includes(part)),

@@ -13,6 +13,7 @@ import {
   newExchange,
 } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
+import { publicPem } from './lib/signing.ts'
 import { surfaces } from './surfaces/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
@@ -39,6 +40,7 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
   app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
+  app.get('/gateway/v1/keys', ({ env }) => answerJson(env.exchange, publicKeys(engine)))
   // Terminal tools ask these without a token to see whether anybody is there.
   for (const path of ['/', '/api/hello']) {
     app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
@@ -67,6 +69,18 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
 /** The router reads an absolute address, which callers of HTTP/1.0 need not send. */
 const absolute = (request: Request): Request =>
   request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
+
+/** What receipts are checked with; for whoever has one. */
+function publicKeys({ bookkeeper }: Engine): string {
+  const { published, signer } = bookkeeper.keys
+  const keys = published.map((key) => ({
+    key,
+    algorithm: 'Ed25519',
+    current: key === signer.key,
+    pem: publicPem(key),
+  }))
+  return JSON.stringify({ keys })
+}
 
 function answerReady(x: Exchange, engine: Engine): Response {
   const ready = !engine.draining && engine.store.healthy

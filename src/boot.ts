@@ -2,14 +2,17 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Sandbox } from '../sandbox/server.ts'
 import { createApp, type Handle } from './app.ts'
+import { Bookkeeper } from './billing/bookkeeper.ts'
 import { Ledger } from './billing/ledger.ts'
 import { createPriceBook } from './billing/price-book.ts'
+import { loadSigningKeys } from './billing/signing-keys.ts'
 import { createCatalog } from './catalog/snapshot.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Channel } from './contract/catalog.ts'
 import { channelFrom } from './contract/declarations.ts'
 import type { Task } from './contract/task.ts'
 import { applyDeclarations, type MadeToken } from './engine/apply-declarations.ts'
+import { Auditor } from './engine/auditor.ts'
 import { loadOwnSecret } from './engine/callbacks/callback-secret.ts'
 import { CallbackSender } from './engine/callbacks/sender.ts'
 import { Deadlines } from './engine/deadlines.ts'
@@ -17,10 +20,13 @@ import type { Engine } from './engine/engine.ts'
 import { Entitlements } from './engine/entitlements.ts'
 import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
+import { LogKeeper } from './engine/log-keeper.ts'
+import { stopWatchingPrices } from './engine/missing-prices.ts'
 import { hearOfChanges, refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
 import { linksOf } from './engine/tasks/file-links.ts'
 import { MediaKeeper } from './engine/tasks/keep-media.ts'
+import { LateLooks } from './engine/tasks/late-looks.ts'
 import { Poller } from './engine/tasks/poller.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
 import type { OwnKeys } from './keys.ts'
@@ -46,7 +52,19 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gateway> {
+/** A sandbox and the one credential it takes. */
+export interface OpenedSandbox {
+  sandbox: Sandbox
+  key: string
+}
+
+export async function boot(
+  config: Config,
+  keys: OwnKeys,
+  log: Log,
+  /** One that runs elsewhere, for several processes. */
+  given?: OpenedSandbox,
+): Promise<Gateway> {
   const store = await openStore({
     dataDir: config.dataDir,
     ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
@@ -57,10 +75,12 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   const seal = createSeal(keys.masterKey)
   await checkMasterKey(store, seal.hash('master key check'))
   await checkCurrency(store, config.file.currency)
-  const sandboxKey = newSecret('sandbox-')
-  const sandbox = wantsSandbox(config) ? await openSandbox(config, sandboxKey) : undefined
+  const { sandbox, key: sandboxKey = '' } = given ?? (await openSandboxFor(config)) ?? {}
   const ownSecret = await loadOwnSecret(store, seal)
-  const engine = newEngine(config, log, store, await Ledger.open(store), seal, ownSecret)
+  const ledger = await Ledger.open(store)
+  const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
+  ledger.onEntry = () => bookkeeper.recorded()
+  const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, ownSecret)
   engine.noticeFor = (task) => noticeOf(engine, task)
   engine.declared = {
     file: config.file,
@@ -86,28 +106,38 @@ export async function boot(config: Config, keys: OwnKeys, log: Log): Promise<Gat
   if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
   hearOfChanges(engine)
   await refresh(engine)
+  bookkeeper.start()
+  const logKeeper = new LogKeeper(engine)
+  logKeeper.start()
   const handle = createApp({
     engine,
     limits: config.limits,
     isAdmin: (secret) => sameText(secret, keys.adminToken),
     configSchema: () => Bun.file(new URL('../gateway.schema.json', import.meta.url)).text(),
   })
-  return { engine, handle, sandbox, madeTokens, close: () => closeAll(engine, sandbox) }
+  const close = () => logKeeper.close().then(() => closeAll(engine, sandbox))
+  return { engine, handle, sandbox, madeTokens, close }
 }
 
 /** Loaded only where it is wanted: most gateways never run it. */
-async function openSandbox({ sandboxTaskSeconds: taskSeconds }: Config, key: string) {
+export async function openSandboxFor(config: Config): Promise<OpenedSandbox | undefined> {
+  if (!wantsSandbox(config)) return undefined
   const { startSandbox } = await import('../sandbox/server.ts')
-  return startSandbox({ taskSeconds, key })
+  const key = newSecret('sandbox-')
+  return { key, sandbox: startSandbox({ taskSeconds: config.sandboxTaskSeconds, key }) }
 }
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
+  stopWatchingPrices(engine)
   await engine.poller.close()
   await engine.callbacks.close()
+  await engine.lateLooks?.close()
+  await engine.auditor?.close()
   await engine.media?.close()
   engine.deadlines.close()
   engine.rates.close()
   engine.ledger.close()
+  await engine.bookkeeper.stop()
   await sandbox?.stop()
   await engine.store.close()
 }
@@ -136,14 +166,14 @@ function newEngine(
   config: Config,
   log: Log,
   store: Store,
-  ledger: Ledger,
+  books: Pick<Engine, 'ledger' | 'bookkeeper'>,
   seal: ReturnType<typeof createSeal>,
   ownSecret: string,
 ): Engine {
   const instanceId = store.sharing?.gatewayId ?? newShortId('gwy')
   return {
     store,
-    ledger,
+    ...books,
     seal,
     log,
     providers,
@@ -169,6 +199,8 @@ function newEngine(
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
     callbacks: new CallbackSender(instanceId, ownSecret),
+    lateLooks: new LateLooks(),
+    auditor: new Auditor(),
     noticeFor: () => undefined,
     ...(config.file.media !== undefined && {
       media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
@@ -182,6 +214,7 @@ function newEngine(
       nowMs: systemClock.nowMs,
       log,
       instanceId,
+      sharers: config.workers,
     }),
     abandoned: 0,
     running: 0,

@@ -155,7 +155,8 @@ describe('the environment', () => {
   })
 
   test('more than one worker is refused with what to do instead', () => {
-    expect(sentence({ GATEWAY_WORKERS: '4' })).toContain('runs one process')
+    expect(sentence({ GATEWAY_WORKERS: '4' })).toContain('GATEWAY_DATABASE_URL')
+    expect(sentence({ GATEWAY_WORKERS: '65' })).toContain('at most 64')
   })
 
   test('an unknown variable is named with the nearest known one, and does not stop the start', () => {

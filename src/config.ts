@@ -103,7 +103,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
     egressAllow: readEgressAllow(get('GATEWAY_EGRESS_ALLOW')),
-    workers: readWorkers(get('GATEWAY_WORKERS') ?? '1'),
+    workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -116,6 +116,10 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   const read = readFile(named === undefined ? undefined : resolve(cwd, named), env, cwd)
   return freeze({ ...settings, ...read, limits })
 }
+
+/** The same settings with another database. */
+export const loadConfigWith = (databaseUrl: string): Config =>
+  loadConfig({ ...process.env, GATEWAY_DATABASE_URL: databaseUrl })
 
 /**
  * Reads the file again, and nothing else. Throws ConfigError when it is wrong or gone: dropping
@@ -292,15 +296,25 @@ function readCrashAt(value: string | undefined): CrashAt | undefined {
   return { point: point as CrashPoint, time: Number(time) }
 }
 
-function readWorkers(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) {
-    throw wrong('GATEWAY_WORKERS', text, 'a whole number of at least 1')
+function readWorkers(text: string, databaseUrl: string | undefined): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > mostWorkers) {
+    throw wrong('GATEWAY_WORKERS', text, `a whole number of at least 1 and at most ${mostWorkers}`)
   }
   if (text === '1') return 1
+  if (databaseUrl === undefined) {
+    throw new ConfigError(
+      `GATEWAY_WORKERS is ${text}, but processes cannot share SQLite; give them PostgreSQL with ` +
+        'GATEWAY_DATABASE_URL, or set it to 1.',
+    )
+  }
+  if (process.platform === 'linux') return Number(text)
   throw new ConfigError(
-    `GATEWAY_WORKERS is ${text}; this version runs one process, so it takes 1 only.`,
+    `GATEWAY_WORKERS is ${text}, but only on Linux can processes share a port; set it to 1.`,
   )
 }
+
+/** Each takes up to eleven connections of the database. */
+const mostWorkers = 64
 
 function freeze<T>(value: T): T {
   // The bytes of a key cannot be frozen; JavaScript has no such array.

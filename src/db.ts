@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { auditBooks } from './billing/audit.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig, loadConfigWith } from './config.ts'
 import { gunzipLines } from './lib/gzip-lines.ts'
 import { backupLines, readHead, restoreLines } from './store/backup.ts'
 import { openStore, type Store, StoreRefused } from './store/index.ts'
@@ -54,7 +54,7 @@ async function restore(file: string): Promise<number> {
 
 async function copy(to: string): Promise<number> {
   const from = placeOf(loadConfig())
-  const target = placeOf(loadConfig({ ...process.env, GATEWAY_DATABASE_URL: to }))
+  const target = placeOf(loadConfigWith(to))
   if (from.databaseUrl === target.databaseUrl) {
     throw new StoreRefused('--to names the database that would be copied.')
   }

@@ -127,6 +127,7 @@ function view(engine: Engine, account: Account) {
     available: formatNanos(availableNanos),
     source: account.source,
     created_at: time(account.createdAtMs),
+    ...(account.stoppedSinceMs !== undefined && { stopped_since: time(account.stoppedSinceMs) }),
   }
 }
 
@@ -139,6 +140,7 @@ export const entryView = (entry: StoredEntry) => ({
   task_id: /^(?:video|image|task)_/.test(entry.ref) ? entry.ref : null,
   model: entry.model ?? null,
   unit: entry.unit ?? null,
+  tier: entry.tier ?? null,
   quantity: entry.quantity ?? null,
   price_id: entry.priceId ?? null,
   estimated: entry.estimated ?? false,

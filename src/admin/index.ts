@@ -4,27 +4,43 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import { credentialOf } from '../http/credentials.ts'
 import { answerRefusal } from '../http/render-error.ts'
 import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
 import { audits } from './audits.ts'
 import { backup } from './backup.ts'
 import { bills } from './bills.ts'
 import { callbacks } from './callbacks.ts'
-import { catalog } from './catalog.ts'
 import { channels } from './channels.ts'
+import { losses } from './losses.ts'
+import { models } from './models.ts'
+import { priceLists } from './price-lists.ts'
+import { pricePreview } from './price-preview.ts'
+import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { statements } from './statements.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
+import { traffic } from './traffic.ts'
+import { usage } from './usage.ts'
 
 const resources = [
   accounts,
   tokens,
   channels,
-  catalog,
+  models,
+  prices,
+  pricePreview,
+  priceLists,
   requests,
+  traffic,
+  usage,
   tasks,
   callbacks,
   bills,
+  losses,
+  statements,
   audits,
+  alerts,
   backup,
 ]
 

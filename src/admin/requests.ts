@@ -1,18 +1,16 @@
-// The request log, and why a request cost what it cost.
-import { explainTokens, explainUnits } from '../billing/explain.ts'
+// The request log, and the door to why a request cost what it cost.
+import { absorbedNanos } from '../billing/absorb.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { RequestRecord } from '../contract/requests.ts'
-import type { Task } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
-import { findEntries } from '../store/entries.ts'
 import type { Page } from '../store/index.ts'
-import { findRequest, listRequests, type RequestFilter } from '../store/requests.ts'
+import { timeOfId } from '../store/log-ids.ts'
+import { findRequest, listRequests, logHorizonMs, type RequestFilter } from '../store/requests.ts'
 import { findTaskRow } from '../store/tasks.ts'
 import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
-import { entryView } from './accounts.ts'
-import { priceView } from './catalog.ts'
+import { explainCall, explainTask, usageView } from './explain.ts'
 import { type AdminDeps, listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
 
 export const requests: Resource = (app, deps) => {
@@ -35,7 +33,7 @@ export const requests: Resource = (app, deps) => {
     '/requests/:id',
     route(async ({ id }) => {
       const [record] = await newestFirst(engine, id)
-      if (record === undefined) return notFound('request', id)
+      if (record === undefined) return missing(engine, id)
       return (await viewPage(engine, { items: [record] })).items[0]!
     }),
   )
@@ -46,10 +44,10 @@ export const requests: Resource = (app, deps) => {
       const task = await findTaskRow(store.read, id)
       if (task !== undefined) return explainTask(engine, task)
       const [record] = await newestFirst(engine, id)
-      if (record === undefined) return notFound('request', id)
+      if (record === undefined) return missing(engine, id)
       const { taskId } = record.detail
       const made = taskId === undefined ? undefined : await findTaskRow(store.read, taskId)
-      return made === undefined ? explain(engine, record) : explainTask(engine, made)
+      return made === undefined ? explainCall(engine, record) : explainTask(engine, made)
     }),
   )
 }
@@ -57,6 +55,15 @@ export const requests: Resource = (app, deps) => {
 /** An upstream's id may stand for several requests; the newest is what people ask about. */
 const newestFirst = async (engine: Engine, anyId: string): Promise<RequestRecord[]> =>
   (await findRequest(engine.store.read, anyId)).toReversed()
+
+/** An id that may have had a row once says so. */
+async function missing({ store }: Engine, id: string): Promise<Refusal> {
+  const horizonMs = await logHorizonMs(store.read)
+  const atMs = timeOfId(id)
+  if (atMs === undefined || atMs >= horizonMs) return notFound('request', id)
+  const kept = `the request log is kept from ${time(horizonMs)} on`
+  return refuse('not_found', `${kept}; what '${id}' was charged is in the ledger of its account`)
+}
 
 /** Rows know ids; people know names. */
 async function viewPage(engine: Engine, page: Page<RequestRecord>) {
@@ -103,15 +110,7 @@ async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | 
   }
 }
 
-const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
-  input_tokens: usage.inputTokens,
-  output_tokens: usage.outputTokens,
-  cache_read_tokens: usage.cacheReadTokens,
-  cache_write_tokens: usage.cacheWriteTokens,
-})
-
-const absorbed = ({ detail }: RequestRecord): string =>
-  formatNanos(BigInt(detail.absorbedNanos ?? '0'))
+const absorbed = ({ detail }: RequestRecord): string => formatNanos(absorbedNanos(detail))
 
 const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   request_id: record.requestId,
@@ -147,60 +146,3 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
     ...attempt,
   })),
 })
-
-/** A task is charged for what came of it, by the price it was admitted at. */
-async function explainTask(engine: Engine, task: Task): Promise<object> {
-  const { currency } = engine.declared.file
-  const entries = await findEntries(engine.store.read, task.id)
-  const charge = entries.find(({ kind }) => kind === 'charge')
-  const price = engine.prices.byId(task.priceId)
-  const tier = task.kind === 'video' ? task.request.resolution : undefined
-  const steps =
-    charge === undefined
-      ? [`nothing was charged: the task is ${task.error?.message ?? task.state}`]
-      : price === undefined
-        ? []
-        : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
-  if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
-  return {
-    request_id: task.requestId,
-    task_id: task.id,
-    model: task.model,
-    currency,
-    charge: formatNanos(task.chargeNanos),
-    usage: task.usage ?? null,
-    usage_reported: task.reported ?? null,
-    estimated: charge?.estimated ?? false,
-    price: price === undefined ? null : priceView(engine, price),
-    steps: [`set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`, ...steps],
-    entries: entries.map(entryView),
-  }
-}
-
-async function explain(engine: Engine, record: RequestRecord): Promise<object> {
-  const { currency } = engine.declared.file
-  const { usage, priceId } = record
-  const { estimated } = record.detail
-  const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
-  const entries = await findEntries(engine.store.read, record.requestId)
-  const steps =
-    usage === undefined || price === undefined
-      ? [`nothing was charged: ${record.detail.error ?? record.detail.ending}`]
-      : explainTokens(price, usage, currency)
-  if (estimated) steps.push('the upstream reported no usable usage; the gateway counted the text')
-  if (record.detail.absorbedNanos !== undefined) {
-    steps.push(`not covered by the balance and carried by the operator: ${absorbed(record)}`)
-  }
-  return {
-    request_id: record.requestId,
-    model: record.model,
-    currency,
-    charge: formatNanos(record.chargeNanos),
-    usage: usage === undefined ? null : usageView(usage),
-    usage_reported: record.detail.reported ?? null,
-    estimated: estimated ?? false,
-    price: price === undefined ? null : priceView(engine, price),
-    steps,
-    entries: entries.map(entryView),
-  }
-}

@@ -9,13 +9,14 @@ const adminTimeoutMs = 300_000
 
 export interface Ask {
   query?: Readonly<Record<string, string | number | undefined>>
+  /** Sent as JSON; a blob is sent as it is, with its type. */
   body?: unknown
 }
 
 export interface Admin {
   ask(method: string, path: string, options?: Ask): Promise<unknown>
   /** An answer that is no JSON, to be read bit by bit; without a limit of time. */
-  open(method: string, path: string, options?: Pick<Ask, 'query'>): Promise<Response>
+  open(method: string, path: string, options?: Ask): Promise<Response>
 }
 
 export function openAdmin(url: string, findToken: () => string | undefined): Admin {
@@ -28,11 +29,11 @@ export function openAdmin(url: string, findToken: () => string | undefined): Adm
     const token = findToken()
     const headers: Record<string, string> = { accept: 'application/json, */*' }
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`
-    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (body !== undefined) headers['content-type'] = typeOf(body)
     const response = await reach(url, `/admin/v1${path}${queryOf(query)}`, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       ...(limit !== undefined && { signal: limit }),
     })
     if (response.status === 401 && token === undefined) {
@@ -52,6 +53,8 @@ export function openAdmin(url: string, findToken: () => string | undefined): Adm
     },
   }
 }
+
+const typeOf = (body: unknown): string => (body instanceof Blob ? body.type : 'application/json')
 
 const noAdminToken = new Stop(
   exitCodes.refused,

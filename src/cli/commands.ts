@@ -1,6 +1,7 @@
 // The table of all commands. Help, suggestions and dispatch are made from it.
 import { readFileSync } from 'node:fs'
 import { accountCommands } from './accounts.ts'
+import { alertCommands } from './alerts.ts'
 import { auditCommands } from './audits.ts'
 import { backupCommands } from './backup.ts'
 import { billCommands } from './bills.ts'
@@ -10,11 +11,15 @@ import { callVideoCommand } from './call-video.ts'
 import { callbackCommands } from './callbacks.ts'
 import { channelCommands } from './channels.ts'
 import type { Command } from './command.ts'
+import { lossCommands } from './losses.ts'
 import type { Elsewhere } from './parse-line.ts'
+import { priceListCommands } from './price-lists.ts'
 import { priceCommands } from './prices.ts'
+import { reconcileCommands } from './reconcile.ts'
 import { requestCommands } from './requests.ts'
 import { taskCommands } from './tasks.ts'
 import { tokenCommands } from './tokens.ts'
+import { verifyCommands } from './verify.ts'
 
 /** Answered by bin/gateway before this program is started; listed so that help is complete. */
 export const elsewhere: readonly Elsewhere[] = [
@@ -51,11 +56,16 @@ export const commands: readonly Command[] = [
   ...tokenCommands,
   ...channelCommands,
   ...priceCommands,
+  ...priceListCommands,
   ...requestCommands,
   ...taskCommands,
   ...callbackCommands,
   ...billCommands,
+  ...verifyCommands,
+  ...lossCommands,
+  ...reconcileCommands,
   ...auditCommands,
+  ...alertCommands,
   ...backupCommands,
   ...callCommands,
   callVideoCommand,

@@ -283,6 +283,21 @@ test('the request log is filtered by every flag', async () => {
   )
 })
 
+test('a page that is empty and has a next one is not the end of a list', async () => {
+  reply = ({ path }) =>
+    Response.json(
+      path.includes('cursor=')
+        ? { items: [{ request_id: 'req_9', status: 200 }], next_cursor: null }
+        : { items: [], next_cursor: 'c1' },
+    )
+  const run = await gateway(['request', 'list', '--model=m', '--limit=5'])
+  expect(run.stdout).toContain('req_9')
+  expect(seen.map(({ path }) => path)).toEqual([
+    '/admin/v1/requests?model=m&limit=5',
+    '/admin/v1/requests?model=m&limit=5&cursor=c1',
+  ])
+})
+
 test('explain prints the steps, then the entries in its currency', async () => {
   const entries = [{ at: '2026-11-01T00:00:00Z', kind: 'charge', amount: '-0.02' }]
   const steps = ['12 tokens in', '0.02 in all']

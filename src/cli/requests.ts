@@ -30,11 +30,48 @@ const withCurrency = (rows: readonly Row[], currency: unknown): readonly Row[] =
 function explanation(answer: unknown): string {
   const row = rowOf(answer)
   const parts = [`${cell(row['request_id'] ?? row['task_id'])}  ${inCurrency(row['charge'], row)}`]
+  const basis = basisOf(row)
+  if (Object.keys(basis).length > 0) parts.push(indented(record(basis)))
   const steps = Array.isArray(row['steps']) ? row['steps'] : []
-  if (steps.length > 0) parts.push(steps.map((step) => `  ${cell(step)}`).join('\n'))
+  if (steps.length > 0) parts.push(indented(steps.map(cell).join('\n')))
   const entries = withCurrency(rowsOf(row['entries']), row['currency'])
   if (entries.length > 0) parts.push(table(entries, entryColumns))
+  if (isObject(row['receipt'])) parts.push(indented(record(receiptRows(row['receipt']))))
   return parts.join('\n\n')
+}
+
+const indented = (text: string): string => text.replace(/^/gm, '  ')
+
+/** What the arithmetic starts from; nothing of what was not told. */
+function basisOf(row: Row): Row {
+  const price = rowOf(row['price'])
+  const told: Row = {
+    reported: row['usage_reported'],
+    normalised: row['normalisation'],
+    price: isObject(row['price']) ? priceText(price) : undefined,
+    tier: row['tier'],
+  }
+  return Object.fromEntries(
+    Object.entries(told).filter(([, value]) => value !== undefined && cell(value) !== '-'),
+  )
+}
+
+function priceText(price: Row): string {
+  const whose = price['account'] ? ` of account ${cell(price['account'])}` : ''
+  const said = `in force from ${cell(price['effective_from'])} (${cell(price['source'])})`
+  return `${cell(price['id'])} for ${cell(price['model'])}${whose}, ${said}`
+}
+
+function receiptRows(receipt: Row): Row {
+  if (typeof receipt['problem'] === 'string') return { receipt: `NOT VALID: ${receipt['problem']}` }
+  return {
+    receipt: `${cell(receipt['number'])} of ${cell(receipt['account_id'])}`,
+    'balance after': inCurrency(receipt['balance'], receipt),
+    hash: receipt['hash'],
+    previous: receipt['previous'],
+    signature: receipt['signature'],
+    key: receipt['key'],
+  }
 }
 
 function requestText(answer: unknown): string {

@@ -56,6 +56,7 @@ export const refusals = {
   result_download_failed: row(502, 'upstream_error'),
   no_available_channel: row(503, 'upstream_error'),
   overloaded: row(503, 'server_error'),
+  account_stopped: row(503, 'server_error', false),
   internal_error: row(500, 'server_error'),
 } as const
 

@@ -82,6 +82,10 @@ export interface UpstreamError {
   retryAfterSeconds?: number
   /** What was refused, when it is neither the request nor the upstream as a whole. */
   about?: 'key' | 'model'
+  /** It had taken the request and may have worked on it: it did not refuse it. */
+  begun?: true
+  /** Output that came before it failed, in tokens, where the provider saw any. */
+  outputTokens?: number
   /** For our own log. */
   cause?: unknown
 }

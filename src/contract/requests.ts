@@ -1,5 +1,6 @@
 // Plain requests, and the log row every call leaves behind.
 import type { Interface } from './catalog.ts'
+import type { Loss } from './ledger.ts'
 import type { TokenUsage } from './usage.ts'
 
 /** A text call whose body goes upstream nearly as it came: only the model name changes. */
@@ -41,6 +42,14 @@ export type CallEnding =
   | 'failed' // the upstream failed, stalled, was cut off or made no sense
   | 'caller_left' // hang-up; charged only by what had been produced
 
+/** Work of one upstream that the caller did not pay for. */
+export interface Absorbed extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'quantity'> {
+  nanos: string
+  /** The upstream's name for it. */
+  upstreamId?: string
+  estimated?: boolean
+}
+
 /** What is shown but never searched or added up. */
 export interface RequestDetail {
   stream: boolean
@@ -49,8 +58,8 @@ export interface RequestDetail {
   /** As the upstream reported it. */
   reported?: unknown
   estimated?: boolean
-  /** Charge the account could not cover; carried by the operator. */
-  absorbedNanos?: string
+  /** What upstreams did for it that nobody pays for; carried by the operator. */
+  absorbed?: Absorbed[]
   error?: string
   /** What was asked for, when it was not an answer. */
   operation?: 'count_tokens'

@@ -31,12 +31,11 @@ export function admitText(
   if (served instanceof Refusal) return served
   const { model, routes } = served
   const accountId = ctx.token.accountId
+  if (engine.ledger.stopped.has(accountId)) return accountStopped
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) {
-    return refuse('overloaded', 'the gateway cannot record charges at the moment', {
-      retryAfterSeconds: 2,
-    })
+    return notNow
   }
-  const price = engine.prices.current(model.name)
+  const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
   if (price === undefined) return modelNotFound(call.model)
   const { wanted, least } = amountsFor(engine, call, model, price)
   const hold = engine.ledger.hold(accountId, wanted, wanted)
@@ -47,7 +46,11 @@ export function admitText(
       ? insufficient(call)
       : enterWith(engine, ctx, call, { routes, price, hold })
   }
-  return engine.ledger.draw(accountId, wanted)?.then(tryAgain) ?? tryAgain()
+  const gaveUp = (error: unknown) => {
+    if (engine.store.healthy) throw error
+    return notNow
+  }
+  return engine.ledger.draw(accountId, wanted)?.then(tryAgain, gaveUp) ?? tryAgain()
 }
 
 function enterWith(
@@ -133,6 +136,16 @@ function amountsFor(engine: Engine, call: TextCall, model: Model, price: Price) 
   const bound = (model.maxOutputTokens ?? engine.limits.defaultOutputTokens) * call.choices
   return { wanted: cost(bound), least: cost(Math.min(bound, leastOutputTokens)) }
 }
+
+const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {
+  retryAfterSeconds: 2,
+})
+
+/** Nobody can say when: somebody has to look at the books first. */
+export const accountStopped = refuse(
+  'account_stopped',
+  'the books of this account are being looked at; until then it can start nothing that costs',
+)
 
 export const modelNotFound = (name: string): Refusal =>
   refuse('model_not_found', `model '${name}' does not exist or is not visible to this token`, {

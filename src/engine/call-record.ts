@@ -7,6 +7,7 @@ import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts
 import { isId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
 import type { OpenCall } from './open-call.ts'
+import { insist } from './tasks/insist.ts'
 
 export function newRecord(ctx: CallContext, use: Interface, model: string): RequestRecord {
   return {
@@ -83,7 +84,10 @@ export function recordHangUp(engine: Engine, record: RequestRecord): void {
 }
 
 export function writeRecord(engine: Engine, record: RequestRecord): void {
-  engine.store.record(record).catch((error) => {
+  const write = () => engine.store.record(record)
+  // What the operator bears is in it: that is not given up at once.
+  const written = record.detail.absorbed === undefined ? write() : insist(engine, write)
+  written.catch((error) => {
     engine.log.warn('a request row could not be written', {
       request_id: record.requestId,
       error,

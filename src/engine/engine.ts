@@ -1,4 +1,5 @@
 // What the engine works with. Everything that varies arrives here from main.ts.
+import type { Bookkeeper } from '../billing/bookkeeper.ts'
 import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/price-book.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
@@ -11,6 +12,7 @@ import type { Log } from '../lib/log.ts'
 import type { Cleaner } from '../lib/redact.ts'
 import type { Seal } from '../lib/seal.ts'
 import type { Store } from '../store/index.ts'
+import type { Auditor } from './auditor.ts'
 import type { CallbackSender } from './callbacks/sender.ts'
 import type { ChannelStanding } from './channel-standing.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -20,6 +22,7 @@ import type { Declared } from './refresh.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { Durations } from './tasks/check-times.ts'
 import type { MediaKeeper } from './tasks/keep-media.ts'
+import type { LateLooks } from './tasks/late-looks.ts'
 import type { Poller } from './tasks/poller.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -39,6 +42,8 @@ export interface EngineLimits {
 export interface Engine {
   readonly store: Store
   readonly ledger: Ledger
+  /** Gives entries their receipts. */
+  readonly bookkeeper: Bookkeeper
   /** Swapped as a whole when something changes. */
   catalog: Catalog
   prices: PriceBook
@@ -62,6 +67,10 @@ export interface Engine {
   readonly rates: RateLimits
   readonly poller: Poller
   readonly callbacks: CallbackSender
+  /** Looks for tasks that were given up; absent where nobody does. */
+  readonly lateLooks?: LateLooks
+  /** Proves the books every minute; absent where nobody does. */
+  readonly auditor?: Auditor
   /** How a task's end is told in its dialect; undefined where it is told to nobody. */
   noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */

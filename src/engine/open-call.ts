@@ -1,6 +1,6 @@
 // A call between admission and its end. It is tried at one channel, or at several one after the
 // other; exactly one of settle and giveUp ends its hold.
-import { chargeTokens } from '../billing/charge.ts'
+import { chargeTokens, tierLabel } from '../billing/charge.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { Reported, TextProvider, Upstream, UpstreamError } from '../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
@@ -163,10 +163,12 @@ export async function settleCall(
   const { price, hold, pass } = admission
   const quantity = usage.inputTokens + usage.outputTokens
   pass.leave(quantity)
+  const tier = tierLabel(price.terms, usage.inputTokens)
   try {
     await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
       model: call.model,
       unit: 'token',
+      ...(tier !== undefined && { tier }),
       quantity,
       priceId: price.id,
       ...(estimated && { estimated }),
@@ -174,6 +176,7 @@ export async function settleCall(
     return undefined
   } catch (error) {
     engine.log.error('a charge could not be written', { request_id: record.requestId, error })
+    engine.ledger.disown(record)
     return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
       retryAfterSeconds: 2,
       cause: error,

@@ -12,9 +12,11 @@ import type { Seal } from '../lib/seal.ts'
 import { loadChannels, type StoredChannel } from '../store/channels.ts'
 import { loadModels } from '../store/models.ts'
 import { loadPrices } from '../store/prices.ts'
+import { loadStopped } from '../store/stopped-accounts.ts'
 import { loadTokens } from '../store/tokens.ts'
 import { withoutDropped } from './declared-prices.ts'
 import type { Engine } from './engine.ts'
+import { watchPrices } from './missing-prices.ts'
 
 /** What does not come from the store. */
 export interface Declared {
@@ -52,9 +54,24 @@ export async function announce(engine: Engine): Promise<void> {
 
 export function hearOfChanges(engine: Engine): void {
   engine.store.sharing?.hear(({ kind }) => {
-    if (kind !== 'changed') return
-    refresh(engine).catch((error) => engine.log.warn('a change is not in force yet', { error }))
+    if (kind === 'changed') void refreshAtLast(engine)
   })
+}
+
+const retryMs = 300
+const mostRetries = 100
+
+/** Nobody says it a second time, so it must not be lost to a database that is away for a moment. */
+async function refreshAtLast(engine: Engine): Promise<void> {
+  for (let tries = 0; tries < mostRetries; tries++) {
+    try {
+      return await refresh(engine)
+    } catch (error) {
+      if (tries === 0) engine.log.warn('a change is not in force yet', { error })
+    }
+    await new Promise((go) => setTimeout(go, retryMs))
+  }
+  engine.log.error('a change is not in force; it comes with the next one')
 }
 
 function begin(engine: Engine): Promise<void> {
@@ -69,7 +86,8 @@ function begin(engine: Engine): Promise<void> {
 
 async function rebuild(engine: Engine): Promise<void> {
   const { store, declared, seal } = engine
-  const [tokens, stored, models, prices] = await Promise.all([
+  const [stopped, tokens, stored, models, prices] = await Promise.all([
+    loadStopped(store.read),
     loadTokens(store.read),
     loadChannels(store.read),
     loadModels(store.read),
@@ -77,13 +95,14 @@ async function rebuild(engine: Engine): Promise<void> {
   ])
   const channels = channelsOf(declared, stored, seal)
   const book = pricesOf(declared.file, prices, engine.clock.nowMs)
+  engine.ledger.stopped = stopped
   engine.prices = book
   engine.catalog = createCatalog({
     region: declared.file.region,
     models: modelsOf(declared.file, models),
     channels,
     tokens: new Map(tokens.map((token) => [token.hash, token])),
-    isPriced: (model) => book.current(model) !== undefined,
+    isPriced: (model, accountId) => book.current(model, accountId) !== undefined,
     entitlements: engine.entitlements,
   })
   engine.cleaner = createCleaner(
@@ -95,17 +114,21 @@ async function rebuild(engine: Engine): Promise<void> {
     channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),
   )
   engine.knownSecrets.clear()
+  await watchPrices(engine)
 }
 
 const hostOf = (address: string): string => new URL(address).host
 
 /** What the file has dropped is no longer in force; it can still be looked up. */
-function pricesOf(file: FileDeclaration, stored: readonly Price[], nowMs: () => number): PriceBook {
+export function pricesOf(
+  file: FileDeclaration,
+  stored: readonly Price[],
+  nowMs: () => number,
+): PriceBook {
   const priced = new Set(file.prices.map(({ model }) => model))
   const inForce = withoutDropped(stored, file.prices, nowMs())
-  const { current } = createPriceBook(inForce, priced, nowMs)
   const { byId } = createPriceBook(stored, priced, nowMs)
-  return { current, byId }
+  return { ...createPriceBook(inForce, priced, nowMs), byId }
 }
 
 /** Declared ones win over those of the admin API, those over the shipped ones. */

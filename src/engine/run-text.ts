@@ -10,6 +10,7 @@ import { admitText } from './admit.ts'
 import { newRecord, recordHangUp, recordUnbilled } from './call-record.ts'
 import type { CallContext, Engine } from './engine.ts'
 import { isAboutRequest } from './learn.ts'
+import { absorbFailed } from './losses.ts'
 import {
   beginTry,
   endAnswered,
@@ -114,6 +115,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return await answer(open, reply as GoodReply, first)
+    absorbFailed(open, failure, reply.kind === 'stream' ? reply.watcher : undefined)
     const error = endFailed(open, failure)
     tried ??= new Tried()
     const next = await another(open, error, tried)

@@ -8,6 +8,7 @@
 import { Refusal } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
 import { HttpError } from '../lib/http-error.ts'
+import { absorbFailed } from './losses.ts'
 import { endAnswered, endFailed, giveUp, noteBug, type OpenCall, settleCall } from './open-call.ts'
 
 /** A comment: readers of events skip it, and what stands between does not take us for dead. */
@@ -125,13 +126,16 @@ async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | 
   const { outcome, ending } = reply.watcher
   if (!open.admission.hold.open) return undefined
   if (outcome !== 'finished') {
-    return errorEvent(open, reply, fail(open, outcome as UpstreamError))
+    return errorEvent(open, reply, fail(open, reply, outcome as UpstreamError))
   }
   const settled = await settle(open, reply, 'complete')
   return settled instanceof Refusal ? errorEvent(open, reply, settled) : ending
 }
 
-const fail = (open: OpenCall, error: UpstreamError): Refusal => giveUp(open, endFailed(open, error))
+function fail(open: OpenCall, { watcher }: StreamReply, error: UpstreamError): Refusal {
+  absorbFailed(open, error, watcher)
+  return giveUp(open, endFailed(open, error))
+}
 
 function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller_left') {
   const { watcher, answer, upstreamRequestId } = reply
@@ -166,5 +170,5 @@ async function readOn(
   const { outcome } = reply.watcher
   const cutShort = stop.cancelled && !deadline.expired
   if (outcome === 'finished' || cutShort) await settle(open, reply, 'caller_left')
-  else fail(open, outcome as UpstreamError)
+  else fail(open, reply, outcome as UpstreamError)
 }

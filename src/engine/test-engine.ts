@@ -1,6 +1,8 @@
 // An engine for tests: a real store and ledger, the real providers, and a clock that stands still.
+import { Bookkeeper } from '../billing/bookkeeper.ts'
 import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/price-book.ts'
+import { loadSigningKeys } from '../billing/signing-keys.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
 import { type FileDeclaration, fileDeclaration } from '../contract/declarations.ts'
 import { createHttpClient } from '../lib/http-client.ts'
@@ -16,6 +18,7 @@ import { Deadlines } from './deadlines.ts'
 import type { Engine } from './engine.ts'
 import { Entitlements } from './entitlements.ts'
 import { createRateLimits } from './limits/rate-limits.ts'
+import { stopWatchingPrices } from './missing-prices.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { Poller } from './tasks/poller.ts'
 import { WaitingRoom } from './waiting-room.ts'
@@ -35,10 +38,12 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
   const nowMs = () => clock.ms
   const file = fileWith()
   const log = createLog({ level: 'error', pretty: false, write: () => {} })
+  const seal = createSeal(new Uint8Array(32).fill(3))
   const engine: Engine = {
     store,
     ledger: await Ledger.open(store),
-    seal: createSeal(new Uint8Array(32).fill(3)),
+    bookkeeper: new Bookkeeper(store, await loadSigningKeys(store, seal), log),
+    seal,
     log,
     providers,
     clock: { nowMs },
@@ -81,6 +86,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     draining: false,
   }
   const close = async () => {
+    stopWatchingPrices(engine)
     await engine.poller.close()
     await engine.callbacks.close()
     engine.deadlines.close()

@@ -79,7 +79,7 @@ const exposed =
 
 /** Interfaces that browsers of any origin may call with a token; the admin API is same-origin. */
 export function isDataPlane(path: string): boolean {
-  return /^\/(?:v1|vendorg|imgvendor|arkvendor)(?:\/|$)/.test(path)
+  return /^\/(?:v1|vendorg|imgvendor|arkvendor|gateway)(?:\/|$)/.test(path)
 }
 
 /** The answer to a browser's question before the real request. No cookie is ever allowed along. */

@@ -39,7 +39,8 @@ const isJson = (type: string): boolean => {
   return essence === 'application/json' || essence.endsWith('+json')
 }
 
-async function readBody(x: Exchange, limits: BodyLimits): Promise<string | Refusal> {
+/** A body of any kind, as text. */
+export async function readBody(x: Exchange, limits: BodyLimits): Promise<string | Refusal> {
   const declared = Number(x.request.headers.get('content-length') ?? 0)
   if (declared > limits.bodyBytes) return tooLarge(limits)
   try {

@@ -71,9 +71,10 @@ export function answerRefusal(x: Exchange, refusal: Refusal): Response {
   const isReplay = replayOf !== undefined
   const extra: AnswerHeaders = {}
   if (isReplay) extra['idempotent-replayed'] = 'true'
-  if (isReplay || refusals[refusal.code].retry === false) extra['x-should-retry'] = 'false'
+  const isFinal = isReplay || refusals[refusal.code].retry === false
+  if (isFinal) extra['x-should-retry'] = 'false'
   if (retryAfterSeconds !== undefined) extra['retry-after'] = String(retryAfterSeconds)
-  else if (!isReplay && (refusal.status === 429 || refusal.status === 503)) {
+  else if (!isFinal && (refusal.status === 429 || refusal.status === 503)) {
     extra['retry-after'] = '1'
   }
   if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow

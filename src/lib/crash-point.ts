@@ -20,6 +20,8 @@ export const crashPoints = [
   'media-kept',
   'callback-due',
   'callback-sent',
+  'month-closing',
+  'month-closed',
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]
 
@@ -29,16 +31,24 @@ export interface CrashAt {
   time: number
 }
 
-let armed: CrashAt | undefined
+/** Told of every point that is passed; whoever simulates processes lets them die in its own way. */
+export type CrashWatch = (point: CrashPoint) => void
+
+let armed: CrashAt | CrashWatch | undefined
 let passed = 0
 
-export function armCrashPoint(at: CrashAt | undefined): void {
+export function armCrashPoint(at: CrashAt | CrashWatch | undefined): void {
   armed = at
   passed = 0
 }
 
 export function crashPoint(point: CrashPoint): void {
-  if (armed === undefined || armed.point !== point) return
+  if (armed === undefined) return
+  if (typeof armed === 'function') {
+    armed(point)
+    return
+  }
+  if (armed.point !== point) return
   passed++
   // No handler runs and nothing is flushed: as if the machine had stopped.
   if (passed === armed.time) process.kill(process.pid, 'SIGKILL')

@@ -6,6 +6,11 @@ let used = 0
 
 const hex: string[] = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
 
+/** What was drawn in advance is thrown away: what follows depends on the source of chance alone. */
+export function dropDrawn(): void {
+  used = pool.length
+}
+
 /** 80 random bits: nobody guesses the id of another's request or task. */
 export const newId = (prefix: string, nowMs: number = Date.now()): string => make(prefix, nowMs, 10)
 

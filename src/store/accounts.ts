@@ -13,6 +13,8 @@ export interface Account {
   heldNanos: bigint
   source: Source
   createdAtMs: number
+  /** Since when nothing billable is begun for it. */
+  stoppedSinceMs?: number
 }
 
 /** A new account is empty; its first money is an entry. */
@@ -61,6 +63,12 @@ export async function listAccounts(
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
+/** What people call every account, by id. */
+export async function accountNames(db: Kysely<Schema>): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('accounts').select(['id', 'name']).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export type Balance = Pick<Account, 'id' | 'balanceNanos' | 'heldNanos'>
 
 /** Of every account, for the balances kept in memory. */
@@ -84,4 +92,5 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   heldNanos: row.held_nanos,
   source: row.source as Source,
   createdAtMs: row.created_at_ms,
+  ...(row.stopped_since_ms !== null && { stoppedSinceMs: row.stopped_since_ms }),
 })

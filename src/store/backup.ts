@@ -7,6 +7,7 @@
 //   {"end":true,"rows":1234,"sha256":"…"}          of all lines before it
 import { type Kysely, sql } from 'kysely'
 import { freeLeases } from './leases.ts'
+import { makeWeekOf } from './log-partitions.ts'
 import { getMeta, setMeta } from './meta.ts'
 import { StoreRefused } from './refused.ts'
 import type { Schema } from './schema.ts'
@@ -45,6 +46,10 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   audit_log: ['id'],
   requests: ['seq'],
   upstream_ids: ['segment', 'upstream_request_id', 'seq'],
+  log_segments: ['segment'],
+  log_values: ['segment', 'field', 'value'],
+  traffic: ['span_ms', 'slot_ms', 'model', 'channel', 'interface', 'status', 'error_code'],
+  account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
 /** Rows of processes that run: a restored database has none. */
@@ -162,6 +167,10 @@ async function fill(store: Store, lines: AsyncIterable<string>): Promise<number>
   let waiting: Row[] = []
   let rows = 0
   const write = async () => {
+    const [first] = waiting
+    if (into?.table === 'requests' && first !== undefined) {
+      await makeWeekOf(store, String(first['request_id']), Date.now())
+    }
     if (into !== undefined && waiting.length > 0) await insert(store, into.table, waiting)
     waiting = []
   }

@@ -60,7 +60,7 @@ export async function listEntries(
     .orderBy('id', 'desc')
     .limit(limit + 1)
   if (cursor !== undefined) query = query.where('id', '<', numberCursor(cursor))
-  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+  return pageOf(await query.execute(), limit, (row) => row.id, entryOf)
 }
 
 /** Of an account in a stretch of time, without holds and releases, in order of booking. */
@@ -80,7 +80,7 @@ export async function findEntriesBetween(
     .orderBy('id')
     .limit(limit)
     .execute()
-  return rows.map(shape)
+  return rows.map(entryOf)
 }
 
 /** Every entry of one request, task or credit, in order of booking. */
@@ -91,7 +91,7 @@ export async function findEntries(db: Kysely<Schema>, ref: string): Promise<Stor
     .where('ref', '=', ref)
     .orderBy('id')
     .execute()
-  return rows.map(shape)
+  return rows.map(entryOf)
 }
 
 export async function findEntry(
@@ -133,7 +133,7 @@ export async function sumEntries(db: Kysely<Schema>): Promise<EntrySum[]> {
   }))
 }
 
-function shape(row: Selectable<Schema['entries']>): StoredEntry {
+export function entryOf(row: Selectable<Schema['entries']>): StoredEntry {
   const entry: StoredEntry = {
     id: row.id,
     atMs: row.at_ms,

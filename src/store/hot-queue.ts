@@ -2,6 +2,7 @@
 // record becomes a row of text, not how an engine writes them.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import { newShortId } from '../lib/ids.ts'
 
 /** Order of the cells of one request; both engines' statements use it. */
 export const requestColumns = [
@@ -42,6 +43,22 @@ export const entryColumns = [
   'tier',
 ] as const
 
+/** What a row says to be absorbed is written down with it, where it can be added up. */
+export const lossColumns = [
+  'id',
+  'at_ms',
+  'account_id',
+  'ref',
+  'reason',
+  'channel',
+  'model',
+  'upstream_id',
+  'unit',
+  'quantity',
+  'amount_nanos',
+  'is_estimate',
+] as const
+
 const maxRecordsPerBatch = 512
 /**
  * Under load a batch waits for company, this long or until it is this large: waking the writer and
@@ -73,6 +90,7 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
   'token_id',
   'tier',
 ])
+export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
 /**
  * Rows laid end to end as text, each cell followed by the separator: the cheapest thing to make
@@ -82,6 +100,8 @@ export interface Batch {
   size: number
   requests: string
   entries: string
+  /** Empty for nearly all. */
+  losses: string
 }
 
 interface Gathering extends Batch {
@@ -121,6 +141,7 @@ export class HotQueue {
     batch.size++
     batch.requests += requestRow(request)
     if (entry !== undefined) batch.entries += entryRow(entry)
+    if (request.detail.absorbed !== undefined) batch.losses += lossRows(request)
     if (batch.size >= gatherRecords) this.#enough?.()
     return batch.done
   }
@@ -165,7 +186,7 @@ export class HotQueue {
 
 function newBatch(): Gathering {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  return { size: 0, requests: '', entries: '', done: promise, resolve, reject }
+  return { size: 0, requests: '', entries: '', losses: '', done: promise, resolve, reject }
 }
 
 const S = '\x1f'
@@ -193,6 +214,17 @@ function entryRow(entry: Entry): string {
     `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}` +
     `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}`
   )
+}
+
+function lossRows({ requestId, atMs, totalMs, accountId, model, detail }: RequestRecord): string {
+  const endedMs = atMs + totalMs
+  const rows = (detail.absorbed ?? []).map(
+    ({ reason, channel, upstreamId = '', unit = '', quantity = '', nanos, estimated }) =>
+      `${newShortId('loss', endedMs)}${S}${endedMs}${S}${accountId}${S}${requestId}${S}` +
+      `${reason}${S}${cell(channel)}${S}${cell(model)}${S}${cell(upstreamId)}${S}${unit}${S}` +
+      `${quantity}${S}${nanos}${S}${estimated === true ? 1 : 0}${S}`,
+  )
+  return rows.join('')
 }
 
 export function cellsOf(rows: string): string[] {

@@ -164,6 +164,18 @@ export interface Schema {
     etag: string
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
+  /** Finished stretches of the request log, with the least and greatest of what they contain. */
+  log_segments: {
+    segment: number
+    row_count: number
+    from_id: string
+    until_id: string
+    until_ms: number
+  }
+  /** In which rows of a segment a value stands. */
+  log_values: { segment: number; field: string; value: string; hits: string }
+  traffic: TrafficTable
+  account_traffic: AccountTrafficTable
   /** One for each entry that moved a balance, chained by hash and numbered without gaps. */
   receipts: {
     entry_id: number
@@ -181,6 +193,7 @@ export interface Schema {
     /** Public key, base64url. */
     key: string
     signature: string
+    /** The latest time of all entries up to it. */
     at_ms: number
   }
   /** What the receipts add up to; the empty text stands for what an entry does not say. */
@@ -278,6 +291,37 @@ export interface Schema {
     before: string | null
     after: string | null
   }
+}
+
+interface TrafficSumColumns {
+  requests: number
+  total_ms: number
+  /** Those of which the first byte was timed, and their times. */
+  first_bytes: number
+  first_byte_ms: number
+  charge_nanos: bigint
+}
+
+/** Everybody's requests in a span of time; the empty text stands for what a request does not say. */
+export interface TrafficTable extends TrafficSumColumns {
+  span_ms: number
+  slot_ms: number
+  model: string
+  channel: string
+  interface: string
+  status: number
+  error_code: string
+  /** How many took up to 8, 16, 32 … ms. */
+  [took: `took_${number}`]: number
+}
+
+/** An account's requests in a span of time; what they were for is in money_hours. */
+export interface AccountTrafficTable extends TrafficSumColumns {
+  span_ms: number
+  slot_ms: number
+  account_id: string
+  status: number
+  error_code: string
 }
 
 export type Engine = 'sqlite' | 'postgres'

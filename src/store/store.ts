@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import type { Booked } from './receipts.ts'
 import type { Engine, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
@@ -50,6 +51,11 @@ export interface Store {
   record(request: RequestRecord, entry?: Entry): Promise<void>
   /** All its reads see the same moment; for long ones, beside everything else. `end` lets it go. */
   snapshot(): Promise<{ db: Kysely<Schema>; end(): Promise<void> }>
+  /**
+   * The next entries that have no receipt, at most that many; see receipts.ts. Absent where it is
+   * no cheaper than a transaction.
+   */
+  book?(limit: number): Promise<Booked>
   /** False after a failed write until a write succeeds again; tried every second. */
   readonly healthy: boolean
   /** Waits for the records it has; takes no more. */

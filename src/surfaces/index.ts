@@ -10,6 +10,7 @@ import { models } from './models/index.ts'
 import { responses } from './responses/index.ts'
 import { sandboxMedia } from './sandbox/index.ts'
 import type { Surface } from './surface.ts'
+import { usage } from './usage/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { videos } from './videos/index.ts'
 
@@ -26,4 +27,5 @@ export const surfaces: readonly Surface[] = [
   arkvendor,
   files,
   sandboxMedia,
+  usage,
 ]

@@ -2,7 +2,7 @@
 // anew, sent once. Neither plans the next nor writes anything down.
 import type { Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import { guardedPost } from '../../lib/guarded-post.ts'
+import type { Posted, PostOptions } from '../../lib/guarded-post.ts'
 import { signedHeaders } from '../../lib/webhook.ts'
 import type { Callback, CallbackAttempt } from '../../store/callbacks.ts'
 import { findTaskRow } from '../../store/tasks.ts'
@@ -13,9 +13,13 @@ import { callbackRules } from './callback-url.ts'
 
 const timeoutMs = 15_000
 
+/** How a notice leaves the house. */
+export type Post = (url: string, options: PostOptions) => Promise<Posted>
+
 export async function deliver(
   engine: Engine,
   { id, taskId, url }: Callback,
+  post: Post,
   signal: AbortSignal,
 ): Promise<CallbackAttempt> {
   const atMs = engine.clock.nowMs()
@@ -24,7 +28,7 @@ export async function deliver(
   const body = await bodyFor(engine, taskId)
   if (body === undefined) return { atMs, tookMs: tookMs(), error: 'there is nothing to tell' }
   crashPoint('callback-due')
-  const posted = await guardedPost(url, {
+  const posted = await post(url, {
     rules: callbackRules(engine),
     headers: {
       'content-type': 'application/json',

@@ -1,5 +1,6 @@
 // The loop that tells receivers of ended tasks: takes what is due by lease, a bounded number at once,
 // few of one host or account, and sleeps until the next is due. What it sends is not its business.
+import { guardedPost } from '../../lib/guarded-post.ts'
 import {
   type Callback,
   type CallbackAttempt,
@@ -12,7 +13,7 @@ import {
 import { sharedClockMs } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
 import { originOf } from './callback-url.ts'
-import { deliver, isDelivered, isUnwanted } from './deliver.ts'
+import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
 import { waitAfter } from './schedule.ts'
 
 /** Longer than an attempt takes; with the time until the next look, it is taken over in 30 s. */
@@ -33,6 +34,7 @@ export class CallbackSender {
   readonly ownSecret: string
   readonly #owner: string
   readonly #drainMs: number
+  readonly #post: Post
   readonly #sending = new Map<string, Callback>()
   readonly #stop = new AbortController()
   #engine: Engine | undefined
@@ -43,10 +45,15 @@ export class CallbackSender {
   #again = false
   #closed = false
 
-  constructor(owner: string, ownSecret: string, { drainMs = 5_000 } = {}) {
+  constructor(
+    owner: string,
+    ownSecret: string,
+    { drainMs = 5_000, post = guardedPost as Post } = {},
+  ) {
     this.#owner = owner
     this.ownSecret = ownSecret
     this.#drainMs = drainMs
+    this.#post = post
   }
 
   async start(engine: Engine): Promise<void> {
@@ -133,7 +140,7 @@ export class CallbackSender {
     const { store } = engine
     this.#sending.set(id, callback)
     try {
-      const attempt = await deliver(engine, callback, this.#stop.signal)
+      const attempt = await deliver(engine, callback, this.#post, this.#stop.signal)
       // Broken off by ourselves: it says nothing of the receiver.
       if (this.#stop.signal.aborted && !isDelivered(attempt)) return
       await store.tx((tx) =>

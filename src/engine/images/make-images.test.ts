@@ -7,7 +7,10 @@ import { Refusal } from '../../contract/errors.ts'
 import type { Checked, ImageProvider, Started } from '../../contract/provider.ts'
 import type { ImageRequest, OutputMedia } from '../../contract/task.ts'
 import { newId } from '../../lib/ids.ts'
+import { listLosses } from '../../store/losses.ts'
 import { engines } from '../../store/test-engines.ts'
+import { endTask } from '../tasks/end-task.ts'
+import { lookOnce } from '../tasks/late-looks.ts'
 import type { CreateKey } from '../tasks/repeat-create.ts'
 import { anError, newTaskEngine, says, type TaskEngine } from '../tasks/test-task-engine.ts'
 import { testChannelWith } from '../test-channel.ts'
@@ -39,6 +42,7 @@ describe.each([...engines])('pictures on %s', (on) => {
   let it: TaskEngine
   let start: () => Started
   let check: () => Checked
+  let cancel: () => Awaited<ReturnType<NonNullable<ImageProvider['cancel']>>>
   let asked: { starts: number; checks: number; cancels: number }
   let fetchable: (file: OutputMedia) => boolean
   let caller: AbortController
@@ -54,9 +58,10 @@ describe.each([...engines])('pictures on %s', (on) => {
     },
     async cancel() {
       asked.cancels++
-      return { kind: 'cancelled' }
+      return cancel()
     },
   }
+  let fetchNow: FetchPictures
   const fetchPictures: FetchPictures = async (_, __, media) =>
     media.map((file) => (fetchable(file) ? new TextEncoder().encode(file.url) : undefined))
 
@@ -65,7 +70,9 @@ describe.each([...engines])('pictures on %s', (on) => {
     asked = { starts: 0, checks: 0, cancels: 0 }
     start = () => atOnce(2)
     check = () => running
+    cancel = () => ({ kind: 'cancelled' })
     fetchable = () => true
+    fetchNow = fetchPictures
     caller = new AbortController()
     Object.assign(it.engine, {
       providers: new Map([['images', { protocol: 'images', image: provider }]]),
@@ -96,7 +103,7 @@ describe.each([...engines])('pictures on %s', (on) => {
         wantsBytes: how.wantsBytes ?? false,
         ...(how.key !== undefined && { key: how.key }),
       },
-      fetchPictures,
+      (...args) => fetchNow(...args),
     )
   const made = async (...args: Parameters<typeof make>): Promise<MadeImages> => {
     const result = await make(...args)
@@ -110,6 +117,19 @@ describe.each([...engines])('pictures on %s', (on) => {
   }
   const booked = async () => (await it.booked((await it.single()).id)).map(([kind]) => kind)
   const charge = async () => (await it.single()).chargeNanos
+  /** What the operator bears: why, how many pictures, and whether that is a guess. */
+  const lost = async () => {
+    const { items } = await listLosses(it.engine.store.read, { limit: 10 })
+    return items.map(({ reason, quantity, amountNanos, isEstimate }) => {
+      expect(amountNanos).toBe(BigInt(quantity!) * pictureNanos)
+      return [reason, quantity, isEstimate]
+    })
+  }
+  /** When those that were given up are looked for. */
+  const lookLate = async () => {
+    it.clock.ms += 10 * 60_000
+    return lookOnce(it.engine)
+  }
 
   test('that come at once are charged one by one', async () => {
     const { task, pictures } = await made({ count: 4 })
@@ -144,12 +164,14 @@ describe.each([...engines])('pictures on %s', (on) => {
       [1, 'https://example.com/2.png'],
     ])
     expect([task.media.length, task.chargeNanos]).toEqual([2, 2n * pictureNanos])
+    expect(await lost()).toEqual([['not_delivered', 1, false]])
   })
 
   test('none of which can be fetched cost nothing', async () => {
     fetchable = () => false
     expect((await refused({}, { wantsBytes: true })).code).toBe('result_download_failed')
     expect(await booked()).toEqual(['hold', 'release'])
+    expect(await lost()).toEqual([['not_delivered', 2, false]])
   })
 
   test('that are none are an error, with a hint for edits, and free', async () => {
@@ -158,6 +180,7 @@ describe.each([...engines])('pictures on %s', (on) => {
     expect(code).toBe('no_output')
     expect(message).toMatch('not public')
     expect(await booked()).toEqual(['hold', 'release'])
+    expect(await lost()).toEqual([['not_delivered', 2, true]])
   })
 
   const refusals: Record<string, Started> = {
@@ -172,6 +195,7 @@ describe.each([...engines])('pictures on %s', (on) => {
     start = () => refusals[name]!
     expect((await refused()).code).toBe('upstream_error')
     expect(await booked()).toEqual(['hold', 'release'])
+    expect(await lost()).toEqual([])
   })
 
   test('of which nobody knows are never asked for again, and end free', async () => {
@@ -179,6 +203,9 @@ describe.each([...engines])('pictures on %s', (on) => {
     expect((await refused()).code).toBe('upstream_outcome_unknown')
     await it.tick()
     expect([asked.starts, await booked()]).toEqual([1, ['hold', 'release']])
+    // This upstream lists nothing: nobody will ever know.
+    expect(await lost()).toEqual([['unknown_create', 2, true]])
+    expect(await lookLate()).toBe(0)
   })
 
   test('that take too long are called off and cost nothing', async () => {
@@ -189,6 +216,7 @@ describe.each([...engines])('pictures on %s', (on) => {
     }
     expect((await refused()).code).toBe('upstream_timeout')
     expect([asked.cancels, await booked()]).toEqual([1, ['hold', 'release']])
+    expect(await lookLate()).toBe(0)
   })
 
   test('whose caller has left are called off and cost nothing', async () => {
@@ -200,6 +228,44 @@ describe.each([...engines])('pictures on %s', (on) => {
     await refused()
     expect([asked.cancels, await booked()]).toEqual([1, ['hold', 'release']])
     expect(await it.single()).toMatchObject({ state: 'cancelled' })
+    expect(await lookLate()).toBe(0)
+  })
+
+  test.each([
+    ['whose caller has left', 'cancelled', 'caller_left'],
+    ['that took too long', 'failed', 'late_success'],
+  ] as const)(
+    '%s and that could not be called off are the operator’s',
+    async (_, state, reason) => {
+      start = started
+      cancel = () => ({ kind: 'refused', error: anError('too late') })
+      check = () => {
+        if (state === 'cancelled') caller.abort()
+        else it.clock.ms += longestWaitMs
+        return running
+      }
+      await refused({ count: 3 })
+      expect([await booked(), await lost()]).toEqual([['hold', 'release'], []])
+      check = () => says(done(2))
+      expect(await lookLate()).toBe(1)
+      expect(await lost()).toEqual([[reason, 2, false]])
+      expect(await it.single()).toMatchObject({ state, chargeNanos: 0n })
+      expect(await lookLate()).toBe(0)
+    },
+  )
+
+  test('that came after somebody had ended their task are the operator’s', async () => {
+    start = started
+    fetchNow = async (engine, task, media) => {
+      await endTask(engine, task, { state: 'failed', error: anError('ended elsewhere') })
+      return media.map(({ url }) => new TextEncoder().encode(url))
+    }
+    check = () => says(done(2))
+    expect((await refused({}, { wantsBytes: true })).message).toMatch('too late')
+    expect([await booked(), await lost()]).toEqual([
+      ['hold', 'release'],
+      [['not_delivered', 2, false]],
+    ])
   })
 
   test('asked for under a key are waited for although the caller has left, and had again', async () => {
@@ -234,6 +300,8 @@ describe.each([...engines])('pictures on %s', (on) => {
       await it.tick()
       expect(await it.single()).toMatchObject({ state: 'failed', chargeNanos: 0n })
       expect(await booked()).toEqual(['hold', 'release'])
+      expect(await lookLate()).toBe(1)
+      expect(await lost()).toEqual([['not_delivered', 2, false]])
     })
 
     test('are looked after like any task if they have a key, and had by asking again', async () => {

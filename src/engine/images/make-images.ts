@@ -12,6 +12,7 @@ import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../contra
 import { crashPoint } from '../../lib/crash-point.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
 import type { CallContext, Engine } from '../engine.ts'
+import { absorbTask, lossOfTask } from '../losses.ts'
 import { acceptTask, type TaskWish } from '../tasks/accept-task.ts'
 import { endTask, type TaskEnd } from '../tasks/end-task.ts'
 import { insist } from '../tasks/insist.ts'
@@ -86,7 +87,7 @@ async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   record.channel = made.task.channel
   record.priceId = made.task.priceId
   let pictures: readonly Picture[] = []
-  const finish = async (task: Task, report: FinishedReport) => {
+  const finish = async (task: Task, report: FinishedReport & Pick<TaskEnd, 'lateLook'>) => {
     const end = await deliver(making, task as ImageTask, report)
     pictures = end.pictures
     return conclude(engine, task, end.end)
@@ -143,24 +144,31 @@ async function replay(
 async function deliver(
   { engine, wish, fetchPictures }: Making,
   task: ImageTask,
-  report: Extract<TaskReport, { state: 'succeeded' | 'failed' }>,
+  report: Extract<TaskReport, { state: 'succeeded' | 'failed' }> & Pick<TaskEnd, 'lateLook'>,
 ): Promise<{ end: TaskEnd; pictures: readonly Picture[] }> {
   if (report.state === 'failed') return { end: report, pictures: [] }
   const files = report.media.filter(({ kind }) => kind === 'image').slice(0, task.request.count)
   if (files.length === 0) {
-    return { end: { state: 'failed', error: noOutput(task), raw: report.raw }, pictures: [] }
+    const losses = [lossOfTask(engine, task, 'not_delivered')]
+    const end = { state: 'failed' as const, error: noOutput(task), raw: report.raw, losses }
+    return { end, pictures: [] }
   }
   const bytes = wish.wantsBytes ? await fetchPictures(engine, task, files) : []
   const media = wish.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
+  const losses = undelivered(engine, task, files.length - media.length)
   if (media.length === 0) {
-    return { end: { state: 'failed', error: downloadFailed, raw: report.raw }, pictures: [] }
+    const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses }
+    return { end, pictures: [] }
   }
   const had = bytes.filter((each) => each !== undefined)
   return {
-    end: { ...report, media, usage: { ...report.usage, pictures: media.length } },
+    end: { ...report, media, usage: { ...report.usage, pictures: media.length }, losses },
     pictures: media.map(({ url }, part) => pictureOf(part, had[part], url)),
   }
 }
+
+const undelivered = (engine: Engine, task: ImageTask, pictures: number) =>
+  pictures === 0 ? [] : [lossOfTask(engine, task, 'not_delivered', { usage: { pictures } })]
 
 const pictureOf = (part: number, bytes: Uint8Array | undefined, url = ''): Picture => ({
   part,
@@ -173,7 +181,10 @@ async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task 
   const ended = await insist(engine, () => endTask(engine, task, end))
   if (end.state === 'failed') return refusalFor(end.error)
   if (end.state === 'cancelled') return refuse('upstream_timeout', 'nobody waited for the pictures')
-  return ended ?? refuse('upstream_timeout', 'the pictures came too late')
+  if (ended !== undefined) return ended
+  const usage = { pictures: end.media.length }
+  await absorbTask(engine, lossOfTask(engine, task, 'not_delivered', { usage }))
+  return refuse('upstream_timeout', 'the pictures came too late')
 }
 
 const downloadFailed = refuse(

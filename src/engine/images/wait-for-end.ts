@@ -6,6 +6,7 @@ import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
+import type { TaskEnd } from '../tasks/end-task.ts'
 import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
 
 export interface Waiting {
@@ -14,7 +15,9 @@ export interface Waiting {
   signal?: AbortSignal
 }
 
-type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }>
+/** What was not called off may still come to something. */
+type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
+  Pick<TaskEnd, 'lateLook'>
 
 const soonestMs = 500
 const latestMs = 3_000
@@ -30,9 +33,10 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
     if (report.state === 'succeeded' || report.state === 'cancelled') return report
     if (report.state === 'failed') return { ...report, error: told(engine, task, report.error) }
   }
-  await callOff(engine, task)
-  if (waiting.signal?.aborted === true) return { state: 'cancelled' }
-  return { state: 'failed', error: tooLate, raw: undefined }
+  const isOff = await callOff(engine, task)
+  const rest = isOff ? {} : { lateLook: true as const }
+  if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
+  return { state: 'failed', error: tooLate, raw: undefined, ...rest }
 }
 
 const tooLate: UpstreamError = {
@@ -47,11 +51,17 @@ async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undef
   return checked?.kind === 'report' ? checked.report : undefined
 }
 
-/** Whatever comes of it, the task is over here. */
-async function callOff(engine: Engine, task: ImageTask): Promise<void> {
-  await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
-    looker.cancel?.(upstreamId, upstream, stop),
-  ).catch((error: unknown) => engine.log.info('not called off', { task_id: task.id, error }))
+/** Whatever comes of it, the task is over here. True: upstream, too. */
+async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
+  try {
+    const answer = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
+      looker.cancel?.(upstreamId, upstream, stop),
+    )
+    return answer?.kind === 'cancelled'
+  } catch (error) {
+    engine.log.info('not called off', { task_id: task.id, error })
+    return false
+  }
 }
 
 type Looker = NonNullable<ReturnType<typeof lookerFor>>

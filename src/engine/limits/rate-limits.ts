@@ -42,6 +42,8 @@ export interface RateLimitsOptions {
   log: Log
   /** Different for every gateway that shares a Redis. */
   instanceId: string
+  /** Processes of this gateway: without Redis each keeps to its share. */
+  sharers?: number
   times?: Partial<SharedTimes>
 }
 
@@ -68,13 +70,16 @@ class Limits implements RateLimits {
   readonly #nowMs: () => number
   readonly #counts = new TokenCounts()
   readonly #shared: SharedCounts | undefined
+  readonly #sharers: number
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor({ redisUrl, times: given, ...rest }: RateLimitsOptions) {
+  constructor({ redisUrl, sharers = 1, times: given, ...rest }: RateLimitsOptions) {
     const times = { ...usualTimes, ...given }
     this.#nowMs = rest.nowMs
+    this.#sharers = sharers
     if (redisUrl !== undefined) {
       this.#shared = new SharedCounts({ ...rest, redisUrl, times }, this.#counts)
+      this.#shared.gateways = sharers
     }
     this.#timer = setInterval(() => this.#beat(), times.beatMs)
     this.#timer.unref()
@@ -97,7 +102,7 @@ class Limits implements RateLimits {
   }
 
   #enterHere(token: LimitedToken, cost: number): RatePass | Refusal {
-    const gateways = this.#shared?.gateways ?? 1
+    const gateways = this.#shared?.gateways ?? this.#sharers
     const count = this.#count(token)
     const refusal = judge(count, token.limits, gateways, cost)
     if (refusal !== undefined) return refusal
@@ -123,6 +128,14 @@ class Limits implements RateLimits {
       return refusal
     }
     count.turn(this.#now())
+    // A Redis that forgot meanwhile has let in more than this gateway by itself may.
+    const refusal = judge(count, token.limits, 1, cost)
+    if (refusal !== undefined) {
+      const { minute } = standing
+      const concurrency = token.limits.concurrency !== undefined
+      shared.leave(token.id, count, { minute, by: -cost, concurrency })
+      return refusal
+    }
     count.admit(cost)
     const view = viewOf(standing, token.limits, 1)
     return new Pass(shared, token, count, cost, view, standing.minute)

@@ -8,7 +8,7 @@ import { newId } from '../../lib/ids.ts'
 import { withoutInlineData } from '../../lib/inline-data.ts'
 import { gatewayOf } from '../../store/index.ts'
 import { insertTask } from '../../store/tasks.ts'
-import { modelNotFound } from '../admit.ts'
+import { accountStopped, modelNotFound } from '../admit.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { dropProbes } from '../learn.ts'
 import { type PickedRoute, pickRoute } from '../pick-route.ts'
@@ -57,7 +57,7 @@ export async function acceptTask(
   }
   const busy = notNow(engine, ctx.token.accountId)
   if (busy !== undefined) return busy
-  const price = engine.prices.current(model.pricedAs ?? model.name)
+  const price = engine.prices.current(model.pricedAs ?? model.name, ctx.token.accountId)
   const holdNanos = price && holdFor(price.terms, model.name, wish)
   if (price === undefined || holdNanos === undefined) return modelNotFound(wish.model)
   const picked = pickRoute(engine, routes)
@@ -107,6 +107,7 @@ function notNow(engine: Engine, accountId: string): Refusal | undefined {
   if (engine.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
+  if (engine.ledger.stopped.has(accountId)) return accountStopped
   if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
   const message = 'the gateway cannot record charges at the moment'
   return refuse('overloaded', message, { retryAfterSeconds: 2 })

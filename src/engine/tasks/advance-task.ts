@@ -1,16 +1,17 @@
 // One look at one task: what the upstream says becomes the task's next state, or its end. What is
 // not understood is still running, and nothing runs for ever.
 import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
-import type { OutputMedia, Task } from '../../contract/task.ts'
+import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import type { LeasedTask } from '../../store/tasks.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
+import { lossOfTask } from '../losses.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
-import { findLost } from './find-lost.ts'
+import { canAsk, findLost } from './find-lost.ts'
 import { patienceOf } from './patience.ts'
 import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 
@@ -24,13 +25,13 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   const nowMs = engine.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
   // Whoever waited for it is gone, and nobody else could see what came of it.
-  if (task.unseen === true) return end(engine, task, nobodyWaits)
+  if (task.unseen === true) return giveUp(engine, task, nobodyWaits)
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // Also what is too old is asked for once more: it may have ended while nobody looked.
   const isOld = ageMs > patienceOf(engine).lifetimeMs
   const home = homeOf(engine, task)
   if (home === undefined) {
-    if (isOld) return end(engine, task, tooOld)
+    if (isOld) return giveUp(engine, task, tooOld)
     return later(engine, { ...task }, fence, afterFailureMs(5, engine.random))
   }
   const { route, key } = home
@@ -43,7 +44,7 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   crashPoint('task-looked')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
-    return end(engine, asked, tooOld)
+    return giveUp(engine, asked, tooOld)
   }
   if (checked.kind !== 'report') {
     return later(engine, asked, fence, afterFailureMs(task.checks, engine.random))
@@ -69,7 +70,7 @@ async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: n
     doubts: task.doubts + (search === 'none' ? 1 : 0),
   }
   const mostMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
-  if (ageMs > mostMs) return end(engine, lost, neverHeardOf)
+  if (ageMs > mostMs) return giveUp(engine, lost, neverHeardOf)
   const leftMs = Math.max(1_000, mostMs - ageMs)
   const againMs = afterFailureMs(task.checks, engine.random)
   const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
@@ -81,7 +82,9 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (!hasFile(task, report.media, nowMs)) return doubtResult(engine, task, fence)
+      if (!hasFile(task, report.media, nowMs)) {
+        return doubtResult(engine, task, fence, report.usage)
+      }
       learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
       await endTask(engine, task, report)
       return
@@ -127,10 +130,14 @@ const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): bool
   media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
 
 /** It is said to be done, and there is nothing to be had. */
-async function doubtResult(engine: Engine, task: Task, fence: number) {
+async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
   const { missingSinceMs: _, ...known } = task
   const doubts = task.doubts + 1
-  if (doubts >= mostEmpty) return end(engine, task, noOutput)
+  if (doubts >= mostEmpty) {
+    const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
+    await endTask(engine, task, { state: 'failed', error: noOutput, losses })
+    return
+  }
   return later(engine, { ...known, doubts }, fence, afterFailureMs(doubts, engine.random))
 }
 
@@ -140,7 +147,7 @@ async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const { missingSinceMs = nowMs } = task
   const doubts = task.doubts + 1
   const isLost = nowMs - missingSinceMs >= patienceOf(engine).lostAfterMs
-  if (doubts >= fewestMissing && isLost) return end(engine, task, lostUpstream)
+  if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream)
   const missing: Task = { ...task, doubts, missingSinceMs }
   return later(engine, missing, fence, afterFailureMs(doubts, engine.random))
 }
@@ -174,8 +181,12 @@ async function later(
   engine.poller.wake(next.nextCheckAtMs)
 }
 
-async function end(engine: Engine, task: Task, error: UpstreamError): Promise<void> {
-  await endTask(engine, task, { state: 'failed', error })
+/** It is over here, whatever becomes of it upstream; that is looked for, where one can ask. */
+async function giveUp(engine: Engine, task: Task, error: UpstreamError): Promise<void> {
+  const rest = canAsk(engine, task)
+    ? { lateLook: true as const }
+    : { losses: [lossOfTask(engine, task, 'unknown_create')] }
+  await endTask(engine, task, { state: 'failed', error, ...rest })
 }
 
 function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {

@@ -1,6 +1,7 @@
 // The one door through which a task ends: state and money in one transaction, once. Whoever comes
 // second finds the hold already ended and changes nothing.
 import type { TaskSettlement } from '../../billing/ledger.ts'
+import type { Loss } from '../../contract/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
@@ -11,15 +12,25 @@ import { parseJson } from '../../lib/json.ts'
 import { trimmed } from '../../lib/trim-json.ts'
 import { insertCallback } from '../../store/callbacks.ts'
 import type { Tx } from '../../store/index.ts'
+import { insertLateLook } from '../../store/late-looks.ts'
+import { recordLoss } from '../../store/losses.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { waitBeforeLook } from './patience.ts'
 import { settlementFor } from './task-charge.ts'
 
 /** As deep as providers read. */
 const deepestReport = 64
 const dayMs = 24 * 3_600_000
 
-export type TaskEnd =
+export type TaskEnd = Outcome & {
+  /** What was done for it upstream that its caller does not pay for. */
+  losses?: readonly Loss[]
+  /** It may still come to something upstream: that is looked for, and changes nothing here. */
+  lateLook?: true
+}
+
+type Outcome =
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
   | {
       state: 'failed'
@@ -50,6 +61,8 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
+      for (const loss of end.losses ?? []) await recordLoss(tx, loss)
+      if (end.lateLook) await insertLateLook(tx, task.id, nowMs + waitBeforeLook(engine, 0))
       crashPoint('task-ending')
     },
   )
@@ -57,6 +70,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   crashPoint('task-ended')
   if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
   if (ended?.state === 'succeeded') engine.media?.keep(ended)
+  if (end.lateLook) engine.lateLooks?.wake(nowMs + waitBeforeLook(engine, 0))
   return ended
 }
 
@@ -74,6 +88,8 @@ const isKnown = (end: TaskEnd): boolean =>
   (end.state === 'failed' && end.isAnswer === true)
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
+  ensure(task.finishedAtMs === undefined, `task ${task.id} ends once`)
+  ensure(chargeNanos <= task.holdNanos, `task ${task.id} costs no more than was set aside`)
   const ended: Task = {
     ...task,
     state: end.state,
@@ -124,7 +140,7 @@ function settlementOf(
 }
 
 /** Nonsense counts as not reported: it must not keep the task from ending. */
-function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
+export function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
   const isCount = (count: number | undefined) => count !== undefined && count >= 0
   return {
     ...(isCount(outputSeconds) && { outputSeconds }),

@@ -4,10 +4,12 @@ import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts
 import type { Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import { isUniqueConflict } from '../../store/index.ts'
+import { isUniqueConflict, type Tx } from '../../store/index.ts'
+import { recordLoss } from '../../store/losses.ts'
 import { claimedIds, hasTwin } from '../../store/lost-creates.ts'
 import { updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { lossOfTask } from '../losses.ts'
 import { homeOf, taskUpstream } from './task-upstream.ts'
 
 /** By how much an upstream's clock may differ from ours. */
@@ -15,11 +17,35 @@ const skewMs = 2 * 60_000
 const waiting = ['accepted', 'unknown'] as const
 /** More ids than this are asked for in several questions. */
 const idsAtOnce = 500
+/** Of the tasks that an upstream made besides, so many are written down. */
+const mostOthers = 100
 
 /** `none`: the upstream has it not, or not so that it is certain. `unheard`: it could not be asked. */
 export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
 
 export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
+  const found = await searchLost(engine, task)
+  if (typeof found === 'string') return found
+  const [upstreamId, ...others] = found.upstreamIds
+  if (upstreamId === undefined) return 'none'
+  return adopt(engine, task, fence, { upstreamId, others, upstreamModel: found.upstreamModel })
+}
+
+/** Whether its upstream could tell what became of it. */
+export const canAsk = (engine: Engine, task: Task): boolean =>
+  task.upstreamId !== undefined || finderFor(engine, task) !== undefined
+
+export interface FoundTasks {
+  /** The first is the one that was asked for; the others came of the same create. */
+  upstreamIds: readonly string[]
+  upstreamModel: string | undefined
+}
+
+/** What its upstream made of a create that was cut off, as far as it is certain. */
+export async function searchLost(
+  engine: Engine,
+  task: Task,
+): Promise<FoundTasks | 'unheard' | 'impossible'> {
   const search = finderFor(engine, task)
   if (search === undefined) return 'impossible'
   const home = homeOf(engine, task)
@@ -36,9 +62,7 @@ export async function findLost(engine: Engine, task: Task, fence: number): Promi
   const found = await search(lost, upstream, stop).finally(() => deadline.end())
   crashPoint('task-looked')
   if (found.kind === 'failed') return 'unheard'
-  const upstreamId = await theOne(engine, task, found)
-  if (upstreamId === undefined) return 'none'
-  return adopt(engine, task, fence, upstreamId, found.upstreamModel)
+  return { upstreamIds: await theOnes(engine, task, found), upstreamModel: found.upstreamModel }
 }
 
 type Where = Omit<LostCreate<never>, 'request'>
@@ -68,31 +92,31 @@ async function unclaimed(
   return free
 }
 
-/** Undefined unless it is certain. */
-async function theOne(
+/** None unless it is certain. */
+async function theOnes(
   engine: Engine,
   task: Task,
   { upstreamIds, by }: Extract<Found, { kind: 'found' }>,
-): Promise<string | undefined> {
-  const [first, ...others] = upstreamIds
-  if (first === undefined) return undefined
-  if (by === 'marker') {
-    // All of them came of this one create; the account pays for one of them.
-    noteAbsorbed(engine, task, others)
-    return first
-  }
-  if (others.length > 0) return undefined
+): Promise<readonly string[]> {
+  // All of them came of this one create; the account pays for one of them.
+  if (by === 'marker') return upstreamIds
+  if (upstreamIds.length !== 1) return []
   const { id, channelId, model, request } = task
   const twin = await hasTwin(engine.store.read, { id, channelId, model, prompt: request.prompt })
-  return twin ? undefined : first
+  return twin ? [] : upstreamIds
+}
+
+interface Adopted {
+  upstreamId: string
+  others: readonly string[]
+  upstreamModel: string | undefined
 }
 
 async function adopt(
   engine: Engine,
   task: Task,
   fence: number,
-  upstreamId: string,
-  upstreamModel = task.upstreamModel,
+  { upstreamId, others, upstreamModel = task.upstreamModel }: Adopted,
 ): Promise<Search> {
   const nowMs = engine.clock.nowMs()
   const { error: _, ...rest } = task
@@ -107,7 +131,11 @@ async function adopt(
     nextCheckAtMs: nowMs,
   }
   try {
-    const moved = await engine.store.tx((tx) => updateTask(tx, found, waiting, fence))
+    const moved = await engine.store.tx(async (tx) => {
+      const isMine = await updateTask(tx, found, waiting, fence)
+      if (isMine) await absorbOthers(engine, tx, task, others)
+      return isMine
+    })
     if (moved) engine.log.info('a create that was cut off was found', { task_id: task.id })
   } catch (error) {
     // Somebody else was faster: then it is theirs.
@@ -119,12 +147,16 @@ async function adopt(
 }
 
 /** Work that an upstream did besides what was asked for: the operator bears it. */
-export function noteAbsorbed(
-  { log }: Pick<Engine, 'log'>,
-  { id, channel }: Pick<Task, 'id' | 'channel'>,
+export async function absorbOthers(
+  engine: Engine,
+  tx: Tx,
+  task: Task,
   upstreamIds: readonly string[] = [],
-): void {
+): Promise<void> {
   if (upstreamIds.length === 0) return
-  const fields = { task_id: id, channel, upstream_ids: upstreamIds.join(' ') }
-  log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
+  const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
+  engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
+  for (const upstreamId of upstreamIds.slice(0, mostOthers)) {
+    await recordLoss(tx, lossOfTask(engine, task, 'second_task', { upstreamId }))
+  }
 }

@@ -1,6 +1,5 @@
 // A write about what has happened already, such as an upstream's yes: it is tried again while the
 // store is in trouble, because nobody will say it a second time.
-import { setTimeout as pause } from 'node:timers/promises'
 import { isUniqueConflict } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 
@@ -23,6 +22,6 @@ export async function insist<T>(
       const isOver = store.healthy ? tries >= mostTries : performance.now() >= untilMs
       if (isOver || isUniqueConflict(error)) throw error
     }
-    await pause(pauseMs)
+    await Bun.sleep(pauseMs)
   }
 }

@@ -12,6 +12,17 @@ export interface Patience {
   lostAfterMs: number
 }
 
+/** When a task that was given up is looked for, counted from its end: 10 min, 1 h, 6 h, 1 d, 3 d. */
+const lookFactors = [1, 6, 36, 144, 432]
+
+/** What lies before the next late look; undefined after the last. */
+export function waitAfterLook(engine: Pick<Engine, 'declared'>, looks: number): number | undefined {
+  return looks < lookFactors.length ? waitBeforeLook(engine, looks) : undefined
+}
+
+export const waitBeforeLook = (engine: Pick<Engine, 'declared'>, look: number): number =>
+  patienceOf(engine).lostAfterMs * (lookFactors[look]! - (lookFactors[look - 1] ?? 0))
+
 const defaults = { lifetime: '24h', unknown_for: '15m', lost_after: '10m' }
 
 export const patienceOf = ({ declared }: Pick<Engine, 'declared'>): Patience =>

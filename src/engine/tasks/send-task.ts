@@ -15,7 +15,7 @@ import type { PickedRoute } from '../pick-route.ts'
 import type { Accepted, TaskWish } from './accept-task.ts'
 import { firstCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
-import { noteAbsorbed } from './find-lost.ts'
+import { absorbOthers } from './find-lost.ts'
 import { insist } from './insist.ts'
 import { lostTrack } from './repeat-create.ts'
 import { taskUpstream } from './task-upstream.ts'
@@ -42,7 +42,9 @@ export async function sendTask(
   wish: TaskWish,
   options: SendOptions,
 ): Promise<Sent> {
-  const started = await start(engine, accepted.task, wish, accepted.picked)
+  const { task } = accepted
+  ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
+  const started = await start(engine, task, wish, accepted.picked)
   crashPoint('task-answered')
   const result = await conclude(engine, accepted, started, options)
   const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
@@ -103,7 +105,6 @@ async function queue(
   { upstreamId, upstreamModel, otherIds }: Extract<Started, { kind: 'started' }>,
   { isWaitedFor }: SendOptions,
 ): Promise<Task | Refusal> {
-  noteAbsorbed(engine, task, otherIds)
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
   const queued: Task = {
@@ -116,7 +117,12 @@ async function queue(
   }
   // An answer that took very long may find itself given up as unknown: now it is known.
   const still = ['accepted', 'unknown'] as const
-  const write = () => engine.store.tx((tx) => updateTask(tx, queued, still))
+  const write = () =>
+    engine.store.tx(async (tx) => {
+      const moved = await updateTask(tx, queued, still)
+      await absorbOthers(engine, tx, task, otherIds)
+      return moved
+    })
   const moved = await insist(engine, write).catch((error: unknown) => {
     if (!isUniqueConflict(error)) throw error
     return undefined

@@ -53,6 +53,8 @@ describe('by seconds', () => {
     [3, 3, undefined],
     [9, 5, undefined],
     [undefined, 5, true],
+    [3.0004, 3, undefined],
+    [2.9996, 3, undefined],
   ] as const)('%p reported: %p are charged, estimated %p', (outputSeconds, quantity, estimated) => {
     const usage = outputSeconds === undefined ? {} : { outputSeconds }
     const settled = settlementFor(seconds, taskOf(plain), usage)
@@ -84,5 +86,25 @@ describe('by pictures', () => {
     const settled = settlementFor(each, task, { pictures })
     expect(settled).toMatchObject({ unit: 'image', quantity })
     expect(settled.chargeNanos).toBe(BigInt(quantity) * 200_000_000n)
+  })
+
+  test('of a size cost what the price has for it, when held and when charged', () => {
+    const sized: PriceTerms = {
+      unit: 'image',
+      perSizeNanos: { '1k': 200_000_000n, '2k': 400_000_000n },
+      defaultSize: '1k',
+    }
+    const of = (request: object) => ({ ...task, request: { ...task.request, ...request } })
+    for (const [request, tier, each] of [
+      [{}, '1k', 200_000_000n],
+      [{ size: { width: 2048, height: 1024 } }, '2k', 400_000_000n],
+      [{ native: { path: 'omni-image', body: { resolution: '4k' } } }, '2k', 400_000_000n],
+    ] as const) {
+      const asked = of(request)
+      expect(holdFor(sized, 'imga-plus', asked)).toBe(4n * each)
+      const settled = settlementFor(sized, asked, { pictures: 3 })
+      expect(settled).toMatchObject({ tier, quantity: 3, chargeNanos: 3n * each })
+    }
+    expect(settlementFor(each, task, { pictures: 1 }).tier).toBeUndefined()
   })
 })

@@ -2,8 +2,16 @@
 // price says, and by the upstream's count; pictures by how many were delivered. Within the hold.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/ledger.ts'
+import { imageTier } from '../../contract/image-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
-import type { ImageTask, Task, TaskUsage, VideoRequest, VideoTask } from '../../contract/task.ts'
+import type {
+  ImageRequest,
+  ImageTask,
+  Task,
+  TaskUsage,
+  VideoRequest,
+  VideoTask,
+} from '../../contract/task.ts'
 import { estimateTokens, picturesIn } from '../../contract/video-size.ts'
 import { ensure } from '../../lib/ensure.ts'
 
@@ -16,7 +24,9 @@ export function holdFor(
   model: string,
   asked: Pick<VideoTask, 'kind' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
 ): bigint | undefined {
-  if (asked.kind === 'image') return chargeImages(terms, asked.request.count)
+  if (asked.kind === 'image') {
+    return chargeImages(terms, asked.request.count, tierOf(terms, asked.request))
+  }
   const { request } = asked
   return terms.unit === 'video_token'
     ? chargeVideoTokens(terms, heldTokens(tokensExpected(model, request)))
@@ -30,11 +40,17 @@ export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): 
 
 function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage) {
   const quantity = Math.min(pictures, task.request.count)
-  const chargeNanos = chargeImages(terms, quantity)
+  const tier = tierOf(terms, task.request)
+  const chargeNanos = chargeImages(terms, quantity, tier)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
   const { id: taskId, tokenId, model, priceId } = task
-  return { taskId, tokenId, chargeNanos, model, unit: 'image', quantity, priceId }
+  const size = tier !== undefined && { tier }
+  return { taskId, tokenId, chargeNanos, model, unit: 'image', ...size, quantity, priceId }
 }
+
+/** A size follows from the request and the price, and neither ever changes. */
+const tierOf = (terms: PriceTerms, request: ImageRequest) =>
+  terms.unit === 'image' ? imageTier(terms, request) : undefined
 
 function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSettlement {
   const byTokens = terms.unit === 'video_token'
@@ -58,7 +74,9 @@ function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSett
 
 function secondsUsed({ request: { seconds } }: VideoTask, { outputSeconds }: TaskUsage) {
   const estimated = outputSeconds === undefined
-  return { quantity: Math.min(outputSeconds ?? seconds, seconds), estimated }
+  const used = Math.min(outputSeconds ?? seconds, seconds)
+  // To the thousandth, as it is charged: then quantities add up to what their charges come to.
+  return { quantity: Math.round(used * 1000) / 1000, estimated }
 }
 
 function tokensUsed({ model, request }: VideoTask, { videoTokens }: TaskUsage) {

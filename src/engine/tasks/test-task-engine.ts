@@ -18,6 +18,7 @@ import { newId } from '../../lib/ids.ts'
 import { findAccount } from '../../store/accounts.ts'
 import { findEntries } from '../../store/entries.ts'
 import { leaseDueTasks, nextDueMs } from '../../store/leases.ts'
+import { insertPrice } from '../../store/prices.ts'
 import type { Engine as StoreEngine } from '../../store/schema.ts'
 import { findTaskRow, type LeasedTask, listTaskRows } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
@@ -155,6 +156,7 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     catalog: catalogOf(),
     prices: createPriceBook([price], new Set(), () => clock.ms),
   }
+  await engine.store.tx((tx) => insertPrice(tx, price, 0))
   const open = async (name: string, nanos: bigint) =>
     tokenOf(await openAccount(engine, { name, source: 'file', balanceNanos: nanos }), name)
   const token = await open('acme', balanceNanos)

@@ -1,5 +1,6 @@
 // A create in this upstream's words. Those a caller used themselves go up as they are, but for what
 // is the gateway's own: the model, the task's name and who is told of its end.
+import { longestSide } from '../../contract/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
@@ -14,8 +15,6 @@ const omniName = /(?:^|-)(?:omni|image-o1)(?:-|$)/
 /** It takes a picture only along with what to take from it. */
 const wantsReference = /-v1-5(?:-|$)/
 const shapes = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
-/** Longer than the long side of what is called 1k in any shape. */
-const largeSide = 1_800
 
 export const pathFor = ({ model, plainModel }: TaskUpstream): Path =>
   omniName.test(model) || omniName.test(plainModel) ? 'omni-image' : 'generations'
@@ -69,7 +68,7 @@ function plain(
     n: count,
     ...(size !== undefined && { aspect_ratio: nearest(size) }),
     ...(size !== undefined &&
-      Math.max(size.width, size.height) > largeSide && { resolution: '2k' }),
+      Math.max(size.width, size.height) > longestSide['1k'] && { resolution: '2k' }),
   }
   if (path === 'omni-image') {
     const image_list = pictures.map((image) => ({ image }))

@@ -76,9 +76,10 @@ export function notAnswered(error: unknown): UpstreamError {
   }
   const why = kind === 'tls' ? 'its certificate cannot be trusted' : 'no connection'
   const message = `the upstream could not be reached: ${why}`
-  return kind === 'broken'
-    ? failure('upstream_unreachable', 'the upstream closed the connection', undefined, error)
-    : failure('upstream_unreachable', message, undefined, error)
+  // Cancelled is what ran out of time, or of a caller, while the answer was awaited.
+  const begun = kind === 'broken' || kind === 'cancelled'
+  const told = kind === 'broken' ? 'the upstream closed the connection' : message
+  return { ...failure('upstream_unreachable', told, undefined, error), ...(begun && { begun }) }
 }
 
 export function failure(

@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../lib/json.ts'
 import { namesOnce, withField, withModel } from '../../lib/json-splice.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
 import type { Json, TextStyle } from './style.ts'
-import { deepestAnswer, readEvents, TextStreamWatcher } from './watch-stream.ts'
+import { deepestAnswer, isPage, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
@@ -33,7 +33,7 @@ export async function sendText(
     try {
       text = await answer.text(maxAnswerBytes, upstream.progress)
     } catch (cause) {
-      return failed('upstream_error', 'the upstream broke off its answer', requestId, cause)
+      return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
     }
     return understand(style, call, upstream, answer, text, streamed)
   }
@@ -83,7 +83,7 @@ export async function refusedAnswer(
   }
   answer.cancel()
   const message = 'the upstream compressed its answer although it was asked not to'
-  return failed('upstream_invalid_response', message, upstreamRequestId(answer))
+  return lost(failed('upstream_invalid_response', message, upstreamRequestId(answer)))
 }
 
 /** The whole answer; turned into what was asked for when the upstream mixed up the two. */
@@ -97,13 +97,13 @@ function understand(
 ): TextReply {
   const requestId = upstreamRequestId(response)
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
-  if (text === undefined || !isObject(answer)) return noAnswer(style, requestId)
+  if (text === undefined || !isObject(answer)) return noAnswer(style, requestId, text)
   if (answer['error'] != null) {
     const told = streamed ? JSON.stringify(answer) : text
     return { kind: 'failed', error: readError(response, told) }
   }
   const read = style.readAnswer(answer, call)
-  if (read === undefined) return noAnswer(style, requestId)
+  if (read === undefined) return noAnswer(style, requestId, text)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
   const body = read.body ?? (streamed ? JSON.stringify(answer) : text)
@@ -157,12 +157,17 @@ function asStream(
   return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
 }
 
-const noAnswer = (style: TextStyle, requestId: string | undefined): TextReply =>
-  failed(
-    'upstream_invalid_response',
-    `the upstream answered with something that is not ${style.noun}`,
-    requestId,
-  )
+function noAnswer(style: TextStyle, requestId: string | undefined, text = ''): TextReply {
+  const message = `the upstream answered with something that is not ${style.noun}`
+  const reply = failed('upstream_invalid_response', message, requestId)
+  // A page comes from whatever stands before the upstream.
+  return isPage(text) ? reply : lost(reply, countTokens(text))
+}
+
+/** The upstream had begun: what it did has to be paid for, though not by the caller. */
+function lost<T extends Extract<TextReply, { kind: 'failed' }>>(reply: T, outputTokens = 0): T {
+  return { ...reply, error: { ...reply.error, begun: true, outputTokens } }
+}
 
 const withId = <T extends object>(error: T, requestId: string | undefined): T =>
   requestId === undefined ? error : { ...error, upstreamRequestId: requestId }

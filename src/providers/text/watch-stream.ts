@@ -202,9 +202,16 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#sampledBytes += whole.copy(this.#sample, this.#sampledBytes, from, to)
   }
 
-  #fail(message: string, code: UpstreamError['code'] = 'upstream_invalid_response'): void {
+  #fail(message: string, code?: UpstreamError['code']): void {
+    this.outcome = this.#failure(message, code)
+  }
+
+  #failure(
+    message: string,
+    code: UpstreamError['code'] = 'upstream_invalid_response',
+  ): UpstreamError {
     const id = this.#state.upstreamRequestId
-    this.outcome = { code, message, ...(id !== undefined && { upstreamRequestId: id }) }
+    return { code, message, begun: true, ...(id !== undefined && { upstreamRequestId: id }) }
   }
 
   /** One whole event, its closing blank line included, to what the caller gets of it. */
@@ -219,8 +226,9 @@ export class TextStreamWatcher implements StreamWatcher {
 
   /** Comments and fields without data pass; a web page is neither. */
   #passBare(event: string): string {
-    if (!/^\s*</.test(event)) return event
-    this.#fail('the upstream sent a page instead of a stream')
+    if (!isPage(event)) return event
+    const { begun: _, ...error } = this.#failure('the upstream sent a page instead of a stream')
+    this.outcome = error
     return ''
   }
 
@@ -275,6 +283,9 @@ export class TextStreamWatcher implements StreamWatcher {
     return restored === joined ? event : restored
   }
 }
+
+/** What something between here and the upstream says, not the upstream. */
+export const isPage = (text: string): boolean => /^\s*</.test(text)
 
 /** The same event with its data on one line. JSON has line ends only between its parts. */
 function oneLine(event: string, data: string): string {

@@ -7,6 +7,7 @@ import { spell } from './spell.ts'
 const tables = `
 ALTER TABLE entries ADD COLUMN token_id {text};
 ALTER TABLE entries ADD COLUMN tier {text};
+CREATE INDEX entries_by_hand ON entries (account_id, at_ms) WHERE kind IN ('credit', 'adjust');
 
 ALTER TABLE accounts ADD COLUMN stopped_since_ms {int};
 
@@ -79,7 +80,7 @@ CREATE TABLE losses (
   quantity {real},
   amount_nanos {int} NOT NULL CHECK (amount_nanos >= 0),
   is_estimate {int} NOT NULL CHECK (is_estimate IN (0, 1)),
-  UNIQUE (ref, reason, upstream_id)
+  UNIQUE (ref, reason, channel, upstream_id)
 ){strict};
 CREATE INDEX losses_by_time ON losses (at_ms, id);
 
@@ -115,6 +116,8 @@ CREATE TABLE statement_lines (
   PRIMARY KEY (statement_id, number)
 ){byKey};
 CREATE INDEX statement_lines_by_outcome ON statement_lines (statement_id, outcome, number);
+CREATE INDEX statement_lines_by_upstream ON statement_lines (upstream_id)
+  WHERE upstream_id IS NOT NULL;
 
 CREATE TABLE alerts (
   id {text} NOT NULL PRIMARY KEY,

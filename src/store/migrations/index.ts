@@ -9,6 +9,7 @@ import { taskTables } from './0002-tasks.ts'
 import { manyGateways } from './0003-many-gateways.ts'
 import { callbackTables } from './0004-callbacks.ts'
 import { proofTables } from './0005-proof.ts'
+import { logTables } from './0006-log.ts'
 
 export interface Migration {
   version: number
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   manyGateways,
   callbackTables,
   proofTables,
+  logTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -3,13 +3,17 @@
 import type { Database, Statement } from 'bun:sqlite'
 import {
   entryColumns,
+  lossColumns,
   nullableInEntries,
+  nullableInLosses,
   nullableInRequests,
   requestColumns,
 } from '../hot-queue.ts'
 
 const requestWidth = requestColumns.length
 const entryWidth = entryColumns.length
+const lossWidth = lossColumns.length
+const lossKey = 'ref, reason, channel, upstream_id'
 const entryAccount = entryColumns.indexOf('account_id')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
@@ -20,6 +24,7 @@ export class BatchWriter {
   readonly #commit: Statement
   readonly #request: Statement
   readonly #entry: Statement
+  readonly #loss: Statement
   readonly #balance: Statement
   readonly #held: Statement
   readonly #balanceChanges = new Map<string, bigint>()
@@ -44,11 +49,12 @@ export class BatchWriter {
     this.#commit = db.prepare('COMMIT')
     this.#request = insert('requests', requestColumns, 'request_id', nullableInRequests)
     this.#entry = insert('entries', entryColumns, 'ref, kind', nullableInEntries)
+    this.#loss = insert('losses', lossColumns, lossKey, nullableInLosses)
     this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
   }
 
-  write(requests: string[], entries: string[]): void {
+  write(requests: string[], entries: string[], losses: string[]): void {
     this.#balanceChanges.clear()
     this.#heldChanges.clear()
     this.#begin.run()
@@ -57,6 +63,9 @@ export class BatchWriter {
         this.#request.run(...requests.slice(at, at + requestWidth))
       }
       for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at)
+      for (let at = 0; at < losses.length; at += lossWidth) {
+        this.#loss.run(...losses.slice(at, at + lossWidth))
+      }
       for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
       for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
       this.#commit.run()
@@ -81,7 +90,8 @@ export class BatchWriter {
   }
 
   close(): void {
-    const all = [this.#begin, this.#commit, this.#request, this.#entry, this.#balance, this.#held]
+    const rows = [this.#request, this.#entry, this.#loss]
+    const all = [this.#begin, this.#commit, ...rows, this.#balance, this.#held]
     for (const statement of all) statement.finalize()
   }
 }

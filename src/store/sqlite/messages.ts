@@ -4,7 +4,8 @@ export type Question =
   | { kind: 'open'; role: 'writer' | 'reader'; file: string; lockFile: string }
   | { kind: 'query'; sql: string; parameters: readonly unknown[] }
   | { kind: 'rollback' }
-  | { kind: 'batch'; requests: string; entries: string }
+  | { kind: 'batch'; requests: string; entries: string; losses: string }
+  | { kind: 'book'; limit: number }
   | { kind: 'close' }
 
 export interface Asked {

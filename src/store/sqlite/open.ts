@@ -7,6 +7,7 @@ import { HotQueue } from '../hot-queue.ts'
 import { LateIndex, type LateIndexLimits } from '../late-index.ts'
 import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
+import type { Booked } from '../receipts.ts'
 import { codeOf } from '../refused.ts'
 import { type Log, once, type Store } from '../store.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
@@ -61,7 +62,7 @@ export async function openSqlite({
   }
 
   const index = new LateIndex({ engine: 'sqlite', tx, log }, lateIndex)
-  const queue = new HotQueue(async ({ requests, entries, size }) => {
+  const queue = new HotQueue(async ({ requests, entries, losses, size }) => {
     const turn = mutex.lock()
     if (turn !== undefined) await turn
     try {
@@ -69,6 +70,7 @@ export async function openSqlite({
         kind: 'batch',
         requests,
         entries,
+        losses,
       })
       health.wrote()
       index.recorded(size)
@@ -85,6 +87,7 @@ export async function openSqlite({
     engine: 'sqlite',
     read: kyselyOverThread(reader.ask),
     tx,
+    book: (limit) => bookInTurn(limit, mutex, askWriter),
     record: (request, entry) => queue.add(request, entry),
     snapshot: () => snapshotOf(file),
     get healthy() {
@@ -98,6 +101,16 @@ export async function openSqlite({
       await reader.close()
       await writerThread.close()
     }),
+  }
+}
+
+async function bookInTurn(limit: number, mutex: Mutex, ask: Ask): Promise<Booked> {
+  await mutex.lock()
+  try {
+    const answer = await ask({ kind: 'book', limit })
+    return answer!.rows[0] as unknown as Booked
+  } finally {
+    mutex.unlock()
   }
 }
 
