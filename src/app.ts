@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
 import type { Config } from './config.ts'
+import { redirectToConsole, serveConsole } from './console-files.ts'
 import { refuse } from './contract/errors.ts'
 import type { Engine } from './engine/engine.ts'
 import {
@@ -36,6 +37,9 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   }
   for (const surface of surfaces) surface.mount(app, { engine, limits, hotPost })
   app.route('/admin/v1', admin({ engine, limits, isAdmin }))
+
+  app.get('/console', ({ env }) => redirectToConsole(env.exchange))
+  app.get('/console/*', ({ env }) => serveConsole(env.exchange))
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))

@@ -1,5 +1,6 @@
 // One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
 // and drains. Whether it is the only process or one of several workers is known elsewhere.
+import { newSetupCode } from './admin/set-up.ts'
 import type { Handle } from './app.ts'
 import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -29,8 +30,11 @@ export interface Served {
 }
 
 export interface ServeOptions {
-  /** With other processes of the same gateway. */
-  sharesPort?: boolean
+  /**
+   * The port is shared with other processes of the same gateway, who can serve meanwhile: it comes
+   * last, and when this resolves.
+   */
+  mayListen?: () => Promise<void>
   sandbox?: OpenedSandbox
 }
 
@@ -42,13 +46,16 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   // Whatever is written holds secrets or money: for this user only.
   process.umask(0o077)
   let gateway: Gateway | undefined
+  const { mayListen } = how
+  const open = () =>
+    listen(config, mayListen !== undefined, () => gateway?.handle ?? answerStarting)
   // The port comes first: secrets that are shown once must not be made by a start that fails.
-  const server = listen(config, how.sharesPort === true, () => gateway?.handle ?? answerStarting)
+  const first = mayListen === undefined ? open() : undefined
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
   const log = logFor(config, () => gateway)
   gateway = await boot(config, keys, log, how.sandbox)
-  const url = config.publicUrl ?? `http://localhost:${server.port}`
+  const url = config.publicUrl ?? `http://localhost:${first?.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
   engine.publicUrl = url
   engine.poller.start(engine)
@@ -56,6 +63,9 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   engine.lateLooks?.start(engine)
   engine.auditor?.start(engine)
   await engine.media?.start(engine)
+  const setupCode = await newSetupCode(engine)
+  await mayListen?.()
+  const server = first ?? open()
   const opened = gateway
   let drained: Promise<void> | undefined
   return {
@@ -66,6 +76,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
       tokens: madeTokens,
       ...(sandbox !== undefined && { sandbox: sandbox.url }),
       ...(keys.adminTokenIsNew && { adminToken: keys.adminToken }),
+      ...(setupCode !== undefined && { setupCode }),
     },
     log,
     reload: (next) => reload(next, opened),

@@ -6,21 +6,32 @@ export interface Welcome {
   data: string
   sandbox?: string
   adminToken?: string
+  /** With which the first administrator is made. */
+  setupCode?: string
   tokens: readonly MadeToken[]
 }
 
 /** Secrets appear once, when they were made; the last line is for programs. */
-export function welcomeText({ url, data, sandbox, adminToken, tokens }: Welcome): string {
+export function welcomeText(welcome: Welcome): string {
+  const { url, data, sandbox, adminToken, setupCode, tokens } = welcome
   const lines = [
     '',
     '  Model Gateway',
     '',
     `  API          ${url}/v1`,
+    `  Console      ${url}/console/`,
     `  Admin API    ${url}/admin/v1`,
     `  Data         ${data}`,
   ]
   if (sandbox !== undefined)
     lines.push(`  Sandbox      on, at ${sandbox}; no provider key is needed`)
+  if (setupCode !== undefined) {
+    lines.push(
+      '',
+      '  Set up the console, once:',
+      `               ${url}/console/set-up#${setupCode}`,
+    )
+  }
   if (adminToken !== undefined) lines.push('', `  Admin token  ${adminToken}`)
   for (const { account, name, secret } of tokens) {
     lines.push(`  API token    ${secret}   (account ${account}, token ${name}; shown only now)`)

@@ -23,6 +23,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/app': [everything],
   'src/boot': [everything],
   'src/db': [everything],
+  'src/console-files': ['src/contract', 'src/lib', 'src/http', 'console/build.ts'],
   'src/keys': ['src/config.ts', 'src/lib'],
   'src/welcome': ['src/engine'],
   'src/media-settings': ['src/config.ts', 'src/contract', 'src/lib', 'src/engine', 'src/media'],
@@ -200,7 +201,9 @@ function findProblems(files: readonly SourceFile[], runtime: readonly string[]):
 const root = resolve(import.meta.dir, '..')
 
 function readSources(): SourceFile[] {
-  const paths = [...new Bun.Glob('{src,sandbox,console,simulation}/**/*.{ts,tsx}').scanSync({ cwd: root })]
+  const paths = [
+    ...new Bun.Glob('{src,sandbox,console,simulation}/**/*.{ts,tsx}').scanSync({ cwd: root }),
+  ]
   return paths.sort().map((path) => ({ path, text: readFileSync(resolve(root, path), 'utf8') }))
 }
 

@@ -42,7 +42,7 @@ export const accounts: Resource = (app, deps) => {
       try {
         const opened = { name: body.name, source: 'api' as const, balanceNanos }
         const id = await openAccount(engine, opened, (tx, subject) =>
-          noteChange(tx, x.atMs, { action: 'account.create', subject, after: body }),
+          noteChange(tx, x, { action: 'account.create', subject, after: body }),
         )
         return view(engine, (await findAccount(store.read, id))!)
       } catch (error) {
@@ -54,9 +54,14 @@ export const accounts: Resource = (app, deps) => {
 
   app.get(
     '/accounts',
-    route(async ({ query }) => {
+    route(async ({ query }, x) => {
       const page = pageQuery(query, deps)
       if (page instanceof Refusal) return page
+      const own = x.viewer?.accountId
+      if (own !== undefined) {
+        const account = await findAccount(store.read, own)
+        return { items: account ? [view(engine, account)] : [], next_cursor: null }
+      }
       return listOf(await listAccounts(store.read, page), (account) => view(engine, account))
     }),
   )
@@ -85,7 +90,7 @@ export const accounts: Resource = (app, deps) => {
         async (tx) => {
           // Booked by now, in this same transaction.
           const { balanceNanos } = (await findAccount(tx, account.id))!
-          await noteChange(tx, x.atMs, {
+          await noteChange(tx, x, {
             action: 'account.credit',
             subject: account.id,
             after: { ...body, balance: formatNanos(balanceNanos) },

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { type Lift, liftStop } from '../engine/stopped-accounts.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../store/alerts.ts'
 import {
   type AdminDeps,
@@ -44,7 +45,7 @@ export const alerts: Resource = (app, deps) => {
       const alert = await findAlert(store.read, id)
       if (alert === undefined) return notFound('alert', id)
       if (alert.resolvedAtMs !== undefined) return view(alert)
-      const refused = await resolve(deps, alert, { force: body.force === true, atMs: x.atMs })
+      const refused = await resolve(deps, alert, x, body.force === true)
       if (refused !== undefined) return refused
       return view((await findAlert(store.read, id)) ?? alert)
     }),
@@ -57,11 +58,13 @@ const hasBody = (request: Request): boolean =>
 async function resolve(
   { engine }: AdminDeps,
   alert: Alert,
-  { force, atMs }: { force: boolean; atMs: number },
+  x: Exchange,
+  force: boolean,
 ): Promise<Refusal | undefined> {
   const { store } = engine
+  const { atMs } = x
   const note = (tx: Parameters<typeof noteChange>[0]) =>
-    noteChange(tx, atMs, {
+    noteChange(tx, x, {
       action: 'alert.resolve',
       subject: alert.id,
       before: { kind: alert.kind, subject: alert.subject, message: alert.message },

@@ -12,7 +12,7 @@ export const backup: Resource = (app, { engine }) => {
     '/backup',
     route(async (_, x) => {
       // Who has taken a copy of everything is worth knowing.
-      await store.tx((tx) => noteChange(tx, x.atMs, { action: 'backup', subject: 'database' }))
+      await store.tx((tx) => noteChange(tx, x, { action: 'backup', subject: 'database' }))
       x.connection.keepOpen()
       const headers = answerHeaders(x, 'application/gzip')
       const name = `gateway-${time(x.atMs).slice(0, 19).replaceAll(':', '')}.backup.gz`

@@ -107,7 +107,7 @@ export const bills: Resource = (app, deps) => {
       if (asked instanceof Refusal) return asked
       const desk = billDesk(engine)
       const done = await closeMonth(desk, asked, body.note, (tx, bill) =>
-        noteChange(tx, x.atMs, {
+        noteChange(tx, x, {
           action: 'bill.close',
           subject: asked.accountId,
           after: {

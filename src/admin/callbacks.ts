@@ -19,7 +19,7 @@ export const callbacks: Resource = (app, { engine }) => {
         const state = await restartCallback(tx, store.engine, task.id, engine.clock.nowMs())
         if (state === undefined) return undefined
         const change = { before: { state }, after: { state: 'waiting' } }
-        await noteChange(tx, x.atMs, { action: 'task.callback', subject: task.id, ...change })
+        await noteChange(tx, x, { action: 'task.callback', subject: task.id, ...change })
         return state
       })
       if (was === undefined) return nothingToTell(task)

@@ -11,6 +11,7 @@ import { type ChannelHealth, healthOf } from '../engine/channel-health.ts'
 import type { Engine } from '../engine/engine.ts'
 import { testChannel } from '../engine/probe-channel.ts'
 import { announce } from '../engine/refresh.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { newShortId } from '../lib/ids.ts'
 import {
   deleteChannel,
@@ -53,7 +54,7 @@ export const channels: Resource = (app, deps) => {
       try {
         await store.tx(async (tx) => {
           await insertChannel(tx, channel)
-          await noteChange(tx, x.atMs, { action: 'channel.create', subject: id, after })
+          await noteChange(tx, x, { action: 'channel.create', subject: id, after })
         })
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -93,7 +94,7 @@ export const channels: Resource = (app, deps) => {
       const body = await readBody(x, deps, change)
       if (body instanceof Refusal) return body
       try {
-        const changed = await store.tx((tx) => changeChannel(engine, tx, x.atMs, found.id, body))
+        const changed = await store.tx((tx) => changeChannel(engine, tx, x, found.id, body))
         await announce(engine)
         return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
       } catch (error) {
@@ -114,7 +115,7 @@ export const channels: Resource = (app, deps) => {
         if (channel === undefined) return false
         await deleteChannel(tx, channel.id)
         const before = storedView(channel)
-        await noteChange(tx, x.atMs, { action: 'channel.delete', subject: channel.id, before })
+        await noteChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
         return true
       })
       await announce(engine)
@@ -170,18 +171,18 @@ const nameTaken = (name: string): Refusal =>
 async function changeChannel(
   engine: Engine,
   tx: Tx,
-  atMs: number,
+  x: Exchange,
   id: string,
   body: Change,
 ): Promise<object | Refusal> {
   const stored = await lockChannel(tx, id)
   if (stored === undefined) return notFound('channel', id)
-  const channel = merged(engine, stored, body, atMs)
+  const channel = merged(engine, stored, body, x.atMs)
   const refusal = misplaced(engine, channel)
   if (refusal !== undefined) return refusal
   await updateChannel(tx, channel)
   const after = storedView(channel)
-  await noteChange(tx, atMs, {
+  await noteChange(tx, x, {
     action: 'channel.update',
     subject: id,
     before: storedView(stored),

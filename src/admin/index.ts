@@ -1,8 +1,12 @@
-// The admin API: one file per resource, one token for all of them.
+// The admin API: one file per resource, one guard for all of them. Whoever holds the admin token may
+// do everything; people with a session what their role allows.
 import { Hono } from 'hono'
 import { Refusal, refuse } from '../contract/errors.ts'
+import type { Viewer } from '../contract/people.ts'
 import { credentialOf } from '../http/credentials.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
+import { judge } from './access.ts'
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audits } from './audits.ts'
@@ -10,13 +14,16 @@ import { backup } from './backup.ts'
 import { bills } from './bills.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { health } from './health.ts'
 import { losses } from './losses.ts'
 import { models } from './models.ts'
+import { people } from './people.ts'
 import { priceLists } from './price-lists.ts'
 import { pricePreview } from './price-preview.ts'
 import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { cookieOf, isOwnPage, viewerOf } from './sign-in.ts'
 import { statements } from './statements.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
@@ -41,22 +48,62 @@ const resources = [
   statements,
   audits,
   alerts,
+  people,
+  health,
   backup,
 ]
 
+export const adminPath = '/admin/v1'
+
+/** Anybody may ask these; they check for themselves. */
+export const open = ['GET /setup', 'POST /setup', 'POST /session']
+
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()
-  app.use('*', async ({ env: { exchange } }, next) => {
-    const secret = credentialOf(exchange)
-    if (secret instanceof Refusal) return answerRefusal(exchange, secret)
-    if (secret === undefined || !deps.isAdmin(secret)) {
-      return answerRefusal(
-        exchange,
-        refuse('invalid_api_key', 'this needs the admin token as "Authorization: Bearer <token>"'),
-      )
-    }
-    return next()
+  app.use('*', async ({ env: { exchange: x } }, next) => {
+    const refusal = await enter(deps, x)
+    return refusal === undefined ? next() : answerRefusal(x, refusal)
   })
   for (const mount of resources) mount(app, deps)
   return app
 }
+
+async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined> {
+  const { method } = x.request
+  const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
+  const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
+  const isOpen = open.includes(`${method} ${path}`)
+  if ((byCookie || isOpen) && method !== 'GET' && method !== 'HEAD' && !mayChange(x, isOpen)) {
+    return refuse('not_permitted', 'this was not sent by a page of this gateway')
+  }
+  if (isOpen) return undefined
+  const viewer = await viewerFor(deps, x)
+  if (viewer instanceof Refusal) return viewer
+  x.viewer = viewer
+  const verdict = await judge(deps.engine, viewer, method, path)
+  if (verdict === 'yes') return undefined
+  return verdict === 'unknown'
+    ? refuse('not_found', `there is nothing at ${x.path}`)
+    : refuse('not_permitted', `a ${viewer.role} may not do this`)
+}
+
+/** A browser says where a request comes from; programs that sign in say nothing, and are no danger. */
+const mayChange = (x: Exchange, isOpen: boolean): boolean =>
+  isOwnPage(x) ||
+  (isOpen && !x.request.headers.has('origin') && !x.request.headers.has('sec-fetch-site'))
+
+async function viewerFor({ engine, isAdmin }: AdminDeps, x: Exchange): Promise<Viewer | Refusal> {
+  const secret = credentialOf(x)
+  if (secret instanceof Refusal) return secret
+  if (secret !== undefined) {
+    return isAdmin(secret) ? { actor: 'admin', role: 'administrator' } : needed
+  }
+  const cookie = cookieOf(x)
+  const viewer = cookie === undefined ? undefined : await viewerOf(engine, cookie)
+  return viewer ?? needed
+}
+
+const needed = refuse(
+  'invalid_api_key',
+  'this needs the admin token as "Authorization: Bearer <token>", or a session of the console',
+)

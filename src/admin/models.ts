@@ -44,7 +44,7 @@ export const models: Resource = (app, deps) => {
       await store.tx(async (tx) => {
         const before = (await findModel(tx, body.name)) ?? shown
         await upsertModel(tx, after, x.atMs)
-        await noteChange(tx, x.atMs, {
+        await noteChange(tx, x, {
           action: 'model.put',
           subject: body.name,
           ...(before !== undefined && { before: declarationView(before) }),

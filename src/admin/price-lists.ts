@@ -47,7 +47,7 @@ export const priceLists: Resource = (app, deps) => {
       if (list instanceof Refusal) return list
       const how = { atMs: x.atMs, dryRun: asked.dryRun }
       const done = await importPrices(engine, list, how, (tx, price) =>
-        noteChange(tx, x.atMs, {
+        noteChange(tx, x, {
           action: 'price.import',
           subject: price.id,
           after: wordsOf(price),

@@ -65,7 +65,7 @@ export const prices: Resource = (app, deps) => {
       await store.tx(async (tx) => {
         await insertPrice(tx, price, x.atMs)
         const after = { ...body, effective_from: time(price.effectiveFromMs) }
-        await noteChange(tx, x.atMs, { action: 'price.create', subject: price.id, after })
+        await noteChange(tx, x, { action: 'price.create', subject: price.id, after })
       })
       await announce(engine)
       return priceView(engine, price)

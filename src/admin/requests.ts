@@ -19,9 +19,14 @@ export const requests: Resource = (app, deps) => {
 
   app.get(
     '/requests',
-    route(async ({ query }) => {
+    route(async ({ query }, x) => {
       const id = query('id') ?? query('request_id') ?? query('upstream_request_id')
-      if (id !== undefined) return viewPage(engine, { items: await newestFirst(engine, id) })
+      if (id !== undefined) {
+        const own = x.viewer?.accountId
+        const found = await newestFirst(engine, id)
+        const items = found.filter(({ accountId }) => own === undefined || own === accountId)
+        return viewPage(engine, { items })
+      }
       const filter = await filterFrom(query, deps)
       return filter instanceof Refusal
         ? filter

@@ -24,7 +24,7 @@ export type AdminApp = Hono<AdminEnv>
 
 export type Resource = (app: AdminApp, deps: AdminDeps) => void
 
-/** What a route looks at besides the body. */
+/** What a route looks at besides the body; for a member, `account` is always their own. */
 interface Ask {
   /** The last name in the path. */
   id: string
@@ -39,7 +39,9 @@ type Work = (ask: Ask, x: Exchange) => Promise<Result> | Result
 export function route(work: Work, status = 200) {
   return async ({ env, req }: Context<AdminEnv>): Promise<Response> => {
     const x = env.exchange
-    const query = (name: string) => req.query(name)
+    const own = x.viewer?.accountId
+    const query = (name: string) =>
+      name === 'account' && own !== undefined ? own : req.query(name)
     const header = (name: string) => req.header(name)
     try {
       const result = await work({ id: req.param('id') ?? '', query, header }, x)
@@ -115,13 +117,13 @@ export const notFound = (what: string, id: string): Refusal =>
 /** Who changed what; goes into the transaction of the change. No secret may be in either picture. */
 export async function noteChange(
   tx: Tx,
-  atMs: number,
+  { atMs, viewer }: Pick<Exchange, 'atMs' | 'viewer'>,
   change: { action: string; subject: string; before?: object; after?: object },
 ): Promise<void> {
   const { before, after, ...rest } = change
   await appendAudit(tx, {
     atMs,
-    actor: 'admin',
+    actor: viewer?.actor ?? 'gateway',
     ...rest,
     ...(before !== undefined && { before: JSON.stringify(before) }),
     ...(after !== undefined && { after: JSON.stringify(after) }),

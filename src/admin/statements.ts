@@ -77,7 +77,7 @@ export const statements: Resource = (app, deps) => {
     one(async ({ id, name, channel }, _, x) => {
       const change = { action: 'statement.delete', subject: id, before: { name, channel } }
       await store.tx(async (tx) => {
-        if (await dropStatement(tx, id)) await noteChange(tx, x.atMs, change)
+        if (await dropStatement(tx, id)) await noteChange(tx, x, change)
       })
       await clearLines(store, id)
       return { id, deleted: true }
@@ -105,7 +105,7 @@ async function takeIn(engine: Engine, x: Exchange, read: Read): Promise<object> 
     }
     const { id, name, channel } = made
     const change = { action: 'statement.import', subject: id, after: { name, channel } }
-    await engine.store.tx((tx) => noteChange(tx, x.atMs, change))
+    await engine.store.tx((tx) => noteChange(tx, x, change))
     return { ...view(engine, made), warnings: await warningsFor(engine, made) }
   } catch (error) {
     if (error instanceof BrokenTable) return error.refusal

@@ -62,12 +62,18 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
   test('shows all there is to know of a task, by its id or that of its upstream', async () => {
     const { status, body } = await ask('GET', '/tasks/video_2')
     expect(status).toBe(200)
-    expect(body as object).toEqual({
+    const { files, ...rest } = body as { files?: { kind: string; url: string }[] }
+    expect(files?.map(({ kind, url }) => [kind, url.replace(/\?.*/, '')])).toEqual([
+      ['video', 'http://gateway.test/files/video_2/0'],
+      ['image', 'http://gateway.test/files/video_2/1'],
+    ])
+    expect(rest as object).toEqual({
       kind: 'video',
       id: 'video_2',
       account_id: accountId,
       account: 'acme',
       token_id: tokenId,
+      token: 'ci',
       request_id: 'req_1',
       interface: 'videos',
       model: 'vfa-1',
@@ -85,6 +91,11 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
         seed: 7,
         images: 2,
         videos: 1,
+        inputs: [
+          { kind: 'image', role: null, url: 'data:' },
+          { kind: 'image', role: null, url: 'https://caller.example/a.png' },
+          { kind: 'video', role: null, url: 'https://caller.example/a.mp4' },
+        ],
       },
       hold: '3.00',
       charge: '1.25',

@@ -5,11 +5,12 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import { type Task, type TaskError, type TaskState, taskStates } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { cancelTask } from '../engine/tasks/cancel-task.ts'
+import { expiryOf, linksOf } from '../engine/tasks/file-links.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Page } from '../store/index.ts'
 import { findTaskRow, listTaskRows, type TaskFilter } from '../store/tasks.ts'
-import { namesOfTokens } from '../store/tokens.ts'
+import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
 import { callbackView } from './callback-view.ts'
 import {
   type AdminDeps,
@@ -55,7 +56,7 @@ export const tasks: Resource = (app, deps) => {
         // The upstream had to be asked in between, so the note cannot share the transaction.
         const change = { before: { state: task.state }, after: { state: cancelled.state } }
         await store.tx((tx) =>
-          noteChange(tx, x.atMs, { action: 'task.cancel', subject: task.id, ...change }),
+          noteChange(tx, x, { action: 'task.cancel', subject: task.id, ...change }),
         )
       }
       return viewTask(engine, cancelled)
@@ -97,7 +98,16 @@ const notOneOf = (param: string, words: readonly string[]): Refusal =>
 async function viewPage(engine: Engine, page: Page<Task>) {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
-  return listOf(page, (task) => view(task, names.get(task.tokenId)?.account))
+  const linkTo = linksOf(engine)
+  return listOf(page, (task) => ({
+    ...view(task, names.get(task.tokenId)),
+    // Where a browser can open them: the upstream's own address may be nobody else's business.
+    files: task.media.map((file, part) => ({
+      kind: file.kind,
+      url: linkTo(task, part),
+      expires_at: time(expiryOf(task, file)),
+    })),
+  }))
 }
 
 /** With the callback, which a list leaves out. */
@@ -108,13 +118,14 @@ export const viewTask = async (engine: Engine, task: Task): Promise<object> => (
 
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))
 
-const view = (task: Task, account: string | undefined) => ({
+const view = (task: Task, names: TokenNames | undefined) => ({
   kind: task.kind,
   id: task.id,
   ...(task.externalId !== undefined && { external_id: task.externalId }),
   account_id: task.accountId,
-  account: account ?? null,
+  account: names?.account ?? null,
   token_id: task.tokenId,
+  token: names?.token ?? null,
   request_id: task.requestId,
   interface: task.interface,
   model: task.model,
@@ -150,7 +161,7 @@ const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
   ...(upstreamRequestId !== undefined && { upstream_request_id: upstreamRequestId }),
 })
 
-/** Media as numbers: a picture may be megabytes of text. */
+/** What was handed over: addresses as they are, bytes only as a word. A picture may be megabytes. */
 const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
   prompt,
   ...('seconds' in rest
@@ -159,6 +170,11 @@ const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
   seed: seed ?? null,
   images: media.filter(({ kind }) => kind === 'image').length,
   videos: media.filter(({ kind }) => kind === 'video').length,
+  inputs: media.map(({ kind, role, url }) => ({
+    kind,
+    role: role ?? null,
+    url: url.startsWith('data:') ? 'data:' : url,
+  })),
 })
 
 const usageView = ({ outputSeconds, videoTokens, pictures }: NonNullable<Task['usage']>) => ({

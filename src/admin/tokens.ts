@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { tokenDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { announce } from '../engine/refresh.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { newSecret, newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
 import { isUniqueConflict, type Tx } from '../store/index.ts'
@@ -58,7 +59,8 @@ export const tokens: Resource = (app, deps) => {
       const body = await readBody(x, deps, tokenDeclaration)
       if (body instanceof Refusal) return body
       const account = await findAccount(store.read, body.account)
-      if (account === undefined) {
+      const own = x.viewer?.accountId
+      if (account === undefined || (own !== undefined && own !== account.id)) {
         return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
       }
       const secret = body.token ?? newSecret('sk-')
@@ -80,7 +82,7 @@ export const tokens: Resource = (app, deps) => {
             createdAtMs: x.atMs,
           })
           const after = view((await findToken(tx, id))!)
-          await noteChange(tx, x.atMs, { action: 'token.create', subject: id, after })
+          await noteChange(tx, x, { action: 'token.create', subject: id, after })
           return after
         })
         await announce(engine)
@@ -122,7 +124,7 @@ export const tokens: Resource = (app, deps) => {
       const body = await readBody(x, deps, change)
       if (body instanceof Refusal) return body
       try {
-        const changed = await store.tx((tx) => changeToken(tx, x.atMs, id, body))
+        const changed = await store.tx((tx) => changeToken(tx, x, id, body))
         await announce(engine)
         return changed
       } catch (error) {
@@ -141,7 +143,7 @@ export const tokens: Resource = (app, deps) => {
         if (token.source === 'file') return fileOwned(token.name)
         await revokeToken(tx, id, x.atMs)
         const before = view(token)
-        await noteChange(tx, x.atMs, { action: 'token.revoke', subject: id, before })
+        await noteChange(tx, x, { action: 'token.revoke', subject: id, before })
         return undefined
       })
       if (refusal !== undefined) return refusal
@@ -154,7 +156,7 @@ export const tokens: Resource = (app, deps) => {
 /** What the token is changed into depends on what it is: nobody else may change it meanwhile. */
 async function changeToken(
   tx: Tx,
-  atMs: number,
+  x: Exchange,
   id: string,
   body: z.infer<typeof change>,
 ): Promise<object | Refusal> {
@@ -164,7 +166,7 @@ async function changeToken(
   await updateToken(tx, id, changeFrom(body, before))
   const after = view((await findToken(tx, id))!)
   const note = { action: 'token.update', subject: id, before: view(before), after }
-  await noteChange(tx, atMs, note)
+  await noteChange(tx, x, note)
   return after
 }
 

@@ -1,4 +1,5 @@
 // One request and its answer: the id that is on every response, and the only place responses are made.
+import type { Viewer } from '../contract/people.ts'
 import { newId } from '../lib/ids.ts'
 
 export interface Exchange {
@@ -7,6 +8,8 @@ export interface Exchange {
   readonly request: Request
   readonly path: string
   readonly connection: Connection
+  /** On the admin API: who asks. */
+  viewer?: Viewer
 }
 
 export interface Connection {

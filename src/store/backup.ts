@@ -43,6 +43,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   callbacks: ['id'],
   callback_attempts: ['callback_id', 'number'],
   alerts: ['id'],
+  people: ['id'],
   audit_log: ['id'],
   requests: ['seq'],
   upstream_ids: ['segment', 'upstream_request_id', 'seq'],
@@ -52,8 +53,8 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
-/** Rows of processes that run: a restored database has none. */
-export const leftBehind: readonly Table[] = ['gateways', 'purses']
+/** Of processes that run and people who are signed in: a restored database has none. */
+export const leftBehind: readonly Table[] = ['gateways', 'purses', 'sessions', 'failed_sign_ins']
 
 const format = 'model-gateway backup'
 const formatVersion = 1

@@ -15,6 +15,17 @@ export async function setMeta(db: Kysely<Schema>, key: string, value: string): P
     .execute()
 }
 
+/** Makes it if it is not there, and nobody else changes it until the transaction ends. */
+export async function touchMeta(tx: Kysely<Schema>, key: string, first: string): Promise<void> {
+  await tx
+    .insertInto('meta')
+    .values({ key, value: first })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet((e) => ({ value: e.ref('meta.value') })),
+    )
+    .execute()
+}
+
 /** The value that is stored afterwards: the one given, or the one that was there first. */
 export async function putMetaIfAbsent(
   tx: Kysely<Schema>,

@@ -282,6 +282,24 @@ export interface Schema {
     times: number
     resolved_at_ms: number | null
   }
+  people: {
+    id: string
+    name: string
+    role: string
+    account_id: string | null
+    password: string
+    disabled: number
+    created_at_ms: number
+  }
+  sessions: {
+    hash: string
+    person_id: string
+    created_at_ms: number
+    seen_at_ms: number
+    address: string
+    agent: string
+  }
+  failed_sign_ins: { subject: string; failures: number; last_at_ms: number }
   audit_log: {
     id: Generated<number>
     at_ms: number

@@ -10,6 +10,7 @@ import { manyGateways } from './0003-many-gateways.ts'
 import { callbackTables } from './0004-callbacks.ts'
 import { proofTables } from './0005-proof.ts'
 import { logTables } from './0006-log.ts'
+import { peopleTables } from './0007-people.ts'
 
 export interface Migration {
   version: number
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   callbackTables,
   proofTables,
   logTables,
+  peopleTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -13,6 +13,7 @@ import { type Log, once, type Store } from '../store.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
 import { Mutex } from './mutex.ts'
 import { refusalFor } from './refusals.ts'
+import { openSnapshots } from './snapshots.ts'
 import { DatabaseThread } from './thread.ts'
 
 export interface SqliteOptions {
@@ -82,6 +83,7 @@ export async function openSqlite({
     }
   })
   const reader = lazyReader(file)
+  const snapshots = openSnapshots(file)
 
   return {
     engine: 'sqlite',
@@ -89,7 +91,7 @@ export async function openSqlite({
     tx,
     book: (limit) => bookInTurn(limit, mutex, askWriter),
     record: (request, entry) => queue.add(request, entry),
-    snapshot: () => snapshotOf(file),
+    snapshot: snapshots.open,
     get healthy() {
       return health.healthy
     },
@@ -99,6 +101,7 @@ export async function openSqlite({
       await queue.close()
       await mutex.lock()
       await reader.close()
+      await snapshots.close()
       await writerThread.close()
     }),
   }
@@ -112,15 +115,6 @@ async function bookInTurn(limit: number, mutex: Mutex, ask: Ask): Promise<Booked
   } finally {
     mutex.unlock()
   }
-}
-
-/** A connection whose transaction stays open: what is committed meanwhile is not seen by it. */
-async function snapshotOf(file: string) {
-  const thread = new DatabaseThread()
-  await thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
-  await thread.ask({ kind: 'query', sql: 'BEGIN', parameters: [] })
-  const db = kyselyOverThread((question) => thread.ask(question))
-  return { db, end: () => thread.close() }
 }
 
 /** How long the reading thread stays after the last question. */

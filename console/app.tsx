@@ -1,0 +1,61 @@
+// Signing in, or the shell with the page that the address names.
+import { Center, Loader } from '@mantine/core'
+import { lazy, Suspense, useMemo } from 'react'
+import { usePlace } from './lib/router.tsx'
+import { maySee, SessionProvider, useSessionQuery } from './lib/session.ts'
+import { useWords } from './lib/words.ts'
+import { pages } from './pages/index.ts'
+import { SetUp, SignIn } from './pages/sign-in.tsx'
+import { ErrorNote } from './parts/page.tsx'
+import { common } from './parts/words.ts'
+import { Shell } from './shell.tsx'
+
+const loaded = new Map(pages.map((page) => [page.path, lazy(page.load)]))
+
+const waiting = (
+  <Center h="60vh">
+    <Loader />
+  </Center>
+)
+
+export function App() {
+  const { path } = usePlace()
+  const { data: session, isLoading, error } = useSessionQuery()
+  if (path.startsWith('/set-up')) return <SetUp />
+  if (isLoading) return waiting
+  if (session === undefined) {
+    return (
+      <Center h="100vh">
+        <ErrorNote error={error} />
+      </Center>
+    )
+  }
+  if (session === null) return <SignIn />
+  return (
+    <SessionProvider value={session}>
+      <Shell>
+        <Suspense fallback={waiting}>
+          <CurrentPage path={path} mayOpen={(roles) => maySee(session, roles)} />
+        </Suspense>
+      </Shell>
+    </SessionProvider>
+  )
+}
+
+function CurrentPage({
+  path,
+  mayOpen,
+}: {
+  path: string
+  mayOpen: (roles: (typeof pages)[number]['roles']) => boolean
+}) {
+  const say = useWords(common)
+  const page = useMemo(() => {
+    const exact = pages.find((each) => each.path === path)
+    return exact ?? pages.find((each) => each.path !== '/' && path.startsWith(`${each.path}/`))
+  }, [path])
+  const shown = page ?? pages.find(({ roles }) => mayOpen(roles))
+  if (shown === undefined || !mayOpen(shown.roles)) return <Center>{say('no_permission')}</Center>
+  const Shown = loaded.get(shown.path)!
+  return <Shown />
+}

@@ -1,0 +1,76 @@
+// Calls to the gateway this page came from. A refusal becomes an ApiError with the gateway's own
+// sentence; a session that has ended is told to whoever listens.
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly param: string | undefined
+  readonly requestId: string
+
+  constructor(
+    status: number,
+    error: { message?: string; code?: string; param?: string },
+    id: string,
+  ) {
+    super(error.message ?? `status ${status}`)
+    this.status = status
+    this.code = error.code ?? ''
+    this.param = error.param
+    this.requestId = id
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+export const signedOut = new EventTarget()
+
+export function queryText(query: Query = {}): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') params.set(name, String(value))
+  }
+  return params.size === 0 ? '' : `?${params}`
+}
+
+export interface Ask {
+  query?: Query
+  body?: unknown
+  signal?: AbortSignal
+}
+
+/** One call of the admin API; the parsed answer. */
+export async function ask<T>(method: string, path: string, options: Ask = {}): Promise<T> {
+  const { query, body, signal } = options
+  const response = await fetch(`/admin/v1${path}${queryText(query)}`, {
+    method,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  })
+  return answerOf<T>(response)
+}
+
+export async function answerOf<T>(response: Response): Promise<T> {
+  const id = response.headers.get('x-gateway-request-id') ?? ''
+  const text = await response.text()
+  let answer: unknown
+  try {
+    answer = text === '' ? null : JSON.parse(text)
+  } catch {
+    throw new ApiError(response.status, { message: text.slice(0, 500) }, id)
+  }
+  if (response.ok) return answer as T
+  const { error = {} } = (answer ?? {}) as { error?: object }
+  if (response.status === 401) signedOut.dispatchEvent(new Event('signed-out'))
+  throw new ApiError(response.status, error, id)
+}
+
+export interface Page<T> {
+  items: T[]
+  next_cursor: string | null
+}
+
+/** Links the gateway hands out name its public address; here they are opened where we are. */
+export function localPath(link: string): string {
+  const url = URL.parse(link, location.origin)
+  return url === null ? link : url.pathname + url.search
+}

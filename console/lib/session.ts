@@ -1,0 +1,45 @@
+// Who is signed in and where: asked for once, and again when a session ends.
+import { useQuery } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
+import { ApiError, ask } from './api.ts'
+
+export type Role = 'administrator' | 'operator' | 'finance' | 'member'
+
+export interface Session {
+  name: string
+  role: Role
+  /** A member's. */
+  account: string | null
+  currency: string
+  public_url: string
+  environment: 'sandbox' | 'live'
+}
+
+/** Null: nobody is. */
+export function useSessionQuery() {
+  return useQuery<Session | null>({
+    queryKey: ['session'],
+    queryFn: async () => {
+      try {
+        return await ask<Session>('GET', '/session')
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return null
+        throw error
+      }
+    },
+    staleTime: 60_000,
+    retry: 2,
+  })
+}
+
+const SessionContext = createContext<Session | undefined>(undefined)
+export const SessionProvider = SessionContext.Provider
+
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('nobody is signed in here')
+  return session
+}
+
+export const maySee = (session: Session, roles: readonly Role[]): boolean =>
+  session.role === 'administrator' || roles.includes(session.role)

@@ -1,0 +1,62 @@
+// The console begins here: theme, questions to the gateway, and who is signed in.
+import '@mantine/core/styles.css'
+import './console.css'
+import { createTheme, type MantineColorSchemeManager, MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { ApiError, signedOut } from './lib/api.ts'
+
+const questions = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused is refused again; a gateway that restarts is waited for.
+      retry: (failures, error) =>
+        !(error instanceof ApiError && error.status < 500) && failures < 5,
+      retryDelay: (attempt) => Math.min(1_000 * 2 ** attempt, 8_000),
+    },
+  },
+})
+signedOut.addEventListener('signed-out', () => {
+  if (questions.getQueryData(['session']) !== null) questions.setQueryData(['session'], null)
+})
+
+const theme = createTheme({
+  primaryColor: 'indigo',
+  // Dark enough for white letters.
+  primaryShade: { light: 8, dark: 8 },
+  defaultRadius: 'sm',
+  fontFamily:
+    'system-ui, -apple-system, "Segoe UI", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif',
+  autoContrast: true,
+})
+
+/** The same place theme.js reads before anything is painted. */
+const themes: MantineColorSchemeManager = {
+  get: (otherwise) => {
+    const kept = localStorage.getItem('gateway-theme')
+    return kept === 'light' || kept === 'dark' || kept === 'auto' ? kept : otherwise
+  },
+  set: (value) => localStorage.setItem('gateway-theme', value),
+  subscribe: () => {},
+  unsubscribe: () => {},
+  clear: () => localStorage.removeItem('gateway-theme'),
+}
+
+const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content') ?? ''
+// The part that keeps a page from scrolling under a sheet looks for it here.
+Object.assign(globalThis, { __webpack_nonce__: nonce })
+
+createRoot(document.getElementById('root')!).render(
+  <QueryClientProvider client={questions}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={themes}
+      getStyleNonce={() => nonce}
+    >
+      <App />
+    </MantineProvider>
+  </QueryClientProvider>,
+)

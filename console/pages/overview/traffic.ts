@@ -1,0 +1,76 @@
+// Traffic as the admin API adds it up, made ready for cards and bars.
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../../lib/api.ts'
+
+export interface TrafficRow {
+  slot?: string
+  hour?: string
+  day?: string
+  model?: string | null
+  status?: number
+  requests: number
+  charge: string
+  average_ms: number | null
+  average_first_byte_ms: number | null
+  p95_ms: number | null
+}
+
+export type Range = 'day' | 'week' | 'month'
+const hourMs = 3_600_000
+export const spans: Readonly<Record<Range, { hours: number; by: 'hour' | 'day' }>> = {
+  day: { hours: 24, by: 'hour' },
+  week: { hours: 7 * 24, by: 'hour' },
+  month: { hours: 30 * 24, by: 'day' },
+}
+
+/** Whole hours, so that everybody asks the same question. */
+function boundsOf(range: Range): { from: string; to: string } {
+  const toMs = Math.ceil(Date.now() / hourMs) * hourMs
+  const fromMs = toMs - spans[range].hours * hourMs
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+}
+
+export function useTraffic(range: Range, by: string, everyMs = 10_000) {
+  return useQuery({
+    queryKey: ['traffic', range, by],
+    queryFn: () =>
+      ask<{ items: TrafficRow[] }>('GET', '/traffic', { query: { ...boundsOf(range), by } }),
+    refetchInterval: everyMs,
+  })
+}
+
+export interface Column {
+  label: string
+  ok: number
+  client: number
+  server: number
+  /** For drawing only. */
+  charge: number
+}
+
+/** One column for every hour or day, also for those in which nothing happened. */
+export function columnsOf(
+  range: Range,
+  rows: readonly TrafficRow[],
+  label: (at: string) => string,
+) {
+  const { hours, by } = spans[range]
+  const stepMs = by === 'hour' ? hourMs : 24 * hourMs
+  const lastMs = Math.floor(Date.now() / stepMs) * stepMs
+  const count = (hours * hourMs) / stepMs
+  const columns = new Map<number, Column>()
+  for (let i = count - 1; i >= 0; i--) {
+    const atMs = lastMs - i * stepMs
+    const text = label(new Date(atMs).toISOString())
+    columns.set(atMs, { label: text, ok: 0, client: 0, server: 0, charge: 0 })
+  }
+  for (const row of rows) {
+    const column = columns.get(Date.parse(row[by] ?? ''))
+    if (column === undefined) continue
+    const status = row.status ?? 200
+    const kind = status < 400 ? 'ok' : status < 500 ? 'client' : 'server'
+    column[kind] += row.requests
+    column.charge += Number(row.charge)
+  }
+  return [...columns.values()]
+}

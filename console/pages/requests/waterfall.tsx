@@ -1,0 +1,51 @@
+// The tries of one request as bars under each other, against its whole time.
+import { Box, Group, Stack, Text, Tooltip } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { useWords } from '../../lib/words.ts'
+import type { Attempt } from './request.ts'
+import { words } from './words.ts'
+
+export function Waterfall({
+  attempts,
+  totalMs,
+}: {
+  attempts: readonly Attempt[]
+  totalMs: number
+}) {
+  const say = useWords(words)
+  const format = useFormat()
+  const whole = Math.max(totalMs, ...attempts.map(({ after_ms, ms }) => after_ms + ms), 1)
+  return (
+    <Stack gap={6}>
+      {attempts.map((attempt) => {
+        const isGood = attempt.error === undefined && (attempt.status ?? 200) < 400
+        const label =
+          `${attempt.status ?? ''} ${attempt.error ?? ''} ${format.ms(attempt.ms)}`.trim()
+        return (
+          <Box key={`${attempt.channel} ${attempt.after_ms}`}>
+            <Group justify="space-between" gap="xs">
+              <Text size="xs">
+                {attempt.channel}
+                {attempt.key !== undefined && ` · ${say('key', { n: attempt.key })}`}
+              </Text>
+              <Text size="xs" c={isGood ? 'dimmed' : 'red'}>
+                {label}
+              </Text>
+            </Group>
+            <Tooltip label={`+${format.ms(attempt.after_ms)}`}>
+              <Box h={8} bg="var(--mantine-color-default-hover)" style={{ borderRadius: 4 }}>
+                <Box
+                  h={8}
+                  ml={`${(attempt.after_ms / whole) * 100}%`}
+                  w={`${Math.max((attempt.ms / whole) * 100, 0.5)}%`}
+                  bg={isGood ? 'teal' : 'red'}
+                  style={{ borderRadius: 4 }}
+                />
+              </Box>
+            </Tooltip>
+          </Box>
+        )
+      })}
+    </Stack>
+  )
+}

@@ -1,0 +1,133 @@
+// ⌘K: any page by its name, any object by its id; and the list of keys.
+import { Kbd, Modal, Stack, Table, TextInput, UnstyledButton } from '@mantine/core'
+import { useState } from 'react'
+import { go } from './lib/router.tsx'
+import { maySee, useSession } from './lib/session.ts'
+import { defineWords, useWords } from './lib/words.ts'
+import { pages, pageWords } from './pages/index.ts'
+import { common } from './parts/words.ts'
+
+const words = defineWords({
+  en: {
+    open_task: 'Open task {id}',
+    open_request: 'Open request {id}',
+    keys: 'Keyboard shortcuts',
+    palette: 'Search and go anywhere',
+    help: 'This list',
+    next: 'Next row, previous row',
+    close: 'Close what is open',
+    go: 'Go to {page}',
+  },
+  zh: {
+    open_task: '打开任务 {id}',
+    open_request: '打开请求 {id}',
+    keys: '快捷键',
+    palette: '搜索并前往任意页面',
+    help: '显示此列表',
+    next: '下一行、上一行',
+    close: '关闭当前面板',
+    go: '前往{page}',
+  },
+})
+
+interface Hit {
+  title: string
+  to: string
+}
+
+const isTask = /^(?:video|image)_/
+const looksLikeId = /^[\w.:-]{8,}$/
+
+function useHits(text: string): Hit[] {
+  const session = useSession()
+  const say = useWords(words)
+  const name = useWords(pageWords)
+  const wanted = text.trim()
+  const hits: Hit[] = pages
+    .filter((page) => maySee(session, page.roles))
+    .map((page) => ({ title: name(page.name), to: page.path }))
+    .filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
+  if (!looksLikeId.test(wanted)) return hits
+  const id = encodeURIComponent(wanted)
+  const task = { title: say('open_task', { id: wanted }), to: `/tasks?open=${id}` }
+  const request = { title: say('open_request', { id: wanted }), to: `/requests?open=${id}` }
+  return [...(isTask.test(wanted) ? [task, request] : [request, task]), ...hits]
+}
+
+export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const say = useWords(common)
+  const hits = useHits(text)
+  const pick = (hit: Hit | undefined) => {
+    if (hit === undefined) return
+    setText('')
+    setAt(0)
+    onClose()
+    go(hit.to)
+  }
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={say('search')} size="lg">
+      <TextInput
+        data-autofocus
+        placeholder={say('search')}
+        aria-label={say('search')}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown') setAt(Math.min(at + 1, hits.length - 1))
+          if (event.key === 'ArrowUp') setAt(Math.max(at - 1, 0))
+          if (event.key === 'Enter') pick(hits[at])
+        }}
+      />
+      <Stack gap={2} mt="sm" role="listbox" aria-label={say('search')}>
+        {hits.map((hit, i) => (
+          <UnstyledButton
+            key={hit.to}
+            className="nav-link"
+            role="option"
+            aria-selected={i === at}
+            aria-current={i === at ? 'page' : undefined}
+            onClick={() => pick(hit)}
+          >
+            {hit.title}
+          </UnstyledButton>
+        ))}
+      </Stack>
+    </Modal>
+  )
+}
+
+export function KeysHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const session = useSession()
+  const say = useWords(words)
+  const name = useWords(pageWords)
+  const rows: [string, string][] = [
+    ['⌘K  /', say('palette')],
+    ['?', say('help')],
+    ['j  k', say('next')],
+    ['Esc', say('close')],
+    ...pages
+      .filter((page) => maySee(session, page.roles))
+      .map((page): [string, string] => [`g ${page.key}`, say('go', { page: name(page.name) })]),
+  ]
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={say('keys')}>
+      <Table>
+        <Table.Tbody>
+          {rows.map(([key, what]) => (
+            <Table.Tr key={key}>
+              <Table.Td>
+                <Kbd>{key}</Kbd>
+              </Table.Td>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  )
+}

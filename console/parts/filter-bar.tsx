@@ -1,0 +1,119 @@
+// Filters that live in the address: each a choice or a text, shown as chips that can be taken away.
+import { Button, CloseButton, Group, Menu, Select, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { setQuery, usePlace } from '../lib/router.tsx'
+import { useWords } from '../lib/words.ts'
+import { common } from './words.ts'
+
+export interface Filter {
+  /** Its name in the address and in the admin API. */
+  name: string
+  title: string
+  /** Known values; without them it is a text. */
+  options?: readonly (string | { value: string; label: string })[]
+}
+
+/** What of the address is a filter, ready to be handed to a list. */
+export function useFilters(filters: readonly Filter[]): Record<string, string | undefined> {
+  const { query } = usePlace()
+  return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? undefined]))
+}
+
+export function FilterBar({ filters }: { filters: readonly Filter[] }) {
+  const say = useWords(common)
+  const set = useFilters(filters)
+  const [editing, setEditing] = useState<string>()
+  const active = filters.filter(({ name }) => set[name] !== undefined || name === editing)
+  const rest = filters.filter((filter) => !active.includes(filter))
+  const clear = () => {
+    setEditing(undefined)
+    setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
+  }
+  return (
+    <Group gap="xs" wrap="wrap">
+      {active.map((filter) => (
+        <FilterChip
+          key={filter.name}
+          filter={filter}
+          value={set[filter.name]}
+          onChange={(value) => {
+            setEditing(undefined)
+            setQuery({ [filter.name]: value })
+          }}
+        />
+      ))}
+      {rest.length > 0 && (
+        <Menu withinPortal>
+          <Menu.Target>
+            <Button variant="default" size="xs">
+              + {say('add_filter')}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {rest.map(({ name, title }) => (
+              <Menu.Item key={name} onClick={() => setEditing(name)}>
+                {title}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      {Object.values(set).some((value) => value !== undefined) && (
+        <Button variant="subtle" size="xs" onClick={clear}>
+          {say('clear')}
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function FilterChip({
+  filter: { title, options },
+  value,
+  onChange,
+}: {
+  filter: Filter
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+}) {
+  const [text, setText] = useState(value ?? '')
+  const remove = (
+    <CloseButton size="xs" aria-label={`− ${title}`} onClick={() => onChange(undefined)} />
+  )
+  if (options !== undefined) {
+    return (
+      <Select
+        size="xs"
+        aria-label={title}
+        placeholder={title}
+        data={options.map((each) =>
+          typeof each === 'string' ? { value: each, label: each } : each,
+        )}
+        value={value ?? null}
+        searchable
+        clearable
+        onChange={(next) => onChange(next ?? undefined)}
+      />
+    )
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onChange(text.trim() || undefined)
+      }}
+    >
+      <TextInput
+        size="xs"
+        aria-label={title}
+        placeholder={title}
+        value={text}
+        rightSection={remove}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => {
+          if (text.trim() !== (value ?? '')) onChange(text.trim() || undefined)
+        }}
+      />
+    </form>
+  )
+}

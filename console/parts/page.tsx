@@ -1,0 +1,56 @@
+// The frame of a page: its title, what can be done on it, and what went wrong.
+import { Alert, Box, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { ApiError } from '../lib/api.ts'
+import { useWords } from '../lib/words.ts'
+import { common } from './words.ts'
+
+export function Page({
+  title,
+  hint,
+  actions,
+  children,
+}: {
+  title: string
+  hint?: string
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  useEffect(() => {
+    document.title = `${title} · Model Gateway`
+  }, [title])
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-end" wrap="wrap">
+        <Box>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {hint !== undefined && (
+            <Text c="dimmed" size="sm">
+              {hint}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}
+
+/** The gateway's own sentence, and the id to ask about it with. */
+export function ErrorNote({ error }: { error: Error | null | undefined }) {
+  const say = useWords(common)
+  if (error === null || error === undefined) return null
+  return (
+    <Alert color="red" role="alert" title={say('went_wrong')}>
+      {error.message}
+      {error instanceof ApiError && error.requestId !== '' && !error.message.includes('req_') && (
+        <Text size="xs" c="dimmed">
+          {say('request_id')}: {error.requestId}
+        </Text>
+      )}
+    </Alert>
+  )
+}

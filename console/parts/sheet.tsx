@@ -1,0 +1,61 @@
+// What is known of one thing, at the right of the list it was opened from; its address is in the
+// query, so it can be shared. Esc closes it.
+import { Drawer, Group, Table, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+export function Sheet({
+  title,
+  isOpen,
+  onClose,
+  actions,
+  size = 'xl',
+  children,
+}: {
+  title: ReactNode
+  isOpen: boolean
+  onClose: () => void
+  actions?: ReactNode
+  size?: string
+  children: ReactNode
+}) {
+  return (
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      size={size}
+      title={title}
+      overlayProps={{ backgroundOpacity: 0.1 }}
+      transitionProps={{ duration: 120 }}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {actions !== undefined && (
+        <Group gap="xs" mb="md">
+          {actions}
+        </Group>
+      )}
+      {children}
+    </Drawer>
+  )
+}
+
+/** Names and values; what is not there is left out. */
+export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
+  const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return (
+    <Table withRowBorders={false} verticalSpacing={4} layout="fixed">
+      <Table.Tbody>
+        {shown.map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Td w="35%">
+              <Text size="sm" c="dimmed">
+                {name}
+              </Text>
+            </Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

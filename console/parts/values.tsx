@@ -1,0 +1,74 @@
+// Amounts, times and states, the same on every page: short to read, whole in the title.
+import { Badge, Text } from '@mantine/core'
+import { useFormat } from '../lib/format.ts'
+
+export function Money({
+  amount,
+  currency,
+}: {
+  amount: string | null | undefined
+  currency?: string
+}) {
+  const format = useFormat()
+  return (
+    <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={figures}>
+      {format.money(amount, currency)}
+    </span>
+  )
+}
+
+export const figures = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
+
+export function Time({
+  at,
+  how = 'whole',
+}: {
+  at: string | null | undefined
+  how?: 'whole' | 'short' | 'ago'
+}) {
+  const format = useFormat()
+  if (at === null || at === undefined) return <>–</>
+  return (
+    <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={figures}>
+      {how === 'ago' ? format.ago(at) : how === 'short' ? format.stamp(at) : format.time(at)}
+    </time>
+  )
+}
+
+const colours: Readonly<Record<string, string>> = {
+  succeeded: 'teal',
+  completed: 'teal',
+  closed: 'teal',
+  good: 'teal',
+  matched: 'teal',
+  running: 'blue',
+  in_progress: 'blue',
+  queued: 'gray',
+  accepted: 'gray',
+  open: 'blue',
+  unknown: 'yellow',
+  failed: 'red',
+  cancelled: 'gray',
+}
+
+/** The word itself is always there: colour alone says nothing to many people. */
+export const State = ({ state, label }: { state: string; label?: string }) => (
+  <Badge variant="light" color={colours[state] ?? 'gray'} radius="sm">
+    {label ?? state}
+  </Badge>
+)
+
+export function HttpStatus({ status }: { status: number }) {
+  const color = status < 400 ? 'teal' : status < 500 ? 'orange' : 'red'
+  return (
+    <Badge variant="light" color={color} radius="sm" style={figures}>
+      {status}
+    </Badge>
+  )
+}
+
+export const Dim = ({ children }: { children: React.ReactNode }) => (
+  <Text component="span" size="sm" c="dimmed">
+    {children}
+  </Text>
+)

@@ -1,0 +1,180 @@
+// The console in a real browser: every page in both languages and both themes, the things people do
+// there, and what an attacker would try.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import {
+  chromiumPath,
+  openBrowser,
+  seriousFindings,
+  setUp,
+  shoot,
+  signIn,
+  type Visit,
+  visit,
+} from './support/browser.ts'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+
+const looks = [
+  { language: 'en', theme: 'light' },
+  { language: 'en', theme: 'dark' },
+  { language: 'zh', theme: 'light' },
+  { language: 'zh', theme: 'dark' },
+] as const
+
+if (chromiumPath === undefined) {
+  console.error('left out: the console in a browser (install Chromium, or set TEST_CHROMIUM)')
+} else {
+  describe('the console', () => {
+    let gateway: TestGateway
+    let browser: Browser
+    let first: Visit
+
+    beforeAll(async () => {
+      gateway = await startGateway({ env: { GATEWAY_SANDBOX_TASK_SECONDS: '1' } })
+      browser = await openBrowser()
+      first = await visit(browser, gateway.url)
+      await setUp(first.page, gateway.output())
+      await fill(gateway)
+    }, 60_000)
+    afterAll(async () => {
+      await browser.close()
+      await gateway.stop()
+    })
+
+    for (const look of looks) {
+      test(`shows every page in ${look.language}, ${look.theme}, and keeps nobody out`, async () => {
+        const { page, context, complaints } = await visit(browser, gateway.url, look)
+        await signIn(page)
+        for (const { path, name } of await pagesOf(page)) {
+          await page.goto(path)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          await page.waitForLoadState('networkidle')
+          await shoot(page, `${name}-${look.language}-${look.theme}`)
+          expect([path, await seriousFindings(page)]).toEqual([path, []])
+          const language = await page.locator('html').getAttribute('lang')
+          expect(language).toBe(look.language === 'zh' ? 'zh-CN' : 'en')
+        }
+        expect(complaints).toEqual([])
+        await context.close()
+      }, 120_000)
+    }
+
+    test('fits a phone', async () => {
+      const { page, context } = await visit(browser, gateway.url, { width: 390 })
+      await signIn(page)
+      for (const { path, name } of await pagesOf(page)) {
+        await page.goto(path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('networkidle')
+        await shoot(page, `${name}-phone`)
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        expect([path, wide <= 390]).toEqual([path, true])
+      }
+      await context.close()
+    }, 60_000)
+
+    test('makes a token that works', async () => {
+      const { page } = first
+      await page.goto('/console/tokens')
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabel('Name').fill('from-the-console')
+      await page.getByRole('combobox', { name: 'Account' }).click()
+      await page.getByRole('option', { name: 'acme' }).click()
+      await page.getByRole('button', { name: 'Create' }).click()
+      const secret = await page.getByLabel('This is the secret').textContent()
+      expect(secret).toMatch(/^sk-/)
+      const answer = await fetch(`${gateway.url}/v1/models`, {
+        headers: { authorization: `Bearer ${secret}` },
+      })
+      expect(answer.status).toBe(200)
+      await page.getByRole('button', { name: 'I have kept it' }).click()
+      await page.getByRole('row', { name: /from-the-console/ }).waitFor()
+    }, 30_000)
+
+    test('sends a chat from the playground and says what it cost', async () => {
+      const { page } = first
+      await page.goto('/console/playground')
+      await page.getByLabel('Prompt').fill('Say something [[sim:tokens=20]]')
+      await page.getByRole('button', { name: /^Send/ }).click()
+      await page.getByText(/^Cost: 0\.0000\d+ CNY/).waitFor()
+      await page.getByRole('tab', { name: /^Events/ }).click()
+      expect(await page.getByText('chat.completion.chunk').count()).toBeGreaterThan(5)
+    }, 30_000)
+
+    test('makes a video in the playground and plays it', async () => {
+      const { page } = first
+      await page.goto('/console/playground?try=Video')
+      await page.getByRole('button', { name: /^Send/ }).click()
+      const video = page.locator('video')
+      await video.waitFor({ timeout: 20_000 })
+      await page.waitForFunction('(document.querySelector("video")?.readyState ?? 0) >= 2')
+      const seconds = await page.evaluate<number>('document.querySelector("video").duration')
+      expect(seconds).toBeGreaterThan(1)
+      await shoot(page, 'playground-video')
+    }, 40_000)
+
+    test('calls a task off', async () => {
+      const { page } = first
+      const made = await gateway.post('/v1/videos', {
+        model: 'vfa-2.7-t2v',
+        prompt: 'slow [[sim:delay=60s]]',
+        seconds: 5,
+      })
+      const { id } = (await made.json()) as { id: string }
+      await page.goto(`/console/tasks?open=${id}`)
+      await page.getByRole('button', { name: 'Cancel task' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Cancel task' })
+      await dialog.getByRole('textbox').fill(id.slice(-6))
+      await dialog.getByRole('button', { name: 'Cancel task' }).click()
+      await page.getByRole('dialog').getByText('Cancelled').first().waitFor()
+      const { body } = await gateway.admin('GET', `/tasks/${id}`)
+      expect(body.state).toBe('cancelled')
+    }, 30_000)
+
+    test('goes everywhere by keyboard', async () => {
+      const { page } = first
+      await page.goto('/console/')
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('g')
+      await page.keyboard.press('t')
+      await page.waitForURL('**/console/tasks')
+      await page.keyboard.press('?')
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Control+k')
+      const search = page.getByRole('textbox', { name: 'Search or paste an id' })
+      await search.fill('request')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/console/requests')
+      await page.getByRole('row').nth(1).waitFor()
+      await page.keyboard.press('j')
+      await page.waitForURL(/open=req_/)
+      const before = page.url()
+      await page.keyboard.press('j')
+      await page.waitForFunction(`location.href !== ${JSON.stringify(before)}`)
+      await page.keyboard.press('Escape')
+    }, 30_000)
+  })
+}
+
+/** Every page the navigation leads to. */
+async function pagesOf(page: Page): Promise<{ path: string; name: string }[]> {
+  const links = await page
+    .locator('nav a')
+    .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
+  expect(links.length).toBeGreaterThan(10)
+  return links.map((path) => ({ path, name: path.split('/').at(-1) || 'overview' }))
+}
+
+/** A little of everything, so that no page is empty. */
+async function fill(gateway: TestGateway): Promise<void> {
+  for (const content of ['hello', 'again', '[[sim:status=500]]', '[[sim:status=400]]']) {
+    await (await gateway.chat(content)).text()
+  }
+  for (const prompt of ['a cat', 'a dog [[sim:fail]]']) {
+    const body = { model: 'vfa-2.7-t2v', prompt, seconds: 5 }
+    await (await gateway.post('/v1/videos', body)).text()
+  }
+  const picture = { model: 'imga-plus', prompt: 'a tree', size: '1024x1024' }
+  await (await gateway.post('/v1/images/generations', picture)).text()
+}

@@ -1,0 +1,108 @@
+// A real Chromium for tests of the console, and what every page of it must pass: no error in its
+// console, no report of its content policy, nothing serious by axe.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { root } from './gateway.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+export const chromiumPath: string | undefined =
+  process.env['TEST_CHROMIUM'] || places.find((path) => existsSync(path))
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })
+
+/** Screenshots that people look at; thrown away with the clone. */
+const shots = process.env['TEST_SCREENSHOTS'] || join(root, 'screenshots')
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(shots, { recursive: true })
+  await page.screenshot({ path: join(shots, `${name}.png`) })
+}
+
+export interface Look {
+  language?: 'en' | 'zh'
+  theme?: 'light' | 'dark'
+  width?: number
+}
+
+export interface Visit {
+  page: Page
+  context: BrowserContext
+  /** What went wrong on the page so far. */
+  complaints: string[]
+}
+
+/** A visitor of their own, with nothing remembered. */
+export async function visit(browser: Browser, base: string, look: Look = {}): Promise<Visit> {
+  const { language = 'en', theme = 'light', width = 1280 } = look
+  const context = await browser.newContext({
+    baseURL: base,
+    locale: language === 'zh' ? 'zh-CN' : 'en-GB',
+    colorScheme: theme,
+    viewport: { width, height: 850 },
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    // The first question is who is signed in, and the answer may be nobody.
+    const isSignIn = message.text().includes('401') && message.location().url.endsWith('/session')
+    if (message.type() === 'error' && !isSignIn) complaints.push(message.text())
+  })
+  return { page, context, complaints }
+}
+
+let axeSource: string | undefined
+
+export interface Finding {
+  id: string
+  impact: string | null
+  where: string
+}
+
+/** Findings that keep people out. */
+export async function seriousFindings(page: Page): Promise<Finding[]> {
+  axeSource ??= readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
+  // Through the debugger, not as a script of the page: its policy would refuse it, rightly.
+  await page.evaluate(axeSource)
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run(options: object): Promise<{
+          violations: { id: string; impact: string | null; nodes: { html: string }[] }[]
+        }>
+      }
+    }
+    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      where: nodes.map(({ html }) => html.slice(0, 160)).join(' | '),
+    }))
+  })
+  return found.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+}
+
+export const password = 'a long enough password'
+
+/** Makes the first administrator with the link the gateway printed. */
+export async function setUp(page: Page, output: string, name = 'ada'): Promise<void> {
+  const link = /(\/console\/set-up#\w+)/.exec(output)?.[1]
+  if (link === undefined) throw new Error(`no set-up link in:\n${output}`)
+  await page.goto(link)
+  await page.getByLabel(/^(Name|用户名)/).fill(name)
+  await page.getByLabel(/^(Password|密码)/).fill(password)
+  await page.getByRole('button', { name: /^(Begin|开始)$/ }).click()
+  await page.locator('nav').waitFor()
+}
+
+export async function signIn(page: Page, name = 'ada'): Promise<void> {
+  await page.goto('/console/')
+  await page.getByLabel(/^(Name|用户名)/).fill(name)
+  await page.getByLabel(/^(Password|密码)/).fill(password)
+  await page.getByRole('button', { name: /^(Sign in|登录)$/ }).click()
+  await page.locator('nav').waitFor()
+}
