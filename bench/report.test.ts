@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { countCharges, formatCharges, sumCharges } from './charges.ts'
-import { parseOptions } from './options.ts'
+import { parseOptions, parts } from './options.ts'
 import { formatFigures, judge, type Slice, summarise } from './report.ts'
 import { formatVerdicts } from './verdict.ts'
 
@@ -117,7 +117,7 @@ test('without options everything is measured', () => {
       rounds: 7,
       modes: ['json', 'stream'],
       styles: ['chat', 'responses', 'messages', 'embeddings'],
-      parts: ['first-token', 'memory', 'failover', 'downloads', 'poller'],
+      parts: [...parts],
     },
   })
   expect(parseOptions(['--help'])).toEqual({ kind: 'help' })

@@ -20,7 +20,7 @@ export interface CrewOptions {
   log: Log
   sandbox?: OpenedSandbox
   /** Before the first worker listens; who has its port must let go of it. */
-  isFirstUp: () => unknown
+  letGo: () => unknown
   /** Tokens that a worker has made after the start. */
   made: (tokens: readonly MadeToken[]) => void
 }
@@ -57,8 +57,8 @@ export class Crew {
 
   /** The first one alone: it makes the tables and the secrets. A sentence: why it cannot be. */
   async start(): Promise<Welcome[] | string> {
-    const { isFirstUp, config } = this.#options
-    const first = await this.#hire(isFirstUp)
+    const { letGo, config } = this.#options
+    const first = await this.#hire(letGo)
     const others = 'welcome' in first ? Array.from({ length: config.workers - 1 }) : []
     const started = [first, ...(await Promise.all(others.map(() => this.#hire())))]
     const failed = started.find((each) => !('welcome' in each))
@@ -108,8 +108,8 @@ export class Crew {
   }
 
   /** Starts one, and sees to it that its place is never empty for long. */
-  async #hire(isUp: () => unknown = () => {}): Promise<Started> {
-    const spawned = this.#spawn(isUp)
+  async #hire(mayListen: () => unknown = () => {}): Promise<Started> {
+    const spawned = this.#spawn(mayListen)
     const outcome = await spawned.started
     if ('welcome' in outcome) void this.#keepFilled(spawned)
     return outcome
@@ -135,7 +135,7 @@ export class Crew {
     }
   }
 
-  #spawn(isUp: () => unknown): Spawned {
+  #spawn(mayListen: () => unknown): Spawned {
     const bornMs = performance.now()
     const started = Promise.withResolvers<Started>()
     const child = Bun.spawn([process.execPath, program, workerArgument], {
@@ -143,7 +143,7 @@ export class Crew {
       stdout: 'inherit',
       stderr: 'inherit',
       serialization: 'advanced',
-      ipc: (told: Report) => void this.#heard(worker, told, started.resolve, isUp),
+      ipc: (told: Report) => void this.#heard(worker, told, started.resolve, mayListen),
     })
     const worker: Worker = { child, config: this.#config, isReady: false, reloaded: undefined }
     this.#workers.add(worker)
@@ -161,11 +161,13 @@ export class Crew {
     worker: Worker,
     told: Report,
     started: (outcome: Started) => void,
-    isUp: () => unknown,
+    mayListen: () => unknown,
   ): Promise<void> {
     const { child } = worker
-    if (told.kind === 'up') {
-      await isUp()
+    if (told.kind === 'open') {
+      await mayListen()
+      tell(child, { kind: 'listen' })
+    } else if (told.kind === 'up') {
       const { sandbox } = this.#options
       const handed = sandbox === undefined ? {} : { sandbox: handedOver(sandbox) }
       tell(child, { kind: 'begin', config: worker.config, ...handed })

@@ -12,6 +12,8 @@ export const workerArgument = 'worker'
 /** From the supervisor. `begin` is the first. */
 export type Order =
   | { kind: 'begin'; config: Config; sandbox?: HandedSandbox }
+  /** The port is free for it. */
+  | { kind: 'listen' }
   | { kind: 'reload'; config: Config }
   | { kind: 'drain' }
   /** Without waiting for what runs. */
@@ -23,8 +25,10 @@ export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
 
 /** To the supervisor. */
 export type Report =
-  /** The program runs; from now on it can begin at once. */
+  /** The program runs and can hear. */
   | { kind: 'up' }
+  /** All but the port is open. */
+  | { kind: 'open' }
   | { kind: 'ready'; welcome: Welcome }
   | { kind: 'refused'; sentence: string }
   | { kind: 'reloaded'; tokens: readonly MadeToken[] }
@@ -56,8 +60,10 @@ export async function runWorker(): Promise<void> {
     })
   }
   const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
+  const free = Promise.withResolvers<void>()
   process.on('message', (order: Order) => {
     if (order.kind === 'begin') begun.resolve(order)
+    if (order.kind === 'listen') free.resolve()
     if (order.kind === 'drain') void leave()
     if (order.kind === 'quit') process.exit(0)
     if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
@@ -66,7 +72,10 @@ export async function runWorker(): Promise<void> {
   const { config, sandbox } = await begun.promise
   try {
     served = await serve(config, {
-      sharesPort: true,
+      mayListen() {
+        report({ kind: 'open' })
+        return free.promise
+      },
       ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
     })
     report({ kind: 'ready', welcome: served.welcome })

@@ -21,7 +21,7 @@ export async function supervise(first: Config): Promise<void> {
     config,
     log,
     ...(sandbox !== undefined && { sandbox }),
-    isFirstUp: () => held.stop(true),
+    letGo: () => held.stop(true),
     made: (tokens) => process.stdout.write(tokens.map(tokenLine).join('')),
   })
   const welcomes = await crew.start()
