@@ -36,7 +36,7 @@ const maxSegments = 8_192
 const firstSegments = 8
 const mostSegments = 128
 /** A page that takes longer is cut short, as on a machine that has much else to do. */
-const maxMs = 80
+const maxMs = 60
 
 export async function pageOfLog(db: Kysely<Schema>, walk: LogWalk): Promise<LogPage> {
   const state = new Walk(db, walk)

@@ -2,7 +2,7 @@
 // rows can come into it. One transaction writes all of a segment: the ids upstreams gave, where each
 // value stands, what it adds to the traffic, and the mark up to which this was done.
 import { type Kysely, sql } from 'kysely'
-import { insertRows } from './bulk.ts'
+import { insertColumns } from './bulk-columns.ts'
 import { packHits, segmentRows } from './log-hits.ts'
 import { type LogRow, readLogRows } from './log-rows.ts'
 import { getMeta, setMeta } from './meta.ts'
@@ -123,7 +123,7 @@ export async function writeSegment(
       values.push(segment, field, value, packHits(places.get(value)!))
     }
   }
-  await insertRows(tx, engine, { table: 'log_values', columns, values })
+  await insertColumns(tx, engine, { table: 'log_values', columns, values })
   const { rows: row_count, fromId: from_id, untilId: until_id, untilMs: until_ms } = gathered
   await tx
     .insertInto('log_segments')

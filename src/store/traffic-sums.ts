@@ -9,7 +9,7 @@ import {
   type TrafficSums,
   tookClasses,
 } from '../contract/traffic.ts'
-import { insertRows } from './bulk.ts'
+import { insertColumns } from './bulk-columns.ts'
 import type { LogRow } from './log-rows.ts'
 import type { Engine, Schema } from './schema.ts'
 
@@ -151,11 +151,11 @@ export async function writeTraffic(
       ...[span, startOf(at, span), accountId, status, errorCode],
     ]),
   )
-  await insertRows(tx, engine, {
+  await insertColumns(tx, engine, {
     ...everybodys,
     values: shared.flatMap(({ cells, sums }) => [...cells, ...sumsOf(sums), ...sums.took]),
   })
-  await insertRows(tx, engine, {
+  await insertColumns(tx, engine, {
     ...accounts,
     values: own.flatMap(({ cells, sums }) => [...cells, ...sumsOf(sums)]),
   })

@@ -10,10 +10,11 @@ import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { Bars, Spark } from '../../parts/chart.tsx'
 import { ErrorNote, Page } from '../../parts/page.tsx'
+import { periodOf, useUsage } from '../usage/usage.ts'
 import { Alerts } from './alerts.tsx'
 import { ChannelList } from './channel-list.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { columnsOf, type Range, spans, type TrafficRow, useTraffic } from './traffic.ts'
+import { columnsOf, type Range, spans, spendOf, type TrafficRow, useTraffic } from './traffic.ts'
 import { words } from './words.ts'
 
 const green = 'var(--mantine-color-teal-6)'
@@ -92,21 +93,28 @@ function useRunning() {
   })
 }
 
+/** Tasks are charged when they end, apart from the request that made them. */
+const useSpend = (range: Range) => {
+  const { hours, by } = spans[range]
+  return useUsage(periodOf(hours / 24), by).data
+}
+
 function Cards({ range, rows }: { range: Range; rows: readonly TrafficRow[] }) {
   const say = useWords(words)
   const format = useFormat()
   const { currency, role } = useSession()
   const whole = useTraffic(range, role === 'member' ? 'day' : '')
   const running = useRunning()
+  const spend = useSpend(range)
+  const spent = spendOf(range, spend?.items ?? [])
   const columns = columnsOf(range, rows, (at) => at)
   const requests = sum(rows, (row) => row.requests)
   const good = sum(rows, (row) => ((row.status ?? 200) < 400 ? row.requests : 0))
-  const charged = sum(rows, ({ charge }) => Number(charge))
   const all = whole.data?.items[0]
   const live = running.data?.items.length ?? 0
   const trend = (value: (column: (typeof columns)[number]) => number) => columns.map(value)
   const cards: [string, string, readonly number[] | undefined, string][] = [
-    [say('spend'), format.money(charged.toFixed(6), currency), trend((c) => c.charge), '/usage'],
+    [say('spend'), format.money(spend?.total.amount, currency), spent, '/usage'],
     [
       say('requests'),
       format.number(requests),
@@ -148,6 +156,7 @@ function Charts({ range, rows }: { range: Range; rows: readonly TrafficRow[] }) 
     spans[range].by === 'day' ? format.day(at) : format.stamp(at).slice(0, -3),
   )
   const labels = columns.map(({ label }) => label)
+  const spent = spendOf(range, useSpend(range)?.items ?? [])
   return (
     <Grid>
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -170,9 +179,7 @@ function Charts({ range, rows }: { range: Range; rows: readonly TrafficRow[] }) 
             label={say('spend_over_time')}
             labels={labels}
             format={(value) => format.money(value.toFixed(6), currency)}
-            series={[
-              { name: say('spend'), color: blue, values: columns.map(({ charge }) => charge) },
-            ]}
+            series={[{ name: say('spend'), color: blue, values: spent }]}
           />
         </Panel>
       </Grid.Col>

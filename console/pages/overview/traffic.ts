@@ -1,6 +1,7 @@
 // Traffic as the admin API adds it up, made ready for cards and bars.
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../lib/api.ts'
+import type { UsageRow } from '../usage/usage.ts'
 
 export interface TrafficRow {
   slot?: string
@@ -44,8 +45,22 @@ export interface Column {
   ok: number
   client: number
   server: number
-  /** For drawing only. */
-  charge: number
+}
+
+/** The moments of all columns, oldest first. */
+function momentsOf(range: Range): number[] {
+  const { hours, by } = spans[range]
+  const stepMs = by === 'hour' ? hourMs : 24 * hourMs
+  const lastMs = Math.floor(Date.now() / stepMs) * stepMs
+  const count = (hours * hourMs) / stepMs
+  return Array.from({ length: count }, (_, i) => lastMs - (count - 1 - i) * stepMs)
+}
+
+/** What was charged in each; for drawing only. */
+export function spendOf(range: Range, rows: readonly UsageRow[]): number[] {
+  const { by } = spans[range]
+  const spent = new Map(rows.map((row) => [Date.parse(row[by] ?? ''), Number(row.amount)]))
+  return momentsOf(range).map((atMs) => spent.get(atMs) ?? 0)
 }
 
 /** One column for every hour or day, also for those in which nothing happened. */
@@ -54,23 +69,19 @@ export function columnsOf(
   rows: readonly TrafficRow[],
   label: (at: string) => string,
 ) {
-  const { hours, by } = spans[range]
-  const stepMs = by === 'hour' ? hourMs : 24 * hourMs
-  const lastMs = Math.floor(Date.now() / stepMs) * stepMs
-  const count = (hours * hourMs) / stepMs
-  const columns = new Map<number, Column>()
-  for (let i = count - 1; i >= 0; i--) {
-    const atMs = lastMs - i * stepMs
-    const text = label(new Date(atMs).toISOString())
-    columns.set(atMs, { label: text, ok: 0, client: 0, server: 0, charge: 0 })
-  }
+  const { by } = spans[range]
+  const columns = new Map(
+    momentsOf(range).map((atMs): [number, Column] => [
+      atMs,
+      { label: label(new Date(atMs).toISOString()), ok: 0, client: 0, server: 0 },
+    ]),
+  )
   for (const row of rows) {
     const column = columns.get(Date.parse(row[by] ?? ''))
     if (column === undefined) continue
     const status = row.status ?? 200
     const kind = status < 400 ? 'ok' : status < 500 ? 'client' : 'server'
     column[kind] += row.requests
-    column.charge += Number(row.charge)
   }
   return [...columns.values()]
 }

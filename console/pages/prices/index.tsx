@@ -50,7 +50,7 @@ export default function Prices() {
   const columns: Column<Model>[] = [
     { title: say('model'), width: '220px', cell: ({ name }) => <Text fw={600}>{name}</Text> },
     { title: say('kind'), width: '110px', cell: ({ kind }) => kind },
-    { title: say('interfaces'), cell: ({ interfaces }) => interfaces.join(', ') },
+    { title: say('interfaces'), width: '220px', cell: ({ interfaces }) => interfaces.join(', ') },
     {
       title: say('callable'),
       width: '130px',
