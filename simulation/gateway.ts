@@ -1,0 +1,211 @@
+// One gateway of a world: the real engine over the simulated store and wire, in a process that dies and
+// comes back. Opened as boot.ts and main.ts open it; what listens to HTTP is left out.
+import { Bookkeeper } from '../src/billing/bookkeeper.ts'
+import { Ledger } from '../src/billing/ledger.ts'
+import { createPriceBook } from '../src/billing/price-book.ts'
+import { loadSigningKeys } from '../src/billing/signing-keys.ts'
+import { createCatalog } from '../src/catalog/snapshot.ts'
+import { Auditor } from '../src/engine/auditor.ts'
+import { CallbackSender } from '../src/engine/callbacks/sender.ts'
+import { Deadlines } from '../src/engine/deadlines.ts'
+import type { Engine } from '../src/engine/engine.ts'
+import { Entitlements } from '../src/engine/entitlements.ts'
+import { createRateLimits } from '../src/engine/limits/rate-limits.ts'
+import { stopWatchingPrices } from '../src/engine/missing-prices.ts'
+import { hearOfChanges, refresh } from '../src/engine/refresh.ts'
+import { RetryBudget } from '../src/engine/retry-budget.ts'
+import { LateLooks } from '../src/engine/tasks/late-looks.ts'
+import { Poller } from '../src/engine/tasks/poller.ts'
+import { WaitingRoom } from '../src/engine/waiting-room.ts'
+import type { Log, LogFields } from '../src/lib/log.ts'
+import { createCleaner } from '../src/lib/redact.ts'
+import { createSeal } from '../src/lib/seal.ts'
+import { providers } from '../src/providers/index.ts'
+import { freeLeases } from '../src/store/leases.ts'
+import type { Receivers } from './receivers.ts'
+import { settings } from './settings.ts'
+import { SimHttp } from './sim-http.ts'
+import { type Hub, SimSharing } from './sim-sharing.ts'
+import { SimStore } from './sim-store.ts'
+import type { Stage } from './stage.ts'
+import type { Speaker } from './wire.ts'
+import type { Proc, World } from './world.ts'
+
+const limits = {
+  defaultOutputTokens: 4096,
+  abandonedStreams: 4,
+  abandonedMs: 5_000,
+  tokenCacheEntries: 10,
+  queuedCalls: 50,
+  queueMs: 2_000,
+}
+const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const seal = createSeal(new Uint8Array(32).fill(3))
+const startFailedMs = 1_000
+const longestDrainMs = 5_000
+
+export interface Surroundings {
+  stage: Stage
+  speaker: Speaker
+  receivers: Receivers
+  hub: Hub
+}
+
+export class SimGateway {
+  readonly name: string
+  readonly #around: Surroundings
+  #starts = 0
+  proc: Proc
+  engine: Engine | undefined
+  sharing: SimSharing | undefined
+
+  constructor(name: string, around: Surroundings) {
+    this.name = name
+    this.#around = around
+    this.proc = around.stage.world.newProc(name)
+    this.proc.alive = false
+  }
+
+  /** Takes callers. */
+  get ready(): boolean {
+    return this.proc.alive && this.engine !== undefined
+  }
+
+  start(): void {
+    const { stage } = this.#around
+    const { world, random } = stage
+    const skewMs = this.proc.skewMs
+    this.proc = world.newProc(`${this.name}.${++this.#starts}`)
+    this.proc.skewMs = skewMs
+    this.engine = undefined
+    const proc = this.proc
+    proc.onDeath.add(() => {
+      this.engine = undefined
+      world.after(random.process.between(100, 8_000), undefined, () => this.start())
+    })
+    world.after(0, proc, () => {
+      world.note('starts')
+      this.#open(proc).catch((error: unknown) => {
+        world.note(`cannot start: ${error instanceof Error ? error.message : error}`)
+        world.after(startFailedMs, proc, () => stage.kill(proc, 'could not start'))
+      })
+    })
+  }
+
+  /** The order of main.ts: no new work, what runs may end, then everything is closed. */
+  stop(): void {
+    const { engine, proc } = this
+    const { world } = this.#around.stage
+    if (engine === undefined) return
+    world.after(0, proc, () => {
+      world.note('stops')
+      engine.draining = true
+      void this.#close(engine, proc)
+    })
+  }
+
+  async #close(engine: Engine, proc: Proc): Promise<void> {
+    const { stage } = this.#around
+    const untilMs = performance.now() + longestDrainMs
+    const isBusy = () => engine.running > 0 || engine.abandoned > 0
+    while (isBusy() && performance.now() < untilMs) await Bun.sleep(20)
+    stopWatchingPrices(engine)
+    await engine.poller.close()
+    await engine.callbacks.close()
+    await engine.lateLooks?.close()
+    await engine.auditor?.close()
+    engine.deadlines.close()
+    engine.rates.close()
+    engine.ledger.close()
+    await engine.bookkeeper.stop()
+    await engine.store.close()
+    stage.kill(proc, 'stopped')
+  }
+
+  async #open(proc: Proc): Promise<void> {
+    const { stage, hub } = this.#around
+    const store = new SimStore(stage, proc)
+    this.sharing = undefined
+    if (stage.gateways > 1) {
+      const sharing = new SimSharing(stage, proc, store, hub)
+      store.join(sharing)
+      await sharing.join()
+      this.sharing = sharing
+    }
+    const engine = await this.#engine(store, proc)
+    if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
+    hearOfChanges(engine)
+    await refresh(engine)
+    engine.bookkeeper.start()
+    engine.poller.start(engine)
+    await engine.callbacks.start(engine)
+    engine.lateLooks?.start(engine)
+    engine.auditor?.start(engine)
+    stage.world.note('is ready')
+    this.engine = engine
+  }
+
+  async #engine(store: SimStore, proc: Proc): Promise<Engine> {
+    const { speaker, receivers, stage } = this.#around
+    const { world } = stage
+    const nowMs = () => world.wallMs(proc)
+    const owner = store.sharing?.gatewayId ?? proc.name
+    const log = logOf(world, proc)
+    const ledger = await Ledger.open(store)
+    const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
+    ledger.onEntry = () => bookkeeper.recorded()
+    return {
+      store,
+      ledger,
+      bookkeeper,
+      seal,
+      log,
+      providers,
+      clock: { nowMs },
+      random: Math.random,
+      http: new SimHttp(speaker, proc),
+      limits,
+      deadlines: new Deadlines(() => performance.now()),
+      declared: { file: settings, ownSecrets: [] },
+      catalog: createCatalog({
+        region: settings.region,
+        models: [],
+        channels: [],
+        tokens: new Map(),
+        isPriced: () => false,
+      }),
+      prices: createPriceBook([], new Set(), nowMs),
+      cleaner: createCleaner([]),
+      knownSecrets: new Map(),
+      standings: new Map(),
+      entitlements: new Entitlements(nowMs),
+      retries: new RetryBudget(),
+      waiting: new WaitingRoom(limits),
+      poller: new Poller(owner),
+      callbacks: new CallbackSender(owner, ownSecret, { post: receivers.postFrom(proc) }),
+      lateLooks: new LateLooks(),
+      auditor: new Auditor(),
+      noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),
+      durations: new Map(),
+      creating: new Set(),
+      publicUrl: 'http://gateway.test',
+      egressAllow: [],
+      rates: createRateLimits({ nowMs, log, instanceId: owner }),
+      abandoned: 0,
+      running: 0,
+      draining: false,
+    }
+  }
+}
+
+/** What goes wrong is part of the trace, without what differs from machine to machine. */
+function logOf(world: World, proc: Proc): Log {
+  const said =
+    (level: string) =>
+    (msg: string, fields: LogFields = {}) => {
+      const { error } = fields
+      const why = error instanceof Error ? `: ${error.message}` : ''
+      if (proc.alive) world.note(`${level}: ${msg}${why}`, proc)
+    }
+  return { level: 'warn', debug() {}, info() {}, warn: said('warn'), error: said('error') }
+}

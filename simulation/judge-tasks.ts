@@ -1,0 +1,189 @@
+// Every task against the truth: whether its end is one that its upstream spoke of, what it should have
+// cost, whether it was sent more than once, and whether its key made only one.
+import type { Wish } from './books.ts'
+import type { Calling } from './callers.ts'
+import { shown } from './check-commit.ts'
+import { filmCosts, picturesCost, tokensCost } from './prices.ts'
+import { lifetimeMs } from './settings.ts'
+import type { Upstream, Work } from './upstream.ts'
+
+export interface TaskRow {
+  id: string
+  state: string
+  upstream_id: string | null
+  request_id: string
+  account_id: string
+  interface: string
+  price_id: string
+  hold_nanos: bigint
+  charge_nanos: bigint
+  created_at_ms: number
+  body: string
+  charged_nanos: bigint | null
+  charged_price: string | null
+  charged_quantity: number | null
+}
+
+export const taskRows = ({ stage }: Calling): TaskRow[] =>
+  stage.db.query<TaskRow>(
+    `SELECT t.*, c.amount_nanos AS charged_nanos, c.price_id AS charged_price,
+       c.quantity AS charged_quantity
+     FROM tasks t LEFT JOIN entries c ON c.ref = t.id AND c.kind = 'charge'`,
+  ).rows
+
+export const promptIn = ({ body }: TaskRow): string =>
+  (JSON.parse(body) as { request: { prompt: string } }).request.prompt
+
+export function judgeTasks(calling: Calling, upstream: Upstream): void {
+  const { stage, books } = calling
+  const { world } = stage
+  const rows = taskRows(calling)
+  const wishes = new Map<string, Wish>()
+  for (const wish of books.wishes) for (const id of wish.requestIds) wishes.set(id, wish)
+  const perPrompt = new Map<string, number>()
+  for (const row of rows) {
+    const prompt = promptIn(row)
+    perPrompt.set(prompt, (perPrompt.get(prompt) ?? 0) + 1)
+    const wish = wishes.get(row.request_id)
+    if (wish === undefined) world.blame(`task ${row.id} goes by a request that nobody made`)
+    else judgeEnd(calling, upstream, row, wish)
+  }
+  for (const [name, count] of upstream.arrivals) {
+    const isMarker = name.startsWith('marker ')
+    const prompt = name.slice('prompt '.length)
+    const isText = books.wishes.some((wish) => wish.kind === 'text' && wish.prompt === prompt)
+    if (isMarker ? count > 1 : !isText && count > (perPrompt.get(prompt) ?? 0)) {
+      world.blame(`${name} was sent ${count} times, there are ${perPrompt.get(prompt) ?? 0} tasks`)
+    }
+  }
+  for (const wish of books.wishes) judgeKey(calling, upstream, wish, rows)
+}
+
+function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, wish: Wish): void {
+  const { world } = calling.stage
+  const work =
+    row.upstream_id === null ? workAtOnce(upstream, row, wish) : upstream.works.get(row.upstream_id)
+  const isCharged = row.charged_nanos !== null
+  if (isCharged !== (row.state === 'succeeded')) {
+    world.blame(`task ${row.id} is ${row.state} and ${isCharged ? '' : 'not '}charged`)
+  }
+  const seen = calling.books.seenEnds.get(row.id)
+  if (seen !== undefined && seen !== row.state) {
+    world.blame(`task ${row.id} was shown as ${seen} and is ${row.state}`)
+  }
+  if (row.state === 'succeeded') judgeCharge(calling, row, wish, work)
+  else if (work !== undefined && mustSucceed(calling, work, row)) {
+    const { id, fate, told, endsMs, createdMs } = work
+    const truth = shown({ id, fate, told, tookMs: Math.round(endsMs - createdMs) })
+    world.blame(
+      `task ${row.id} is ${row.state}, but its upstream has done it: ${truth} ${row.body}`,
+    )
+  }
+}
+
+/** Of those that are answered with what was made nobody has an id: one that comes to what was charged. */
+function workAtOnce(upstream: Upstream, row: TaskRow, wish: Wish): Work | undefined {
+  if (row.state !== 'succeeded') return undefined
+  const likely = [...upstream.works.values()].filter(
+    ({ protocol, prompt, asked, fate }) =>
+      protocol === 'images' &&
+      prompt === wish.prompt &&
+      asked === wish.count &&
+      fate === 'succeeded',
+  )
+  return likely.find(({ quantity }) => quantity === row.charged_quantity) ?? likely[0]
+}
+
+/** Of a task that is sure to be seen to have ended before it is given up. */
+const mostMs = lifetimeMs / 2
+const leastCalmMs = 30_000
+
+/** Done well in time, never spoken of otherwise, called off by nobody, and visible to its caller. */
+function mustSucceed({ stage }: Calling, work: Work, row: TaskRow): boolean {
+  // In a time of faults everything may be lost for as long as a task lives.
+  const calmMs = row.created_at_ms + lifetimeMs - stage.calmSinceMs
+  if (stage.clocksJump || calmMs < leastCalmMs) return false
+  const tookMs = work.endsMs - work.createdMs
+  return (
+    row.interface !== 'images' &&
+    work.fate === 'succeeded' &&
+    !work.contradicts &&
+    work.cancelledMs === undefined &&
+    tookMs < mostMs
+  )
+}
+
+function judgeCharge(calling: Calling, row: TaskRow, wish: Wish, work: Work | undefined): void {
+  const { stage, books } = calling
+  const { world } = stage
+  const price = books.prices.get(row.price_id)
+  if (work === undefined || price === undefined) {
+    world.blame(`task ${row.id} succeeded at no upstream, or at a price that nobody set`)
+    return
+  }
+  if (!work.told.includes('succeeded')) {
+    world.blame(`task ${row.id} succeeded, but its upstream never said so: ${shown(work)}`)
+  }
+  if (price.effectiveFromMs > row.created_at_ms) {
+    world.blame(`task ${row.id} has a price that was not in force when it was made`)
+  }
+  if (row.charged_price !== row.price_id) world.blame(`task ${row.id} is charged by another price`)
+  const right = expected(calling, row, wish, work)
+  const charged = -(row.charged_nanos ?? 0n)
+  if (!right.includes(charged)) {
+    world.blame(
+      `task ${row.id} is charged ${charged}, by the truth it is ${right.join(' or ')}: ` +
+        `${shown({ ...work, told: undefined })} ${shown({ price, wish: wish.number })}`,
+    )
+  }
+}
+
+function expected({ books }: Calling, row: TaskRow, wish: Wish, work: Work): bigint[] {
+  const price = books.prices.get(row.price_id)!
+  const { quantity } = work
+  if (wish.kind === 'film') {
+    const seconds = Math.min(quantity ?? wish.seconds, wish.seconds)
+    return [filmCosts(price, wish.resolution, seconds)!]
+  }
+  if (wish.kind === 'tokenFilm') {
+    // What was not told is reckoned; it is less than what was set aside, which has a margin.
+    if (quantity === undefined) return within(row)
+    const cost = tokensCost(price, quantity)!
+    // Never more than was set aside.
+    if (cost > row.hold_nanos) return [row.hold_nanos]
+    return [cost]
+  }
+  const told = Math.min(quantity ?? 0, wish.count)
+  const counts = [told, ...(books.fetched.get(row.id) ?? [])]
+  return counts.map((count) => picturesCost(price, count)!)
+}
+
+const within = ({ charge_nanos, hold_nanos }: TaskRow): bigint[] =>
+  charge_nanos > 0n && charge_nanos <= hold_nanos ? [charge_nanos] : []
+
+/** One key is one task, but for those that were turned away and never existed anywhere. */
+function judgeKey(
+  { stage, books }: Calling,
+  upstream: Upstream,
+  wish: Wish,
+  rows: readonly TaskRow[],
+): void {
+  const { world } = stage
+  if (wish.key === undefined || wish.kind === 'text') return
+  const made = rows.filter(({ request_id }) => wish.requestIds.includes(request_id))
+  const real = made.filter(({ state, upstream_id }) => state !== 'failed' || upstream_id !== null)
+  if (real.length > 1) world.blame(`${wish.key} has made ${real.map(({ id }) => id).join(', ')}`)
+  const isAlone = !books.wishes.some((other) => other !== wish && other.prompt === wish.prompt)
+  const works = [...upstream.works.values()].filter(
+    ({ prompt, isExtra }) => isAlone && prompt === wish.prompt && !isExtra,
+  )
+  // What was answered with an error of its own is over: the next one is a new try.
+  const begun = works.filter(({ protocol, fate }) => protocol !== 'images' || fate === 'succeeded')
+  if (begun.length > 1) {
+    world.blame(`${wish.key} was made upstream as ${begun.map(({ id }) => id).join(', ')}`)
+  }
+  const told = new Set(
+    wish.answers.flatMap((answer) => (answer.kind === 'task' ? [answer.taskId] : [])),
+  )
+  if (told.size > 1) world.blame(`${wish.key} was answered with ${[...told].join(', ')}`)
+}

@@ -1,0 +1,99 @@
+// Calls of text against the truth: one charge at most, none for what was refused, the exact one for what
+// was answered.
+import { countTokens } from '../src/lib/count-tokens.ts'
+import type { Answer, Wish } from './books.ts'
+import type { Calling } from './callers.ts'
+import { shown } from './check-commit.ts'
+import { textCosts } from './prices.ts'
+import { textInputTokens } from './text-caller.ts'
+import type { Upstream } from './upstream.ts'
+
+/** One that was not given back, nor written as free because nobody had an answer. */
+interface ChargeRow {
+  ref: string
+  amount_nanos: bigint
+  price_id: string
+  estimated: number
+  price_of_request: string
+  input_tokens: number
+  output_tokens: number
+  detail: string
+}
+
+export function judgeText(calling: Calling, upstream: Upstream): void {
+  const { stage, books } = calling
+  const { world, db } = stage
+  const charges = new Map<string, ChargeRow>()
+  const { rows } = db.query<ChargeRow>(
+    `SELECT e.ref, e.amount_nanos, e.price_id, e.estimated, r.price_id AS price_of_request,
+       r.input_tokens, r.output_tokens, r.detail
+     FROM entries e JOIN requests r ON r.request_id = e.ref
+     LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit' AND b.amount_nanos = -e.amount_nanos
+     WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
+  )
+  for (const row of rows) charges.set(row.ref, row)
+  for (const wish of books.wishes) {
+    if (wish.kind !== 'text') continue
+    const paid = wish.requestIds.filter((id) => charges.has(id))
+    if (paid.length > 1) world.blame(`text ${wish.number} is charged as ${paid.join(', ')}`)
+    for (const id of paid) judgeCharge(calling, upstream, wish, charges.get(id)!)
+    for (const answer of wish.answers) judgeAnswer(calling, answer, charges)
+  }
+}
+
+function judgeAnswer(
+  { stage, books }: Calling,
+  answer: Answer,
+  charges: ReadonlyMap<string, ChargeRow>,
+): void {
+  const isCharged = charges.has(answer.requestId)
+  if (answer.kind === 'text' && !isCharged) {
+    stage.world.blame(`${answer.requestId} was answered and is not charged`)
+  }
+  // Where the store took the charge and said that it had not, the caller was refused all the same, and
+  // it is given back; but not by a gateway that has died over it.
+  const isExcused =
+    stage.unsure.has(answer.requestId) && books.servedBy.get(answer.requestId)?.alive === false
+  if (answer.kind === 'refused' && isCharged && !isExcused) {
+    stage.world.blame(`${answer.requestId} was refused (${answer.code}) and is charged`)
+  }
+}
+
+function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, row: ChargeRow) {
+  const { world } = stage
+  const price = books.prices.get(row.price_id)
+  if (price === undefined || row.price_id !== row.price_of_request) {
+    return world.blame(`${row.ref} is charged by a price that is not its own: ${shown(row)}`)
+  }
+  const works = [...upstream.works.values()].filter(
+    ({ kind, prompt, told }) =>
+      kind === 'text' && prompt === wish.prompt && told.includes('succeeded'),
+  )
+  if (works.length === 0) return world.blame(`${row.ref} is charged and was done by no upstream`)
+  const short = shortOf(row)
+  // What a call may cost is set aside for it, and only a gateway that was given up can lose that.
+  if (short > 0n && !stage.mayBeCutOff) world.blame(`${row.ref} was not paid for by its hold`)
+  const charged = -row.amount_nanos + short
+  const right =
+    row.estimated === 1
+      ? row.input_tokens === textInputTokens && row.output_tokens <= mostOutput
+        ? [textCosts(price, row.input_tokens, row.output_tokens)!]
+        : []
+      : works.map(({ quantity }) => textCosts(price, 100, quantity ?? 0)!)
+  if (!right.includes(charged)) {
+    world.blame(
+      `${row.ref} is charged ${charged}, it should be ${right.join(' or ')}: ${shown(row)}`,
+    )
+  }
+}
+
+/** What the account could not cover. */
+function shortOf({ detail }: ChargeRow): bigint {
+  const { absorbed = [] } = JSON.parse(detail) as { absorbed?: { reason: string; nanos: string }[] }
+  return absorbed
+    .filter(({ reason }) => reason === 'balance_short')
+    .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
+}
+
+/** No answer of the simulated upstream is longer. */
+const mostOutput = countTokens('x'.repeat(60))

@@ -1,0 +1,86 @@
+// Many worlds, one after the other, each from its seed. Ends with 1 and the seed when something happened
+// that must never happen; the same seed does it again.
+import { bugs } from './bugs.ts'
+import { takeOver } from './globals.ts'
+import { type Options, parseOptions } from './options.ts'
+import { runSeed, type Verdict } from './run-seed.ts'
+import { makeTemplate } from './sim-database.ts'
+import { tryBug } from './try-bug.ts'
+
+/** This process's own, before a world takes them over. */
+const [realNow, realSoon] = [performance.now.bind(performance), setImmediate]
+const linesShown = 80
+
+async function main(): Promise<number> {
+  const options = parseOptions(Bun.argv.slice(2))
+  if ('problem' in options) {
+    process.stderr.write(`simulate: ${options.problem}\n`)
+    return 2
+  }
+  return options.bugs.length > 0 ? findBugs(options) : simulate(options)
+}
+
+async function simulate(options: Options): Promise<number> {
+  const template = await makeTemplate()
+  takeOver()
+  // Those who died over a promise leave it behind.
+  process.on('unhandledRejection', () => {})
+  const startMs = realNow()
+  const total = { tasks: 0, events: 0, virtualMs: 0, deaths: new Map<string, number>() }
+  const { from = 1, seeds, tasks, gateways } = options
+  for (let seed = from; seed < from + seeds; seed++) {
+    const say = options.verbose ? { say: (line: string) => print(line) } : {}
+    const verdict = runSeed({ seed, template, tasks, gateways, ...say })
+    if (verdict.violations.length > 0) {
+      print(reportOf(verdict, options))
+      print(`failed after ${seed - from + 1} seeds`)
+      return 1
+    }
+    if (options.digests) print(`seed ${seed} digest ${verdict.digest}`)
+    total.tasks += verdict.tasks
+    total.events += verdict.events
+    total.virtualMs += verdict.virtualMs
+    for (const why of verdict.deaths) total.deaths.set(why, (total.deaths.get(why) ?? 0) + 1)
+    await new Promise<void>((go) => realSoon(go))
+  }
+  const all = [...total.deaths].sort(([, one], [, other]) => other - one)
+  if (options.deaths) for (const [why, times] of all) print(`${times} ${why}`)
+  const deaths = all.reduce((sum, [, times]) => sum + times, 0)
+  const seconds = ((realNow() - startMs) / 1000).toFixed(1)
+  const hours = Math.round(total.virtualMs / 3_600_000)
+  print(
+    `${seeds} seeds, ${total.tasks} tasks, ${deaths} deaths, ${total.events} events, ` +
+      `${hours} h of their time in ${seconds} s: no violation`,
+  )
+  return 0
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+/** Good when every one of them was found. */
+async function findBugs(options: Options): Promise<number> {
+  let missed = 0
+  for (const bug of bugs.filter(({ name }) => options.bugs.includes(name))) {
+    const { name, foundAfterSeeds, what } = await tryBug(bug, options)
+    if (foundAfterSeeds === undefined) missed++
+    const verdict =
+      foundAfterSeeds === undefined ? 'NOT FOUND' : `found after ${foundAfterSeeds} seeds`
+    print(`${name}: ${verdict}\n  ${what}`)
+  }
+  return missed === 0 ? 0 : 1
+}
+
+function reportOf({ seed, digest, violations, lines }: Verdict, options: Options): string {
+  const trace = options.verbose ? [] : [...lines.slice(-linesShown), '']
+  const shape = options.gateways === undefined ? '' : ` --gateways ${options.gateways}`
+  const again = `--seeds 1 --from ${seed} --tasks ${options.tasks}${shape} --verbose`
+  return [
+    ...trace,
+    `seed ${seed} digest ${digest} FAILED`,
+    ...violations.map((violation) => `  ${violation}`),
+    `replay: npm run simulate -- ${again}`,
+  ].join('\n')
+}
+
+process.exitCode = await main()
+process.exit()

@@ -1,0 +1,56 @@
+// The command line of the simulator.
+import { bugs } from './bugs.ts'
+
+export interface Options {
+  seeds: number
+  /** The first where it is not said; bugs begin where they are known to be found. */
+  from: number | undefined
+  tasks: number
+  gateways: 1 | 3 | undefined
+  verbose: boolean
+  /** One line for each seed. */
+  digests: boolean
+  /** Where gateways have died, and how often. */
+  deaths: boolean
+  /** Bugs to look for in a copy of the sources, by name; empty: in the sources as they are. */
+  bugs: readonly string[]
+}
+
+const usage =
+  'usage: npm run simulate -- [--seeds N] [--from SEED] [--tasks N] [--gateways 1|3] [--verbose] ' +
+  '[--digests] [--deaths] [--bug NAME | --bugs]'
+
+export function parseOptions(args: readonly string[]): Options | { problem: string } {
+  const options: Options = {
+    seeds: 100,
+    from: undefined,
+    tasks: 12,
+    gateways: undefined,
+    verbose: false,
+    digests: false,
+    deaths: false,
+    bugs: [],
+  }
+  for (let at = 0; at < args.length; at++) {
+    const name = args[at]!
+    if (name === '--verbose') options.verbose = true
+    else if (name === '--digests') options.digests = true
+    else if (name === '--deaths') options.deaths = true
+    else if (name === '--bugs') options.bugs = bugs.map((bug) => bug.name)
+    else if (name === '--bug') {
+      const bug = args[++at] ?? ''
+      const names = bugs.map((known) => known.name)
+      if (!names.includes(bug)) return { problem: `--bug takes one of: ${names.join(', ')}` }
+      options.bugs = [...options.bugs, bug]
+    } else {
+      const value = Number(args[++at])
+      if (!Number.isSafeInteger(value) || value < 1) return { problem: usage }
+      if (name === '--seeds') options.seeds = value
+      else if (name === '--from') options.from = value
+      else if (name === '--tasks') options.tasks = value
+      else if (name === '--gateways' && (value === 1 || value === 3)) options.gateways = value
+      else return { problem: usage }
+    }
+  }
+  return options
+}

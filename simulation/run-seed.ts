@@ -1,0 +1,172 @@
+// One world from its seed to its verdict: a time with faults in which nothing wrong may happen, then a
+// time without in which everything must come to an end, then the books.
+
+import { armCrashPoint } from '../src/lib/crash-point.ts'
+import { insertAccount } from '../src/store/accounts.ts'
+import { appendEntry } from '../src/store/entries.ts'
+import { insertPrice } from '../src/store/prices.ts'
+import { CallersBooks } from './books.ts'
+import type { Calling } from './callers.ts'
+import { checkHolds, checkMemory } from './check-memory.ts'
+import { drawFaults, noFaults } from './faults.ts'
+import { SimGateway, type Surroundings } from './gateway.ts'
+import { enter } from './globals.ts'
+import { judge, openEnds } from './oracle.ts'
+import { newPrice } from './prices.ts'
+import { createRandom } from './random.ts'
+import { Receivers } from './receivers.ts'
+import { models } from './settings.ts'
+import { kyselyOver, SimDatabase } from './sim-database.ts'
+import type { Hub } from './sim-sharing.ts'
+import { Stage } from './stage.ts'
+import { Upstream } from './upstream.ts'
+import { planTrouble, planWishes } from './workload.ts'
+import { World } from './world.ts'
+import { closeWriter } from './write-batch.ts'
+
+export interface SeedOptions {
+  seed: number
+  template: Uint8Array
+  tasks: number
+  /** Drawn by the seed where it is not said. */
+  gateways?: 1 | 3 | undefined
+  say?: ((line: string) => void) | undefined
+}
+
+export interface Verdict {
+  seed: number
+  digest: string
+  violations: readonly string[]
+  lines: readonly string[]
+  deaths: readonly string[]
+  tasks: number
+  events: number
+  virtualMs: number
+}
+
+/** Between two looks at the balances in memory. */
+const memoryEveryMs = 700
+const holdsEveryMs = 40
+/** The longest anything may take once nothing goes wrong any more. */
+const livenessMs = 480_000
+const openingNanos = [400_000_000_000n, 14_000_000_000n, 5_000_000_000n]
+/** A time with faults lasts at least so long, also where all is wanted at once. */
+const leastMs = 4_000
+/** Between two questions whether everything has come to its end. */
+const overEveryMs = 500
+
+export function runSeed(options: SeedOptions): Verdict {
+  const { seed, template, tasks, say } = options
+  const world = new World(seed, say)
+  enter(world)
+  const db = SimDatabase.fresh(template)
+  const gateways = options.gateways ?? (createRandom(seed, 'shape').chance(0.5) ? 1 : 3)
+  const stage = new Stage(world, db, noFaults, gateways)
+  const around: Surroundings = {
+    stage,
+    speaker: { stage, upstream: new Upstream(stage) },
+    receivers: new Receivers(stage),
+    hub: new Map() as Hub,
+  }
+  const names = gateways === 1 ? ['g1'] : ['g1', 'g2', 'g3']
+  const all = names.map((name) => new SimGateway(name, around))
+  const callers = world.newProc('callers')
+  const calling: Calling = { stage, gateways: all, callers, books: new CallersBooks() }
+  watchCrashes(stage, all)
+  try {
+    furnish(calling)
+    play(calling, all, around, tasks)
+    if (world.violations.length === 0) judge(calling, around)
+  } finally {
+    armCrashPoint(undefined)
+    closeWriter(db)
+    db.close()
+  }
+  const { digest, violations, deaths, events, nowMs } = world
+  const lines = world.lastLines()
+  return { seed, digest, violations, lines, deaths, tasks, events, virtualMs: nowMs }
+}
+
+/** A gateway that passes a named point may die there. */
+function watchCrashes(stage: Stage, all: readonly SimGateway[]): void {
+  armCrashPoint((point) => {
+    const proc = stage.world.current
+    const isGateway = proc !== undefined && all.some((gateway) => gateway.proc === proc)
+    if (!isGateway || !proc.alive) return
+    if (stage.random.process.chance(stage.faults.process.crash)) stage.kill(proc, `at ${point}`)
+  })
+}
+
+/** Accounts with money and a price for everything. */
+function furnish({ stage, books }: Calling): void {
+  const { db, world, random } = stage
+  const target = kyselyOver({
+    ask: async (sql, parameters) => db.query(sql, parameters),
+    begin: async () => db.run('BEGIN'),
+    commit: async () => db.run('COMMIT'),
+    rollback: async () => db.rollback(),
+  })
+  world.after(0, undefined, () => {
+    void target.transaction().execute(async (tx) => {
+      for (const [at, nanos] of openingNanos.entries()) {
+        const id = `acc_${at + 1}`
+        books.accounts.push({ id, openingNanos: nanos })
+        await insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 })
+        const opening = { atMs: 1, accountId: id, kind: 'credit', ref: `opening:${id}` } as const
+        await appendEntry(tx, { ...opening, amountNanos: nanos })
+      }
+      for (const model of Object.values(models)) {
+        const price = newPrice(model, `price_${model}`, 1, random.work)
+        books.prices.set(price.id, price)
+        await insertPrice(tx, price, 1)
+      }
+    })
+  })
+  world.run(1)
+}
+
+function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: number): void {
+  const { stage, books } = calling
+  const { world } = stage
+  for (const gateway of all) gateway.start()
+  const isUp = () => all.every(({ ready }) => ready)
+  world.run(world.nowMs + 10_000, isUp)
+  if (!isUp()) {
+    world.blame('the gateways do not start')
+    return
+  }
+  const again = (everyMs: number, look: (gateway: SimGateway) => void): void => {
+    for (const gateway of all) look(gateway)
+    world.after(everyMs, undefined, () => again(everyMs, look))
+  }
+  again(memoryEveryMs, (gateway) => checkMemory(stage, gateway, books))
+  again(holdsEveryMs, (gateway) => checkHolds(stage, gateway, books))
+  const overMs = leastMs + tasks * stage.manners.wishEveryMs
+  stage.faults = drawFaults(world.seed)
+  stage.clocksJump = stage.faults.process.clockSteps > 0
+  stage.mayBeCutOff = stage.faults.process.partitions > 0
+  world.note(`faults: ${JSON.stringify(stage.faults)}`)
+  planWishes(calling, tasks)
+  planTrouble(calling, all, around.speaker.upstream, overMs)
+  world.run(world.nowMs + overMs)
+  if (world.violations.length > 0) return
+  calm(calling)
+  let isOver = false
+  const ask = () => {
+    isOver = openEnds(calling, around).length === 0
+    if (!isOver) world.after(overEveryMs, undefined, ask)
+  }
+  ask()
+  world.run(world.nowMs + livenessMs, () => isOver)
+  if (world.violations.length > 0) return
+  for (const open of openEnds(calling, around)) {
+    world.blame(`without faults, this did not end in ${livenessMs / 1000} s: ${open}`)
+  }
+}
+
+function calm({ stage }: Calling): void {
+  stage.faults = noFaults
+  stage.storeAwayUntilMs = 0
+  stage.calmSinceMs = stage.world.wallMs(undefined)
+  stage.world.note('no more faults')
+}

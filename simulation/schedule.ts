@@ -1,0 +1,57 @@
+// What is planned, by time; among equals in the order of their ties. A heap.
+import type { Proc } from './world.ts'
+
+export interface Planned {
+  readonly atMs: number
+  readonly tie: number
+  readonly proc: Proc | undefined
+  /** Undefined: called off. */
+  work: (() => void) | undefined
+}
+
+const isBefore = (a: Planned, b: Planned): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.tie < b.tie)
+
+export class Schedule {
+  readonly #heap: Planned[] = []
+
+  get isEmpty(): boolean {
+    return this.#heap.length === 0
+  }
+
+  add(planned: Planned): void {
+    const heap = this.#heap
+    let at = heap.push(planned) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!isBefore(planned, heap[parent]!)) break
+      heap[at] = heap[parent]!
+      at = parent
+    }
+    heap[at] = planned
+  }
+
+  /** The next one, unless it is later than that. */
+  take(untilMs: number): Planned | undefined {
+    const heap = this.#heap
+    const first = heap[0]
+    if (first === undefined || first.atMs > untilMs) return undefined
+    const last = heap.pop()!
+    if (heap.length > 0) this.#sink(last)
+    return first
+  }
+
+  #sink(planned: Planned): void {
+    const heap = this.#heap
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
+      if (!isBefore(heap[child]!, planned)) break
+      heap[at] = heap[child]!
+      at = child
+    }
+    heap[at] = planned
+  }
+}

@@ -1,0 +1,258 @@
+// The store as one simulated gateway has it: the real actions on the real tables, over a way to the
+// database on which everything can happen. Each transaction is one turn of the world; its question and
+// its answer travel, and the gateway may die at either end.
+import type { Kysely } from 'kysely'
+import { ensure } from '../src/lib/ensure.ts'
+import { Health } from '../src/store/health.ts'
+import { type Batch, cellsOf, HotQueue, requestColumns } from '../src/store/hot-queue.ts'
+import { setMeta } from '../src/store/meta.ts'
+import { bookEntries } from '../src/store/receipts.ts'
+import { codeOf, DatabaseError } from '../src/store/refused.ts'
+import type { Schema } from '../src/store/schema.ts'
+import type { Sharing, Store } from '../src/store/store.ts'
+import { checkCommit } from './check-commit.ts'
+import { kyselyOver, translate } from './sim-database.ts'
+import type { Stage } from './stage.ts'
+import type { Proc } from './world.ts'
+import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
+
+const mostTries = 5
+const retryPausesMs = [100, 300, 700, 1300, 2000]
+
+/** Presence among several gateways, as far as the store has to know. */
+export interface Joined extends Sharing {
+  readonly here: boolean
+  leave(): Promise<void>
+}
+
+/** Never answered: whoever waits is no more. */
+const never = <T>(): Promise<T> => new Promise(() => {})
+
+export class SimStore implements Store {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly read: Kysely<Schema>
+  readonly #stage: Stage
+  readonly #proc: Proc
+  readonly #writer: Kysely<Schema>
+  readonly #health: Health
+  readonly #queue: HotQueue
+  /** Undefined where it is the only gateway there can be. */
+  sharing?: Joined
+
+  constructor(stage: Stage, proc: Proc) {
+    this.#stage = stage
+    this.#proc = proc
+    this.engine = stage.gateways === 1 ? 'sqlite' : 'postgres'
+    this.#writer = kyselyOver({
+      ask: async (sql, parameters) => this.#ask(sql, parameters),
+      begin: async () => {
+        stage.db.takeDeeds()
+        stage.db.run('BEGIN')
+      },
+      commit: () => this.#commit(),
+      rollback: async () => stage.db.rollback(),
+    })
+    this.read = kyselyOver({
+      ask: (sql, parameters) => this.#read(sql, parameters),
+      begin: () => Promise.reject(new Error('a read has no transaction; use tx')),
+      commit: never,
+      rollback: never,
+    })
+    this.#health = new Health(
+      async () => {
+        if (this.sharing?.here === false) throw new Error('the others cannot see this gateway')
+        await this.tx((tx) => setMeta(tx, 'probe', String(Date.now())))
+      },
+      () => {},
+    )
+    this.#queue = new HotQueue((batch) => this.#write(batch))
+  }
+
+  get healthy(): boolean {
+    return this.#health.healthy
+  }
+
+  join(joined: Joined): void {
+    this.sharing = joined
+  }
+
+  failed(error: unknown): void {
+    this.#health.failed(error)
+  }
+
+  record: Store['record'] = (request, entry) => this.#queue.add(request, entry)
+
+  snapshot: Store['snapshot'] = async () => ({ db: this.read, end: async () => {} })
+
+  /** As alone as SQLite's is, also where the real one would have to be waited for. */
+  book: NonNullable<Store['book']> = (limit) =>
+    this.tx(async (tx) => {
+      const booked = await bookEntries(tx, { engine: 'sqlite', limit })
+      ensure(booked !== 'busy', 'whoever is alone does not wait')
+      return booked
+    })
+
+  async tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(work)
+      } catch (error) {
+        if (codeOf(error) === '40001' && tries < mostTries) continue
+        if (isInjected(error)) this.failed(error)
+        throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+    await this.sharing?.leave()
+    this.#health.stop()
+  }
+
+  /** There and back again; between the two, all of it happens at one moment. */
+  #once<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
+    const { world } = this.#stage
+    return new Promise((resolve, reject) => {
+      const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
+      world.after(this.#wayMs(), this.#proc, () => {
+        if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        this.#writer
+          .transaction()
+          .execute(work)
+          .then(
+            (value) => answer(() => resolve(value)),
+            (error) => answer(() => reject(error)),
+          )
+      })
+    })
+  }
+
+  /** In a transaction: at once. */
+  #ask(sql: string, parameters: readonly unknown[]) {
+    if (!this.#proc.alive) return never<{ rows: unknown[]; changes: number }>()
+    if (sql.includes('clock_timestamp()')) return this.#clock()
+    const { db, world } = this.#stage
+    try {
+      return db.query(this.engine === 'postgres' ? translate(sql) : sql, parameters)
+    } catch (error) {
+      if (codeOf(error) === 'SQLITE_ERROR') world.blame(`SQLite cannot run this: ${error} ${sql}`)
+      throw error
+    }
+  }
+
+  /** The clock of the database is nobody's own, and always right. */
+  #clock() {
+    return { rows: [{ now_ms: this.#stage.world.wallMs(noProc) }], changes: 1 }
+  }
+
+  #read(sql: string, parameters: readonly unknown[]) {
+    const { world, random, faults } = this.#stage
+    return new Promise<{ rows: unknown[]; changes: number }>((resolve, reject) => {
+      world.after(this.#wayMs(), this.#proc, () => {
+        const fails = this.#stage.storeIsAway || random.store.chance(faults.store.readFails)
+        if (fails) return reject(away())
+        try {
+          const found = this.#ask(sql, parameters)
+          if (found instanceof Promise) return
+          // Half of the answers are a moment old when they come.
+          if (random.store.chance(0.5)) resolve(found)
+          else world.after(this.#wayMs(), this.#proc, () => resolve(found))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+
+  async #commit(): Promise<void> {
+    const { db, random, faults, world } = this.#stage
+    const { store, process } = faults
+    if (!this.#proc.alive) return never()
+    if (random.process.chance(process.crashAtCommit)) return this.#die('before a commit')
+    if (random.store.chance(store.lost)) throw trouble('the commit failed')
+    if (this.engine === 'postgres' && random.store.chance(store.raced)) {
+      throw new DatabaseError('40001', 'could not serialize access')
+    }
+    db.run('COMMIT')
+    const deeds = db.takeDeeds()
+    if (deeds.length > 0) {
+      world.note(`commits ${deeds.join(', ')}`, this.#proc)
+      checkCommit(this.#stage)
+    }
+    if (random.process.chance(process.crashAtCommit)) return this.#die('after a commit')
+    if (random.store.chance(store.unknown)) throw trouble('nobody knows whether it was stored')
+  }
+
+  #die(why: string): Promise<never> {
+    this.#stage.kill(this.#proc, why)
+    return never()
+  }
+
+  /** Several gateways send a batch again while the database is in trouble; one alone gives up. */
+  async #write(batch: Batch): Promise<void> {
+    let isStored = false
+    for (let tries = 0; ; tries++) {
+      try {
+        await this.#writeOnce(batch, () => {
+          isStored = true
+        })
+        if (this.sharing?.here !== false) this.#health.wrote()
+        return
+      } catch (error) {
+        const pauseMs = this.engine === 'postgres' ? retryPausesMs[tries] : undefined
+        if (isInjected(error)) this.failed(error)
+        if (pauseMs !== undefined && isInjected(error)) {
+          await this.#stage.world.pause(pauseMs, this.#proc)
+          continue
+        }
+        if (isStored) for (const id of idsIn(batch)) this.#stage.unsure.add(id)
+        throw error
+      }
+    }
+  }
+
+  #writeOnce(batch: Batch, stored: () => void): Promise<void> {
+    const { world, db, random, faults } = this.#stage
+    return new Promise((resolve, reject) => {
+      const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
+      world.after(this.#wayMs(), this.#proc, () => {
+        const { store, process } = faults
+        if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        if (random.process.chance(process.crashAtCommit)) return void this.#die('before a batch')
+        if (random.store.chance(store.lost)) {
+          return void answer(() => reject(trouble('the batch failed')))
+        }
+        try {
+          if (this.sharing === undefined) writeSingleBatch(db, batch)
+          else writeSharedBatch(db, batch, this.sharing.gatewayId)
+        } catch (error) {
+          return void answer(() => reject(error))
+        }
+        stored()
+        world.note(`records ${batch.size}`, this.#proc)
+        checkCommit(this.#stage)
+        if (random.process.chance(process.crashAtCommit)) return void this.#die('after a batch')
+        const isUnsure = random.store.chance(store.unknown)
+        answer(() => (isUnsure ? reject(trouble('nobody knows')) : resolve()))
+      })
+    })
+  }
+
+  #wayMs(): number {
+    const { random, faults } = this.#stage
+    const isSlow = random.store.chance(faults.store.slow)
+    return random.store.between(0.05, isSlow ? faults.store.slowMs : 1.5)
+  }
+}
+
+const noProc: Proc = { name: 'database', alive: true, skewMs: 0, onDeath: new Set() }
+
+const injected = 'SIM_TROUBLE'
+const trouble = (message: string) => new DatabaseError(injected, message)
+const away = () => trouble('the database is away')
+export const isInjected = (error: unknown): boolean => codeOf(error) === injected
+
+function idsIn({ requests }: Batch): string[] {
+  return cellsOf(requests).filter((_, at) => at % requestColumns.length === 0)
+}

@@ -1,0 +1,72 @@
+// What everything in one world shares: its time, its database, how bad things are right now, and what
+// has been promised or done that the books must agree with.
+import type { Faults } from './faults.ts'
+import { createRandom, type Random } from './random.ts'
+import type { SimDatabase } from './sim-database.ts'
+import type { Proc, World } from './world.ts'
+
+export interface Manners {
+  /** How likely callers are to call a film off. */
+  cancels: number
+  /** How long upstreams let work wait, at most. */
+  queueMs: number
+  /** Between two wishes. */
+  wishEveryMs: number
+  /** How much of what is wanted is text. */
+  text: number
+  /** Everybody spends from one account. */
+  oneAccount: boolean
+}
+
+export class Stage {
+  readonly world: World
+  readonly db: SimDatabase
+  readonly gateways: 1 | 3
+  /** Replaced as a whole when they change. */
+  faults: Faults
+  /** How callers and upstreams of this world are. */
+  readonly manners: Manners
+  readonly random: { store: Random; wire: Random; upstream: Random; process: Random; work: Random }
+  /** Records that were stored although their writer was told otherwise. */
+  readonly unsure = new Set<string>()
+  storeAwayUntilMs = 0
+  /** On the wall: from here on nothing goes wrong. */
+  calmSinceMs = 0
+  /** Whether the others may have given up a gateway that lives. */
+  mayBeCutOff = false
+  /** Whether a clock may make a task look older than it is. */
+  clocksJump = false
+
+  constructor(world: World, db: SimDatabase, faults: Faults, gateways: 1 | 3) {
+    this.world = world
+    this.db = db
+    this.faults = faults
+    this.gateways = gateways
+    const stream = (name: string) => createRandom(world.seed, name)
+    this.random = {
+      store: stream('store'),
+      wire: stream('wire'),
+      upstream: stream('upstream'),
+      process: stream('process'),
+      work: stream('work'),
+    }
+    const manners = stream('manners')
+    this.manners = {
+      cancels: manners.pick([0.1, 0.25, 0.7]),
+      queueMs: manners.pick([2_000, 6_000, 20_000]),
+      wishEveryMs: manners.pick([8, 60, 250, 900, 900, 1_400]),
+      text: manners.pick([0.1, 0.2, 0.6]),
+      oneAccount: manners.chance(0.3),
+    }
+  }
+
+  /** What it had begun in the database is undone; what it had sent goes on its way. */
+  kill(proc: Proc, why: string): void {
+    this.db.rollback()
+    this.world.kill(proc, why)
+  }
+
+  get storeIsAway(): boolean {
+    return this.world.nowMs < this.storeAwayUntilMs
+  }
+}

@@ -1,0 +1,110 @@
+// Callers of text: whole answers and streams. What has been answered must have been paid for by then.
+import { Refusal } from '../src/contract/errors.ts'
+import type { TextCall } from '../src/contract/requests.ts'
+import type { CallContext, Engine } from '../src/engine/engine.ts'
+import { runText } from '../src/engine/run-text.ts'
+import { ask } from './ask.ts'
+import type { Wish } from './books.ts'
+import type { Calling } from './callers.ts'
+import { models } from './settings.ts'
+
+export const textInputTokens = 120
+export const textOutputTokens = 300
+
+export async function askForText(calling: Calling, wish: Wish): Promise<void> {
+  const { stage, callers } = calling
+  let requestId = ''
+  const asked = await ask(
+    calling,
+    wish.accountId,
+    (engine, ctx, hangUp) => textAt(calling, engine, ctx, wish, hangUp),
+    (id, proc) => {
+      requestId = id
+      calling.books.servedBy.set(id, proc)
+      wish.requestIds.push(id)
+    },
+  )
+  const answer =
+    asked === 'lost' || asked.answer === 'cut'
+      ? ({ kind: 'lost', requestId } as const)
+      : asked.answer === 'whole'
+        ? ({ kind: 'text', requestId } as const)
+        : ({ kind: 'refused', requestId, code: asked.answer.code } as const)
+  wish.answers.push(answer)
+  stage.world.note(`text ${wish.number}: ${JSON.stringify(answer)}`, callers)
+}
+
+async function textAt(
+  calling: Calling,
+  engine: Engine,
+  ctx: CallContext,
+  wish: Wish,
+  hangUp: () => void,
+): Promise<'whole' | 'cut' | Refusal> {
+  const made = await runText(engine, ctx, callOf(wish))
+  if (made instanceof Refusal) return made
+  if ('body' in made) {
+    checkPaid(calling, ctx.requestId)
+    return 'whole'
+  }
+  return readStream(calling, made.stream, ctx, hangUp)
+}
+
+async function readStream(
+  calling: Calling,
+  stream: ReadableStream<Uint8Array>,
+  { requestId, signal }: CallContext,
+  hangUp: () => void,
+): Promise<'whole' | 'cut'> {
+  const { world, random, faults } = calling.stage
+  const reader = stream.getReader()
+  const proc = world.current
+  // Of a connection that is gone nothing more is read.
+  const gone = new Promise<'gone'>((go) => signal.addEventListener('abort', () => go('gone')))
+  let text = ''
+  for (;;) {
+    if (random.work.chance(faults.callers.hangsUp / 8)) hangUp()
+    if (signal.aborted) {
+      void reader.cancel().catch(() => {})
+      return 'cut'
+    }
+    const reading = reader.read().catch(() => ({ done: true, value: undefined }))
+    const next = await Promise.race([reading, gone])
+    if (next === 'gone') continue
+    if (next.done) break
+    text += Buffer.from(next.value!).toString()
+    if (text.includes('[DONE]')) checkPaid(calling, requestId)
+    await world.pause(random.work.between(0, 300), proc)
+  }
+  return text.includes('[DONE]') ? 'whole' : 'cut'
+}
+
+/** The charge is durable before the answer leaves. */
+function checkPaid({ stage }: Calling, requestId: string): void {
+  const { rows } = stage.db.query(
+    `SELECT 1 FROM entries e JOIN requests r ON r.request_id = e.ref
+     WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
+    [requestId],
+  )
+  if (rows.length === 0) stage.world.blame(`${requestId} was answered before it was paid for`)
+}
+
+function callOf({ prompt, stream }: Wish): TextCall {
+  const fields = {
+    model: models.text,
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: textOutputTokens,
+    stream,
+  }
+  return {
+    interface: 'chat',
+    model: models.text,
+    stream,
+    wantsUsage: false,
+    body: JSON.stringify(fields),
+    fields,
+    inputTokens: textInputTokens,
+    maxOutputTokens: textOutputTokens,
+    choices: 1,
+  }
+}

@@ -1,0 +1,42 @@
+// Text in the words of the chat dialect: whole, or bit by bit.
+import { type Asked, json, type Speaker, type Told } from './wire.ts'
+
+const text = 'some words of an answer that has a length'
+
+export function answerChat({ upstream }: Speaker, asked: Asked): Told {
+  const [message] = asked.body['messages'] as { content: string }[]
+  const [work] = upstream.make({
+    kind: 'text',
+    protocol: 'chat',
+    model: String(asked.body['model']),
+    prompt: message!.content,
+    asked: 200,
+  })
+  if (work!.fate !== 'succeeded') {
+    work!.told.push('failed')
+    return json({ error: { message: 'it broke' } }, 500)
+  }
+  work!.told.push('succeeded')
+  const about = { id: work!.id, object: 'chat.completion', model: work!.model }
+  const usage =
+    work!.quantity === undefined
+      ? undefined
+      : { prompt_tokens: 100, completion_tokens: work!.quantity }
+  if (asked.body['stream'] !== true) {
+    const choices = [{ index: 0, message: { role: 'assistant', content: text } }]
+    return json({ ...about, choices, ...(usage && { usage }) })
+  }
+  return { status: 200, body: '', headers: eventStream, chunks: [...events(about, usage)] }
+}
+
+const eventStream = { 'content-type': 'text/event-stream' } as const
+
+function* events(about: object, usage: object | undefined): Iterable<string> {
+  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
+  for (const word of text.split(' ')) {
+    yield event({ ...about, choices: [{ index: 0, delta: { content: `${word} ` } }] })
+  }
+  yield event({ ...about, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  if (usage !== undefined) yield event({ ...about, choices: [], usage })
+  yield 'data: [DONE]\n\n'
+}

@@ -1,0 +1,142 @@
+// What happens in a world by itself: which wishes come when, which credits and prices, and which trouble.
+import { announce } from '../src/engine/refresh.ts'
+import { newShortId } from '../src/lib/ids.ts'
+import { insertPrice } from '../src/store/prices.ts'
+import { ask } from './ask.ts'
+import type { CreditWish, Wish, WishKind } from './books.ts'
+import { type Calling, pursue } from './callers.ts'
+import type { SimGateway } from './gateway.ts'
+import { newPrice } from './prices.ts'
+import { models } from './settings.ts'
+import type { Upstream } from './upstream.ts'
+
+/** Of nine that are not text so many are of each kind. */
+const mix: readonly WishKind[] = [
+  ...(['film', 'film', 'film', 'tokenFilm', 'tokenFilm'] as const),
+  ...(['drawing', 'drawing', 'picture', 'picture'] as const),
+]
+const creditTries = 4
+const mostStepMs = 45_000
+
+/** Plans everything callers will want; `tasks` of it are films and pictures. */
+export function planWishes(calling: Calling, tasks: number): void {
+  const { stage, callers } = calling
+  const { world, random } = stage
+  const wishesMs = tasks * stage.manners.wishEveryMs
+  let planned = 0
+  while (planned < tasks) {
+    const wish = newWish(calling)
+    if (wish.kind !== 'text') planned++
+    world.after(random.work.between(0, wishesMs), callers, () => void pursue(calling, wish))
+  }
+  const others = Math.ceil(tasks / 10)
+  for (let count = 0; count < others; count++) {
+    const atMs = random.work.between(0, wishesMs)
+    if (random.work.chance(0.6)) world.after(atMs, callers, () => void putCredit(calling))
+    else world.after(atMs, callers, () => void changePrice(calling))
+  }
+}
+
+function newWish({ stage, books }: Calling): Wish {
+  const { random, faults } = stage
+  const number = books.wishes.length + 1
+  const { text, oneAccount } = stage.manners
+  const kind = random.work.chance(text) ? 'text' : random.work.pick(mix)
+  const twin = random.work.chance(faults.upstream.twins)
+    ? books.wishes.findLast((other) => other.kind === kind)
+    : undefined
+  const isKeyed = random.work.chance(0.5)
+  const wish: Wish = {
+    number,
+    kind,
+    accountId: (oneAccount ? books.accounts[1]! : random.work.pick(books.accounts)).id,
+    prompt: twin?.prompt ?? `wish ${number}`,
+    key: isKeyed ? `key ${number}` : undefined,
+    callbackUrl: random.work.chance(0.5) ? `https://receiver.test/${number}` : undefined,
+    seconds: random.work.pick([2, 5, 5, 8, 10]),
+    resolution: random.work.pick(['720p', '1080p'] as const),
+    count: random.work.whole(1, 4),
+    wantsBytes: random.work.chance(0.5),
+    stream: random.work.chance(0.5),
+    answers: [],
+    requestIds: [],
+  }
+  books.wishes.push(wish)
+  return wish
+}
+
+/** Money comes in, or some of it is taken back; asked again until somebody says what became of it. */
+async function putCredit(calling: Calling): Promise<void> {
+  const { stage, books, callers } = calling
+  const { random, world } = stage
+  const amountNanos = BigInt(random.work.whole(1, 30)) * 1_000_000_000n
+  const credit: CreditWish = {
+    ref: `credit_${books.credits.length + 1}`,
+    accountId: random.work.pick(books.accounts).id,
+    amountNanos: random.work.chance(0.4) ? -amountNanos : amountNanos,
+    answer: undefined,
+  }
+  books.credits.push(credit)
+  books.waiting++
+  const { accountId, ref } = credit
+  for (let tries = 0; tries < creditTries && credit.answer === undefined; tries++) {
+    const asked = await ask(calling, accountId, (engine) =>
+      engine.ledger.credit(accountId, credit.amountNanos, { ref, atMs: engine.clock.nowMs() }),
+    )
+    if (asked !== 'lost') credit.answer = asked.answer
+    else await world.pause(random.work.between(100, 2_000), callers)
+  }
+  world.note(`${ref} of ${credit.amountNanos} for ${accountId}: ${credit.answer}`, callers)
+  books.waiting--
+}
+
+async function changePrice(calling: Calling): Promise<void> {
+  const { stage, books } = calling
+  const model = stage.random.work.pick(Object.values(models))
+  books.waiting++
+  await ask(calling, books.accounts[0]!.id, async (engine) => {
+    const nowMs = engine.clock.nowMs()
+    const startMs = nowMs + stage.random.work.whole(0, 5_000)
+    const price = newPrice(model, newShortId('price', nowMs), startMs, stage.random.work)
+    books.prices.set(price.id, price)
+    await engine.store.tx((tx) => insertPrice(tx, price, nowMs))
+    await announce(engine)
+  })
+  books.waiting--
+}
+
+/** Outages, bursts, kills, stops, clocks that jump: so many per minute, anywhere in the time given. */
+export function planTrouble(
+  { stage }: Calling,
+  gateways: readonly SimGateway[],
+  upstream: Upstream,
+  overMs: number,
+): void {
+  const { world, random, faults } = stage
+  const plan = (perMinute: number, work: () => void) => {
+    const expected = (perMinute * overMs) / 60_000
+    const times = Math.floor(expected) + (random.process.chance(expected % 1) ? 1 : 0)
+    for (let count = 0; count < times; count++) {
+      world.after(random.process.between(0, overMs), undefined, work)
+    }
+  }
+  const { store, wire, process } = faults
+  plan(store.outages, () => {
+    const forMs = random.process.between(100, Math.max(200, store.outageMs))
+    world.note(`the store is away for ${Math.round(forMs)} ms`)
+    stage.storeAwayUntilMs = world.nowMs + forMs
+  })
+  plan(wire.bursts, () => {
+    world.note('the upstream turns everybody away')
+    upstream.burst(random.process.between(500, Math.max(1_000, wire.burstMs)))
+  })
+  for (const gateway of gateways) {
+    plan(process.kills, () => stage.kill(gateway.proc, 'killed'))
+    plan(process.stops, () => gateway.stop())
+    plan(process.clockSteps, () => {
+      gateway.proc.skewMs = random.process.whole(-mostStepMs, mostStepMs)
+      world.note(`the clock is off by ${gateway.proc.skewMs} ms`, gateway.proc)
+    })
+    plan(process.partitions, () => gateway.sharing?.cutOff(random.process.between(500, 25_000)))
+  }
+}
