@@ -15,10 +15,12 @@ import {
   type Measure,
   measured,
   measures,
+  type Period,
   periodOf,
   type RollUp,
   ranges,
   rollUps,
+  timesOf,
   type UsageRow,
   useUsage,
 } from './usage.ts'
@@ -49,7 +51,8 @@ export default function Usage() {
   const [compares, setCompares] = useQueryValue('compare')
   const span = rollUp === 'hour' ? Math.min(Number(days), 31) : Number(days)
   const by = `${rollUp},${group}`
-  const now = useUsage(periodOf(span), by)
+  const period = periodOf(span)
+  const now = useUsage(period, by)
   const before = useUsage(periodOf(span, 1), group, compares !== undefined)
   const rows = now.data?.items ?? []
   return (
@@ -83,7 +86,7 @@ export default function Usage() {
           <Text c="dimmed">{say('nothing')}</Text>
         </Center>
       ) : (
-        <Chart rows={rows} group={group} rollUp={rollUp} measure={measure} />
+        <Chart period={period} rows={rows} group={group} rollUp={rollUp} measure={measure} />
       )}
       <Totals
         rows={rows}
@@ -129,11 +132,13 @@ function useShown(measure: Measure): (value: number) => string {
 }
 
 function Chart({
+  period,
   rows,
   group,
   rollUp,
   measure,
 }: {
+  period: Period
   rows: readonly UsageRow[]
   group: Group
   rollUp: RollUp
@@ -141,7 +146,8 @@ function Chart({
 }) {
   const say = useWords(words)
   const show = useShown(measure)
-  const { names, values, times } = groupRows(rows, group, rollUp, measure, say('other'))
+  const { names, values } = groupRows(rows, group, rollUp, measure, say('other'))
+  const times = timesOf(period, rollUp)
   return (
     <Card withBorder>
       <Bars

@@ -54,12 +54,27 @@ export const useUsage = (period: Period, by: string, isWanted = true) =>
 /** For drawing and ranking only; what is shown of money is its text. */
 export const measured = (row: UsageRow, measure: Measure): number => Number(row[measure] ?? 0)
 
+/** Every hour, day or month of a period, as rows name them. */
+export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
+  const [fromMs, untilMs] = [Date.parse(from), Date.parse(to)]
+  const stepMs = rollUp === 'hour' ? hourMs : dayMs
+  const names: Record<RollUp, (iso: string) => string> = {
+    hour: (iso) => `${iso.slice(0, 13)}:00:00Z`,
+    day: (iso) => iso.slice(0, 10),
+    month: (iso) => iso.slice(0, 7),
+  }
+  const times = new Set<string>()
+  for (let atMs = fromMs; atMs < untilMs; atMs += stepMs) {
+    times.add(names[rollUp](new Date(atMs).toISOString()))
+  }
+  return [...times]
+}
+
 export interface Grouped {
   /** Largest first. */
   names: string[]
   /** By name, then by time. */
   values: Map<string, Map<string, number>>
-  times: string[]
 }
 
 /** As many as can be told apart by colour. */
@@ -81,13 +96,11 @@ export function groupRows(
   const shown = ranked.slice(0, mostGroups)
   const names = ranked.length > mostGroups ? [...shown, other] : shown
   const values = new Map(names.map((name) => [name, new Map<string, number>()]))
-  const times = new Set<string>()
   for (const row of rows) {
     const time = row[rollUp] ?? ''
-    times.add(time)
     const name = row[group] ?? '–'
     const of = values.get(shown.includes(name) ? name : other)!
     of.set(time, (of.get(time) ?? 0) + measured(row, measure))
   }
-  return { names, values, times: [...times].sort() }
+  return { names, values }
 }
