@@ -4,7 +4,14 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engines, newPlace } from '../src/store/test-engines.ts'
-import { adminToken, root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
+import {
+  adminToken,
+  defaultConfig,
+  root,
+  startGateway,
+  type TestGateway,
+  tempDir,
+} from './support/gateway.ts'
 
 const masterKey = Buffer.alloc(32, 9).toString('base64')
 
@@ -70,9 +77,12 @@ const placeEnv = async (engine: (typeof engines)[number]): Promise<Record<string
   }
 }
 
+/** A create that was under way at the moment of the backup is waited for, but not for long. */
+const config = `${defaultConfig}\ntasks: { unknown_for: 2s }\n`
+
 const start = (env: Record<string, string>) => {
   const { GATEWAY_DATA_DIR: dataDir, ...rest } = env
-  return startGateway({ ...(dataDir !== undefined && { dataDir }), env: rest })
+  return startGateway({ config, ...(dataDir !== undefined && { dataDir }), env: rest })
 }
 
 if (!engines.includes('postgres')) {
