@@ -46,8 +46,13 @@ async function oneOfFew<T>(work: () => Promise<T>): Promise<T | undefined> {
 export const hashPassword = (password: string): Promise<string> =>
   Bun.password.hash(password, hashing)
 
+let nobodys: Promise<string> | undefined
+
 /** Checked against when there is no such person, so that both take as long. */
-const nobody = hashPassword(newSecret(''))
+function nobodysPassword(): Promise<string> {
+  nobodys ??= hashPassword(newSecret(''))
+  return nobodys
+}
 
 /** Failures that are free, and how long one has to wait after each further one. */
 const freeFailures = { name: 5, address: 20 }
@@ -86,7 +91,7 @@ export async function signIn(
   const waitMs = await waitMsFor(engine, subjects, nowMs)
   if (waitMs > 0) return tooManyAt(waitMs)
   const found = await findPassword(engine.store.read, name.toLowerCase())
-  const stored = found?.password ?? (await nobody)
+  const stored = found?.password ?? (await nobodysPassword())
   const right = await oneOfFew(() => Bun.password.verify(password, stored))
   if (right === undefined) return tooManyAt(1_000)
   if (!right || found === undefined || found.person.disabled) {
