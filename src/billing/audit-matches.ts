@@ -2,8 +2,8 @@
 import { type AuditScope, uncharged } from '../store/audit.ts'
 import { type Books, chargePages, shortNanos } from '../store/audit-chain.ts'
 import { mischargedTasks, misheldTasks, paidTwice, strangeHolds } from '../store/audit-tasks.ts'
-import { getMeta } from '../store/meta.ts'
 import { loadPrices } from '../store/prices.ts'
+import { logHorizonMs } from '../store/requests.ts'
 import { type ChargeDeps, problemOfCharge } from './audit-charges.ts'
 import { type Findings, mostOfEach } from './audit-findings.ts'
 
@@ -18,7 +18,7 @@ export async function matchEntries(
   const deps: ChargeDeps = {
     priceOf: (id) => prices.get(id),
     absorbedOf: (requestId) => shortNanos(db, requestId),
-    logHorizonMs: Number((await getMeta(db, 'log_horizon_ms')) ?? '0'),
+    logHorizonMs: await logHorizonMs(db),
   }
   for await (const page of chargePages(books, scope)) {
     for (const row of page) {

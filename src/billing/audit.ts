@@ -76,7 +76,7 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
     await matchEntries(books, scope, findings)
     await findOverdue(db, scope, findings, options)
     await proveChain(books, scope, findings, counts, options.knows ?? knowsAny)
-    findings.addAll('sums_by_hour', await wrongHours(db, scope, mostOfEach))
+    findings.addAll('sums_by_hour', await wrongHours(books, scope, mostOfEach))
     await findGuards(books, findings)
     await compareMonths(db, scope, findings, options.knows ?? knowsAny)
     const problems = findings.problems((id) => names.get(id))

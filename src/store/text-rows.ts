@@ -68,7 +68,13 @@ async function oneByOne(
   )
 }
 
-/** One page after the other; the next one is read while the last one is looked at. */
+/** Looked at in one go; everybody else has their turn after so many. */
+const rowsInOneGo = 500
+
+/**
+ * One page after the other, each in small parts; the next one is read while the last one is looked
+ * at.
+ */
 export async function* readAhead<Row>(
   rowsAtOnce: number,
   read: (last: Row | undefined) => Promise<Row[]>,
@@ -82,7 +88,10 @@ export async function* readAhead<Row>(
       // Whoever asks for it hears of a failure; if nobody does, nobody needs to.
       reading.catch(() => {})
     }
-    if (page.length > 0) yield page
+    for (let at = 0; at < page.length; at += rowsInOneGo) {
+      yield page.slice(at, at + rowsInOneGo)
+      await new Promise((go) => setImmediate(go))
+    }
     if (isLast) return
   }
 }

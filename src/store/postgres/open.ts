@@ -145,17 +145,26 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 /** On a connection of its own: a long one must not take one of those that everybody waits for. */
 async function snapshotOf(databaseUrl: string) {
   const pool = openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {})
+  let connections = 0
+  pool.on('connect', () => connections++)
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     plugins: [integerPlugin],
   })
+  const end = async () => {
+    await db.destroy()
+    // The pool mends what it lost, but with another moment.
+    if (connections > 1) throw new Error('the connection of a snapshot was lost')
+  }
   try {
     await pool.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    // Before the first look: a week of the log that is dropped goes for every moment, also this one.
+    await pool.query('LOCK TABLE requests IN ACCESS SHARE MODE')
   } catch (error) {
     await db.destroy()
     throw error
   }
-  return { db, end: () => db.destroy() }
+  return { db, end }
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
