@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatCharges, sumCharges } from './charges.ts'
+import { consoleSeconds, runConsole } from './console.ts'
 import { cpuSeconds, runCpu } from './cpu.ts'
 import { downloadsSeconds, runDownloads } from './downloads.ts'
 import { failoverSeconds, runFailover } from './failover.ts'
@@ -38,6 +39,7 @@ function planOf(options: Options): Planned[] {
     pages: { seconds: pagesSeconds(options), run: runPages },
     ledger: { seconds: ledgerSeconds(options), run: runLedger },
     scaling: { seconds: scalingSeconds(options), run: runScaling },
+    console: { seconds: consoleSeconds, run: runConsole },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

@@ -12,6 +12,7 @@ export const parts = [
   'pages',
   'ledger',
   'scaling',
+  'console',
 ] as const
 export type Part = (typeof parts)[number]
 
@@ -24,6 +25,8 @@ export interface Options {
   tasks: number
   /** In the log of which pages are asked for. */
   rows: number
+  /** In the database under the console. */
+  requests: number
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
@@ -54,6 +57,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            pages         every list over a large log, on both stores
                            ledger        durable charges per second, on both stores
                            scaling       1, 2 and 4 gateways on one PostgreSQL
+                           console       its pages over 1,000,000 requests and 100,000 tasks
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)
@@ -62,6 +66,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
   --chunks-per-write N   stream events the fake upstream puts in one network write (10; 1 to 100)
   --tasks N              of the poller (10000; at most 50000); ten times as many at the start
   --rows N               of the log in pages (1000000; at most 20000000)
+  --requests N           under the console (1000000; at most 5000000), and a tenth as many tasks
   --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
   --gateway-cmd CMD      start CMD as the gateway instead of 'bin/gateway start'
   --json FILE            write the result as JSON too
@@ -77,6 +82,7 @@ const flags = {
   'chunks-per-write': { type: 'string', default: '10' },
   tasks: { type: 'string', default: '10000' },
   rows: { type: 'string', default: '1000000' },
+  requests: { type: 'string', default: '1000000' },
   peers: { type: 'boolean', default: false },
   'gateway-cmd': { type: 'string' },
   json: { type: 'string' },
@@ -91,6 +97,7 @@ const mostByFlag = {
   'chunks-per-write': 100,
   tasks: 50_000,
   rows: 20_000_000,
+  requests: 5_000_000,
 }
 
 export function parseOptions(args: string[]): Parsed {
@@ -112,6 +119,7 @@ export function parseOptions(args: string[]): Parsed {
       chunksPerWrite: count('chunks-per-write'),
       tasks: count('tasks'),
       rows: count('rows'),
+      requests: count('requests'),
       modes: modes.filter((mode) => only.includes(mode)),
       styles: styles.filter((style) => style === 'chat' || named.includes(style)),
       parts: parts.filter((part) => only.includes(part)),

@@ -6,11 +6,26 @@ import { maySee, SessionProvider, useSessionQuery } from './lib/session.ts'
 import { useWords } from './lib/words.ts'
 import { pages } from './pages/index.ts'
 import { SetUp, SignIn } from './pages/sign-in.tsx'
+import { Boundary } from './parts/boundary.tsx'
 import { ErrorNote } from './parts/page.tsx'
 import { common } from './parts/words.ts'
 import { Shell } from './shell.tsx'
 
-const loaded = new Map(pages.map((page) => [page.path, lazy(page.load)]))
+/** A gateway that restarts is waited for: what could not be loaded once would be broken for good. */
+async function patiently<T>(load: () => Promise<T>): Promise<T> {
+  for (let tries = 1; tries < mostTries; tries++) {
+    try {
+      return await load()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, betweenTriesMs))
+    }
+  }
+  return load()
+}
+
+const mostTries = 30
+const betweenTriesMs = 1_000
+const loaded = new Map(pages.map((page) => [page.path, lazy(() => patiently(page.load))] as const))
 
 const waiting = (
   <Center h="60vh">
@@ -34,9 +49,11 @@ export function App() {
   return (
     <SessionProvider value={session}>
       <Shell>
-        <Suspense fallback={waiting}>
-          <CurrentPage path={path} mayOpen={(roles) => maySee(session, roles)} />
-        </Suspense>
+        <Boundary key={path}>
+          <Suspense fallback={waiting}>
+            <CurrentPage path={path} mayOpen={(roles) => maySee(session, roles)} />
+          </Suspense>
+        </Boundary>
       </Shell>
     </SessionProvider>
   )

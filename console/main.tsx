@@ -6,6 +6,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
+import { endSession } from './lib/session.ts'
 
 const questions = new QueryClient({
   defaultOptions: {
@@ -19,7 +20,7 @@ const questions = new QueryClient({
   },
 })
 signedOut.addEventListener('signed-out', () => {
-  if (questions.getQueryData(['session']) !== null) questions.setQueryData(['session'], null)
+  if (questions.getQueryData(['session']) !== null) endSession(questions)
 })
 
 const theme = createTheme({

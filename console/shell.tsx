@@ -18,7 +18,7 @@ import { type ReactNode, useState } from 'react'
 import { ask } from './lib/api.ts'
 import { useKeys } from './lib/keys.ts'
 import { go, Link, usePlace } from './lib/router.tsx'
-import { maySee, useSession } from './lib/session.ts'
+import { endSession, maySee, useSession } from './lib/session.ts'
 import { defineWords, setLanguage, useLanguage, useWords } from './lib/words.ts'
 import { groups, pages, pageWords } from './pages/index.ts'
 import { KeysHelp, Palette } from './palette.tsx'
@@ -223,8 +223,7 @@ function PersonMenu({ onKeys }: { onKeys: () => void }) {
   const say = useWords(words)
   const signOut = async () => {
     await ask('DELETE', '/session')
-    questions.clear()
-    questions.setQueryData(['session'], null)
+    endSession(questions)
     go('/')
   }
   return (

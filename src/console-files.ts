@@ -65,7 +65,7 @@ function read(dir: string): Bundle {
 const base = '/console/'
 
 export const redirectToConsole = (x: Exchange): Response => {
-  const headers = { ...answerHeaders(x, 'text/plain'), location: base }
+  const headers = { ...answerHeaders(x, 'text/plain'), ...always, location: base }
   return new Response(null, { status: 308, headers })
 }
 
@@ -87,7 +87,9 @@ export async function serveConsole(x: Exchange): Promise<Response> {
   }
   // Every page has an address of its own; all of them are this one.
   if (/\.\w+$/.test(name)) {
-    return answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
+    const answer = answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
+    for (const [header, value] of Object.entries(always)) answer.headers.set(header, value)
+    return answer
   }
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
   const headers = {

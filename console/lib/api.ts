@@ -72,5 +72,11 @@ export interface Page<T> {
 /** Links the gateway hands out name its public address; here they are opened where we are. */
 export function localPath(link: string): string {
   const url = URL.parse(link, location.origin)
-  return url === null ? link : url.pathname + url.search
+  if (url === null || !isWebAddress(url.href)) return '/'
+  // Two slashes would be another host.
+  return url.pathname.replace(/^\/+/, '/') + url.search
 }
+
+/** Whether a browser that opens it goes to a site; everything else could run as ours. */
+export const isWebAddress = (link: string): boolean =>
+  /^https?:$/.test(URL.parse(link)?.protocol ?? '')

@@ -1,5 +1,5 @@
 // Who is signed in and where: asked for once, and again when a session ends.
-import { useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { ApiError, ask } from './api.ts'
 
@@ -19,9 +19,13 @@ export interface Session {
 export function useSessionQuery() {
   return useQuery<Session | null>({
     queryKey: ['session'],
-    queryFn: async () => {
+    queryFn: async ({ client }) => {
+      const before = client.getQueryData<Session | null>(['session'])
       try {
-        return await ask<Session>('GET', '/session')
+        const session = await ask<Session>('GET', '/session')
+        // Somebody else has signed in beside this page.
+        if (before && before.name !== session.name) forgetSeen(client)
+        return session
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null
         throw error
@@ -30,6 +34,17 @@ export function useSessionQuery() {
     staleTime: 60_000,
     retry: 2,
   })
+}
+
+/** Nobody is signed in any more: whoever comes next finds nothing of who was. */
+export function endSession(questions: QueryClient): void {
+  questions.setQueryData(['session'], null)
+  forgetSeen(questions)
+  sessionStorage.clear()
+}
+
+function forgetSeen(questions: QueryClient): void {
+  questions.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
 }
 
 const SessionContext = createContext<Session | undefined>(undefined)

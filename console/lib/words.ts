@@ -58,6 +58,9 @@ export type Say<K extends string> = (key: K, fill?: Fill) => string
 
 export function useWords<K extends string>(words: Words<K>): Say<K> {
   const dictionary = words[useLanguage()]
-  return (word, fill = {}) =>
-    dictionary[word].replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole))
+  return (word, fill = {}) => {
+    // Words of the gateway are looked up, too, and a newer one may say what is not here yet.
+    const text = Object.hasOwn(dictionary, word) ? dictionary[word] : String(word)
+    return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(fill[name] ?? whole))
+  }
 }

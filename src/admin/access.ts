@@ -46,7 +46,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'POST /channels/:id/test': rule(operators),
   'GET /models': rule(all),
   'PUT /models/:id': rule(operators),
-  'GET /prices': rule(staff),
+  // For a member: what is its account's own.
+  'GET /prices': rule(all),
   'POST /prices': rule(finance),
   'GET /requests': rule(all),
   'GET /requests/:id': rule(all, 'request'),
@@ -103,9 +104,18 @@ export async function judge(
   const found = ruleFor(method, path)
   if (found === undefined || !found.roles.includes(viewer.role)) return 'no'
   if (viewer.role !== 'member' || found.names === undefined) return 'yes'
-  const id = decodeURIComponent(path.split('/')[2] ?? '')
+  const id = decoded(path.split('/')[2] ?? '')
   const owner = await ownerOf(engine, found.names, id)
   return owner !== undefined && owner === viewer.accountId ? 'yes' : 'unknown'
+}
+
+/** What is spelled wrong names nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
 }
 
 async function ownerOf({ store }: Engine, kind: Kind, id: string): Promise<string | undefined> {

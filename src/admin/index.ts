@@ -23,7 +23,7 @@ import { pricePreview } from './price-preview.ts'
 import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
-import { cookieOf, isOwnPage, viewerOf } from './sign-in.ts'
+import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './sign-in.ts'
 import { statements } from './statements.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
@@ -60,12 +60,33 @@ export const open = ['GET /setup', 'POST /setup', 'POST /session']
 
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()
-  app.use('*', async ({ env: { exchange: x } }, next) => {
+  app.use('*', async (context, next) => {
+    const x = context.env.exchange
     const refusal = await enter(deps, x)
-    return refusal === undefined ? next() : answerRefusal(x, refusal)
+    if (refusal !== undefined) return keepPrivate(answerRefusal(x, refusal))
+    await next()
+    keepPrivate(context.res)
+    return undefined
   })
   for (const mount of resources) mount(app, deps)
   return app
+}
+
+/** For whoever asked: not for a cache, another page, or a browser that makes a page of it. */
+const privacy: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** What an answer says for itself stays. */
+function keepPrivate(answer: Response): Response {
+  for (const [name, value] of Object.entries(privacy)) {
+    if (!answer.headers.has(name)) answer.headers.set(name, value)
+  }
+  return answer
 }
 
 async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined> {
@@ -73,7 +94,8 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
   const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
   const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
   const isOpen = open.includes(`${method} ${path}`)
-  if ((byCookie || isOpen) && method !== 'GET' && method !== 'HEAD' && !mayChange(x, isOpen)) {
+  const isChange = method !== 'GET' && method !== 'HEAD'
+  if ((byCookie || isOpen) && (isChange ? !mayChange(x, isOpen) : isForeignPage(x))) {
     return refuse('not_permitted', 'this was not sent by a page of this gateway')
   }
   if (isOpen) return undefined

@@ -169,6 +169,13 @@ describe.each([...engines])('people on %s', (on) => {
       const refused = await ask('POST', '/accounts', { cookie, body, headers })
       expect(refused.status).toBe(403)
     }
+    // Nor does it make the browser ask: cookies go to every port of a host.
+    const look = async (site: string) =>
+      (await ask('GET', '/accounts', { cookie, headers: { 'sec-fetch-site': site } })).status
+    expect(await look('cross-site')).toBe(403)
+    expect(await look('same-site')).toBe(403)
+    expect(await look('same-origin')).toBe(200)
+    expect(await look('none')).toBe(200)
     const own = { origin: 'http://localhost', host: 'localhost' }
     expect((await ask('POST', '/accounts', { cookie, body, headers: own })).status).toBe(201)
     const login = { body: { name, password }, headers: { origin: 'https://evil.example' } }
@@ -261,6 +268,7 @@ describe.each([...engines])('people on %s', (on) => {
       expect(plain(answer, path)).toBe(plain(gone, '/accounts/no-such-thing'))
       expect((await see(path.replace('other', 'acme'))).status).toBeLessThan(405)
     }
+    expect((await see('/tasks/%')).status).toBe(404)
     expect((await see(`/tokens/${tokens.get('acme')}`)).status).toBe(200)
     const change = { cookie, body: { disabled: true } }
     expect((await ask('PATCH', `/tokens/${tokens.get('other')}`, change)).status).toBe(404)
@@ -279,6 +287,18 @@ describe.each([...engines])('people on %s', (on) => {
     await ask('POST', '/tokens', { cookie, body: { account: 'acme', name: 'by-operator' } })
     const [last] = (await asBoss('GET', '/audit-log?limit=1')).body.items
     expect(last).toMatchObject({ actor: name, action: 'token.create' })
+  })
+
+  test('no answer is for a cache, or for a browser to make a page of', async () => {
+    const { name } = await add('operator')
+    const { cookie, answer } = await signIn(name)
+    const refused = await ask('GET', '/people', { cookie })
+    const missing = await asBoss('GET', '/tasks/nothing')
+    for (const { headers } of [answer, refused.answer, missing.answer]) {
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    }
   })
 
   test('no answer holds a password or its hash', async () => {

@@ -158,3 +158,9 @@ export function isOwnPage({ request }: Exchange): boolean {
   const origin = request.headers.get('origin')
   return origin !== null && URL.parse(origin)?.host === request.headers.get('host')
 }
+
+/** Another port of this machine is another page, too, and cookies do not know ports. */
+export function isForeignPage({ request }: Exchange): boolean {
+  const site = request.headers.get('sec-fetch-site')
+  return site !== null && site !== 'same-origin' && site !== 'none'
+}

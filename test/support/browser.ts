@@ -44,6 +44,8 @@ export async function visit(browser: Browser, base: string, look: Look = {}): Pr
     viewport: { width, height: 850 },
     reducedMotion: 'reduce',
   })
+  // Before a case runs out of time, so that it can say what it waited for.
+  context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))

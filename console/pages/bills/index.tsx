@@ -19,7 +19,8 @@ export default function Bills() {
   const say = useWords(words)
   const session = useSession()
   const [account] = useQueryValue('account')
-  const [tab = 'bills', setTab] = useQueryValue('tab')
+  const [asked, setTab] = useQueryValue('tab')
+  const tab = asked === 'reconcile' && maySee(session, ['finance']) ? asked : 'bills'
   const own = session.account ?? account
   return (
     <Page title={say('title')} hint={say('hint')}>

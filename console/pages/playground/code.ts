@@ -27,7 +27,7 @@ console.log(await response.text())`,
       name: 'Python',
       code: `import json, urllib.request
 
-body = json.loads(r'''${json}''')
+body = json.loads(r'''${json.replaceAll("'", '\\u0027')}''')
 request = urllib.request.Request(
     "${address}",
     data=json.dumps(body).encode(),

@@ -62,10 +62,14 @@ export const pathOf: Readonly<Record<string, string>> = {
   vendorg: '/vendorg/v1beta/models/{model}:predictLongRunning',
 }
 
+/** One word to a shell, whatever is in it: callers choose what is here, operators paste it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
 export function curlFor(url: string, { interface: use, model, stream }: LoggedRequest): string {
-  const path = (pathOf[use] ?? '/v1/chat/completions').replace('{model}', model)
+  const path = pathOf[use] ?? '/v1/chat/completions'
+  const address = `${url}${path.replace('{model}', () => encodeURIComponent(model))}`
   const body = JSON.stringify({ model, ...(stream && { stream }), '…': 'your body' })
-  return `curl ${url}${path} \\
+  return `curl ${quoted(address)} \\
   -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
-  -d '${body}'`
+  -d ${quoted(body)}`
 }

@@ -3,15 +3,17 @@ import { Button, Group, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ask } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ErrorNote } from '../../parts/page.tsx'
 import { Time } from '../../parts/values.tsx'
-import type { Task } from './task.ts'
+import { actors, type Task } from './task.ts'
 import { words } from './words.ts'
 
 export function CallbackAttempts({ task, onChanged }: { task: Task; onChanged: () => void }) {
   const say = useWords(words)
   const format = useFormat()
+  const mayAct = maySee(useSession(), actors)
   const [error, setError] = useState<Error>()
   const { callback } = task
   if (callback === null || callback === undefined) {
@@ -56,9 +58,11 @@ export function CallbackAttempts({ task, onChanged }: { task: Task; onChanged: (
         {callback.next_at !== null && (
           <Text size="sm">{say('callback_next', { when: format.ago(callback.next_at) })}</Text>
         )}
-        <Button size="xs" variant="default" onClick={resend}>
-          {say('resend')}
-        </Button>
+        {mayAct && (
+          <Button size="xs" variant="default" onClick={resend}>
+            {say('resend')}
+          </Button>
+        )}
       </Group>
     </>
   )

@@ -37,7 +37,8 @@ export default function Tasks() {
   ]
   const list = useList<Task>('/tasks', useFilters(filters), everyMs)
   const [opened, setOpened] = useQueryValue('open')
-  const [look = 'table', setLook] = useQueryValue('view')
+  const [view, setLook] = useQueryValue('view')
+  const look = view === 'gallery' ? view : 'table'
   const columns = useColumns()
   const open = ({ id }: Task) => setOpened(id)
   return (

@@ -1,7 +1,7 @@
 // What came of a task, to look at and to take along, and what it was made from.
 import { Anchor, Button, Group, Select, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { localPath } from '../../lib/api.ts'
+import { isWebAddress, localPath } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useWords } from '../../lib/words.ts'
 import { openFiles, type Task } from './task.ts'
@@ -122,10 +122,9 @@ export function Inputs({ task: { request } }: { task: Task }) {
       </Text>
       {request.inputs.map(({ kind, role, url }) => (
         <Text key={`${role} ${url}`} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {role === null ? kind : say(role)}:{' '}
-          {url === 'data:' ? (
-            say('data')
-          ) : (
+          {role === null ? kind : say(role)}: {url === 'data:' && say('data')}
+          {url !== 'data:' && !isWebAddress(url) && url}
+          {isWebAddress(url) && (
             <Anchor href={url} target="_blank" rel="noreferrer noopener" size="sm">
               {url}
             </Anchor>

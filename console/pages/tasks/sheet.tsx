@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ask } from '../../lib/api.ts'
 import { go, Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
+import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { CopyId } from '../../parts/copy.tsx'
@@ -16,7 +16,7 @@ import { Why } from '../requests/sheet.tsx'
 import { CallbackAttempts } from './callback.tsx'
 import { HowFar } from './columns.tsx'
 import { Inputs, Results } from './media.tsx'
-import { isLive, type Task } from './task.ts'
+import { actors, isLive, type Task } from './task.ts'
 import { TaskTimeline } from './timeline.tsx'
 import { words } from './words.ts'
 
@@ -30,6 +30,7 @@ export function TaskSheet({
   onChanged: () => void
 }) {
   const say = useWords(words)
+  const mayAct = maySee(useSession(), actors)
   const [isCancelling, setCancelling] = useState(false)
   const {
     data: task,
@@ -53,7 +54,8 @@ export function TaskSheet({
       isOpen={id !== undefined}
       onClose={onClose}
       actions={
-        task !== undefined && (
+        task !== undefined &&
+        mayAct && (
           <>
             {isLive(task) && (
               <Button color="red" variant="light" onClick={() => setCancelling(true)}>

@@ -1,4 +1,6 @@
 // A task as the admin API shows it.
+import type { Role } from '../../lib/session.ts'
+
 export interface Task {
   kind: 'video' | 'image'
   id: string
@@ -54,6 +56,9 @@ export const states = [
   'cancelled',
 ] as const
 export type State = (typeof states)[number]
+
+/** Who may cancel, repeat and resend; others look on. */
+export const actors: readonly Role[] = ['operator', 'member']
 
 export const isLive = ({ finished_at }: Task): boolean => finished_at === null
 

@@ -122,6 +122,9 @@ const endings: Readonly<Record<string, string>> = {
   'image/webp': '.webp',
 }
 
+/** Somebody else made the file. Opened by itself it may be looked at and played, and runs nothing. */
+const inert = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
+
 function contentHeaders(
   x: Exchange,
   fileName: string,
@@ -130,8 +133,11 @@ function contentHeaders(
   const headers = answerHeaders(x, contentType)
   const ending = fileName.includes('.') ? '' : (endings[contentType] ?? '')
   headers['accept-ranges'] = 'bytes'
-  headers['content-disposition'] = `inline; filename="${fileName}${ending}"`
+  const isKnown = Object.hasOwn(endings, contentType)
+  headers['content-disposition'] =
+    `${isKnown ? 'inline' : 'attachment'}; filename="${fileName}${ending}"`
   headers['x-content-type-options'] = 'nosniff'
+  headers['content-security-policy'] = inert
   if (lengthBytes !== undefined) headers['content-length'] = String(lengthBytes)
   if (contentRange !== undefined) headers['content-range'] = contentRange
   if (etag !== undefined) headers['etag'] = etag

@@ -104,6 +104,7 @@ describe('a download', () => {
       'content-disposition': `inline; filename="${id}.mp4"`,
       'accept-ranges': 'bytes',
       'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'/),
       'x-gateway-request-id': expect.stringMatching(/^req_/),
       'x-request-id': expect.stringMatching(/^req_/),
       'request-id': expect.stringMatching(/^req_/),

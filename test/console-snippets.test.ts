@@ -1,0 +1,87 @@
+// Lines of code that the console offers to copy. Callers choose what is in them and operators paste
+// them: whatever a text holds, it stays a text.
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeFor } from '../console/pages/playground/code.ts'
+import { curlFor, type LoggedRequest } from '../console/pages/requests/request.ts'
+import { tempDir } from './support/gateway.ts'
+import { hostileTexts } from './support/hostile-texts.ts'
+
+/** Each would make a file in the current folder. */
+const commands = [
+  "'; touch ran; echo '",
+  '$(touch ran)',
+  '`touch ran`',
+  '"; touch ran; "',
+  "'\n touch ran\n'",
+  "''' + __import__('os').system('touch ran') + r'''",
+  "'\\''; touch ran #",
+  '$&; touch ran',
+]
+const texts = [...commands, ...hostileTexts.filter((text) => !text.includes('\0'))]
+
+const url = 'https://gateway.example'
+const row = (use: string, model: string) =>
+  ({ interface: use, model, stream: true }) as LoggedRequest
+
+/** Runs it in a folder of its own, with another program for curl that shows what it was given. */
+async function run(command: string[]): Promise<{ said: string; ran: boolean }> {
+  const cwd = tempDir()
+  const child = Bun.spawn(command, { cwd, stdout: 'pipe', stderr: 'ignore' })
+  const said = await new Response(child.stdout).text()
+  return { said, ran: existsSync(join(cwd, 'ran')) }
+}
+const inShell = (code: string) => run(['sh', '-c', `curl() { printf '%s\\0' "$@"; }\n${code}`])
+
+test('curl of a request gets the model as it was asked for, and the shell nothing', async () => {
+  for (const model of texts) {
+    const { said, ran } = await inShell(curlFor(url, row('chat', model)))
+    const given = said.split('\0')
+    expect([model, ran, given[0]]).toEqual([model, false, `${url}/v1/chat/completions`])
+    const body = JSON.parse(given.at(-2) ?? '') as { model: string }
+    expect(body.model).toBe(model.toWellFormed())
+  }
+}, 30_000)
+
+test('a model in the path is one part of the path', async () => {
+  for (const model of texts) {
+    const { said, ran } = await inShell(curlFor(url, row('vendorg', model)))
+    const [address = ''] = said.split('\0')
+    expect([model, ran]).toEqual([model, false])
+    const name = encodeURIComponent(model.toWellFormed())
+    expect(address).toBe(`${url}/vendorg/v1beta/models/${name}:predictLongRunning`)
+  }
+}, 30_000)
+
+const codes = (body: object) =>
+  Object.fromEntries(codeFor(url, '/v1/videos', body).map(({ name, code }) => [name, code]))
+
+test('curl of the playground gets the body as it is, and the shell nothing', async () => {
+  for (const prompt of texts) {
+    const { said, ran } = await inShell(codes({ prompt })['curl']!)
+    expect([prompt, ran]).toEqual([prompt, false])
+    expect(JSON.parse(said.split('\0').at(-2) ?? '')).toEqual({ prompt })
+  }
+}, 30_000)
+
+const python = Bun.which('python3')
+if (python === null) console.error('left out: Python of the playground (install python3)')
+else {
+  test('Python of the playground gets the body as it is, and runs nothing of it', async () => {
+    const code = codes({ texts })['Python']!
+    // All but the call itself.
+    const upTo = code.indexOf('request = ')
+    const { said, ran } = await run([python, '-c', `${code.slice(0, upTo)}print(json.dumps(body))`])
+    expect(ran).toBe(false)
+    expect(JSON.parse(said)).toEqual({ texts })
+  }, 30_000)
+}
+
+test('JavaScript of the playground gets the body as it is, and runs nothing of it', () => {
+  for (const prompt of texts) {
+    const code = codes({ prompt })['JavaScript']!
+    const sent = /body: JSON\.stringify\(([\s\S]*)\),\n\}\)/.exec(code)?.[1]
+    expect(JSON.parse(sent ?? '')).toEqual({ prompt })
+  }
+})
