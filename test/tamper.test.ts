@@ -115,6 +115,12 @@ describe.each([...engines])('tampered books on %s', (engine) => {
     expect(first(problems)).toMatchObject({ entry: third() })
   })
 
+  // It has no opposite: adding up must not stumble over it.
+  test('whose entry has the smallest number there is for a yes or no are found out', async () => {
+    const problems = await auditAfter(set('estimated = -9223372036854775807 - 1'))
+    expect(problems.some(({ check }) => check === 'sums_by_hour')).toBe(true)
+  })
+
   test('whose amount was changed, with the balance and the request row, are found out', async () => {
     const problems = await auditAfter(async (copy) => {
       await set('amount_nanos = amount_nanos + 1')(copy)

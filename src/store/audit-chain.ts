@@ -235,6 +235,7 @@ export async function wrongHours(
   const ofReceipts = accountId === undefined ? sql`` : sql`WHERE c.account_id = ${accountId}`
   const token = silent.length === 0 ? sql`token_id,` : sql``
   const named = sql`account_id, hour_ms, kind, ${token} model, unit, tier, price_id`
+  // The smallest number there is has no opposite, and somebody may have written it anywhere.
   // Quantities have fractions, whose sums depend on their order: a millionth is close enough.
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
@@ -243,7 +244,8 @@ export async function wrongHours(
       UNION ALL
       SELECT c.account_id, e.at_ms - e.at_ms % ${sql.lit(hourMs)}, e.kind,
         ${silent.length === 0 ? sql`coalesce(e.token_id, ''),` : sql``} coalesce(e.model, ''),
-        coalesce(e.unit, ''), coalesce(e.tier, ''), coalesce(e.price_id, ''), -1, -e.estimated,
+        coalesce(e.unit, ''), coalesce(e.tier, ''), coalesce(e.price_id, ''), -1,
+        -CAST(e.estimated AS numeric),
         -coalesce(e.quantity, 0), -(e.amount_nanos / 1000000000), -(e.amount_nanos % 1000000000)
       FROM receipts c JOIN entries e ON e.id = c.entry_id ${ofReceipts}
     ) both_sides GROUP BY ${named}
