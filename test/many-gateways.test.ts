@@ -136,7 +136,7 @@ if (!engines.includes('postgres')) {
 
     test('a change is in force everywhere although nobody could hear of it', async () => {
       const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND query LIKE 'LISTEN%' OR query = 'SELECT 1'`
+        WHERE datname = current_database() AND (query LIKE 'LISTEN%' OR query = 'SELECT 1')`
       const name = new URL(place.options.databaseUrl!).pathname.slice(1)
       for (let round = 0; round < 3; round++) {
         const cut = onServer(listeners, name)
