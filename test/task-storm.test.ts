@@ -23,13 +23,18 @@ if (!engines.includes('postgres')) {
   console.error('left out: task storm on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
+const monthsClose = 'no month ends in a storm; the closing of bills is struck in its own test'
+const months = { 'month-closing': monthsClose, 'month-closed': monthsClose }
+
 /** Points that no gateway of a storm comes by, and why. */
 const elsewhere: Readonly<Record<Engine, Partial<Record<CrashPoint, string>>>> = {
   sqlite: {
+    ...months,
     'purse-drawn': 'one gateway has the whole balance in its hands',
     'purse-returned': 'as above',
   },
   postgres: {
+    ...months,
     'media-copied': 'results are kept in the storm on SQLite',
     'media-kept': 'as above',
   },
