@@ -20,6 +20,7 @@ const ownHeaders = new Set([
   ...['content-type', 'content-length', 'transfer-encoding', 'cache-control', 'x-should-retry'],
   ...['openai-poll-after-ms', 'content-disposition', 'accept-ranges', 'content-range', 'etag'],
   ...['x-content-type-options', 'connection', 'expires', 'last-modified'],
+  'content-security-policy',
 ])
 
 const rank: Readonly<Record<SeenState, number>> = {
