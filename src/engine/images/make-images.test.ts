@@ -174,6 +174,22 @@ describe.each([...engines])('pictures on %s', (on) => {
     expect(await lost()).toEqual([['not_delivered', 2, false]])
   })
 
+  test.each(['result_download_failed', 'no_output'])(
+    'that came to nothing (%s) are not made a second time under their key',
+    async (code) => {
+      let starts = 0
+      start = () => {
+        starts++
+        return atOnce(code === 'no_output' ? 0 : 2)
+      }
+      fetchable = () => false
+      expect((await refused({}, { wantsBytes: true, key })).code).toBe(code)
+      fetchable = () => true
+      const again = await refused({}, { wantsBytes: true, key })
+      expect([again.code, again.extras.replayOf !== undefined, starts]).toEqual([code, true, 1])
+    },
+  )
+
   test('that are none are an error, with a hint for edits, and free', async () => {
     start = () => atOnce(0)
     const { code, message } = await refused({ isEdit: true })

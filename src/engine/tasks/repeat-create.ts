@@ -129,7 +129,7 @@ async function findFirst(
 function wasTurnedAway({ upstreamId, error }: Task): boolean {
   if (upstreamId !== undefined || error === undefined || !isRefusalCode(error.code)) return false
   const { status } = refusals[error.code]
-  return status === 429 || (status >= 500 && error.code !== outcomeUnknown.code)
+  return status === 429 || (status >= 500 && !mayBeMade.has(error.code))
 }
 
 /** A task that no upstream has named was never shown as one: its create was refused. */
@@ -154,6 +154,13 @@ const outcomeUnknown = {
   code: 'upstream_outcome_unknown',
   message: 'nothing has been heard of it since',
 } as const
+
+/** The upstream did the work, or may have: under the same key it is not asked for it once more. */
+const mayBeMade: ReadonlySet<string> = new Set([
+  outcomeUnknown.code,
+  'result_download_failed',
+  'no_output',
+])
 
 export const lostTrack = (
   { id }: Task,
