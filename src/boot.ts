@@ -34,6 +34,7 @@ import { systemClock } from './lib/clock.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { newSecret, newShortId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
+import { pieces } from './lib/pieces.ts'
 import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
 import { keepSettings, mediaSecrets } from './media-settings.ts'
@@ -113,7 +114,7 @@ export async function boot(
     engine,
     limits: config.limits,
     isAdmin: (secret) => sameText(secret, keys.adminToken),
-    configSchema: () => Bun.file(new URL('../gateway.schema.json', import.meta.url)).text(),
+    configSchema: pieces.configSchema,
   })
   const close = () => logKeeper.close().then(() => closeAll(engine, sandbox))
   return { engine, handle, sandbox, madeTokens, close }

@@ -1,11 +1,12 @@
 // The console's files: bundled from the repository when somebody first opens it, by a process of its
 // own so that the gateway's memory stays as it is, then served from memory. Knows no page of it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { refuse } from './contract/errors.ts'
 import { answerHeaders, type Exchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
+import { pieces } from './lib/pieces.ts'
 
 interface Bundle {
   files: ReadonlyMap<string, { body: Uint8Array; packed: Uint8Array; type: string }>
@@ -27,6 +28,7 @@ function bundled(): Promise<Bundle> {
 }
 
 async function build(): Promise<Bundle> {
+  if (pieces.consoleFiles !== undefined) return read(pieces.consoleFiles)
   const out = mkdtempSync(join(tmpdir(), 'gateway-console-'))
   try {
     const program = new URL('../console/build.ts', import.meta.url).pathname
@@ -39,7 +41,7 @@ async function build(): Promise<Bundle> {
     })
     const said = await new Response(child.stderr).text()
     if ((await child.exited) !== 0) throw new Error(`the console could not be bundled: ${said}`)
-    return read(out)
+    return await read(new Map(readdirSync(out).map((name) => [name, join(out, name)])))
   } finally {
     rmSync(out, { recursive: true, force: true })
   }
@@ -51,10 +53,10 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-function read(dir: string): Bundle {
+async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
   const files = new Map<string, { body: Uint8Array; packed: Uint8Array; type: string }>()
-  for (const name of readdirSync(dir)) {
-    const body = new Uint8Array(readFileSync(join(dir, name)))
+  for (const [name, path] of paths) {
+    const body = await Bun.file(path).bytes()
     const type = types[name.split('.').at(-1) ?? '']
     if (type !== undefined) files.set(name, { body, packed: Bun.gzipSync(body), type })
   }

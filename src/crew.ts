@@ -1,10 +1,10 @@
 // The workers of a gateway as processes: each has a place that is filled again when its worker dies,
 // after a pause that grows while workers die young. Knows no signal and prints nothing.
-import { fileURLToPath } from 'node:url'
 import type { OpenedSandbox } from './boot.ts'
 import type { Config } from './config.ts'
 import type { MadeToken } from './engine/apply-declarations.ts'
 import type { Log } from './lib/log.ts'
+import { pieces } from './lib/pieces.ts'
 import type { Welcome } from './welcome.ts'
 import { type HandedSandbox, type Order, type Report, workerArgument } from './worker.ts'
 
@@ -138,7 +138,7 @@ export class Crew {
   #spawn(mayListen: () => unknown): Spawned {
     const bornMs = performance.now()
     const started = Promise.withResolvers<Started>()
-    const child = Bun.spawn([process.execPath, program, workerArgument], {
+    const child = Bun.spawn([...pieces.command, workerArgument], {
       stdin: 'ignore',
       stdout: 'inherit',
       stderr: 'inherit',
@@ -194,8 +194,6 @@ export class Crew {
     return done.promise
   }
 }
-
-const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /** One that has just ended cannot be told anything, and need not be. */
 function tell(child: Bun.Subprocess, order: Order): void {

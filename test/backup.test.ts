@@ -12,6 +12,7 @@ import {
   type TestGateway,
   tempDir,
 } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 
 const masterKey = Buffer.alloc(32, 9).toString('base64')
 
@@ -20,7 +21,7 @@ async function gateway(words: readonly string[], env: Record<string, string>) {
     cwd: tempDir(),
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'] ?? '', GATEWAY_DATA_DIR: tempDir(), ...env },
+    env: { ...ownEnv, GATEWAY_DATA_DIR: tempDir(), ...env },
   })
   const text = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
   return { code: await child.exited, text }

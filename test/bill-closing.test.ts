@@ -8,6 +8,7 @@ import type { Store } from '../src/store/index.ts'
 import type { Engine } from '../src/store/schema.ts'
 import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
 import { adminToken, root, startGateway, type TestGateway } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 import { bookPast, openPast } from './support/past-months.ts'
 
 if (!engines.includes('postgres')) {
@@ -317,7 +318,7 @@ test('the command line shows, lists, closes and saves bills', async () => {
     const child = Bun.spawn([join(root, 'bin/gateway'), ...args], {
       cwd: place.options.dataDir,
       env: {
-        PATH: process.env['PATH'] ?? '',
+        ...ownEnv,
         GATEWAY_URL: gateway.url,
         GATEWAY_ADMIN_TOKEN: adminToken,
       },

@@ -17,6 +17,7 @@ import {
   type TestGateway,
   tempDir,
 } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 
 const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
@@ -390,7 +391,7 @@ test(
     const run = async (...words: string[]) => {
       const child = Bun.spawn([join(root, 'bin/gateway'), ...words], {
         env: {
-          PATH: process.env['PATH'] ?? '',
+          ...ownEnv,
           GATEWAY_URL: gateway.url,
           GATEWAY_ADMIN_TOKEN: adminToken,
         },

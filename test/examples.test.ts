@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterAll(async () => {
 async function run(command: string[], env: Record<string, string>) {
   const child = Bun.spawn(command, {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...ownEnv, ...env },
     stdout: 'pipe',
     stderr: 'pipe',
   })

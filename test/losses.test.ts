@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../sandbox/server.ts'
 import { adminToken, apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 import { listAll, nanos, requestIdOf, rowOf, until } from './support/read.ts'
 import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
 
@@ -285,7 +286,7 @@ describe('the list and its sums', () => {
   test('a person reads them on the command line', async () => {
     const run = async (...words: string[]) => {
       const child = Bun.spawn([`${root}/bin/gateway`, ...words, '--url', gateway.url], {
-        env: { PATH: process.env['PATH'] ?? '', GATEWAY_ADMIN_TOKEN: adminToken },
+        env: { ...ownEnv, GATEWAY_ADMIN_TOKEN: adminToken },
         stdout: 'pipe',
         stderr: 'inherit',
       })

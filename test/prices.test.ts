@@ -12,6 +12,7 @@ import {
   type TestGateway,
   tempDir,
 } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 import { refusedStart, sentenceIn } from './support/plain-start.ts'
 import {
   chargeOf,
@@ -99,7 +100,7 @@ describe.each([...engines])('the price book on %s', (engine) => {
       cwd: tempDir(),
       stdout: 'pipe',
       stderr: 'pipe',
-      env: { PATH: process.env['PATH'] ?? '', GATEWAY_ADMIN_TOKEN: adminToken },
+      env: { ...ownEnv, GATEWAY_ADMIN_TOKEN: adminToken },
     })
     const [out, error] = await Promise.all([
       new Response(child.stdout).text(),

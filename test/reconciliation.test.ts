@@ -11,6 +11,7 @@ import {
   type TestGateway,
   tempDir,
 } from './support/gateway.ts'
+import { ownEnv } from './support/own-env.ts'
 import { until } from './support/read.ts'
 import {
   asEvents,
@@ -69,7 +70,7 @@ const ask = (user: string, more: object = {}) => gateway.chat('Hello!', { user, 
 
 const run = async (...words: string[]) => {
   const child = Bun.spawn([`${root}/bin/gateway`, ...words, '--url', gateway.url], {
-    env: { PATH: process.env['PATH'] ?? '', GATEWAY_ADMIN_TOKEN: adminToken },
+    env: { ...ownEnv, GATEWAY_ADMIN_TOKEN: adminToken },
     stdout: 'pipe',
     stderr: 'pipe',
   })

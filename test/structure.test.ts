@@ -15,6 +15,7 @@ const everything = '*'
 // Folder -> what its code may import besides itself. `engine` reaches providers by the registry
 // only. The command line and the console speak HTTP, so they import nothing that does the work.
 const arrows: Readonly<Record<string, readonly string[]>> = {
+  'src/program': [everything],
   'src/main': [everything],
   'src/serve': [everything],
   'src/worker': [everything],
@@ -160,7 +161,9 @@ const environment = [
 const codeOf = (text: string) => text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
 
 function readsEnvironment(file: SourceFile): boolean {
-  const entitled = file.path === 'src/config.ts' || roomOf(file.path) === 'src/cli'
+  // src/program.ts hands all of it on to itself, and reads none of our settings.
+  const files = ['src/config.ts', 'src/program.ts']
+  const entitled = files.includes(file.path) || roomOf(file.path) === 'src/cli'
   if (entitled || isTest(file.path)) return false
   return environment.some((pattern) => pattern.test(codeOf(file.text)))
 }

@@ -1,5 +1,5 @@
 // The table of all commands. Help, suggestions and dispatch are made from it.
-import { readFileSync } from 'node:fs'
+import { pieces } from '../lib/pieces.ts'
 import { accountCommands } from './accounts.ts'
 import { alertCommands } from './alerts.ts'
 import { auditCommands } from './audits.ts'
@@ -36,8 +36,7 @@ const versionCommand: Command = {
   summary: 'which version this is',
   flags: {},
   async run() {
-    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    const { version } = JSON.parse(text) as { version: string }
+    const version = await pieces.version()
     return { answer: { version }, text: version }
   },
 }

@@ -61,10 +61,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-try {
-  process.exitCode = await runCommand(process.argv.slice(2), process.env)
-} catch (error) {
-  if (!(error instanceof Stop)) throw error
-  process.stderr.write(`gateway: ${error.message}\n`)
-  process.exitCode = error.exitCode
-}
+runCommand(process.argv.slice(2), process.env).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error: unknown) => {
+    if (!(error instanceof Stop)) throw error
+    process.stderr.write(`gateway: ${error.message}\n`)
+    process.exitCode = error.exitCode
+  },
+)

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 import type { Findings } from './inside.ts'
 import { allSpellings } from './spellings.ts'
 
@@ -22,7 +23,7 @@ function inNamespace(then: string, ...more: string[]) {
   const resolvConf = join(tempDir(), 'resolv.conf')
   writeFileSync(resolvConf, 'nameserver 127.0.0.1\n')
   const command = ['unshare', '-n', '-r', '-m', 'sh', '-c', enter(then), 'sh', resolvConf, ...more]
-  const env = { PATH: process.env['PATH'] ?? '' }
+  const env = { ...ownEnv }
   return Bun.spawn(command, { cwd: root, env, stdout: 'pipe', stderr: 'pipe' })
 }
 

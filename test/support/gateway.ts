@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ownEnv } from './own-env.ts'
 
 export const root = new URL('../..', import.meta.url).pathname
 export const adminToken = 'admin-token-for-tests-0123456789'
@@ -61,7 +62,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     stdout: 'pipe',
     stderr: 'pipe',
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...ownEnv,
       GATEWAY_PORT: String(options.port ?? 0),
       GATEWAY_DATA_DIR: dataDir,
       GATEWAY_CONFIG: configPath,
@@ -126,7 +127,7 @@ export async function failedStart(
     stdout: 'pipe',
     stderr: 'pipe',
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...ownEnv,
       GATEWAY_PORT: '0',
       GATEWAY_DATA_DIR: tempDir(),
       ...env,

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, tempDir } from './gateway.ts'
+import { ownEnv } from './own-env.ts'
 
 export interface PlainStart {
   /** Undefined when it ended instead of getting ready. */
@@ -34,7 +35,7 @@ export async function plainStart(options: PlainOptions = {}): Promise<PlainStart
     stdout: 'pipe',
     stderr: 'pipe',
     env: {
-      PATH: process.env['PATH'] ?? '',
+      ...ownEnv,
       GATEWAY_PORT: '0',
       GATEWAY_DATA_DIR: dataDir,
       ...options.env,

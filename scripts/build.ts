@@ -1,0 +1,151 @@
+// Builds what is shipped: `bun scripts/build.ts OUT` puts a program of a few files into the folder OUT,
+// `bun scripts/build.ts OUT --alone [--runtime BUN] [--name NAME]` one executable with everything
+// inside, for the machine that the runtime BUN is for. Refuses to know what the program does.
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { BunPlugin } from 'bun'
+
+const root = resolve(import.meta.dir, '..')
+const piecesFile = join(root, 'src/lib/pieces.ts')
+const threadFile = 'database-thread.js'
+const programFile = 'gateway.js'
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  allowPositionals: true,
+  options: {
+    alone: { type: 'boolean', default: false },
+    runtime: { type: 'string' },
+    name: { type: 'string', default: 'model-gateway' },
+    console: { type: 'boolean', default: true },
+  },
+  allowNegative: true,
+})
+const [folder] = positionals
+if (folder === undefined || positionals.length > 1) giveUp('which folder? (one)')
+
+/** Compiled ahead, it starts in half the time. */
+const compiled = { bytecode: true, format: 'cjs' } as const
+
+/** A program, a thread's program and the console's files, side by side. */
+async function buildBeside(to: string): Promise<void> {
+  await bundleThread(to)
+  const names = values.console ? await bundleConsole(join(to, 'console')) : undefined
+  const text = `
+    import { dirname, join } from 'node:path'
+    const beside = (name) => join(dirname(Bun.main), name)
+    ${await texts()}
+    export const pieces = {
+      command: [process.execPath, beside('${programFile}')],
+      databaseThread: beside('${threadFile}'),
+      configSchema: async () => configSchema,
+      version: async () => version,
+      ${names === undefined ? '' : consoleBeside(names)}
+    }`
+  await bundle({
+    entrypoints: [join(root, 'src/program.ts')],
+    outdir: to,
+    naming: programFile,
+    plugins: [inPlaceOfPieces(text)],
+    ...compiled,
+  })
+}
+
+const consoleBeside = (names: readonly string[]): string =>
+  `consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),`
+
+/** The same, all of it inside one executable. */
+async function buildAlone(to: string): Promise<void> {
+  const parts = join(to, `.parts-${process.pid}`)
+  try {
+    await bundleThread(parts)
+    const names = await bundleConsole(join(parts, 'console'))
+    const imports = names.map(
+      (name, at) =>
+        `import file${at} from ${JSON.stringify(join(parts, 'console', name))} with { type: 'file' }`,
+    )
+    const rows = names.map((name, at) => `[${JSON.stringify(name)}, file${at}]`)
+    const text = `
+      import thread from ${JSON.stringify(join(parts, threadFile))} with { type: 'file' }
+      ${imports.join('\n')}
+      ${await texts()}
+      export const pieces = {
+        command: [process.execPath],
+        databaseThread: thread,
+        configSchema: async () => configSchema,
+        version: async () => version,
+        consoleFiles: new Map([${rows.join(', ')}]),
+        standsAlone: true,
+      }`
+    await bundle({
+      entrypoints: [join(root, 'src/program.ts')],
+      compile: {
+        outfile: join(to, values.name),
+        autoloadBunfig: false,
+        autoloadDotenv: false,
+        ...(values.runtime !== undefined && { executablePath: resolve(values.runtime) }),
+      },
+      plugins: [inPlaceOfPieces(text)],
+      ...compiled,
+    })
+  } finally {
+    rmSync(parts, { recursive: true, force: true })
+  }
+}
+
+const bundleThread = (to: string): Promise<void> =>
+  bundle({
+    entrypoints: [join(root, 'src/store/sqlite/worker.ts')],
+    outdir: to,
+    naming: threadFile,
+  })
+
+async function bundleConsole(to: string): Promise<string[]> {
+  const building = `${to}.${process.pid}`
+  const { exitCode, stderr } = Bun.spawnSync(
+    [process.execPath, join(root, 'console/build.ts'), building],
+    { env: { NODE_ENV: 'production' }, stdout: 'ignore' },
+  )
+  if (exitCode !== 0) giveUp(`the console cannot be bundled: ${stderr}`)
+  rmSync(to, { recursive: true, force: true })
+  renameSync(building, to)
+  return readdirSync(to).sort()
+}
+
+/** What is read as text while it runs from the repository. */
+async function texts(): Promise<string> {
+  const schema = await Bun.file(join(root, 'gateway.schema.json')).text()
+  const { version } = (await Bun.file(join(root, 'package.json')).json()) as { version: string }
+  return `const configSchema = ${JSON.stringify(schema)}
+    const version = ${JSON.stringify(version)}`
+}
+
+const inPlaceOfPieces = (contents: string): BunPlugin => ({
+  name: 'pieces',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]lib[\\/]pieces\.ts$/ }, ({ path }) =>
+      path === piecesFile ? { contents, loader: 'js' } : undefined,
+    )
+  },
+})
+
+async function bundle(config: Parameters<typeof Bun.build>[0]): Promise<void> {
+  const built = await Bun.build({
+    target: 'bun',
+    // Names stay, so that a stack still says where.
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    throw: false,
+    ...config,
+  } as Parameters<typeof Bun.build>[0])
+  if (!built.success) giveUp(built.logs.map(String).join('\n'))
+}
+
+function giveUp(why: string): never {
+  process.stderr.write(`build: ${why}\n`)
+  process.exit(1)
+}
+
+const out = resolve(folder)
+mkdirSync(out, { recursive: true })
+await (values.alone ? buildAlone(out) : buildBeside(out))

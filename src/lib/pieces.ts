@@ -1,0 +1,27 @@
+// Where those parts of the program lie that are not code of this process: run from the repository,
+// they are files beside the source. A built program has another file in this one's place.
+import { fileURLToPath } from 'node:url'
+
+export interface Pieces {
+  /** Starts this program once more. */
+  command: readonly string[]
+  /** What the thread that writes to SQLite runs. */
+  databaseThread: string
+  configSchema(): Promise<string>
+  version(): Promise<string>
+  /** The console, ready to be served, by file name; without it, it is bundled when first asked for. */
+  consoleFiles?: ReadonlyMap<string, string>
+  /** One file that runs by itself: nobody has set its environment for it. */
+  standsAlone?: boolean
+}
+
+const inSource = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
+const readText = (path: string): Promise<string> => Bun.file(inSource(path)).text()
+
+export const pieces: Pieces = {
+  command: [process.execPath, inSource('program.ts')],
+  databaseThread: inSource('store/sqlite/worker.ts'),
+  configSchema: () => readText('../gateway.schema.json'),
+  version: async () =>
+    (JSON.parse(await readText('../package.json')) as { version: string }).version,
+}

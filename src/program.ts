@@ -1,0 +1,34 @@
+// What the command `gateway` runs: its first word decides which part of the program is loaded, and
+// nothing else is. A program of one file first gives itself the environment it needs.
+import { pieces } from './lib/pieces.ts'
+
+/** Bun reads these before any code runs; bin/gateway sets the same. */
+const wanted: Readonly<Record<string, string>> = {
+  BUN_CONFIG_MAX_HTTP_REQUESTS: '20000',
+  BUN_JSC_forceRAMSize: '700000000',
+}
+
+/** Becomes the same program once more, if something it needs was not set for it. */
+function settle(): void {
+  if (pieces.standsAlone !== true) return
+  const missing = Object.entries(wanted).filter(([name]) => process.env[name] === undefined)
+  if (missing.length === 0) return
+  const env = { ...process.env, ...Object.fromEntries(missing) } as NodeJS.ProcessEnv
+  process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], env)
+}
+
+const words: Readonly<Record<string, () => Promise<unknown>>> = {
+  start: () => import('./main.ts'),
+  worker: () => import('./main.ts'),
+  sandbox: () => {
+    process.argv.splice(2, 1)
+    return import('../sandbox/main.ts')
+  },
+  restore: () => import('./db.ts'),
+  db: () => import('./db.ts'),
+}
+
+const serving = ['start', 'worker', 'sandbox']
+const word = process.argv[2] ?? 'start'
+if (serving.includes(word)) settle()
+void (words[word] ?? (() => import('./cli/main.ts')))()
