@@ -1,7 +1,7 @@
 // Builds what is shipped: `bun scripts/build.ts OUT` puts a program of a few files into the folder OUT,
-// `bun scripts/build.ts OUT --alone [--runtime BUN] [--name NAME]` one executable with everything
-// inside, for the machine that the runtime BUN is for. Refuses to know what the program does.
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+// `--package` the npm package around it, `--alone [--runtime BUN] [--name NAME]` one executable with
+// everything inside, for the machine that the runtime BUN is for. Refuses to know what the program does.
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
@@ -18,9 +18,8 @@ const { values, positionals } = parseArgs({
     alone: { type: 'boolean', default: false },
     runtime: { type: 'string' },
     name: { type: 'string', default: 'model-gateway' },
-    console: { type: 'boolean', default: true },
+    package: { type: 'boolean', default: false },
   },
-  allowNegative: true,
 })
 const [folder] = positionals
 if (folder === undefined || positionals.length > 1) giveUp('which folder? (one)')
@@ -31,7 +30,7 @@ const compiled = { bytecode: true, format: 'cjs' } as const
 /** A program, a thread's program and the console's files, side by side. */
 async function buildBeside(to: string): Promise<void> {
   await bundleThread(to)
-  const names = values.console ? await bundleConsole(join(to, 'console')) : undefined
+  const names = await bundleConsole(join(to, 'console'))
   const text = `
     import { dirname, join } from 'node:path'
     const beside = (name) => join(dirname(Bun.main), name)
@@ -41,7 +40,7 @@ async function buildBeside(to: string): Promise<void> {
       databaseThread: beside('${threadFile}'),
       configSchema: async () => configSchema,
       version: async () => version,
-      ${names === undefined ? '' : consoleBeside(names)}
+      consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
     }`
   await bundle({
     entrypoints: [join(root, 'src/program.ts')],
@@ -52,8 +51,22 @@ async function buildBeside(to: string): Promise<void> {
   })
 }
 
-const consoleBeside = (names: readonly string[]): string =>
-  `consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),`
+/** What `npx model-gateway` gets: the built program and the runtime, nothing else to install. */
+async function buildPackage(to: string): Promise<void> {
+  rmSync(join(to, 'dist'), { recursive: true, force: true })
+  await buildBeside(join(to, 'dist'))
+  for (const path of packed) cpSync(join(root, path), join(to, path), { recursive: true })
+  const whole = (await Bun.file(join(root, 'package.json')).json()) as Record<string, unknown>
+  const kept = ['name', 'version', 'description', 'license', 'engines', 'optionalDependencies']
+  const manifest = {
+    ...Object.fromEntries(kept.map((name) => [name, whole[name]])),
+    bin: { 'model-gateway': 'bin/gateway', gateway: 'bin/gateway' },
+    files: ['dist', ...packed],
+  }
+  await Bun.write(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+const packed = ['bin/gateway', 'scripts/bun', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']
 
 /** The same, all of it inside one executable. */
 async function buildAlone(to: string): Promise<void> {
@@ -148,4 +161,4 @@ function giveUp(why: string): never {
 
 const out = resolve(folder)
 mkdirSync(out, { recursive: true })
-await (values.alone ? buildAlone(out) : buildBeside(out))
+await (values.alone ? buildAlone(out) : values.package ? buildPackage(out) : buildBeside(out))
