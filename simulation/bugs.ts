@@ -305,7 +305,7 @@ export const bugs: readonly Bug[] = [
     'unknown-frees-key',
     'a key whose create nobody knows the outcome of can be used again',
     'src/engine/tasks/repeat-create.ts',
-    '(status >= 500 && error.code !== outcomeUnknown.code)',
+    '(status >= 500 && !mayBeMade.has(error.code))',
     'status >= 500',
   ),
   one(
