@@ -45,12 +45,70 @@ export interface Line {
   number?: number | null
 }
 
+/** Of a bill asked for by day. */
+export interface DayRow {
+  day: string
+  model: string | null
+  unit: string | null
+  charges: number
+  amount: string
+}
+
+export const outcomes = [
+  'matched',
+  'quantity_differs',
+  'amount_differs',
+  'absorbed',
+  'only_here',
+  'only_there',
+] as const
+export type Outcome = (typeof outcomes)[number]
+
+export interface OutcomeSum {
+  lines: number
+  amount: string
+  our_amount: string
+}
+
 export interface Statement {
   id: string
   at: string
   name: string
   channel: string
-  outcomes?: Record<string, { lines: number; amount?: string | null }>
+  from: string
+  to: string
+  currency: string
+  lines: number
+  outcomes: Record<Outcome, OutcomeSum>
+  warnings?: string[]
+}
+
+export interface StatementLine {
+  line: number
+  outcome: Outcome
+  at: string | null
+  model: string | null
+  upstream_id: string | null
+  quantity: number | null
+  amount: string | null
+  our_quantity: number | null
+  our_amount: string | null
+  ref: string | null
+  loss: string | null
+}
+
+/** The page that shows what was done under this id. */
+export function pageOf(ref: string | null): string | undefined {
+  if (ref === null) return undefined
+  if (ref.startsWith('req_')) return `/requests?open=${ref}`
+  return /^(?:video|image|task)_/.test(ref) ? `/tasks?open=${ref}` : undefined
+}
+
+/** Every day of a month, as rows name them. */
+export function daysOf(month: string): string[] {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const last = new Date(Date.UTC(year, number, 0)).getUTCDate()
+  return Array.from({ length: last }, (_, i) => `${month}-${String(i + 1).padStart(2, '0')}`)
 }
 
 /** This month, by UTC. */

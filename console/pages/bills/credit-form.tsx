@@ -7,21 +7,29 @@ import { ErrorNote } from '../../parts/page.tsx'
 import { common } from '../../parts/words.ts'
 import { words } from './words.ts'
 
+export interface CreditDraft {
+  amount: string
+  note: string
+}
+
+/** A new key for a new draft: what was typed goes with the old one. */
 export function CreditForm({
   account,
+  draft = { amount: '', note: '' },
   isOpen,
   onClose,
   onDone,
 }: {
   account: string
+  draft?: CreditDraft | undefined
   isOpen: boolean
   onClose: () => void
   onDone: () => void
 }) {
   const say = useWords(words)
   const shared = useWords(common)
-  const [amount, setAmount] = useState('')
-  const [note, setNote] = useState('')
+  const [amount, setAmount] = useState(draft.amount)
+  const [note, setNote] = useState(draft.note)
   const [error, setError] = useState<Error>()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -29,8 +37,8 @@ export function CreditForm({
     try {
       const path = `/accounts/${encodeURIComponent(account)}/credits`
       await ask('POST', path, { body: { amount, note } })
-      setAmount('')
-      setNote('')
+      setAmount(draft.amount)
+      setNote(draft.note)
       onDone()
       onClose()
     } catch (cause) {

@@ -5,6 +5,7 @@ import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { ExportButton } from '../../parts/export-button.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Money, State } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
@@ -81,7 +82,12 @@ function AllAccounts() {
   const list = useList<MonthRow>('/bills/accounts', { month })
   const columns = useColumns({
     title: shared('account'),
-    cell: ({ account }) => <Text fw={600}>{account}</Text>,
+    isPrivate: true,
+    cell: ({ account }) => (
+      <Text size="sm" fw={600}>
+        {account}
+      </Text>
+    ),
   })
   return (
     <>
@@ -120,11 +126,14 @@ function OneAccount({ account }: { account: string }) {
   const columns = useColumns({ title: say('month'), width: '110px', cell: ({ month }) => month })
   return (
     <>
-      {session.account === null && (
-        <Button variant="subtle" size="xs" onClick={() => setQuery({ account: undefined })}>
-          ← {say('back')}
-        </Button>
-      )}
+      <Group mb="sm" justify="space-between">
+        {session.account === null && (
+          <Button variant="subtle" size="xs" onClick={() => setQuery({ account: undefined })}>
+            ← {say('back')}
+          </Button>
+        )}
+        <ExportButton kind="ledger" filters={{ account }} label={say('ledger')} />
+      </Group>
       <DataTable
         label={say('months', { account })}
         columns={columns}

@@ -7,19 +7,24 @@ import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ErrorNote } from '../../parts/page.tsx'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { Money, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
-import type { Line } from './bill.ts'
+import { type Line, pageOf } from './bill.ts'
 import { words } from './words.ts'
 
 const pageRows = 50
 
-function targetOf({ request_id, task_id }: Line): [string, string] | undefined {
-  if (task_id !== null) return [task_id, `/tasks?open=${task_id}`]
-  return request_id === null ? undefined : [request_id, `/requests?open=${request_id}`]
-}
-
-export function BillLines({ account, month }: { account: string; month: string }) {
+export function BillLines({
+  account,
+  month,
+  onCredit,
+}: {
+  account: string
+  month: string
+  /** Absent for those who may not give any. */
+  onCredit?: ((line: Line) => void) | undefined
+}) {
   const say = useWords(words)
   const shared = useWords(common)
   const format = useFormat()
@@ -37,7 +42,7 @@ export function BillLines({ account, month }: { account: string; month: string }
   return (
     <>
       <ErrorNote error={list.error} />
-      <Table.ScrollContainer minWidth={700}>
+      <ScrollBox label={say('lines')} minWidth={700}>
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -47,11 +52,13 @@ export function BillLines({ account, month }: { account: string; month: string }
               <Table.Th ta="right">{say('quantity')}</Table.Th>
               <Table.Th ta="right">{say('amount')}</Table.Th>
               <Table.Th>{shared('request_id')}</Table.Th>
+              {onCredit !== undefined && <Table.Th />}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
             {rows.map((line) => {
-              const target = targetOf(line)
+              const ref = line.task_id ?? line.request_id
+              const page = pageOf(ref)
               return (
                 <Table.Tr key={line.id}>
                   <Table.Td>
@@ -65,13 +72,27 @@ export function BillLines({ account, month }: { account: string; month: string }
                   <Table.Td ta="right">
                     <Money amount={line.amount} currency={currency} />
                   </Table.Td>
-                  <Table.Td>{target && <Link to={target[1]}>{target[0]}</Link>}</Table.Td>
+                  <Table.Td>{page && <Link to={page}>{ref}</Link>}</Table.Td>
+                  {onCredit !== undefined && (
+                    <Table.Td>
+                      {line.kind === 'charge' && (
+                        <Button
+                          size="compact-xs"
+                          variant="subtle"
+                          aria-label={say('credit_note_for', { ref: ref ?? line.id })}
+                          onClick={() => onCredit(line)}
+                        >
+                          {say('credit_note')}
+                        </Button>
+                      )}
+                    </Table.Td>
+                  )}
                 </Table.Tr>
               )
             })}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </ScrollBox>
       {list.hasNextPage && (
         <Center>
           <Button

@@ -1,28 +1,32 @@
-// An upstream's statement held against our own books: upload, outcome by outcome, export.
-import { Alert, Button, FileInput, Group, Select, Stack, Table, Text } from '@mantine/core'
+// Upstreams' statements held against our own books: those that were taken in, and a new one.
+import {
+  Alert,
+  Button,
+  Collapse,
+  FileInput,
+  Group,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
 import { answerOf, ask, type Page, queryText } from '../../lib/api.ts'
-import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
+import { useQueryValue } from '../../lib/router.tsx'
 import { useWords } from '../../lib/words.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { ErrorNote } from '../../parts/page.tsx'
 import { Time } from '../../parts/values.tsx'
-import type { Statement } from './bill.ts'
+import { outcomes, type Statement } from './bill.ts'
+import { StatementSheet } from './statement-sheet.tsx'
 import { words } from './words.ts'
-
-const outcomes = [
-  'matched',
-  'quantity_differs',
-  'amount_differs',
-  'only_here',
-  'only_there',
-] as const
 
 export function Reconciliation() {
   const say = useWords(words)
   const list = useList<Statement>('/statements')
+  const [opened, setOpened] = useQueryValue('statement')
   const columns: Column<Statement>[] = [
     { title: say('taken'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
     { title: say('channel'), cell: ({ channel }) => channel },
@@ -32,46 +36,46 @@ export function Reconciliation() {
         title: say(outcome),
         align: 'right',
         width: '120px',
-        cell: (statement) => statement.outcomes?.[outcome]?.lines ?? '–',
+        cell: (statement) => statement.outcomes[outcome].lines,
       }),
     ),
-    {
-      title: '',
-      width: '140px',
-      cell: ({ id }) => (
-        <a href={`/admin/v1/statements/${id}/export`} download>
-          {say('differences')}
-        </a>
-      ),
-    },
   ]
   return (
     <Stack>
       <Text size="sm">{say('reconcile_hint')}</Text>
-      <Upload onDone={list.again} />
+      <Upload
+        onDone={({ id }) => {
+          list.again()
+          setOpened(id)
+        }}
+      />
       <DataTable
         label={say('statements')}
         columns={columns}
         rows={list.rows}
         keyOf={({ id }) => id}
+        opened={opened}
+        onOpen={({ id }) => setOpened(id)}
         isLoading={list.isLoading}
         error={list.error}
         hasMore={list.hasMore}
         isLoadingMore={list.isLoadingMore}
         onMore={list.more}
       />
+      <StatementSheet
+        id={opened}
+        onClose={() => setOpened(undefined)}
+        onDeleted={() => {
+          setOpened(undefined)
+          list.again()
+        }}
+      />
     </Stack>
   )
 }
 
-function Upload({ onDone }: { onDone: () => void }) {
-  const say = useWords(words)
-  const format = useFormat()
-  const [file, setFile] = useState<File | null>(null)
-  const [channel, setChannel] = useState<string | null>(null)
-  const [error, setError] = useState<Error>()
-  const [done, setDone] = useState<Statement>()
-  const [busy, setBusy] = useState(false)
+/** Channels that did something lately. */
+function useChannels(): string[] {
   const used = useQuery({
     queryKey: ['traffic-channels'],
     queryFn: () =>
@@ -79,20 +83,36 @@ function Upload({ onDone }: { onDone: () => void }) {
         query: { by: 'day,channel', from: new Date(Date.now() - 90 * 86_400_000).toISOString() },
       }),
   })
-  const names = [...new Set(used.data?.items.flatMap((row) => row.channel ?? []))]
+  return [...new Set(used.data?.items.flatMap((row) => row.channel || []))]
+}
+
+const noOptions = { cost_factor: '', tolerance: '', zone: '', map: '' }
+type Options = typeof noOptions
+
+function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
+  const say = useWords(words)
+  const [file, setFile] = useState<File | null>(null)
+  const [channel, setChannel] = useState<string | null>(null)
+  const [options, setOptions] = useState<Options>(noOptions)
+  const [showsOptions, setShowsOptions] = useState(false)
+  const [error, setError] = useState<Error>()
+  const [warnings, setWarnings] = useState<readonly string[]>([])
+  const [busy, setBusy] = useState(false)
+  const names = useChannels()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     setBusy(true)
     setError(undefined)
     try {
-      const query = queryText({ channel: channel ?? '', name: file?.name })
+      const query = queryText({ channel: channel ?? '', name: file?.name, ...options })
       const response = await fetch(`/admin/v1/statements${query}`, {
         method: 'POST',
         headers: { 'content-type': 'text/csv' },
         body: file,
       })
-      setDone(await answerOf<Statement>(response))
-      onDone()
+      const done = await answerOf<Statement>(response)
+      setWarnings(done.warnings ?? [])
+      onDone(done)
     } catch (cause) {
       setError(cause as Error)
     } finally {
@@ -101,42 +121,73 @@ function Upload({ onDone }: { onDone: () => void }) {
   }
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end">
-        <FileInput
-          label={say('file')}
-          accept=".csv,text/csv"
-          required
-          value={file}
-          onChange={setFile}
-          w={260}
-        />
-        <Select
-          label={say('channel')}
-          data={names}
-          required
-          searchable
-          value={channel}
-          onChange={setChannel}
-        />
-        <Button type="submit" loading={busy} disabled={file === null || channel === null}>
-          {say('compare')}
-        </Button>
-      </Group>
-      <ErrorNote error={error} />
-      {done !== undefined && (
-        <Alert color="teal" mt="sm">
-          <Table withRowBorders={false}>
-            <Table.Tbody>
-              {outcomes.map((outcome) => (
-                <Table.Tr key={outcome}>
-                  <Table.Td>{say(outcome)}</Table.Td>
-                  <Table.Td>{format.number(done.outcomes?.[outcome]?.lines ?? 0)}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Alert>
-      )}
+      <Stack gap="sm">
+        <Group align="flex-end">
+          <FileInput
+            label={say('file')}
+            accept=".csv,text/csv"
+            required
+            value={file}
+            onChange={setFile}
+            w={260}
+          />
+          <Select
+            label={say('channel')}
+            data={names}
+            required
+            searchable
+            value={channel}
+            onChange={setChannel}
+          />
+          <Button type="submit" loading={busy} disabled={file === null || channel === null}>
+            {say('compare')}
+          </Button>
+          <Button
+            variant="subtle"
+            aria-expanded={showsOptions}
+            onClick={() => setShowsOptions(!showsOptions)}
+          >
+            {say('options')}
+          </Button>
+        </Group>
+        <Collapse expanded={showsOptions}>
+          <OptionFields options={options} onChange={setOptions} />
+        </Collapse>
+        <ErrorNote error={error} />
+        {warnings.length > 0 && <Alert color="yellow">{warnings.join('; ')}</Alert>}
+      </Stack>
     </form>
+  )
+}
+
+const mapExample = '{"id":"Request ID","amount":"Cost"}'
+
+function OptionFields({
+  options,
+  onChange,
+}: {
+  options: Options
+  onChange: (options: Options) => void
+}) {
+  const say = useWords(words)
+  const hints: Readonly<Record<keyof Options, string>> = {
+    cost_factor: say('cost_factor_hint'),
+    tolerance: say('tolerance_hint'),
+    zone: '+08:00',
+    map: say('map_hint', { example: mapExample }),
+  }
+  return (
+    <Group align="flex-start">
+      {(Object.keys(noOptions) as (keyof Options)[]).map((name) => (
+        <TextInput
+          key={name}
+          label={say(name)}
+          description={hints[name]}
+          value={options[name]}
+          maw={280}
+          onChange={(event) => onChange({ ...options, [name]: event.currentTarget.value.trim() })}
+        />
+      ))}
+    </Group>
   )
 }

@@ -5,16 +5,19 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask, queryText } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { maySee, useSession } from '../../lib/session.ts'
 import { useLanguage, useWords } from '../../lib/words.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
+import { ExportButton } from '../../parts/export-button.tsx'
 import { ErrorNote } from '../../parts/page.tsx'
 import { Facts, Sheet } from '../../parts/sheet.tsx'
 import { Money, State, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
-import { type Bill, thisMonth } from './bill.ts'
-import { CreditForm } from './credit-form.tsx'
+import { type Bill, type Line, thisMonth } from './bill.ts'
+import { type CreditDraft, CreditForm } from './credit-form.tsx'
+import { BillDays } from './days.tsx'
 import { BillLines } from './lines.tsx'
 import { words } from './words.ts'
 
@@ -28,9 +31,17 @@ export function BillSheet() {
     queryFn: () => ask<Bill>('GET', '/bills', { query: { account, month } }),
     enabled: account !== '',
   })
+  const [credit, setCredit] = useState<CreditDraft>()
+  const mayCredit = maySee(useSession(), ['finance'])
+  // An amount is text: the credit is the charge without its sign.
+  const creditFor = ({ amount, task_id, request_id, id }: Line) =>
+    setCredit({
+      amount: amount.replace(/^-/, ''),
+      note: say('credit_note_for', { ref: task_id ?? request_id ?? id }),
+    })
   return (
     <Sheet
-      title={`${account} · ${month}`}
+      title={<span className={privateClass}>{`${account} · ${month}`}</span>}
       isOpen={account !== ''}
       onClose={() => setOpened(undefined)}
       size="80%"
@@ -38,12 +49,18 @@ export function BillSheet() {
       <ErrorNote error={error} />
       {bill !== undefined && (
         <Stack>
-          <BillActions bill={bill} />
+          <BillActions
+            key={credit?.note}
+            bill={bill}
+            credit={credit}
+            onCredited={() => setCredit(undefined)}
+          />
           <BillFigures bill={bill} />
-          <Tabs defaultValue="models">
+          <Tabs defaultValue="models" keepMounted={false}>
             <Tabs.List>
               <Tabs.Tab value="models">{say('by_model')}</Tabs.Tab>
               <Tabs.Tab value="tokens">{say('by_token')}</Tabs.Tab>
+              <Tabs.Tab value="days">{say('by_day')}</Tabs.Tab>
               <Tabs.Tab value="movements">{say('movements')}</Tabs.Tab>
               <Tabs.Tab value="lines">{say('lines')}</Tabs.Tab>
             </Tabs.List>
@@ -53,11 +70,18 @@ export function BillSheet() {
             <Tabs.Panel value="tokens" pt="sm">
               <ByToken bill={bill} />
             </Tabs.Panel>
+            <Tabs.Panel value="days" pt="sm">
+              <BillDays account={account} month={month} currency={bill.currency} />
+            </Tabs.Panel>
             <Tabs.Panel value="movements" pt="sm">
               <Movements bill={bill} />
             </Tabs.Panel>
             <Tabs.Panel value="lines" pt="sm">
-              <BillLines account={account} month={month} />
+              <BillLines
+                account={account}
+                month={month}
+                onCredit={mayCredit ? creditFor : undefined}
+              />
             </Tabs.Panel>
           </Tabs>
         </Stack>
@@ -66,17 +90,26 @@ export function BillSheet() {
   )
 }
 
-function BillActions({ bill: { account, month, state } }: { bill: Bill }) {
+function BillActions({
+  bill: { account, month, state },
+  credit,
+  onCredited,
+}: {
+  bill: Bill
+  /** Begun elsewhere in the bill. */
+  credit: CreditDraft | undefined
+  onCredited: () => void
+}) {
   const say = useWords(words)
   const language = useLanguage()
   const session = useSession()
   const questions = useQueryClient()
-  const [doing, setDoing] = useState<'close' | 'credit'>()
+  const [doing, setDoing] = useState<'close' | 'credit' | undefined>(credit && 'credit')
   const isFinance = maySee(session, ['finance'])
   const mayClose = isFinance && state === 'open' && month < thisMonth()
   const refresh = () => void questions.invalidateQueries()
   return (
-    <Group>
+    <Group gap="xs">
       <Button
         component="a"
         variant="default"
@@ -94,6 +127,7 @@ function BillActions({ bill: { account, month, state } }: { bill: Bill }) {
       >
         {say('statement')}
       </Button>
+      <ExportButton kind="bill_lines" filters={{ account, month }} label={say('export_lines')} />
       {isFinance && (
         <Button variant="default" onClick={() => setDoing('credit')}>
           {say('new_credit')}
@@ -105,8 +139,12 @@ function BillActions({ bill: { account, month, state } }: { bill: Bill }) {
       </Button>
       <CreditForm
         account={account}
+        draft={credit}
         isOpen={doing === 'credit'}
-        onClose={() => setDoing(undefined)}
+        onClose={() => {
+          setDoing(undefined)
+          onCredited()
+        }}
         onDone={refresh}
       />
       <ConfirmByName
@@ -203,7 +241,7 @@ function ByToken({ bill }: { bill: Bill }) {
       <Table.Tbody>
         {bill.tokens.map((row) => (
           <Table.Tr key={row.token_id}>
-            <Table.Td>{row.name ?? row.token_id ?? '–'}</Table.Td>
+            <Table.Td className={privateClass}>{row.name ?? row.token_id ?? '–'}</Table.Td>
             <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
             <Table.Td ta="right">
               <Money amount={row.amount} currency={bill.currency} />
@@ -228,7 +266,7 @@ function Movements({ bill }: { bill: Bill }) {
               <Time at={row.at} />
             </Table.Td>
             <Table.Td>{say(row.kind)}</Table.Td>
-            <Table.Td>{row.note}</Table.Td>
+            <Table.Td className={privateClass}>{row.note}</Table.Td>
             <Table.Td ta="right">
               <Money amount={row.amount} currency={bill.currency} />
             </Table.Td>

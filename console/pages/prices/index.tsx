@@ -1,18 +1,21 @@
 // Models and what they cost: who can be called, the versions of each price, a new one with what it
 // would have meant.
-import { Button, Switch, Text } from '@mantine/core'
+import { Button, Menu, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ask, type Page as ListPage } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
 import { useQueryValue } from '../../lib/router.tsx'
+import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Page } from '../../parts/page.tsx'
-import { State } from '../../parts/values.tsx'
+import { State, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
+import { ImportPrices, RaisePrices } from './bulk.tsx'
 import type { Model, Price } from './price.ts'
 import { ModelSheet } from './sheet.tsx'
-import { ShortTerms } from './terms.tsx'
+import { ShortTerms, SourceBadge } from './terms.tsx'
 import { words } from './words.ts'
 
 /** Every version there is, a page of 500 at a time. */
@@ -40,6 +43,10 @@ export default function Prices() {
   const prices = usePrices()
   const [opened, setOpened] = useQueryValue('open')
   const [missing, setMissing] = useQueryValue('missing')
+  const changed = () => {
+    void prices.refetch()
+    models.again()
+  }
   const inForce = new Map(
     prices.data
       ?.filter(({ current, account }) => current && account === null)
@@ -48,25 +55,38 @@ export default function Prices() {
   const rows =
     missing === undefined ? models.rows : models.rows.filter(({ name }) => !inForce.has(name))
   const columns: Column<Model>[] = [
-    { title: say('model'), width: '220px', cell: ({ name }) => <Text fw={600}>{name}</Text> },
-    { title: say('kind'), width: '110px', cell: ({ kind }) => kind },
-    { title: say('interfaces'), width: '220px', cell: ({ interfaces }) => interfaces.join(', ') },
+    {
+      title: say('model'),
+      width: '190px',
+      cell: ({ name }) => (
+        <Text size="sm" fw={600}>
+          {name}
+        </Text>
+      ),
+    },
+    { title: say('kind'), width: '95px', cell: ({ kind }) => kind },
+    { title: say('interfaces'), width: '170px', cell: ({ interfaces }) => interfaces.join(', ') },
     {
       title: say('callable'),
-      width: '130px',
+      width: '120px',
       cell: ({ callable }) => (
         <State state={callable ? 'good' : 'failed'} label={shared(callable ? 'yes' : 'no')} />
       ),
     },
     {
       title: say('price'),
-      width: 'minmax(240px, 2fr)',
+      width: 'minmax(200px, 2fr)',
       cell: ({ name }) => <ShortTerms price={inForce.get(name)} />,
     },
     {
+      title: say('from'),
+      width: '130px',
+      cell: ({ name }) => <Time at={inForce.get(name)?.effective_from} how="short" />,
+    },
+    {
       title: say('source'),
-      width: '110px',
-      cell: ({ name }) => inForce.get(name)?.source ?? '–',
+      width: '105px',
+      cell: ({ name }) => <SourceBadge source={inForce.get(name)?.source} />,
     },
   ]
   return (
@@ -80,17 +100,7 @@ export default function Prices() {
             checked={missing !== undefined}
             onChange={(event) => setMissing(event.currentTarget.checked ? '1' : undefined)}
           />
-          {(['yaml', 'csv'] as const).map((format) => (
-            <Button
-              key={format}
-              component="a"
-              variant="default"
-              href={`/admin/v1/prices/export?format=${format}`}
-              download
-            >
-              {say(`export_${format}`)}
-            </Button>
-          ))}
+          <BulkActions versions={prices.data ?? []} onChanged={changed} />
         </>
       }
     >
@@ -109,13 +119,57 @@ export default function Prices() {
       />
       <ModelSheet
         model={models.rows.find(({ name }) => name === opened)}
-        versions={prices.data?.filter(({ model }) => model === opened) ?? []}
+        prices={prices.data ?? []}
         onClose={() => setOpened(undefined)}
-        onChanged={() => {
-          void prices.refetch()
-          models.again()
-        }}
+        onChanged={changed}
       />
     </Page>
+  )
+}
+
+/** Prices as files, out and in, and all of them at once. */
+function BulkActions({
+  versions,
+  onChanged,
+}: {
+  versions: readonly Price[]
+  onChanged: () => void
+}) {
+  const say = useWords(words)
+  const session = useSession()
+  const [doing, setDoing] = useState<'import' | 'raise'>()
+  const bulk = { versions, onClose: () => setDoing(undefined), onSaved: onChanged }
+  return (
+    <>
+      <Menu withinPortal>
+        <Menu.Target>
+          <Button variant="default">{say('export')}</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {(['yaml', 'csv'] as const).map((format) => (
+            <Menu.Item
+              key={format}
+              component="a"
+              href={`/admin/v1/prices/export?format=${format}`}
+              download
+            >
+              {say(`export_${format}`)}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {maySee(session, ['finance']) && (
+        <>
+          <Button variant="default" onClick={() => setDoing('import')}>
+            {say('import')}
+          </Button>
+          <Button variant="default" onClick={() => setDoing('raise')}>
+            {say('raise')}
+          </Button>
+          <ImportPrices {...bulk} isOpen={doing === 'import'} />
+          <RaisePrices {...bulk} isOpen={doing === 'raise'} />
+        </>
+      )}
+    </>
   )
 }

@@ -1,90 +1,116 @@
-// A draft of a price: its difference to the one in force, and what last month would have cost by it.
+// A draft of a price: its amounts as fields or all of it as JSON, how it differs from the one in force,
+// and what last month would have cost by it.
 import {
-  Alert,
   Button,
   Card,
   Code,
   Group,
+  Select,
   Stack,
-  Table,
-  Text,
+  Switch,
   Textarea,
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { ask } from '../../lib/api.ts'
-import { useFormat } from '../../lib/format.ts'
-import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ErrorNote } from '../../parts/page.tsx'
-import { Money } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { lastMonth, type Model, type Preview, type Price, termsOf } from './price.ts'
+import { PreviewButton } from './preview.tsx'
+import { type Model, type Price, startOf, type Terms, termsOf } from './price.ts'
+import { TermsFields } from './terms-fields.tsx'
 import { words } from './words.ts'
 
-const startingTerms = { unit: 'token', per_million: { input: '1.00', output: '2.00' } }
+const startingTerms: Terms = { unit: 'token', per_million: { input: '1.00', output: '2.00' } }
+
+const written = (terms: Terms): string => JSON.stringify(terms, null, 2)
+
+function parsed(text: string): Terms | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Terms) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export function NewVersion({
   model,
   current,
+  others,
   onDone,
 }: {
   model: Model
   current: Price | undefined
+  /** In force for other models, to be copied from. */
+  others: readonly Price[]
   onDone: () => void
 }) {
   const say = useWords(words)
-  const before = JSON.stringify(current === undefined ? startingTerms : termsOf(current), null, 2)
+  const before = written(current === undefined ? startingTerms : termsOf(current))
   const [text, setText] = useState(before)
+  const [asJson, setAsJson] = useState(false)
   const [account, setAccount] = useState('')
   const [from, setFrom] = useState('')
-  const [preview, setPreview] = useState<Preview>()
   const [error, setError] = useState<Error>()
-  const draft = () => ({
-    model: model.name,
-    ...(JSON.parse(text) as object),
-    ...(account.trim() !== '' && { account: account.trim() }),
-  })
-  const attempt = async (work: () => Promise<void>) => {
+  const terms = parsed(text)
+  const draft = () => {
+    if (terms === undefined) throw new Error(say('no_json'))
+    return {
+      model: model.name,
+      ...terms,
+      ...(account.trim() !== '' && { account: account.trim() }),
+    }
+  }
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
     setError(undefined)
     try {
-      await work()
+      await ask('POST', '/prices', { body: { ...draft(), ...startOf(from) } })
+      onDone()
     } catch (cause) {
       setError(cause as Error)
     }
   }
-  const tryOut = () =>
-    attempt(async () => {
-      const body = { month: lastMonth(), prices: [draft()] }
-      setPreview(await ask<Preview>('POST', '/prices/preview', { body }))
-    })
-  const save = (event: SubmitEvent) => {
-    event.preventDefault()
-    void attempt(async () => {
-      const start = from.trim() === '' ? {} : { effective_from: new Date(from).toISOString() }
-      await ask('POST', '/prices', { body: { ...draft(), ...start } })
-      onDone()
-    })
-  }
   return (
     <Card withBorder>
-      <form onSubmit={save}>
+      <form onSubmit={save} aria-label={say('new_version')}>
         <Stack>
-          <Textarea
-            label={say('tiers_json')}
-            value={text}
-            autosize
-            minRows={5}
-            maxRows={20}
-            spellCheck={false}
-            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-            onChange={(event) => {
-              setText(event.currentTarget.value)
-              setPreview(undefined)
-            }}
-          />
+          <Group justify="space-between" align="flex-end">
+            <Select
+              label={say('copy_from')}
+              placeholder={say('no_model')}
+              data={others.map((each) => each.model).sort()}
+              searchable
+              clearable
+              value={null}
+              onChange={(name) => {
+                const source = others.find((each) => each.model === name)
+                if (source !== undefined) setText(written(termsOf(source)))
+              }}
+            />
+            <Switch
+              label={say('as_json')}
+              checked={asJson || terms === undefined}
+              onChange={(event) => setAsJson(event.currentTarget.checked)}
+            />
+          </Group>
+          {asJson || terms === undefined ? (
+            <Textarea
+              label={say('tiers_json')}
+              value={text}
+              autosize
+              minRows={5}
+              maxRows={20}
+              spellCheck={false}
+              error={terms === undefined ? say('no_json') : undefined}
+              styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+          ) : (
+            <TermsFields terms={terms} onChange={(next) => setText(written(next))} />
+          )}
           <Diff before={before} after={text} />
-          <Group grow>
+          <Group grow align="flex-end">
             <TextInput
               label={say('account')}
               placeholder={say('everybody')}
@@ -98,14 +124,11 @@ export function NewVersion({
               onChange={(event) => setFrom(event.currentTarget.value)}
             />
           </Group>
+          <PreviewButton key={`${text} ${account}`} drafts={() => ({ prices: [draft()] })} />
           <ErrorNote error={error} />
-          {preview !== undefined && <PreviewTable preview={preview} />}
-          <Group>
-            <Button variant="default" onClick={tryOut}>
-              {say('preview')}
-            </Button>
+          <div>
             <Button type="submit">{say('save')}</Button>
-          </Group>
+          </div>
         </Stack>
       </form>
     </Card>
@@ -117,55 +140,8 @@ function Diff({ before, after }: { before: string; after: string }) {
   if (before === after) return null
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   const lines = [
-    ...old.filter((line) => !fresh.includes(line)).map((line) => `- ${line}`),
-    ...fresh.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
+    ...old.filter((line) => !fresh.includes(line)).map((line) => `- ${line.trim()}`),
+    ...fresh.filter((line) => !old.includes(line)).map((line) => `+ ${line.trim()}`),
   ]
   return <Code block>{lines.join('\n')}</Code>
-}
-
-function PreviewTable({ preview }: { preview: Preview }) {
-  const say = useWords(words)
-  const shared = useWords(common)
-  const format = useFormat()
-  const { currency } = useSession()
-  const { items, total, exact } = preview
-  if (items.length === 0) return <Alert>{say('nothing', { month: lastMonth() })}</Alert>
-  return (
-    <>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{shared('account')}</Table.Th>
-            <Table.Th ta="right">{say('charged')}</Table.Th>
-            <Table.Th ta="right">{say('would')}</Table.Th>
-            <Table.Th ta="right">{say('difference')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((row) => (
-            <Table.Tr key={row.account}>
-              <Table.Td>{row.account}</Table.Td>
-              <Table.Td ta="right">
-                <Money amount={row.charged} currency={currency} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Money amount={row.would_charge} currency={currency} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Money amount={row.difference} currency={currency} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      <Text size="sm" c="dimmed">
-        {exact
-          ? say('exact')
-          : say('about', {
-              least: format.money(total.at_least, currency),
-              most: format.money(total.at_most, currency),
-            })}
-      </Text>
-    </>
-  )
 }

@@ -1,10 +1,11 @@
-// Models and price versions as the admin API shows them.
+// Models and price versions as the admin API shows them, and drafts of new ones.
 export interface Model {
   name: string
   kind: string
   interfaces: string[]
   display_name: string
   callable: boolean
+  not_callable_because: string | null
   price_id: string | null
   source: string
 }
@@ -20,35 +21,119 @@ export interface Price {
   id: string
   model: string
   account: string | null
-  unit: 'token' | 'image' | 'video_second' | 'video_token'
+  unit: 'token' | 'image' | 'video_second' | 'video_token' | 'default'
   per_million?: Rates | string
   tiers?: { up_to?: number; per_million: Rates }[]
   per_image?: string | Record<string, string>
+  default_size?: string
   per_second?: Record<string, string>
   effective_from: string
   current: boolean
   source: string
 }
 
-/** What of a version is its price, in the words in which one is declared. */
-export function termsOf(price: Price): Record<string, unknown> {
-  const { unit, per_million, tiers, per_image, per_second } = price
+/** What a price is, in the words in which one is declared. */
+export type Terms = Readonly<Record<string, unknown>>
+
+export function termsOf(price: Omit<Price, 'id' | 'current' | 'source'>): Terms {
+  const { unit, per_million, tiers, per_image, default_size, per_second } = price
   return Object.fromEntries(
-    Object.entries({ unit, per_million, tiers, per_image, per_second }).filter(
+    Object.entries({ unit, per_million, tiers, per_image, default_size, per_second }).filter(
       ([, value]) => value !== undefined,
     ),
   )
 }
 
+export interface Amount {
+  path: readonly (string | number)[]
+  value: string
+}
+
+/** Every amount of a price, and where in it it stands. */
+export function amountsOf(terms: Terms): Amount[] {
+  const found: Amount[] = []
+  const walk = (value: unknown, path: readonly (string | number)[]): void => {
+    if (typeof value === 'string') found.push({ path, value })
+    else if (Array.isArray(value)) for (const [i, each] of value.entries()) walk(each, [...path, i])
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, each] of Object.entries(value)) walk(each, [...path, name])
+    }
+  }
+  const { unit: _, default_size: __, ...rest } = terms
+  walk(rest, [])
+  return found
+}
+
+export function withAmount(terms: Terms, path: Amount['path'], value: string): Terms {
+  const copy = structuredClone(terms) as Record<string | number, unknown>
+  let at = copy
+  for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
+  at[path.at(-1)!] = value
+  return copy
+}
+
+const decimal = /^(\d{1,12})(?:\.(\d{1,9}))?$/
+
+/** Times 100 + percent, to the billionth; undefined where one of the two is no number. */
+export function raised(amount: string, percent: string): string | undefined {
+  const [, sign = '', whole = '', places = ''] =
+    /^([+-]?)(\d{1,4})(?:\.(\d{1,4}))?$/.exec(percent) ?? []
+  const [, units, parts = ''] = decimal.exec(amount) ?? []
+  if (whole === '' || units === undefined) return undefined
+  const scaled = BigInt(whole + places.padEnd(4, '0'))
+  const share = 1_000_000n + (sign === '-' ? -scaled : scaled)
+  if (share < 0n) return undefined
+  const nanos = (BigInt(units + parts.padEnd(9, '0')) * share + 500_000n) / 1_000_000n
+  const text = String(nanos).padStart(10, '0')
+  const fraction = text.slice(-9).replace(/0+$/, '').padEnd(2, '0')
+  return `${text.slice(0, -9)}.${fraction}`
+}
+
+/** Every amount of it; undefined when one cannot be. */
+export function raisedTerms(terms: Terms, percent: string): Terms | undefined {
+  let result = terms
+  for (const { path, value } of amountsOf(terms)) {
+    const next = raised(value, percent)
+    if (next === undefined) return undefined
+    result = withAmount(result, path, next)
+  }
+  return result
+}
+
+/** The version a price took over from: the one before it in the same list. */
+export function versionBefore(price: Price, versions: readonly Price[]): Price | undefined {
+  return versions
+    .filter(
+      ({ account, effective_from: from, id }) =>
+        account === price.account && id !== price.id && from < price.effective_from,
+    )
+    .sort((a, b) => (a.effective_from < b.effective_from ? 1 : -1))[0]
+}
+
+/** How an amount changed, for showing only; undefined where the two prices are not alike. */
+export function changesOf(before: Terms, after: Terms): { name: string; share: number }[] {
+  const old = new Map(amountsOf(before).map(({ path, value }) => [path.join('.'), Number(value)]))
+  return amountsOf(after).flatMap(({ path, value }) => {
+    const was = old.get(path.join('.'))
+    if (was === undefined || was === 0 || was === Number(value)) return []
+    return [{ name: String(path.at(-1)), share: Number(value) / was - 1 }]
+  })
+}
+
+export interface PreviewRow {
+  account: string
+  model: string
+  unit: string
+  charged: string
+  would_charge: string | null
+  difference: string | null
+  not_comparable?: string
+}
+
 export interface Preview {
   exact: boolean
-  items: {
-    account: string
-    model: string
-    charged: string
-    would_charge: string | null
-    difference: string | null
-  }[]
+  left_off: number
+  items: PreviewRow[]
   total: {
     charged?: string
     would_charge?: string | null
@@ -58,6 +143,23 @@ export interface Preview {
   }
 }
 
+/** What a list of prices would do, or has done. */
+export interface Imported {
+  dry_run: boolean
+  added: number
+  unchanged: number
+  superseded: number
+  items: (Omit<Price, 'id' | 'current' | 'source'> & {
+    line: number
+    outcome: 'added' | 'unchanged' | 'superseded'
+  })[]
+}
+
+export interface PriceList {
+  format: 'yaml' | 'csv'
+  text: string
+}
+
 /** Last month, by UTC. */
 export function lastMonth(): string {
   const now = new Date()
@@ -65,3 +167,7 @@ export function lastMonth(): string {
     .toISOString()
     .slice(0, 7)
 }
+
+/** What a field for date and time says, as the admin API takes it; undefined: now. */
+export const startOf = (text: string): { effective_from?: string } =>
+  text.trim() === '' ? {} : { effective_from: new Date(text).toISOString() }

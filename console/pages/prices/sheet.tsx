@@ -1,24 +1,28 @@
 // One model: the versions of its price, and a new one that can be tried on last month first.
-import { Button, Stack, Table, Title } from '@mantine/core'
+import { Button, Group, Stack, Table } from '@mantine/core'
 import { useState } from 'react'
+import { privateClass } from '../../lib/privacy.ts'
 import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
+import { SectionTitle } from '../../parts/page.tsx'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
 import { Facts, Sheet } from '../../parts/sheet.tsx'
 import { State, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
 import { NewVersion } from './new-version.tsx'
-import type { Model, Price } from './price.ts'
-import { Terms } from './terms.tsx'
+import { type Model, type Price, versionBefore } from './price.ts'
+import { Change, SourceBadge, Terms } from './terms.tsx'
 import { words } from './words.ts'
 
 export function ModelSheet({
   model,
-  versions,
+  prices,
   onClose,
   onChanged,
 }: {
   model: Model | undefined
-  versions: readonly Price[]
+  /** Of all models. */
+  prices: readonly Price[]
   onClose: () => void
   onChanged: () => void
 }) {
@@ -27,8 +31,9 @@ export function ModelSheet({
   const session = useSession()
   const [isAdding, setAdding] = useState(false)
   if (model === undefined) return null
-  const current = versions.find((price) => price.current && price.account === null)
-  const newest = [...versions].sort((a, b) => (a.effective_from < b.effective_from ? 1 : -1))
+  const versions = prices.filter((price) => price.model === model.name)
+  const inForce = prices.filter((price) => price.current && price.account === null)
+  const current = inForce.find((price) => price.model === model.name)
   return (
     <Sheet
       title={model.name}
@@ -50,7 +55,9 @@ export function ModelSheet({
             [say('kind'), model.kind],
             [say('interfaces'), model.interfaces.join(', ')],
             [say('callable'), shared(model.callable ? 'yes' : 'no')],
+            [say('because'), model.not_callable_because],
             [say('price'), current && <Terms price={current} />],
+            [say('source'), current && <SourceBadge source={current.source} />],
             ['', current?.source === 'file' ? say('from_file') : undefined],
           ]}
         />
@@ -58,44 +65,68 @@ export function ModelSheet({
           <NewVersion
             model={model}
             current={current}
+            others={inForce.filter((price) => price.model !== model.name)}
             onDone={() => {
               setAdding(false)
               onChanged()
             }}
           />
         )}
-        <Title order={2} size="h5">
-          {say('versions')}
-        </Title>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{say('from')}</Table.Th>
-              <Table.Th>{say('account')}</Table.Th>
-              <Table.Th>{say('price')}</Table.Th>
-              <Table.Th>{say('source')}</Table.Th>
-              <Table.Th>{shared('state')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {newest.map((price) => (
+        <SectionTitle>{say('versions')}</SectionTitle>
+        <Versions versions={versions} />
+      </Stack>
+    </Sheet>
+  )
+}
+
+/** Newest first, with what each changed. */
+function Versions({ versions }: { versions: readonly Price[] }) {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const newest = [...versions].sort((a, b) => (a.effective_from < b.effective_from ? 1 : -1))
+  const nowText = new Date().toISOString()
+  return (
+    <ScrollBox label={say('versions')} minWidth={680}>
+      <Table aria-label={say('versions')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{say('from')}</Table.Th>
+            <Table.Th>{say('account')}</Table.Th>
+            <Table.Th>{say('price')}</Table.Th>
+            <Table.Th>{say('source')}</Table.Th>
+            <Table.Th>{shared('state')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {newest.map((price) => {
+            const before = versionBefore(price, versions)
+            const isComing = price.effective_from > nowText
+            return (
               <Table.Tr key={price.id}>
                 <Table.Td>
                   <Time at={price.effective_from} />
                 </Table.Td>
-                <Table.Td>{price.account ?? say('everybody')}</Table.Td>
-                <Table.Td>
-                  <Terms price={price} />
+                <Table.Td className={price.account === null ? undefined : privateClass}>
+                  {price.account ?? say('everybody')}
                 </Table.Td>
-                <Table.Td>{price.source}</Table.Td>
                 <Table.Td>
+                  <Group gap="xs" align="flex-start">
+                    <Terms price={price} />
+                    {before !== undefined && <Change before={before} after={price} />}
+                  </Group>
+                </Table.Td>
+                <Table.Td miw={110}>
+                  <SourceBadge source={price.source} />
+                </Table.Td>
+                <Table.Td miw={110}>
                   {price.current && <State state="good" label={say('current')} />}
+                  {isComing && <State state="queued" label={say('coming')} />}
                 </Table.Td>
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Stack>
-    </Sheet>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </ScrollBox>
   )
 }

@@ -1,19 +1,23 @@
-// The usage explorer: one measure by one group over time, as bars and as a table, against the period
-// before if wanted. All of it is in the address.
-import { Button, Card, Center, Group as Row, Select, Switch, Table, Text } from '@mantine/core'
-import { useFormat } from '../../lib/format.ts'
+// The usage explorer: one measure by one group, or two, over time, as bars and as a table, against the
+// period before if wanted. All of it is in the address, and can be kept under a name.
+import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { Bars } from '../../parts/chart.tsx'
 import { ErrorNote, Page } from '../../parts/page.tsx'
+import { SavedViews } from '../../parts/saved-views.tsx'
 import { common } from '../../parts/words.ts'
+import { saveCsv } from './save-csv.ts'
+import { Totals, useShown } from './totals.tsx'
 import {
+  billionths,
+  drawn,
   type Group,
   groupRows,
   groups,
+  type Keys,
   type Measure,
-  measured,
   measures,
   type Period,
   periodOf,
@@ -21,14 +25,19 @@ import {
   ranges,
   rollUps,
   timesOf,
+  tops,
   type UsageRow,
   useUsage,
 } from './usage.ts'
 import { words } from './words.ts'
 
-const colours = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'lime', 'violet', 'gray'].map(
-  (name) => `var(--mantine-color-${name}-6)`,
-)
+const colours = [
+  ...['indigo', 'teal', 'orange', 'pink', 'cyan', 'lime', 'violet', 'red', 'yellow', 'grape'],
+  'gray',
+].map((name) => `var(--mantine-color-${name}-6)`)
+
+/** What of the address makes a view. */
+const kept = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare']
 
 function useChoice<T extends string>(name: string, all: readonly T[], first: T) {
   const [value, set] = useQueryValue(name)
@@ -39,66 +48,128 @@ function useChoice<T extends string>(name: string, all: readonly T[], first: T) 
   ] as const
 }
 
-export default function Usage() {
-  const say = useWords(words)
-  const shared = useWords(common)
+function useChoices() {
   const session = useSession()
   const mine = session.account === null ? groups : groups.filter((each) => each !== 'account')
   const [measure, setMeasure] = useChoice<Measure>('measure', measures, 'amount')
   const [group, setGroup] = useChoice<Group>('group', mine, 'model')
+  const subgroups = ['none', ...mine.filter((each) => each !== group)] as const
+  const [second, setSubgroup] = useChoice<Group | 'none'>('subgroup', subgroups, 'none')
   const [rollUp, setRollUp] = useChoice<RollUp>('per', rollUps, 'day')
   const [days, setDays] = useChoice('days', ranges.map(String), '30')
+  const [top, setTop] = useChoice('top', tops, '7')
   const [compares, setCompares] = useQueryValue('compare')
-  const span = rollUp === 'hour' ? Math.min(Number(days), 31) : Number(days)
-  const by = `${rollUp},${group}`
+  const subgroup = second === 'none' ? undefined : second
+  return {
+    keys: { group, subgroup } satisfies Keys,
+    ...{ mine, subgroups, measure, rollUp, days, top, second, isCompared: compares !== undefined },
+    ...{ setMeasure, setGroup, setSubgroup, setRollUp, setDays, setTop, setCompares },
+  }
+}
+
+export default function Usage() {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const chosen = useChoices()
+  const { keys, rollUp, measure, isCompared } = chosen
+  const span = rollUp === 'hour' ? Math.min(Number(chosen.days), 31) : Number(chosen.days)
+  const by = [keys.group, keys.subgroup].filter((key) => key !== undefined).join(',')
   const period = periodOf(span)
-  const now = useUsage(period, by)
-  const before = useUsage(periodOf(span, 1), group, compares !== undefined)
+  const now = useUsage(period, `${rollUp},${by}`)
+  const before = useUsage(periodOf(span, 1), by, isCompared)
   const rows = now.data?.items ?? []
+  const top = Number(chosen.top)
   return (
     <Page
       title={say('title')}
       hint={say('hint')}
-      actions={<ExportButton rows={rows} label={shared('export_csv')} />}
+      actions={
+        <>
+          <SavedViews names={kept} />
+          <Button
+            variant="default"
+            size="xs"
+            onClick={() => saveCsv(rows)}
+            disabled={rows.length === 0}
+          >
+            {shared('export_csv')}
+          </Button>
+        </>
+      }
     >
-      <Row align="flex-end">
-        <Choice label={say('measure')} value={measure} all={measures} onChange={setMeasure} />
-        <Choice label={say('group')} value={group} all={mine} onChange={setGroup} />
-        <Choice label={say('roll_up')} value={rollUp} all={rollUps} onChange={setRollUp} />
-        <Select
-          label={say('range')}
-          data={ranges.map((each) => ({ value: String(each), label: say(`days_${each}`) }))}
-          value={days}
-          allowDeselect={false}
-          w={130}
-          onChange={setDays}
-        />
-        <Switch
-          mb={8}
-          label={say('compare')}
-          checked={compares !== undefined}
-          onChange={(event) => setCompares(event.currentTarget.checked ? '1' : undefined)}
-        />
-      </Row>
-      <ErrorNote error={now.error} />
-      {rows.length === 0 && !now.isLoading ? (
+      <Choices {...chosen} />
+      <ErrorNote error={now.error ?? before.error} />
+      {now.isLoading ? (
+        <Skeleton height={200} />
+      ) : rows.length === 0 ? (
         <Center p="xl">
           <Text c="dimmed">{say('nothing')}</Text>
         </Center>
       ) : (
-        <Chart period={period} rows={rows} group={group} rollUp={rollUp} measure={measure} />
+        <>
+          <Chart
+            period={period}
+            rows={rows}
+            keys={keys}
+            rollUp={rollUp}
+            measure={measure}
+            top={top}
+          />
+          <Totals
+            rows={rows}
+            before={isCompared ? before.data?.items : undefined}
+            keys={keys}
+            measure={measure}
+            top={top}
+            period={period}
+          />
+        </>
       )}
-      <Totals
-        rows={rows}
-        before={compares === undefined ? undefined : before.data?.items}
-        group={group}
-        measure={measure}
-      />
     </Page>
   )
 }
 
-type Word = Measure | Group | RollUp
+function Choices(chosen: ReturnType<typeof useChoices>) {
+  const say = useWords(words)
+  const { keys, mine, subgroups, measure, rollUp } = chosen
+  return (
+    <Row align="flex-end">
+      <Choice label={say('measure')} value={measure} all={measures} onChange={chosen.setMeasure} />
+      <Choice label={say('group')} value={keys.group} all={mine} onChange={chosen.setGroup} />
+      <Choice
+        label={say('subgroup')}
+        value={chosen.second}
+        all={subgroups}
+        onChange={chosen.setSubgroup}
+      />
+      <Choice label={say('roll_up')} value={rollUp} all={rollUps} onChange={chosen.setRollUp} />
+      <Select
+        label={say('range')}
+        data={ranges.map((each) => ({ value: String(each), label: say(`days_${each}`) }))}
+        value={chosen.days}
+        allowDeselect={false}
+        w={130}
+        onChange={chosen.setDays}
+      />
+      <Select
+        label={say('top')}
+        data={[...tops]}
+        value={chosen.top}
+        allowDeselect={false}
+        w={90}
+        onChange={chosen.setTop}
+      />
+      <Switch
+        mb={8}
+        label={say('compare')}
+        checked={chosen.isCompared}
+        onChange={(event) => chosen.setCompares(event.currentTarget.checked ? '1' : undefined)}
+      />
+    </Row>
+  )
+}
+
+type Word = Measure | Group | RollUp | 'none'
 
 function Choice({
   label,
@@ -124,131 +195,38 @@ function Choice({
   )
 }
 
-function useShown(measure: Measure): (value: number) => string {
-  const format = useFormat()
-  const { currency } = useSession()
-  return (value) =>
-    measure === 'amount' ? format.money(value.toFixed(6), currency) : format.number(value)
-}
-
 function Chart({
   period,
   rows,
-  group,
+  keys,
   rollUp,
   measure,
+  top,
 }: {
   period: Period
   rows: readonly UsageRow[]
-  group: Group
+  keys: Keys
   rollUp: RollUp
   measure: Measure
+  top: number
 }) {
   const say = useWords(words)
   const show = useShown(measure)
-  const { names, values } = groupRows(rows, group, rollUp, measure, say('other'))
+  const other = say('other')
+  const { names, values } = groupRows(rows, keys, { rollUp, measure, top, other })
   const times = timesOf(period, rollUp)
   return (
     <Card withBorder>
       <Bars
-        label={`${say(measure)} / ${say(group)}`}
+        label={`${say(measure)} / ${say(keys.group)}`}
         labels={times.map((time) => time.replace('T', ' ').replace(':00:00Z', ':00'))}
-        format={show}
+        format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({
           name,
-          color: colours[i % colours.length]!,
-          values: times.map((time) => values.get(name)?.get(time) ?? 0),
+          color: name === other ? colours.at(-1)! : colours[i % colours.length]!,
+          values: times.map((time) => drawn(values.get(name)?.get(time) ?? 0n)),
         }))}
       />
     </Card>
-  )
-}
-
-function sumsOf(rows: readonly UsageRow[], group: Group, measure: Measure): Map<string, number> {
-  const sums = new Map<string, number>()
-  for (const row of rows) {
-    const name = row[group] ?? '–'
-    sums.set(name, (sums.get(name) ?? 0) + measured(row, measure))
-  }
-  return sums
-}
-
-function Totals({
-  rows,
-  before,
-  group,
-  measure,
-}: {
-  rows: readonly UsageRow[]
-  before: readonly UsageRow[] | undefined
-  group: Group
-  measure: Measure
-}) {
-  const say = useWords(words)
-  const format = useFormat()
-  const show = useShown(measure)
-  const sums = [...sumsOf(rows, group, measure)].sort(([, a], [, b]) => b - a)
-  const old = before && sumsOf(before, group, measure)
-  const total = sums.reduce((sum, [, value]) => sum + value, 0)
-  const changeOf = (name: string, value: number) => {
-    const was = old?.get(name) ?? 0
-    return was === 0 ? '–' : format.percent(value / was - 1)
-  }
-  return (
-    <Table>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{say(group)}</Table.Th>
-          <Table.Th ta="right">{say(measure)}</Table.Th>
-          <Table.Th ta="right">%</Table.Th>
-          {old !== undefined && <Table.Th ta="right">{say('before')}</Table.Th>}
-          {old !== undefined && <Table.Th ta="right">{say('change')}</Table.Th>}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {sums.map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Td>{name}</Table.Td>
-            <Table.Td ta="right">{show(value)}</Table.Td>
-            <Table.Td ta="right">{total === 0 ? '–' : format.percent(value / total)}</Table.Td>
-            {old !== undefined && <Table.Td ta="right">{show(old.get(name) ?? 0)}</Table.Td>}
-            {old !== undefined && <Table.Td ta="right">{changeOf(name, value)}</Table.Td>}
-          </Table.Tr>
-        ))}
-        <Table.Tr>
-          <Table.Th>{say('total')}</Table.Th>
-          <Table.Th ta="right">{show(total)}</Table.Th>
-          <Table.Th />
-          {old !== undefined && <Table.Th />}
-          {old !== undefined && <Table.Th />}
-        </Table.Tr>
-      </Table.Tbody>
-    </Table>
-  )
-}
-
-/** Made here, from what is shown: amounts as they came, to the billionth. */
-function ExportButton({ rows, label }: { rows: readonly UsageRow[]; label: string }) {
-  const save = () => {
-    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-    const cell = (value: unknown) => {
-      const text = value === null || value === undefined ? '' : String(value)
-      const safe = /^[=+\-@\t\r]/.test(text) && !/^-?[\d.]+$/.test(text) ? `'${text}` : text
-      return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-    }
-    const lines = rows.map((row) =>
-      names.map((name) => cell(row[name as keyof UsageRow])).join(','),
-    )
-    const text = `\uFEFF${[names.join(','), ...lines].join('\r\n')}\r\n`
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-    link.download = 'usage.csv'
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
-  return (
-    <Button variant="default" onClick={save} disabled={rows.length === 0}>
-      {label}
-    </Button>
   )
 }

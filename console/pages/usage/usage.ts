@@ -1,4 +1,5 @@
-// Usage as the admin API adds it up, grouped for a chart: the largest groups, and the rest as one.
+// Usage as the admin API adds it up, grouped for a chart and a table: the largest groups, and the rest
+// as one. Sums of money are exact and stay text; numbers are for drawing.
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../lib/api.ts'
 
@@ -8,6 +9,7 @@ export interface UsageRow {
   month?: string
   model?: string | null
   token?: string | null
+  token_id?: string | null
   account?: string | null
   unit: string | null
   tier?: string | null
@@ -25,6 +27,8 @@ export type Group = (typeof groups)[number]
 export const rollUps = ['hour', 'day', 'month'] as const
 export type RollUp = (typeof rollUps)[number]
 export const ranges = [1, 7, 30, 90, 365] as const
+/** How many groups are shown one by one; more cannot be told apart by colour. */
+export const tops = ['3', '5', '7', '10'] as const
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -51,9 +55,6 @@ export const useUsage = (period: Period, by: string, isWanted = true) =>
     enabled: isWanted,
   })
 
-/** For drawing and ranking only; what is shown of money is its text. */
-export const measured = (row: UsageRow, measure: Measure): number => Number(row[measure] ?? 0)
-
 /** Every hour, day or month of a period, as rows name them. */
 export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
   const [fromMs, untilMs] = [Date.parse(from), Date.parse(to)]
@@ -70,37 +71,86 @@ export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
   return [...times]
 }
 
-export interface Grouped {
-  /** Largest first. */
-  names: string[]
-  /** By name, then by time. */
-  values: Map<string, Map<string, number>>
+/** In billionths, whatever is measured: what is added stays exact. */
+export function measured(row: UsageRow, measure: Measure): bigint {
+  const text = String(row[measure] ?? 0)
+  const [, sign, whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  const size = BigInt(whole + places.slice(0, 9).padEnd(9, '0'))
+  return sign === '-' ? -size : size
 }
 
-/** As many as can be told apart by colour. */
-const mostGroups = 7
+export const billionths = 1_000_000_000n
+
+/** A decimal, as the admin API writes amounts. */
+export function decimalOf(value: bigint): string {
+  const digits = String(value < 0n ? -value : value).padStart(10, '0')
+  const places = digits.slice(-9).replace(/0+$/, '').padEnd(2, '0')
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -9)}.${places}`
+}
+
+/** For drawing. */
+export const drawn = (value: bigint): number => Number(value) / Number(billionths)
+
+/** By one key, or by two. */
+export interface Keys {
+  group: Group
+  subgroup: Group | undefined
+}
+
+const separator = ' / '
+
+export function nameOf(row: UsageRow, { group, subgroup }: Keys): string {
+  const name = row[group] ?? '–'
+  return subgroup === undefined ? name : `${name}${separator}${row[subgroup] ?? '–'}`
+}
+
+/** What every group adds up to, largest first. */
+export function sumsOf(
+  rows: readonly UsageRow[],
+  keys: Keys,
+  measure: Measure,
+): [name: string, sum: bigint][] {
+  const sums = new Map<string, bigint>()
+  for (const row of rows) {
+    const name = nameOf(row, keys)
+    sums.set(name, (sums.get(name) ?? 0n) + measured(row, measure))
+  }
+  return [...sums].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
+}
+
+export interface Grouped {
+  /** Largest first; the rest comes last, under a name of its own. */
+  names: string[]
+  /** By name, then by time. */
+  values: Map<string, Map<string, bigint>>
+}
 
 export function groupRows(
   rows: readonly UsageRow[],
-  group: Group,
-  rollUp: RollUp,
-  measure: Measure,
-  other: string,
+  keys: Keys,
+  { rollUp, measure, top, other }: { rollUp: RollUp; measure: Measure; top: number; other: string },
 ): Grouped {
-  const sums = new Map<string, number>()
-  for (const row of rows) {
-    const name = row[group] ?? '–'
-    sums.set(name, (sums.get(name) ?? 0) + measured(row, measure))
-  }
-  const ranked = [...sums].sort(([, a], [, b]) => b - a).map(([name]) => name)
-  const shown = ranked.slice(0, mostGroups)
-  const names = ranked.length > mostGroups ? [...shown, other] : shown
-  const values = new Map(names.map((name) => [name, new Map<string, number>()]))
+  const ranked = sumsOf(rows, keys, measure).map(([name]) => name)
+  const shown = ranked.slice(0, top)
+  const names = ranked.length > top ? [...shown, other] : shown
+  const values = new Map(names.map((name) => [name, new Map<string, bigint>()]))
+  const known = new Set(shown)
   for (const row of rows) {
     const time = row[rollUp] ?? ''
-    const name = row[group] ?? '–'
-    const of = values.get(shown.includes(name) ? name : other)!
-    of.set(time, (of.get(time) ?? 0) + measured(row, measure))
+    const name = nameOf(row, keys)
+    const of = values.get(known.has(name) ? name : other)!
+    of.set(time, (of.get(time) ?? 0n) + measured(row, measure))
   }
   return { names, values }
+}
+
+/** The largest one by one, the rest as one. */
+export function topOf(
+  sums: readonly [string, bigint][],
+  top: number,
+  other: string,
+): [string, bigint][] {
+  if (sums.length <= top) return [...sums]
+  const rest = sums.slice(top).reduce((sum, [, value]) => sum + value, 0n)
+  return [...sums.slice(0, top), [other, rest]]
 }

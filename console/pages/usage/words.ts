@@ -34,6 +34,10 @@ export const words = defineWords({
     change: 'Change',
     nothing: 'Nothing was charged in this period.',
     logs: 'Requests',
+    subgroup: 'And by',
+    none: 'nothing else',
+    top: 'Largest',
+    totals: 'Totals',
   },
   zh: {
     title: '用量分析',
@@ -67,5 +71,9 @@ export const words = defineWords({
     change: '变化',
     nothing: '此期间没有费用。',
     logs: '请求',
+    subgroup: '再按',
+    none: '无',
+    top: '前几名',
+    totals: '合计表',
   },
 })

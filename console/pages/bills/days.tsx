@@ -1,0 +1,128 @@
+// A bill day by day: bars by model, and the same in figures.
+import { Card, Skeleton, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useWords } from '../../lib/words.ts'
+import { Bars } from '../../parts/chart.tsx'
+import { ErrorNote } from '../../parts/page.tsx'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
+import { Money } from '../../parts/values.tsx'
+import { common } from '../../parts/words.ts'
+import { type DayRow, daysOf } from './bill.ts'
+import { words } from './words.ts'
+
+const colours = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
+  (name) => `var(--mantine-color-${name}-6)`,
+)
+
+export function BillDays({
+  account,
+  month,
+  currency,
+}: {
+  account: string
+  month: string
+  currency: string
+}) {
+  const say = useWords(words)
+  const { data, error, isLoading } = useQuery({
+    queryKey: ['bill-days', account, month],
+    queryFn: () =>
+      ask<{ breakdown: DayRow[] }>('GET', '/bills', { query: { account, month, by: 'day' } }),
+  })
+  if (isLoading) return <Skeleton height={180} />
+  const rows = data?.breakdown ?? []
+  if (rows.length === 0) {
+    return error === null ? (
+      <Text c="dimmed">{say('no_charges')}</Text>
+    ) : (
+      <ErrorNote error={error} />
+    )
+  }
+  return (
+    <>
+      <DayBars rows={rows} month={month} currency={currency} />
+      <DayTable rows={rows} currency={currency} />
+    </>
+  )
+}
+
+/** Numbers for drawing only. */
+function DayBars({
+  rows,
+  month,
+  currency,
+}: {
+  rows: readonly DayRow[]
+  month: string
+  currency: string
+}) {
+  const say = useWords(words)
+  const format = useFormat()
+  const days = daysOf(month)
+  const sums = new Map<string, number>()
+  for (const { model, amount } of rows) {
+    sums.set(model ?? '–', (sums.get(model ?? '–') ?? 0) + Number(amount))
+  }
+  const ranked = [...sums].sort(([, a], [, b]) => b - a).map(([name]) => name)
+  const shown = ranked.slice(0, colours.length - 1)
+  const names = ranked.length > shown.length ? [...shown, '…'] : shown
+  const series = names.map((name, i) => ({
+    name,
+    color: colours[i]!,
+    values: days.map((day) =>
+      rows
+        .filter((row) => row.day === day && nameIn(shown, row.model) === name)
+        .reduce((sum, { amount }) => sum + Number(amount), 0),
+    ),
+  }))
+  return (
+    <Card withBorder mb="md">
+      <Bars
+        label={`${say('by_day')} ${month}`}
+        labels={days}
+        series={series}
+        format={(value) => format.money(value.toFixed(6), currency)}
+      />
+    </Card>
+  )
+}
+
+const nameIn = (shown: readonly string[], model: string | null): string =>
+  shown.includes(model ?? '–') ? (model ?? '–') : '…'
+
+function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: string }) {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const format = useFormat()
+  const ordered = [...rows].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
+  return (
+    <ScrollBox label={say('by_day')} minWidth={480}>
+      <Table aria-label={say('by_day')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{shared('time')}</Table.Th>
+            <Table.Th>{shared('model')}</Table.Th>
+            <Table.Th>{say('unit')}</Table.Th>
+            <Table.Th ta="right">{say('count')}</Table.Th>
+            <Table.Th ta="right">{say('amount')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {ordered.map((row) => (
+            <Table.Tr key={`${row.day} ${row.model} ${row.unit}`}>
+              <Table.Td>{row.day}</Table.Td>
+              <Table.Td>{row.model}</Table.Td>
+              <Table.Td>{row.unit}</Table.Td>
+              <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
+              <Table.Td ta="right">
+                <Money amount={row.amount} currency={currency} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollBox>
+  )
+}

@@ -1,0 +1,192 @@
+// Many prices at once: from a file, or all of them by some per cent. Both end in a list that is looked
+// at before it is saved.
+import {
+  Alert,
+  Button,
+  FileInput,
+  Group,
+  Modal,
+  MultiSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { type SubmitEvent, useState } from 'react'
+import { useWords } from '../../lib/words.ts'
+import { common } from '../../parts/words.ts'
+import {
+  type Imported,
+  type Price,
+  type PriceList,
+  raisedTerms,
+  startOf,
+  termsOf,
+} from './price.ts'
+import { ReviewList } from './review-list.tsx'
+import { words } from './words.ts'
+
+interface BulkProps {
+  versions: readonly Price[]
+  isOpen: boolean
+  onClose: () => void
+  onSaved: () => void
+}
+
+export function ImportPrices(props: BulkProps) {
+  const say = useWords(words)
+  const [file, setFile] = useState<File | null>(null)
+  return (
+    <Bulk
+      {...props}
+      title={say('import')}
+      onReset={() => setFile(null)}
+      canGoOn={file !== null}
+      makeList={async () => ({
+        format: /\.csv$/i.test(file?.name ?? '') ? 'csv' : 'yaml',
+        text: (await file?.text()) ?? '',
+      })}
+    >
+      <Text size="sm">{say('import_hint')}</Text>
+      <FileInput
+        label={say('file')}
+        accept=".csv,.yaml,.yml,.json,text/csv,application/yaml"
+        required
+        value={file}
+        onChange={setFile}
+      />
+    </Bulk>
+  )
+}
+
+export function RaisePrices(props: BulkProps) {
+  const say = useWords(words)
+  const [percent, setPercent] = useState('')
+  const [models, setModels] = useState<string[]>([])
+  const [from, setFrom] = useState('')
+  const inForce = props.versions.filter(
+    ({ current, account, source, unit }) =>
+      current && account === null && source !== 'file' && unit !== 'default',
+  )
+  const chosen =
+    models.length === 0 ? inForce : inForce.filter(({ model }) => models.includes(model))
+  const drafts = chosen.map((price) => ({
+    model: price.model,
+    terms: raisedTerms(termsOf(price), percent),
+  }))
+  const isWrong = percent !== '' && drafts.some(({ terms }) => terms === undefined)
+  return (
+    <Bulk
+      {...props}
+      title={say('raise')}
+      onReset={() => setPercent('')}
+      canGoOn={percent !== '' && !isWrong && drafts.length > 0}
+      makeList={async () => ({
+        // JSON is YAML, too.
+        format: 'yaml',
+        text: JSON.stringify(
+          { prices: drafts.map(({ model, terms }) => ({ model, ...terms, ...startOf(from) })) },
+          null,
+          1,
+        ),
+      })}
+    >
+      <Text size="sm">{say('raise_hint')}</Text>
+      <TextInput
+        label={say('percent')}
+        required
+        data-autofocus
+        inputMode="decimal"
+        placeholder="5"
+        value={percent}
+        error={isWrong ? say('percent_wrong') : undefined}
+        onChange={(event) => setPercent(event.currentTarget.value.trim())}
+      />
+      <MultiSelect
+        label={say('which_models')}
+        placeholder={models.length === 0 ? say('all_models', { n: inForce.length }) : ''}
+        data={inForce.map(({ model }) => model).sort()}
+        searchable
+        value={models}
+        onChange={setModels}
+      />
+      <TextInput
+        label={say('effective')}
+        type="datetime-local"
+        value={from}
+        onChange={(event) => setFrom(event.currentTarget.value)}
+      />
+    </Bulk>
+  )
+}
+
+/** First what is wanted, then what it would do. */
+function Bulk({
+  title,
+  versions,
+  isOpen,
+  canGoOn,
+  makeList,
+  onReset,
+  onClose,
+  onSaved,
+  children,
+}: BulkProps & {
+  title: string
+  canGoOn: boolean
+  makeList: () => Promise<PriceList>
+  onReset: () => void
+  children: React.ReactNode
+}) {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const [list, setList] = useState<PriceList>()
+  const [done, setDone] = useState<Imported>()
+  const close = () => {
+    setList(undefined)
+    setDone(undefined)
+    onReset()
+    onClose()
+  }
+  const goOn = (event: SubmitEvent) => {
+    event.preventDefault()
+    void makeList().then(setList)
+  }
+  return (
+    <Modal opened={isOpen} onClose={close} title={title} size="xl">
+      {done !== undefined ? (
+        <Stack>
+          <Alert color="teal" role="status">
+            {say('saved', { n: done.added })}
+          </Alert>
+          <Group justify="flex-end">
+            <Button onClick={close}>{shared('close')}</Button>
+          </Group>
+        </Stack>
+      ) : list !== undefined ? (
+        <ReviewList
+          list={list}
+          versions={versions}
+          onCancel={() => setList(undefined)}
+          onSaved={(outcome) => {
+            setDone(outcome)
+            onSaved()
+          }}
+        />
+      ) : (
+        <form onSubmit={goOn}>
+          <Stack>
+            {children}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                {shared('cancel')}
+              </Button>
+              <Button type="submit" disabled={!canGoOn}>
+                {say('show_changes')}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,149 @@
+// The groups of the chart in figures, beside the period before if wanted, each leading to its requests.
+import { Table } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { privateClass } from '../../lib/privacy.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { useWords } from '../../lib/words.ts'
+import { ScrollBox } from '../../parts/scroll-box.tsx'
+import { figures } from '../../parts/values.tsx'
+import {
+  decimalOf,
+  drawn,
+  type Keys,
+  type Measure,
+  nameOf,
+  type Period,
+  sumsOf,
+  topOf,
+  type UsageRow,
+} from './usage.ts'
+import { words } from './words.ts'
+
+/** Money as text, everything else as a number. */
+export function useShown(measure: Measure): (value: bigint) => string {
+  const format = useFormat()
+  const { currency } = useSession()
+  return (value) =>
+    measure === 'amount' ? format.money(decimalOf(value), currency) : format.number(drawn(value))
+}
+
+export function Totals({
+  rows,
+  before,
+  keys,
+  measure,
+  top,
+  period,
+}: {
+  rows: readonly UsageRow[]
+  before: readonly UsageRow[] | undefined
+  keys: Keys
+  measure: Measure
+  top: number
+  period: Period
+}) {
+  const say = useWords(words)
+  const format = useFormat()
+  const show = useShown(measure)
+  const sums = topOf(sumsOf(rows, keys, measure), top, say('other'))
+  const shown = new Set(sums.map(([name]) => name))
+  const old = before && oldSums(before, keys, measure, shown, say('other'))
+  const total = sums.reduce((sum, [, value]) => sum + value, 0n)
+  const oldTotal = [...(old?.values() ?? [])].reduce((sum, value) => sum + value, 0n)
+  const changeOf = (value: bigint, was: bigint) =>
+    was === 0n ? '–' : format.percent(drawn(value) / drawn(was) - 1)
+  const cells = (value: bigint, was: bigint) => (
+    <>
+      <Table.Td ta="right" style={figures} title={decimalOf(value)}>
+        {show(value)}
+      </Table.Td>
+      <Table.Td ta="right">
+        {total === 0n ? '–' : format.percent(Number((value * 10_000n) / total) / 10_000)}
+      </Table.Td>
+      {old !== undefined && (
+        <>
+          <Table.Td ta="right" style={figures}>
+            {show(was)}
+          </Table.Td>
+          <Table.Td ta="right">{changeOf(value, was)}</Table.Td>
+        </>
+      )}
+    </>
+  )
+  const isPrivate = [keys.group, keys.subgroup].some((key) => key === 'account' || key === 'token')
+  const heading = keys.subgroup === undefined ? '' : ` / ${say(keys.subgroup)}`
+  return (
+    <ScrollBox label={say('totals')} minWidth={520}>
+      <Table aria-label={say('totals')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{`${say(keys.group)}${heading}`}</Table.Th>
+            <Table.Th ta="right">{say(measure)}</Table.Th>
+            <Table.Th ta="right">%</Table.Th>
+            {old !== undefined && <Table.Th ta="right">{say('before')}</Table.Th>}
+            {old !== undefined && <Table.Th ta="right">{say('change')}</Table.Th>}
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {sums.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td className={isPrivate ? privateClass : undefined}>{name}</Table.Td>
+              {cells(value, old?.get(name) ?? 0n)}
+              <Table.Td>
+                <LogLink rows={rows} keys={keys} name={name} period={period} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+          <Table.Tr fw={700}>
+            <Table.Th>{say('total')}</Table.Th>
+            {cells(total, oldTotal)}
+            <Table.Td />
+          </Table.Tr>
+        </Table.Tbody>
+      </Table>
+    </ScrollBox>
+  )
+}
+
+/** Under the names that are shown; what is among the rest today was among the rest before. */
+function oldSums(
+  before: readonly UsageRow[],
+  keys: Keys,
+  measure: Measure,
+  shown: ReadonlySet<string>,
+  other: string,
+): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const [name, value] of sumsOf(before, keys, measure)) {
+    const under = shown.has(name) ? name : other
+    sums.set(under, (sums.get(under) ?? 0n) + value)
+  }
+  return sums
+}
+
+/** Requests of a group, where the log knows it: by model, account and token. */
+function LogLink({
+  rows,
+  keys,
+  name,
+  period,
+}: {
+  rows: readonly UsageRow[]
+  keys: Keys
+  name: string
+  period: Period
+}) {
+  const say = useWords(words)
+  const row = rows.find((each) => nameOf(each, keys) === name)
+  if (row === undefined) return null
+  const query = new URLSearchParams({ from: period.from, to: period.to })
+  for (const key of [keys.group, keys.subgroup]) {
+    if (key === 'model' && row.model) query.set('model', row.model)
+    else if (key === 'account' && row.account) query.set('account', row.account)
+    else if (key === 'token' && row.token_id) query.set('token', row.token_id)
+    else if (key !== undefined) return null
+  }
+  return <Link to={`/requests?${query}`}>{say('logs')}</Link>
+}

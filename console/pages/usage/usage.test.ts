@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { decimalOf, groupRows, measured, sumsOf, topOf, type UsageRow } from './usage.ts'
+
+const row = (model: string, day: string, amount: string, account = 'acme'): UsageRow => ({
+  ...{ model, day, account, amount, unit: 'token', charges: 1, quantity: 1 },
+})
+
+test('amounts add up to the billionth, as text', () => {
+  const rows = Array.from({ length: 10 }, () => row('a', '2026-11-01', '0.100000001'))
+  const [[, sum] = ['', 0n]] = sumsOf(rows, { group: 'model', subgroup: undefined }, 'amount')
+  expect(decimalOf(sum)).toBe('1.00000001')
+  expect(decimalOf(measured(row('a', '', '-12.5'), 'amount'))).toBe('-12.50')
+  expect(decimalOf(measured(row('a', '', '9007199254740993.000000001'), 'amount'))).toBe(
+    '9007199254740993.000000001',
+  )
+})
+
+test('the largest groups are shown one by one and the rest as one, by one key or two', () => {
+  const rows = [
+    row('a', '2026-11-01', '1.00'),
+    row('b', '2026-11-01', '5.00'),
+    row('b', '2026-11-02', '5.00', 'other'),
+    row('c', '2026-11-02', '3.00'),
+  ]
+  const how = { rollUp: 'day', measure: 'amount', top: 1, other: 'rest' } as const
+  const { names, values } = groupRows(rows, { group: 'model', subgroup: undefined }, how)
+  expect(names).toEqual(['b', 'rest'])
+  expect([...values.get('rest')!].map(([day, sum]) => [day, decimalOf(sum)])).toEqual([
+    ['2026-11-01', '1.00'],
+    ['2026-11-02', '3.00'],
+  ])
+  const two = sumsOf(rows, { group: 'model', subgroup: 'account' }, 'amount')
+  expect(topOf(two, 2, 'rest').map(([name, sum]) => [name, decimalOf(sum)])).toEqual([
+    ['b / acme', '5.00'],
+    ['b / other', '5.00'],
+    ['rest', '4.00'],
+  ])
+})
