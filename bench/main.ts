@@ -18,6 +18,7 @@ import { note, type PartResult, type Run, stopAll } from './part.ts'
 import { pollerSeconds, runPoller } from './poller.ts'
 import { hasProc } from './proc.ts'
 import { runScaling, scalingSeconds } from './scaling.ts'
+import { runScrape, scrapeSeconds } from './scrape.ts'
 import { findNginx, nginxVersion } from './targets.ts'
 import { formatVerdicts } from './verdict.ts'
 
@@ -40,6 +41,7 @@ function planOf(options: Options): Planned[] {
     ledger: { seconds: ledgerSeconds(options), run: runLedger },
     scaling: { seconds: scalingSeconds(options), run: runScaling },
     console: { seconds: consoleSeconds, run: runConsole },
+    scrape: { seconds: scrapeSeconds(options), run: runScrape },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

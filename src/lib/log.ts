@@ -1,12 +1,53 @@
-// Structured logs: one JSON object per line on stderr, a readable line on a terminal.
-// Callers pass named fields; bodies and headers never come here.
+// Structured logs: one JSON object per line on stderr, a readable line on a terminal. Fields have
+// names of one list, and whatever else is handed over is left out; bodies and headers never come here.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
-export type LogFields = Readonly<Record<string, unknown>>
+
+/** All that a line can say besides its time, level and sentence. */
+export const logFields = [
+  'request_id',
+  'trace_id',
+  'upstream_request_id',
+  'task_id',
+  'callback_id',
+  'export_id',
+  'account_id',
+  'token_id',
+  'interface',
+  'model',
+  'channel',
+  'path',
+  'status',
+  'code',
+  'took_ms',
+  'first_byte_ms',
+  'cost',
+  'error',
+  'cause',
+  'reason',
+  'problem',
+  'problems',
+  'number',
+  'part',
+  'name',
+  'said',
+  'word',
+  'upstream_ids',
+  'skew_ms',
+  'running',
+  'file',
+  'exit_code',
+  'lived_ms',
+  'whole_from',
+] as const
+export type LogField = (typeof logFields)[number]
+export type LogFields = Readonly<Partial<Record<LogField, unknown>>>
 
 export interface Log {
   readonly level: LogLevel
+  /** How many lines of each level were written; absent where nobody counts. */
+  readonly lines?: Readonly<Record<LogLevel, number>>
   debug(msg: string, fields?: LogFields): void
   info(msg: string, fields?: LogFields): void
   warn(msg: string, fields?: LogFields): void
@@ -21,17 +62,24 @@ interface Options {
   clean?: (text: string) => string
 }
 
+/** Longest text of one field; a stack fits. */
+const mostText = 8_000
+
 export function createLog({ level, pretty, write, clean = (text) => text }: Options): Log {
   const least = logLevels.indexOf(level)
+  const lines = { debug: 0, info: 0, warn: 0, error: 0 }
   const emit =
     (at: LogLevel) =>
     (msg: string, fields: LogFields = {}) => {
       if (logLevels.indexOf(at) < least) return
+      lines[at]++
       const time = new Date().toISOString()
-      write(clean(pretty ? prettyLine(time, at, msg, fields) : jsonLine(time, at, msg, fields)))
+      const listed = listedIn(fields)
+      write(clean(pretty ? prettyLine(time, at, msg, listed) : jsonLine(time, at, msg, listed)))
     }
   return {
     level,
+    lines,
     debug: emit('debug'),
     info: emit('info'),
     warn: emit('warn'),
@@ -39,19 +87,29 @@ export function createLog({ level, pretty, write, clean = (text) => text }: Opti
   }
 }
 
-/** Errors keep their message and stack; bigints become text. */
-function plain(value: unknown): unknown {
-  if (value instanceof Error) return value.stack ?? value.message
-  return typeof value === 'bigint' ? value.toString() : value
+type Plain = string | number | boolean | null
+
+/** In the order they were given. */
+function listedIn(fields: LogFields): [name: string, value: Plain][] {
+  return Object.entries(fields).flatMap(([name, value]): [string, Plain][] =>
+    value === undefined || !listed.has(name) ? [] : [[name, plain(value)]],
+  )
 }
 
-function jsonLine(time: string, level: LogLevel, msg: string, fields: LogFields): string {
-  return `${JSON.stringify({ time, level, msg, ...fields }, (_, value) => plain(value))}\n`
+const listed: ReadonlySet<string> = new Set(logFields)
+
+/** Errors keep their message and stack; what has parts of its own is not taken apart. */
+function plain(value: unknown): Plain {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
+  const text = value instanceof Error ? (value.stack ?? value.message) : String(value)
+  return text.length > mostText ? `${text.slice(0, mostText)}…` : text
 }
 
-function prettyLine(time: string, level: LogLevel, msg: string, fields: LogFields): string {
-  const rest = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${String(plain(value))}`)
+function jsonLine(time: string, level: LogLevel, msg: string, fields: [string, Plain][]): string {
+  return `${JSON.stringify({ time, level, msg, ...Object.fromEntries(fields) })}\n`
+}
+
+function prettyLine(time: string, level: LogLevel, msg: string, fields: [string, Plain][]): string {
+  const rest = fields.map(([name, value]) => `${name}=${String(value)}`)
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${[msg, ...rest].join('  ')}\n`
 }

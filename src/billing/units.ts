@@ -1,0 +1,3 @@
+// Amounts as plain numbers of the currency, for charts and counters. Not exact, hence never for money.
+
+export const inUnits = (nanos: bigint): number => Number(nanos) / 1e9

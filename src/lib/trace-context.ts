@@ -1,0 +1,50 @@
+// W3C trace context: reads and writes `traceparent`, lets a `tracestate` through that is well formed.
+// What is not is as if it had not come. Knows no spans.
+
+export interface TraceParent {
+  traceId: string
+  /** Of whoever called. */
+  parentId: string
+  sampled: boolean
+}
+
+const shape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const none = /^0+$/
+/** Longest header that is looked at. */
+const mostParent = 256
+const mostState = 512
+const mostMembers = 32
+/** A name and a value of printable characters; spaces around it are gone. */
+const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/
+
+/** Undefined for what no trace can be continued from. */
+export function readTraceParent(header: string): TraceParent | undefined {
+  if (header.length > mostParent) return undefined
+  const [, version, traceId = '', parentId = '', flags = '', more] = shape.exec(header.trim()) ?? []
+  if (version === undefined || version === 'ff' || none.test(traceId) || none.test(parentId)) {
+    return undefined
+  }
+  // Later versions may say more after what this one says; this one may not.
+  if (version === '00' && more !== undefined) return undefined
+  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+export function readTraceState(header: string | null): string | undefined {
+  if (header === null || header.length > mostState) return undefined
+  const members = header.split(',').map((each) => each.trim())
+  const said = members.filter((each) => each !== '')
+  if (said.length === 0 || said.length > mostMembers) return undefined
+  return said.every((each) => member.test(each)) ? said.join(',') : undefined
+}
+
+export const writeTraceParent = (traceId: string, spanId: string, sampled: boolean): string =>
+  `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`
+
+export const newTraceId = (): string => randomHex(16)
+export const newSpanId = (): string => randomHex(8)
+
+/** Never all zeros, which would be no id. */
+function randomHex(bytes: number): string {
+  const hex = Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
+  return none.test(hex) ? randomHex(bytes) : hex
+}
