@@ -1,5 +1,6 @@
 // One request and its answer: the id that is on every response, and the only place responses are made.
 import type { Viewer } from '../contract/people.ts'
+import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/ids.ts'
 
 export interface Exchange {
@@ -10,6 +11,8 @@ export interface Exchange {
   readonly connection: Connection
   /** On the admin API: who asks. */
   viewer?: Viewer
+  /** The trace it belongs to, if any. */
+  trace?: CallTrace
 }
 
 export interface Connection {

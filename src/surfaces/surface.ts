@@ -3,12 +3,14 @@
 import type { Hono } from 'hono'
 import type { Token } from '../contract/catalog.ts'
 import { Refusal } from '../contract/errors.ts'
+import type { CallTrace } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
 import { authenticate } from '../engine/authenticate.ts'
 import type { CallContext, Engine } from '../engine/engine.ts'
 import type { LinkTo } from '../engine/tasks/file-links.ts'
 import { credentialOf } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Operation } from '../http/operation.ts'
 import type { BodyLimits } from '../http/read-json.ts'
 import { errorBody } from '../http/render-error.ts'
 
@@ -26,6 +28,8 @@ export interface SurfaceDeps {
 
 export interface Surface {
   name: string
+  /** What documents tell of it; loaded when somebody asks for them, and not before. */
+  operations(): Promise<readonly Operation[]>
   mount(app: App, deps: SurfaceDeps): void
   /** How the end of a task that was created here is told to whoever the caller has named. */
   notice?(task: Task, linkTo: LinkTo): object
@@ -38,7 +42,14 @@ export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
   if (token instanceof Refusal) {
     // Nobody's request has no row in the request log; its id leads to this line.
     const { requestId, path } = x
-    engine.log.info('not let in', { request_id: requestId, path, code: token.code })
+    engine.log.info('not let in', {
+      request_id: requestId,
+      trace_id: x.trace?.traceId,
+      // What follows names what was asked for, in the words of whoever asked.
+      path: path.split('/').slice(0, 3).join('/'),
+      code: token.code,
+    })
+    engine.meters?.turnedAway(token.code)
   }
   return token
 }
@@ -48,6 +59,7 @@ export class Caller implements CallContext {
   readonly atMs: number
   readonly token: Token
   readonly signal: AbortSignal
+  readonly trace: CallTrace | undefined
   readonly #path: string
   readonly #errorEvent: (errorBody: string, events: number) => string
 
@@ -60,6 +72,7 @@ export class Caller implements CallContext {
     this.atMs = x.atMs
     this.token = token
     this.signal = x.request.signal
+    this.trace = x.trace
     this.#path = x.path
     this.#errorEvent = errorEvent
   }

@@ -11,12 +11,12 @@ export interface NativePage {
   model?: string
 }
 
-const mostPages = 500
-const mostRows = 500
-const defaultRows = 20
+export const mostPages = 500
+export const mostRows = 500
+export const defaultRows = 20
 const mostIds = 500
 
-const statesOf: Readonly<Record<string, readonly TaskState[]>> = {
+export const statesOf: Readonly<Record<string, readonly TaskState[]>> = {
   queued: ['accepted', 'unknown', 'queued'],
   running: ['running'],
   succeeded: ['succeeded'],

@@ -14,10 +14,10 @@ export interface NativeCall {
 
 type Item = Readonly<Record<string, unknown>>
 
-const mostItems = 32
-const mostSeconds = 60
-const mostFrames = 1_500
-const mostSeed = 4_294_967_295
+export const mostItems = 32
+export const mostSeconds = 60
+export const mostFrames = 1_500
+export const mostSeed = 4_294_967_295
 /** Never handed up: the caller's own address for a notice, and the gateway's own words. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 

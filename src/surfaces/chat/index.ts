@@ -2,9 +2,12 @@
 import { textSurface } from '../text/serve.ts'
 import { parseChat } from './parse.ts'
 
-export const chat = textSurface({
-  name: 'chat',
-  path: '/v1/chat/completions',
-  parse: parseChat,
-  errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
-})
+export const chat = textSurface(
+  {
+    name: 'chat',
+    path: '/v1/chat/completions',
+    parse: parseChat,
+    errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
+  },
+  async () => (await import('./operations.ts')).chatOperations,
+)

@@ -7,7 +7,7 @@ import { countJson, countMessages } from '../text/count-input.ts'
 import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
 
 /** More answers than anybody needs from one call. */
-const maxChoices = 128
+export const maxChoices = 128
 
 export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
@@ -46,5 +46,7 @@ export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
 
 function outputBound(fields: Fields): number | undefined | Refusal {
   const newer = wholeNumberIn(fields, 'max_completion_tokens')
-  return newer !== undefined ? newer : wholeNumberIn(fields, 'max_tokens')
+  const older = wholeNumberIn(fields, 'max_tokens')
+  if (newer instanceof Refusal || older === undefined) return newer
+  return older instanceof Refusal ? older : (newer ?? older)
 }

@@ -2,9 +2,12 @@
 import { textSurface } from '../text/serve.ts'
 import { parseEmbeddings } from './parse.ts'
 
-export const embeddings = textSurface({
-  name: 'embeddings',
-  path: '/v1/embeddings',
-  parse: parseEmbeddings,
-  errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
-})
+export const embeddings = textSurface(
+  {
+    name: 'embeddings',
+    path: '/v1/embeddings',
+    parse: parseEmbeddings,
+    errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
+  },
+  async () => (await import('./operations.ts')).embeddingsOperations,
+)

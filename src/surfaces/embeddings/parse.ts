@@ -6,8 +6,8 @@ import { countTokens } from '../../lib/count-tokens.ts'
 import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
 
 /** More than any upstream takes at once; each has its own, smaller limit. */
-const mostInputs = 4_096
-const encodings: readonly unknown[] = ['float', 'base64']
+export const mostInputs = 4_096
+export const encodings = ['float', 'base64'] as const
 
 export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
@@ -15,7 +15,7 @@ export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal 
   const inputTokens = countInput(fields['input'])
   if (inputTokens instanceof Refusal) return inputTokens
   const encoding = fields['encoding_format']
-  if (encoding != null && !encodings.includes(encoding)) {
+  if (encoding != null && !(encodings as readonly unknown[]).includes(encoding)) {
     return wrong('encoding_format', "'encoding_format' must be 'float' or 'base64'")
   }
   const dimensions = wholeNumberIn(fields, 'dimensions')

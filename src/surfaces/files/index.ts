@@ -9,6 +9,7 @@ import type { Surface } from '../surface.ts'
 
 export const files: Surface = {
   name: 'files',
+  operations: async () => (await import('./operations.ts')).filesOperations,
   mount(app, { engine }) {
     // The router asks this for HEAD too.
     app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>

@@ -19,6 +19,7 @@ const routes: readonly ReadRoute<ImageCall>[] = [
 
 export const images: Surface = {
   name: 'images',
+  operations: async () => (await import('./operations.ts')).imagesOperations,
   mount(app, deps) {
     for (const route of routes) {
       app.post(route.path, ({ env: { exchange: x } }) =>

@@ -7,7 +7,7 @@ import { isObject } from '../../lib/json.ts'
 import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
-const mostInputs = 3
+export const mostInputs = 3
 
 export function imagesIn(fields: Fields): InputMedia[] | Refusal {
   const places = ['images', 'image'].flatMap((param) => placesOf(param, fields[param]))

@@ -13,11 +13,11 @@ export interface ImageCall {
   wantsBytes: boolean
 }
 
-const maxPrompt = 32_000
-const mostImages = 10
-const shortestSide = 64
-const longestSide = 4_096
-const maxSeed = 2_147_483_647
+export const maxPrompt = 32_000
+export const mostImages = 10
+export const shortestSide = 64
+export const longestSide = 4_096
+export const maxSeed = 2_147_483_647
 
 /** `form`: every value came as text, so digits may be a number. */
 export function parseGeneration(fields: Fields, form: boolean): ImageCall | Refusal {

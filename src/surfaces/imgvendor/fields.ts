@@ -5,10 +5,10 @@ import { isObject } from '../../lib/json.ts'
 import { isAddress, isBase64, isLongerThan } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
-const maxPrompt = 2_500
+export const maxPrompt = 2_500
 const maxImageBytes = 10 * 1024 * 1024
 const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
-const maxExternalId = 128
+export const maxExternalId = 128
 
 export const isThere = (value: unknown): boolean => value !== undefined && value !== null
 

@@ -22,6 +22,7 @@ const paths: readonly Path[] = ['generations', 'omni-image']
 
 export const imgvendor: Surface = {
   name: 'imgvendor',
+  operations: async () => (await import('./operations.ts')).imgvendorOperations,
   // Only pictures are made here.
   notice: (task, linkTo) => noticeOf(task as ImageTask, linkTo),
   mount(app, deps) {

@@ -5,7 +5,7 @@ import { type Fields, wrong } from '../text/fields.ts'
 import { imageIn, isThere } from './fields.ts'
 
 /** Pictures and elements together. */
-const mostInputs = 10
+export const mostInputs = 10
 
 export function imageListIn({ image_list: list }: Fields): string[] | Refusal {
   if (!isThere(list)) return []

@@ -26,9 +26,9 @@ import {
   referenceModel,
 } from './models.ts'
 
-const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
-const mostImages = 9
-const fewestInSeries = 2
+export const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
+export const mostImages = 9
+export const fewestInSeries = 2
 
 /** What goes up, and how many pictures may come of it. */
 interface Checked {

@@ -4,10 +4,12 @@ import { textSurface } from '../text/serve.ts'
 import { serveCount } from './count-tokens.ts'
 import { messagesShape } from './shape.ts'
 
-const text = textSurface(messagesShape)
+const operations = async () => (await import('./operations.ts')).messagesOperations
+const text = textSurface(messagesShape, operations)
 
 export const messages: Surface = {
   name: 'messages',
+  operations,
   mount(app, deps) {
     text.mount(app, deps)
     app.post('/v1/messages/count_tokens', ({ env }) => serveCount(deps, env.exchange))

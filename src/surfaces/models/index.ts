@@ -12,6 +12,7 @@ import { itemOf, longRunningItemOf } from './item.ts'
 
 export const models: Surface = {
   name: 'models',
+  operations: async () => (await import('./operations.ts')).modelsOperations,
   mount(app, { engine }) {
     const list = (x: Exchange) => asCaller(engine, x, (token) => listBody(engine.catalog, token))
     app.get('/v1/models', ({ env }) => list(env.exchange))

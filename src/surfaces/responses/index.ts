@@ -2,12 +2,15 @@
 import { textSurface } from '../text/serve.ts'
 import { parseResponses } from './parse.ts'
 
-export const responses = textSurface({
-  name: 'responses',
-  path: '/v1/responses',
-  parse: parseResponses,
-  errorEvent,
-})
+export const responses = textSurface(
+  {
+    name: 'responses',
+    path: '/v1/responses',
+    parse: parseResponses,
+    errorEvent,
+  },
+  async () => (await import('./operations.ts')).responsesOperations,
+)
 
 /** The style's own error event, with the gateway's error object for clients that look for one. */
 function errorEvent(errorBody: string, events: number): string {

@@ -9,7 +9,7 @@ export type Fields = JsonBody['fields']
 export const wrong = (param: string, message: string): Refusal =>
   refuse('invalid_request', message, { param })
 
-const maxModelName = 256
+export const maxModelName = 256
 
 export function modelIn({ model }: Fields): string | Refusal {
   if (typeof model !== 'string' || model === '') {

@@ -20,8 +20,9 @@ export interface TextShape {
   errorEvent(errorBody: string, events: number): string
 }
 
-export const textSurface = (shape: TextShape): Surface => ({
+export const textSurface = (shape: TextShape, operations: Surface['operations']): Surface => ({
   name: shape.name,
+  operations,
   mount(_, { engine, limits, hotPost }) {
     hotPost(shape.path, (x) => serve(shape, engine, limits, x))
   },

@@ -21,6 +21,7 @@ const usualMonths = 12
 
 export const usage: Surface = {
   name: 'usage',
+  operations: async () => (await import('./operations.ts')).usageOperations,
   mount(app, { engine }) {
     app.get('/gateway/v1/usage', ({ env: { exchange: x }, req }) =>
       asCaller(engine, x, async (token) => {

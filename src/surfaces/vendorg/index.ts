@@ -19,6 +19,7 @@ const create = 'predictLongRunning'
 
 export const vendorg: Surface = {
   name: 'vendorg',
+  operations: async () => (await import('./operations.ts')).vendorgOperations,
   mount(app, deps) {
     const { engine } = deps
     // The router takes a segment as a whole, so what follows the colon is looked at here.

@@ -8,7 +8,7 @@ import { type Fields, wrong } from '../text/fields.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
-const mostReferences = 3
+export const mostReferences = 3
 /** For bytes that come without a type. */
 const defaultType = 'image/png'
 

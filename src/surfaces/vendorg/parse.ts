@@ -6,11 +6,11 @@ import { isObject } from '../../lib/json.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 
-const maxPrompt = 5_000
-const maxWord = 64
-const maxSeed = 2_147_483_647
-const leastSeconds = 4
-const mostSeconds = 8
+export const maxPrompt = 5_000
+export const maxWord = 64
+export const maxSeed = 2_147_483_647
+export const leastSeconds = 4
+export const mostSeconds = 8
 const defaultSeconds = 8
 const defaultResolution: Resolution = '720p'
 const defaultRatio = '16:9'

@@ -20,6 +20,7 @@ const path = '/v1/videos'
 
 export const videos: Surface = {
   name: 'videos',
+  operations: async () => (await import('./operations.ts')).videosOperations,
   mount(app, deps) {
     const { engine } = deps
     app.post(path, ({ env: { exchange: x } }) =>

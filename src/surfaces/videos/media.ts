@@ -8,7 +8,7 @@ import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, mostImages, mostVideos } from './rules.ts'
 
-const mostItems = mostImages + mostVideos
+export const mostItems = mostImages + mostVideos
 
 type Found = InputMedia[] | Refusal
 

@@ -12,8 +12,8 @@ export interface Page {
   after?: string
 }
 
-const mostRows = 100
-const defaultRows = 20
+export const mostRows = 100
+export const defaultRows = 20
 
 export const isVideoId = (id: string): boolean => /^video_[a-z0-9]{1,64}$/.test(id)
 

@@ -12,8 +12,8 @@ export interface VideoCall {
   request: VideoRequest
 }
 
-const maxPrompt = 5_000
-const maxSeed = 2_147_483_647
+export const maxPrompt = 5_000
+export const maxSeed = 2_147_483_647
 /** Whoever names none is held for the dearer one, so that the charge never exceeds the hold. */
 const defaultResolution: Resolution = '1080p'
 
@@ -78,6 +78,7 @@ type Shape = Pick<VideoRequest, 'resolution' | 'ratio'>
 
 function shapeIn(fields: Fields): Shape | Refusal {
   const { resolution, size } = fields
+  if (size != null && typeof size !== 'string') return wrongSize()
   if (resolution === undefined || resolution === null) return shapeOfSize(size)
   const known = resolutions.find((each) => each === resolution)
   if (known !== undefined) return { resolution: known }
@@ -93,6 +94,10 @@ function shapeOfSize(size: unknown): Shape | Refusal {
   const resolution = resolutions.find((each) => each === `${Math.min(width, height)}p`)
   const ratio = ratioOf(width, height)
   if (resolution !== undefined && ratio !== undefined) return { resolution, ratio }
+  return wrongSize()
+}
+
+function wrongSize(): Refusal {
   const message = "'size' must be like 1280x720 or 1080x1920: 720 or 1080 on its short side"
   return refuse('invalid_resolution', message, { param: 'size' })
 }

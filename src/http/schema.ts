@@ -1,0 +1,100 @@
+// JSON Schema in few words, for describing what goes over the wire. Checks nothing itself.
+
+export interface Schema {
+  readonly [keyword: string]: unknown
+  readonly [nameKey]?: string
+}
+
+const nameKey = Symbol('name')
+
+/** A schema that documents keep once and refer to by this name. */
+export const named = (name: string, schema: Schema): Schema => ({ ...schema, [nameKey]: name })
+
+export const nameOf = (schema: Schema): string | undefined => schema[nameKey]
+
+export const text = (description?: string, more: Schema = {}): Schema =>
+  described({ type: 'string', ...more }, description)
+
+export const word = (words: readonly string[], description?: string): Schema =>
+  described({ type: 'string', enum: [...words] }, description)
+
+export const whole = (least?: number, most?: number, description?: string): Schema =>
+  described(
+    {
+      type: 'integer',
+      ...(least !== undefined && { minimum: least }),
+      ...(most !== undefined && { maximum: most }),
+    },
+    description,
+  )
+
+export const number = (least?: number, most?: number, description?: string): Schema => ({
+  ...whole(least, most, description),
+  type: 'number',
+})
+
+export const flag = (description?: string): Schema => described({ type: 'boolean' }, description)
+
+export const list = (items: Schema, more: Schema = {}): Schema => ({
+  type: 'array',
+  items,
+  ...more,
+})
+
+/** A name that ends in a question mark is of a field that may be missing. */
+export function object(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
+  const names = Object.keys(fields)
+  const required = names.filter((name) => !name.endsWith('?'))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ''), schema]),
+    ),
+    ...(required.length > 0 && { required }),
+    ...more,
+  }
+}
+
+/** Names nobody knows beforehand. */
+export const record = (values: Schema, more: Schema = {}): Schema => ({
+  type: 'object',
+  additionalProperties: values,
+  ...more,
+})
+
+/** What an upstream or a caller may add is not told here. */
+export const open: Schema = { additionalProperties: true }
+
+export const either = (...schemas: Schema[]): Schema => ({ anyOf: schemas })
+
+/** Null counts as absent. */
+export function orNull(schema: Schema): Schema {
+  const { type, enum: words } = schema
+  if (nameOf(schema) !== undefined || typeof type !== 'string') {
+    const { description, anyOf, ...rest } = schema
+    const plain = Object.keys(rest).length === 0 && Array.isArray(anyOf)
+    const among = plain ? (anyOf as Schema[]) : [schema]
+    return described(
+      { anyOf: [...among, { type: 'null' }] },
+      plain ? (description as string | undefined) : undefined,
+    )
+  }
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(Array.isArray(words) && { enum: [...words, null] }),
+  }
+}
+
+export const described = (schema: Schema, description: string | undefined): Schema =>
+  description === undefined ? schema : { ...schema, description }
+
+export const anything = (description?: string): Schema => described({}, description)
+
+export const time = (description?: string): Schema => text(description, { format: 'date-time' })
+
+/** A decimal in quotes: no number of JSON is exact enough for money. */
+export const money = (description?: string): Schema =>
+  text(description, { pattern: '^-?\\d{1,12}\\.\\d{2,9}$' })
+
+export const bytes = (description?: string): Schema => text(description, { format: 'binary' })

@@ -1,0 +1,190 @@
+// Turns lists of operations into an OpenAPI 3.1 document. Knows how such a document is written, and
+// nothing of any interface.
+import { type RefusalCode, refusals } from '../contract/errors.ts'
+import { errorSchema } from '../http/error-schemas.ts'
+import {
+  type Answer,
+  type Content,
+  type HeaderName,
+  headerTable,
+  idHeaders,
+  type Operation,
+  type Parameter,
+  rateNames,
+} from '../http/operation.ts'
+import { type Schema, text } from '../http/schema.ts'
+import { callbackHeaders, schemes, securityOf } from './security.ts'
+import { SchemaShelf } from './shelf.ts'
+
+type Json = Record<string, unknown>
+
+export interface OpenApi {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: Json }
+  servers: { url: string }[]
+  tags: { name: string }[]
+  paths: Record<string, Json>
+  components: Record<string, Json>
+}
+
+export interface Subject {
+  title: string
+  version: string
+  description: string
+  url: string
+  operations: readonly Operation[]
+}
+
+export function buildDocument({ operations, url, ...info }: Subject): OpenApi {
+  const shelf = new SchemaShelf()
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    paths[operation.path] ??= {}
+    paths[operation.path]![operation.method] = operationObject(shelf, operation)
+  }
+  const kinds = new Set(operations.map(({ credential }) => credential))
+  return {
+    openapi: '3.1.0',
+    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: url.replace(/\/+$/, '') || '/' }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: schemes(kinds),
+      headers: headers(),
+      schemas: shelf.schemas(),
+      responses: shelf.responses(),
+    },
+  }
+}
+
+function operationObject(shelf: SchemaShelf, operation: Operation): Json {
+  const { id, tag, summary, description, parameters = [], body, callback } = operation
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: securityOf(operation.credential),
+    ...(parameters.length > 0 && {
+      parameters: parameters.map((each) => parameterObject(shelf, each)),
+    }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: body.required ?? false,
+        content: contentObject(shelf, body.content),
+      },
+    }),
+    responses: responsesOf(shelf, operation),
+    ...(callback !== undefined && { callbacks: callbackObject(shelf, callback) }),
+  }
+}
+
+const parameterObject = (shelf: SchemaShelf, { name, schema, ...rest }: Parameter): Json => {
+  const { description, ...plain } = schema
+  const told = rest.description ?? (description as string | undefined)
+  return {
+    name,
+    in: rest.in,
+    ...(rest.required === true && { required: true }),
+    ...(told !== undefined && { description: told }),
+    schema: shelf.put(plain),
+  }
+}
+
+function contentObject(shelf: SchemaShelf, content: Readonly<Record<string, Content>>): Json {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, { schema, events, examples }]) => [
+      type,
+      {
+        schema: shelf.put(schema),
+        ...(events !== undefined && {
+          'x-event-schema': shelf.put(events.schema),
+          ...(events.end !== undefined && { 'x-end': events.end }),
+        }),
+        ...(examples !== undefined && {
+          examples: Object.fromEntries(
+            Object.entries(examples).map(([name, value]) => [name, { value }]),
+          ),
+        }),
+      },
+    ]),
+  )
+}
+
+const headerRefs = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+function responsesOf(shelf: SchemaShelf, operation: Operation): Json {
+  const responses: Record<number, Json> = {}
+  for (const answer of operation.answers) responses[answer.status] = answerObject(shelf, answer)
+  const byStatus = Map.groupBy([...new Set(operation.refusals)], (code) => refusals[code].status)
+  for (const status of [...byStatus.keys()].toSorted((a, b) => a - b)) {
+    const codes = byStatus.get(status)!.toSorted()
+    const refusal = refusalObject(shelf, operation.path, status, codes)
+    const same = responses[status]
+    if (same === undefined) responses[status] = refusal
+    else throw new Error(`${operation.id} answers and refuses with ${status}`)
+  }
+  return responses
+}
+
+const answerObject = (
+  shelf: SchemaShelf,
+  { description, headers = [], content }: Answer,
+): Json => ({
+  description,
+  headers: headerRefs([...idHeaders, ...headers]),
+  ...(content !== undefined && { content: contentObject(shelf, content) }),
+})
+
+function refusalObject(
+  shelf: SchemaShelf,
+  path: string,
+  status: number,
+  codes: readonly RefusalCode[],
+): Json {
+  const rates = codes.includes('rate_limit_exceeded') ? rateNames : []
+  const extra: HeaderName[] = ['x-should-retry', 'retry-after', ...rates]
+  const replays = codes.some((code) => /^upstream_|^no_output$|^content_/.test(code))
+  const response = {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: headerRefs([...idHeaders, ...extra, ...(replays ? ['idempotent-replayed'] : [])]),
+    content: { 'application/json': { schema: shelf.put(errorSchema(path, codes)) } },
+  }
+  return shelf.respond(`Status${status}`, response)
+}
+
+function headers(): Json {
+  const id = { description: 'Names this request everywhere.', required: true }
+  const idSchema: Schema = text(undefined, { pattern: '^req_[0-9a-z]{32}$' })
+  return {
+    ...Object.fromEntries(idHeaders.map((name) => [name, { ...id, schema: idSchema }])),
+    ...Object.fromEntries(
+      Object.entries(headerTable).map(([name, description]) => [
+        name,
+        { description, schema: { type: 'string' } },
+      ]),
+    ),
+  }
+}
+
+const callbackObject = (
+  shelf: SchemaShelf,
+  { field, schema }: NonNullable<Operation['callback']>,
+): Json => ({
+  ended: {
+    [`{$request.body#/${field}}`]: {
+      post: {
+        summary: 'The task has ended',
+        description: 'Signed as Standard Webhooks; sent at least once.',
+        parameters: callbackHeaders,
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: shelf.put(schema) } },
+        },
+        responses: { '2XX': { description: 'Taken; anything else is tried again.' } },
+      },
+    },
+  },
+})

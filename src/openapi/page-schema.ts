@@ -1,0 +1,84 @@
+// A schema in few words for people, and the bodies of requests with their examples.
+
+export type Json = Record<string, unknown>
+
+export const escapeHtml = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+
+/** A sentence in which `code` stands between backticks. */
+export const inline = (text: string): string =>
+  escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+
+export function schemaHtml(schema: Json): string {
+  const { $ref, anyOf, oneOf, properties, items, type } = schema
+  if (typeof $ref === 'string') {
+    const name = $ref.slice($ref.lastIndexOf('/') + 1)
+    return `<a href="#schema-${name}">${name}</a>`
+  }
+  const told = typeof schema['description'] === 'string' ? ` ${inline(schema['description'])}` : ''
+  const among = (anyOf ?? oneOf) as Json[] | undefined
+  if (among !== undefined && properties === undefined) {
+    return `${among.map(schemaHtml).join(' or ')}${told}`
+  }
+  if (typeof properties === 'object') return `${fieldsHtml(schema)}${told}`
+  if (typeof items === 'object') return `list of ${schemaHtml(items as Json)}${told}`
+  const values = schema['additionalProperties']
+  if (type === 'object' && typeof values === 'object') {
+    return `names with ${schemaHtml(values as Json)}${told}`
+  }
+  return `${plainHtml(schema)}${told}`
+}
+
+const limits: readonly [keyword: string, sign: string][] = [
+  ['minimum', '≥ '],
+  ['maximum', '≤ '],
+  ['minLength', 'length ≥ '],
+  ['maxLength', 'length ≤ '],
+  ['minItems', 'items ≥ '],
+  ['maxItems', 'items ≤ '],
+]
+
+function plainHtml(schema: Json): string {
+  const { type, enum: words, const: only, format } = schema
+  if (Array.isArray(words)) return words.map(valueHtml).join(' ')
+  if (only !== undefined) return valueHtml(only)
+  const name = Array.isArray(type) ? type.join(' or ') : String(type ?? 'anything')
+  const bounds = limits.flatMap(([keyword, sign]) => {
+    const bound = schema[keyword]
+    return typeof bound === 'number' && Math.abs(bound) < Number.MAX_SAFE_INTEGER
+      ? [`${sign}${bound}`]
+      : []
+  })
+  return [name, ...(typeof format === 'string' ? [format] : []), ...bounds]
+    .map(escapeHtml)
+    .join(', ')
+}
+
+const valueHtml = (value: unknown): string => `<code>${escapeHtml(JSON.stringify(value))}</code>`
+
+function fieldsHtml(schema: Json): string {
+  const required = (schema['required'] as string[] | undefined) ?? []
+  const rows = Object.entries(schema['properties'] as Record<string, Json>).map(
+    ([name, of]) =>
+      `<li><code>${escapeHtml(name)}</code>${required.includes(name) ? ' <i>needed</i>' : ''} ${schemaHtml(of)}</li>`,
+  )
+  return rows.length === 0 ? 'object' : `<ul class="fields">${rows.join('')}</ul>`
+}
+
+export function bodyHtml({ content }: Json): string {
+  return Object.entries(content as Record<string, Json>)
+    .map(([type, { schema, examples }]) => {
+      const shown = Object.entries((examples as Record<string, Json> | undefined) ?? {}).map(
+        ([name, { value }]) =>
+          `<figure><figcaption>${escapeHtml(name)}</figcaption><pre>${escapeHtml(
+            typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+          )}</pre></figure>`,
+      )
+      return `<div>${escapeHtml(type)}: ${schemaHtml(schema as Json)}</div>${shown.join('')}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,187 @@
+// Native video tasks as documents tell of them. The parser decides; a test keeps the two together.
+import { nativeResolutions } from '../../contract/video-size.ts'
+import {
+  answered,
+  callerRefusals,
+  inPath,
+  inQuery,
+  json,
+  type Operation,
+} from '../../http/operation.ts'
+import {
+  anything,
+  described,
+  either,
+  list,
+  named,
+  number,
+  object,
+  open,
+  orNull,
+  type Schema,
+  text,
+  whole,
+  word,
+} from '../../http/schema.ts'
+import { cancelRefusals, createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
+import { modelField } from '../text/operations.ts'
+import { defaultRows, mostPages, mostRows, statesOf } from './page.ts'
+import { mostFrames, mostItems, mostSeconds, mostSeed } from './parse.ts'
+import { tasksPath } from './view.ts'
+
+const item = either(
+  object({ type: word(['text']), text: text() }, open),
+  object(
+    {
+      type: word(['image_url']),
+      image_url: object({ url: text('Public address, or data URI.', { minLength: 1 }) }, open),
+      'role?': anything('What the picture is for.'),
+    },
+    open,
+  ),
+  object(
+    { type: { type: 'string', not: { enum: ['text', 'image_url'] } } },
+    { ...open, description: 'Other items go to the upstream as they are.' },
+  ),
+)
+
+export const nativeRequest = named(
+  'NativeVideoRequest',
+  object(
+    {
+      model: modelField,
+      content: list(item, {
+        minItems: 1,
+        maxItems: mostItems,
+        description: 'At least one text; image-to-video models need a picture too.',
+      }),
+      'duration?': described(
+        orNull(either(number(1, mostSeconds), { const: -1 })),
+        'Seconds; -1: the upstream chooses.',
+      ),
+      'frames?': orNull(number(1, mostFrames, 'Length in frames; wins over `duration`.')),
+      'ratio?': orNull(text('Such as `16:9`.')),
+      'aspect_ratio?': orNull(text('The same.')),
+      'resolution?': orNull(word(nativeResolutions)),
+      'seed?': orNull(whole(-1, mostSeed)),
+      'callback_url?': orNull(
+        text('Where to tell of the end; an empty one is none.', { maxLength: 2_048 }),
+      ),
+    },
+    open,
+  ),
+)
+
+const ids = {
+  id: text("The upstream's name of the task."),
+  platform_id: text("The gateway's: `video_…`."),
+}
+const status = word(Object.keys(statesOf))
+const told: Readonly<Record<string, Schema>> = Object.fromEntries(
+  ['seed', 'resolution', 'ratio', 'frames', 'generate_audio', 'draft', 'service_tier'].map(
+    (name) => [`${name}?`, anything('As the upstream told it.')],
+  ),
+)
+
+const task = named(
+  'NativeVideoTask',
+  object({
+    ...ids,
+    model: text('With its version, as the upstream has it.'),
+    status,
+    'content?': object({
+      video_url: text('Where the video is, for a while.'),
+      'last_frame_url?': text(),
+      'width?': whole(1),
+      'height?': whole(1),
+    }),
+    'duration?': number(0),
+    'framespersecond?': number(0),
+    'usage?': object({
+      completion_tokens: whole(0),
+      total_tokens: whole(0),
+      video_tokens: whole(0, undefined, 'What is charged for.'),
+    }),
+    ...told,
+    'error?': object({ code: text(), message: text() }),
+    created_at: whole(0, undefined, 'Seconds since 1970.'),
+    updated_at: whole(0, undefined, 'Seconds since 1970.'),
+  }),
+)
+
+const base = { tag: 'Native video tasks', credential: 'token' } as const
+const id = inPath('id', text('`id` or `platform_id`.'))
+
+export const arkvendorOperations: readonly Operation[] = [
+  {
+    ...base,
+    id: 'createNativeVideoTask',
+    method: 'post',
+    path: tasksPath,
+    summary: 'Create a native video task',
+    description: 'Fields that are not named here are passed on.',
+    parameters: [keyHeader],
+    body: {
+      required: true,
+      content: json(nativeRequest, {
+        text: {
+          model: 'vidmodel-1-0-lite-t2v',
+          content: [{ type: 'text', text: 'a boat at sea' }],
+          duration: 5,
+          resolution: '480p',
+        },
+        image: {
+          model: 'vidmodel-1-0-lite-i2v',
+          content: [
+            { type: 'text', text: 'it begins to move' },
+            { type: 'image_url', image_url: { url: 'https://example.com/boat.png' } },
+          ],
+        },
+      }),
+    },
+    answers: [answered(object(ids), 'Its names.', { headers: createHeaders })],
+    refusals: [...createRefusals, 'invalid_duration', 'invalid_resolution', 'invalid_seed'],
+    callback: { field: 'callback_url', schema: task },
+  },
+  {
+    ...base,
+    id: 'listNativeVideoTasks',
+    method: 'get',
+    path: tasksPath,
+    summary: 'List native video tasks, newest first',
+    parameters: [
+      inQuery('page_num', whole(1, mostPages, 'Default 1.')),
+      inQuery('page_size', whole(1, mostRows, `Default ${defaultRows}.`)),
+      inQuery('filter.status', word(Object.keys(statesOf))),
+      inQuery('filter.task_ids', text('Ids, with commas between them.')),
+      inQuery('filter.model', text('Name of a model.')),
+    ],
+    answers: [
+      answered(
+        named('NativeVideoTaskList', object({ items: list(task), total: whole(0) })),
+        'A page of them, and how many there are.',
+      ),
+    ],
+    refusals: callerRefusals,
+  },
+  {
+    ...base,
+    id: 'getNativeVideoTask',
+    method: 'get',
+    path: `${tasksPath}/{id}`,
+    summary: 'Look at a native video task',
+    parameters: [id],
+    answers: [answered(task, 'The task.')],
+    refusals: [...callerRefusals, 'task_not_found'],
+  },
+  {
+    ...base,
+    id: 'cancelNativeVideoTask',
+    method: 'delete',
+    path: `${tasksPath}/{id}`,
+    summary: 'Cancel a native video task',
+    parameters: [id],
+    answers: [answered(object({ ...ids, status }), 'How it stands now.')],
+    refusals: [...cancelRefusals, 'task_not_found'],
+  },
+]

@@ -1,0 +1,162 @@
+// The chat interface as documents tell of it. The parser decides; a test keeps the two together.
+import type { Operation } from '../../http/operation.ts'
+import {
+  anything,
+  described,
+  either,
+  list,
+  named,
+  object,
+  open,
+  orNull,
+  text,
+  whole,
+  word,
+} from '../../http/schema.ts'
+import {
+  countField,
+  messageWith,
+  modelField,
+  streamError,
+  streamField,
+  textOperation,
+  tokenCount,
+} from '../text/operations.ts'
+import { maxChoices } from './parse.ts'
+
+const part = either(
+  object({ type: word(['text']), text: text() }, open),
+  object({ type: word(['image_url']), image_url: object({ url: text() }, open) }, open),
+  anything('Other parts go to the upstream as they are.'),
+)
+
+export const chatRequest = named(
+  'ChatRequest',
+  object(
+    {
+      model: modelField,
+      messages: list(
+        messageWith(described(either(text(), list(part), anything()), 'What it says.')),
+        {
+          minItems: 1,
+        },
+      ),
+      'stream?': streamField,
+      'stream_options?': orNull(
+        object(
+          { 'include_usage?': anything('`true`: the stream ends with an event with the usage.') },
+          open,
+        ),
+      ),
+      'n?': countField('How many answers to give.', maxChoices),
+      'max_tokens?': countField('Most tokens of one answer.'),
+      'max_completion_tokens?': countField('The same under its newer name, which wins.'),
+      'temperature?': anything('Passed on, as is every field that is not named here.'),
+      'tools?': anything('Functions the model may call; passed on.'),
+      'tool_choice?': anything('Passed on.'),
+      'response_format?': anything('Passed on.'),
+    },
+    open,
+  ),
+)
+
+export const chatUsage = named(
+  'ChatUsage',
+  object(
+    {
+      prompt_tokens: tokenCount('All input tokens, cached ones among them.'),
+      completion_tokens: tokenCount('All output tokens.'),
+      total_tokens: tokenCount('Both together.'),
+      'prompt_tokens_details?': object(
+        {
+          'cached_tokens?': tokenCount('Input tokens that hit a cache.'),
+          'cache_creation_input_tokens?': tokenCount('Input tokens newly written to a cache.'),
+        },
+        open,
+      ),
+    },
+    open,
+  ),
+)
+
+const head = { id: text(), created: whole(0), model: text() }
+
+const completion = named(
+  'ChatCompletion',
+  object(
+    {
+      ...head,
+      object: word(['chat.completion']),
+      choices: list(
+        object(
+          {
+            index: whole(0),
+            message: object(
+              { role: text(), content: orNull(text()), 'tool_calls?': list(object({}, open)) },
+              open,
+            ),
+            finish_reason: orNull(text()),
+          },
+          open,
+        ),
+      ),
+      'usage?': chatUsage,
+    },
+    open,
+  ),
+)
+
+const chunk = named(
+  'ChatChunk',
+  object(
+    {
+      ...head,
+      object: word(['chat.completion.chunk']),
+      choices: list(
+        object({ index: whole(0), delta: object({}, open), finish_reason: orNull(text()) }, open),
+      ),
+      'usage?': orNull(chatUsage),
+    },
+    open,
+  ),
+)
+
+export const chatOperations: readonly Operation[] = [
+  textOperation({
+    id: 'createChatCompletion',
+    path: '/v1/chat/completions',
+    tag: 'Text',
+    summary: 'Answer a conversation',
+    description:
+      'Chat completions for text and vision models. Fields that are not named here are passed on. ' +
+      'With `stream`, the answer comes as chunks and ends with `[DONE]`.',
+    body: chatRequest,
+    examples: {
+      text: {
+        model: 'txta-plus',
+        messages: [{ role: 'user', content: 'Say hello.' }],
+      },
+      vision: {
+        model: 'txta-vl-plus',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'What is in this picture?' },
+              { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } },
+            ],
+          },
+        ],
+        max_tokens: 100,
+      },
+      stream: {
+        model: 'txta-plus',
+        messages: [{ role: 'user', content: 'Count to three.' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+    },
+    answer: completion,
+    events: { schema: either(chunk, streamError()), end: '[DONE]' },
+  }),
+]

@@ -1,0 +1,140 @@
+// The responses interface as documents tell of it. The parser decides; a test keeps the two together.
+import type { Operation } from '../../http/operation.ts'
+import {
+  anything,
+  described,
+  either,
+  list,
+  named,
+  object,
+  open,
+  orNull,
+  type Schema,
+  text,
+  whole,
+  word,
+} from '../../http/schema.ts'
+import {
+  countField,
+  modelField,
+  streamError,
+  streamField,
+  textOperation,
+  tokenCount,
+} from '../text/operations.ts'
+
+const item = object(
+  {
+    'role?': anything('Who says it.'),
+    'content?': anything('A text, or parts such as `{type: "input_text", text}`.'),
+  },
+  open,
+)
+
+const given = (name: string): Schema => ({
+  required: [name],
+  properties: { [name]: { not: { type: 'null' } } },
+})
+
+export const responsesRequest = named(
+  'ResponsesRequest',
+  object(
+    {
+      model: modelField,
+      'input?': described(
+        orNull(either(text(), list(item))),
+        'A text or a list of items; `prompt`, `previous_response_id` or `conversation` may stand in.',
+      ),
+      'stream?': streamField,
+      'max_output_tokens?': countField('Most tokens of the answer.'),
+      'instructions?': anything('What the model is told beforehand.'),
+      'tools?': anything('Functions the model may call; passed on.'),
+      'background?': {
+        not: { const: true },
+        description: 'An answer that is fetched later is not possible through the gateway.',
+      },
+    },
+    {
+      ...open,
+      anyOf: ['input', 'prompt', 'previous_response_id', 'conversation'].map(given),
+    },
+  ),
+)
+
+const usage = named(
+  'ResponsesUsage',
+  object(
+    {
+      input_tokens: tokenCount('All input tokens, cached ones among them.'),
+      output_tokens: tokenCount('All output tokens.'),
+      total_tokens: tokenCount('Both together.'),
+      'input_tokens_details?': object(
+        {
+          'cached_tokens?': tokenCount('Input tokens that hit a cache.'),
+          'cache_write_tokens?': tokenCount('Input tokens newly written to a cache.'),
+        },
+        open,
+      ),
+    },
+    open,
+  ),
+)
+
+const response = named(
+  'Response',
+  object(
+    {
+      id: text(),
+      object: word(['response']),
+      created_at: whole(0),
+      model: text(),
+      status: text(),
+      output: list(object({ type: text() }, open)),
+      'usage?': orNull(usage),
+    },
+    open,
+  ),
+)
+
+const event = named(
+  'ResponsesEvent',
+  object(
+    {
+      type: text('Such as `response.output_text.delta`.', { pattern: '^response\\.' }),
+      sequence_number: whole(0),
+      'response?': response,
+    },
+    open,
+  ),
+)
+
+const errorEvent = streamError({
+  type: word(['error']),
+  code: text(),
+  message: text(),
+  param: orNull(text()),
+  sequence_number: whole(0),
+})
+
+export const responsesOperations: readonly Operation[] = [
+  textOperation({
+    id: 'createResponse',
+    path: '/v1/responses',
+    tag: 'Text',
+    summary: 'Answer in the responses style',
+    description:
+      'Fields that are not named here are passed on. With `stream`, the answer comes as typed, ' +
+      'numbered events; the last one carries the whole response.',
+    body: responsesRequest,
+    examples: {
+      items: {
+        model: 'txta-plus',
+        input: [{ role: 'user', content: [{ type: 'input_text', text: 'Say hello.' }] }],
+      },
+      text: { model: 'txta-plus', input: 'Say hello.', max_output_tokens: 64 },
+      stream: { model: 'txta-plus', input: 'Count to three.', stream: true },
+    },
+    answer: response,
+    events: { schema: either(event, errorEvent) },
+  }),
+]

@@ -1,0 +1,85 @@
+// What the text interfaces have in common where they are described: the fields the gateway reads
+// itself, the form of a call, the shape of usage. Knows no style.
+import {
+  type Content,
+  inHeader,
+  json,
+  type Operation,
+  rateNames,
+  workRefusals,
+} from '../../http/operation.ts'
+import { flag, object, open, orNull, type Schema, text, whole } from '../../http/schema.ts'
+import { maxModelName } from './fields.ts'
+
+export const modelField = text('Name of a model that this token may use; see `GET /v1/models`.', {
+  minLength: 1,
+  maxLength: maxModelName,
+})
+
+export const streamField = orNull(flag('Whether the answer comes as server-sent events.'))
+
+export const countField = (description: string, most?: number): Schema =>
+  orNull(whole(1, most ?? Number.MAX_SAFE_INTEGER, description))
+
+/** An object with at least a role; the rest is between the caller and the upstream. */
+export const messageWith = (content: Schema): Schema =>
+  object({ role: text('Who says it.'), 'content?': content }, open)
+
+export const tokenCount = (description: string): Schema => whole(0, undefined, description)
+
+export interface TextDescription extends Pick<Operation, 'id' | 'path' | 'tag' | 'summary'> {
+  description: string
+  body: Schema
+  examples: NonNullable<Content['examples']>
+  answer: Schema
+  /** Without: the interface does not stream. */
+  events?: NonNullable<Content['events']>
+}
+
+export function textOperation(of: TextDescription): Operation {
+  const { body, examples, answer, events, ...rest } = of
+  return {
+    ...rest,
+    method: 'post',
+    credential: 'token',
+    body: { content: json(body, examples), required: true },
+    answers: [
+      {
+        status: 200,
+        description: 'The answer, as JSON or, where `stream` is true, as events.',
+        headers: rateNames,
+        content: {
+          ...json(answer),
+          ...(events !== undefined && { 'text/event-stream': { schema: streamed, events } }),
+        },
+      },
+    ],
+    refusals: workRefusals,
+  }
+}
+
+const streamed = text('Server-sent events; each `data:` is JSON as described.')
+
+export const versionHeaders = [
+  inHeader('msgapi-version', text('Such as `2023-06-01`; passed on.')),
+  inHeader('msgapi-beta', text('Passed on, known or not.')),
+  inHeader('anthropic-version', text('The same as `msgapi-version`.')),
+  inHeader('anthropic-beta', text('The same as `msgapi-beta`.')),
+]
+
+/** An error inside a stream that had begun: status and headers are gone by then. */
+export const streamError = (more: Readonly<Record<string, Schema>> = {}): Schema =>
+  object({
+    ...more,
+    error: object(
+      {
+        message: text(),
+        type: text(),
+        code: text('A code of the table of errors.'),
+        param: orNull(text()),
+        request_id: text(),
+        upstream_request_id: text(),
+      },
+      open,
+    ),
+  })

@@ -1,0 +1,75 @@
+// A caller's own usage and bills as documents tell of them.
+import { usageKeys } from '../../engine/usage-report.ts'
+import { bill, monthRow, monthText, pageOf, usageRow } from '../../http/bill-schemas.ts'
+import { answered, callerRefusals, inQuery, json, type Operation } from '../../http/operation.ts'
+import { either, list, named, object, orNull, text, time, whole, word } from '../../http/schema.ts'
+
+const report = named(
+  'UsageReport',
+  object({
+    account: text(),
+    token: object({ id: text(), name: text() }),
+    scope: word(['account', 'token']),
+    currency: text(),
+    from: time(),
+    to: time(),
+    by: list(word(usageKeys)),
+    total: usageRow,
+    items: list(usageRow),
+    next_cursor: orNull(text()),
+  }),
+)
+
+const page = [
+  inQuery('limit', whole(1, 1_000, 'Rows of a page.')),
+  inQuery('cursor', text('`next_cursor` of the page before.')),
+]
+const keys = usageKeys.join('|')
+const base = { method: 'get', tag: 'Own account', credential: 'token' } as const
+const refusals = [...callerRefusals, 'rate_limit_exceeded'] as const
+
+export const usageOperations: readonly Operation[] = [
+  {
+    ...base,
+    id: 'getUsage',
+    path: '/gateway/v1/usage',
+    summary: 'What this account has been charged for',
+    parameters: [
+      inQuery('from', text('A day or a whole hour; default: the beginning of the month.')),
+      inQuery('to', text('The same; default: now.')),
+      inQuery(
+        'by',
+        text(`Some of ${usageKeys.join(', ')}, with commas between them; default \`model\`.`, {
+          pattern: `^(?:${keys})(?:,(?:${keys}))*$`,
+        }),
+      ),
+      inQuery('scope', word(['account', 'token'], 'Of the whole account, or of this token.')),
+      ...page,
+    ],
+    answers: [answered(report, 'Sums, row by row.')],
+    refusals,
+  },
+  {
+    ...base,
+    id: 'getBills',
+    path: '/gateway/v1/bills',
+    summary: 'The months of this account, or the bill of one',
+    parameters: [
+      inQuery('month', monthText),
+      inQuery('format', word(['json', 'csv'], 'Of the bill of one month.')),
+      ...page,
+    ],
+    answers: [
+      {
+        status: 200,
+        description: 'A list of months; with `month` its bill, as JSON or line by line.',
+        headers: ['content-disposition'],
+        content: {
+          ...json(either(named('MonthList', pageOf(monthRow)), bill)),
+          'text/csv': { schema: text('Every line with its receipt.') },
+        },
+      },
+    ],
+    refusals,
+  },
+]

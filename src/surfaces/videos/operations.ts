@@ -1,0 +1,238 @@
+// Videos as documents tell of them. The parser decides; a test keeps the two together.
+import { resolutions } from '../../contract/task.ts'
+import {
+  answered,
+  callerRefusals,
+  inPath,
+  inQuery,
+  json,
+  type Operation,
+} from '../../http/operation.ts'
+import {
+  bytes,
+  described,
+  either,
+  flag,
+  list,
+  named,
+  number,
+  object,
+  open,
+  orNull,
+  type Schema,
+  text,
+  whole,
+  word,
+} from '../../http/schema.ts'
+import {
+  cancelRefusals,
+  createHeaders,
+  createRefusals,
+  downloadAnswers,
+  downloadRefusals,
+  imageAddress,
+  keyHeader,
+  rangeHeaders,
+  seedField,
+  videoAddress,
+} from '../media/operations.ts'
+import { modelField } from '../text/operations.ts'
+import { mostItems } from './media.ts'
+import { defaultRows, mostRows } from './page.ts'
+import { maxPrompt, maxSeed } from './parse.ts'
+import { mostSeconds } from './rules.ts'
+
+const least = 2
+const secondsText = '^0{0,8}(?:[2-9]|1[0-5])$'
+const orUrl = (address: Schema): Schema => either(address, object({ url: address }, open))
+const absent: Schema = { type: 'null' }
+
+const reference = either(
+  imageAddress,
+  object({ image_url: orUrl(imageAddress), 'video_url?': absent }, open),
+  object({ video_url: orUrl(videoAddress), 'image_url?': absent }, open),
+)
+
+export const videoRequest = named(
+  'VideoRequest',
+  object(
+    {
+      model: modelField,
+      'prompt?': orNull(text('What to film; models of text need it.', { maxLength: maxPrompt })),
+      'seconds?': described(
+        orNull(either(whole(least, mostSeconds), text('Its digits.', { pattern: secondsText }))),
+        `Length, ${least} to ${mostSeconds}, of vfb models from 3; default 5.`,
+      ),
+      'resolution?': orNull(word(resolutions, 'Default `1080p`.')),
+      'size?': orNull(
+        text('Instead of `resolution`: `1280x720`, `1080x1920`; 720 or 1080 on its short side.'),
+      ),
+      'input_reference?': described(
+        orNull(
+          either(...(reference['anyOf'] as Schema[]), list(reference, { maxItems: mostItems })),
+        ),
+        'Pictures, and of some models videos, to start from. How many depends on the model.',
+      ),
+      'input_image?': orNull(imageAddress),
+      'references?': orNull(
+        object({ 'video?': orNull(list(videoAddress, { maxItems: mostItems })) }, open),
+      ),
+      'seed?': seedField(maxSeed),
+    },
+    open,
+  ),
+)
+
+const videoForm = named(
+  'VideoForm',
+  object(
+    {
+      model: modelField,
+      'prompt?': text(undefined, { maxLength: maxPrompt }),
+      'seconds?': text('Digits.', { pattern: secondsText }),
+      'resolution?': word(resolutions),
+      'size?': text(),
+      'input_reference?': described(either(bytes(), list(bytes())), 'Pictures as files.'),
+      'seed?': text('Digits.', { pattern: '^\\d{1,10}$' }),
+    },
+    open,
+  ),
+)
+
+const video = named(
+  'Video',
+  object({
+    id: text("The gateway's name of the task: `video_…`."),
+    video_id: text('The same.'),
+    object: word(['video']),
+    model: text(),
+    status: word(['queued', 'in_progress', 'completed', 'failed', 'cancelled']),
+    progress: whole(0, 100),
+    created_at: whole(0, undefined, 'Seconds since 1970.'),
+    completed_at: orNull(whole(0)),
+    expires_at: orNull(whole(0, undefined, 'Until when the video can be fetched.')),
+    seconds: text('Length that was asked for.'),
+    resolution: text(),
+    size: orNull(text()),
+    'prompt?': text(),
+    'url?': text('Where the finished video is, for a while.'),
+    'video_url?': text('The same.'),
+    'metadata?': object({ url: text() }),
+    'usage?': object({
+      'output_seconds?': number(0),
+      'video_tokens?': whole(0),
+      resolution: text(),
+    }),
+    error: orNull(object({ code: text(), message: text() })),
+    remixed_from_video_id: { type: 'null' },
+    request_id: text(),
+  }),
+)
+
+const videos = named(
+  'VideoList',
+  object({
+    object: word(['list']),
+    data: list(video),
+    first_id: orNull(text()),
+    last_id: orNull(text()),
+    has_more: flag(),
+  }),
+)
+
+const deleted = named(
+  'VideoDeleted',
+  object({ id: text(), object: word(['video.deleted']), deleted: { const: true } }),
+)
+
+const id = inPath('id', text('`video_…`, of a task of any video interface.'))
+const pollHeaders = ['retry-after', 'openai-poll-after-ms'] as const
+const base = { tag: 'Videos', credential: 'token' } as const
+
+export const videosOperations: readonly Operation[] = [
+  {
+    ...base,
+    id: 'createVideo',
+    method: 'post',
+    path: '/v1/videos',
+    summary: 'Create a video',
+    description:
+      'Answered as soon as the upstream has taken it; look at it until it is `completed`, `failed` ' +
+      'or `cancelled`. How many pictures and videos a model takes is its own; a refusal names it.',
+    parameters: [keyHeader],
+    body: {
+      required: true,
+      content: {
+        ...json(videoRequest, {
+          text: { model: 'vfb-1.1-t2v', prompt: 'a boat at sea', seconds: 3, resolution: '720p' },
+          image: {
+            model: 'vfb-1.1-i2v',
+            prompt: 'it begins to move',
+            seconds: '3',
+            input_reference: { image_url: 'https://example.com/boat.png' },
+          },
+        }),
+        'multipart/form-data': { schema: videoForm },
+      },
+    },
+    answers: [answered(video, 'The video.', { headers: [...createHeaders, ...pollHeaders] })],
+    refusals: [...createRefusals, 'invalid_duration', 'invalid_resolution', 'invalid_seed'],
+  },
+  {
+    ...base,
+    id: 'listVideos',
+    method: 'get',
+    path: '/v1/videos',
+    summary: 'List videos',
+    parameters: [
+      inQuery('limit', whole(1, mostRows, `Default ${defaultRows}.`)),
+      inQuery('order', word(['asc', 'desc'], 'Default `desc`, newest first.')),
+      inQuery(
+        'after',
+        text('Id of the last video of the page before.', { pattern: '^video_[a-z0-9]{1,64}$' }),
+      ),
+    ],
+    answers: [answered(videos, 'A page of them.')],
+    refusals: callerRefusals,
+  },
+  {
+    ...base,
+    id: 'getVideo',
+    method: 'get',
+    path: '/v1/videos/{id}',
+    summary: 'Look at a video',
+    parameters: [id],
+    answers: [answered(video, 'The video.', { headers: pollHeaders })],
+    refusals: [...callerRefusals, 'video_not_found'],
+  },
+  {
+    ...base,
+    id: 'downloadVideo',
+    method: 'get',
+    path: '/v1/videos/{id}/content',
+    summary: 'Download a finished video',
+    parameters: [id, inQuery('variant', text('Only `video`.')), ...rangeHeaders],
+    answers: downloadAnswers(['video/mp4']),
+    refusals: [
+      ...callerRefusals,
+      ...downloadRefusals,
+      'video_not_found',
+      'video_not_ready',
+      'not_found',
+    ],
+  },
+  {
+    ...base,
+    id: 'deleteVideo',
+    method: 'delete',
+    path: '/v1/videos/{id}',
+    summary: 'Cancel a video, or put a finished one away',
+    parameters: [id],
+    answers: [
+      answered(either(video, deleted), 'The cancelled video, or that the finished one is gone.', {
+        headers: pollHeaders,
+      }),
+    ],
+    refusals: [...cancelRefusals, 'video_not_found'],
+  },
+]
