@@ -1,6 +1,7 @@
 // Builds what is shipped: `bun scripts/build.ts OUT` puts a program of a few files into the folder OUT,
-// `--package` the npm package around it, `--alone [--runtime BUN] [--name NAME]` one executable with
-// everything inside, for the machine that the runtime BUN is for. Refuses to know what the program does.
+// `--package` the npm package around it, `--alone [--runtime BUN --target KIND] [--name NAME]` one
+// executable with everything inside, for the kind of machine (darwin-x64) that the runtime BUN is for.
+// Refuses to know what the program does.
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,12 +18,12 @@ const { values, positionals } = parseArgs({
   options: {
     alone: { type: 'boolean', default: false },
     runtime: { type: 'string' },
+    target: { type: 'string' },
     name: { type: 'string', default: 'model-gateway' },
     package: { type: 'boolean', default: false },
   },
 })
 const [folder] = positionals
-if (folder === undefined || positionals.length > 1) giveUp('which folder? (one)')
 
 /** Compiled ahead, it starts in half the time. */
 const compiled = { bytecode: true, format: 'cjs' } as const
@@ -31,15 +32,18 @@ const compiled = { bytecode: true, format: 'cjs' } as const
 async function buildBeside(to: string): Promise<void> {
   await bundleThread(to)
   const names = await bundleConsole(join(to, 'console'))
+  const texts = docNames()
+  for (const name of texts) cpSync(join(root, 'docs', name), join(to, 'docs', name))
   const text = `
     import { dirname, join } from 'node:path'
     const beside = (name) => join(dirname(Bun.main), name)
-    ${await texts()}
+    ${await readTexts()}
     export const pieces = {
       command: [process.execPath, beside('${programFile}')],
       databaseThread: beside('${threadFile}'),
       configSchema: async () => configSchema,
       version: async () => version,
+      docs: new Map(${JSON.stringify(texts)}.map((name) => [name.slice(0, -3), beside('docs/' + name)])),
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
     }`
   await bundle({
@@ -66,7 +70,7 @@ async function buildPackage(to: string): Promise<void> {
   await Bun.write(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-const packed = ['bin/gateway', 'scripts/bun', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']
+const packed = ['bin/gateway', 'scripts/bun', 'README.md', 'CHANGELOG.md', 'LICENSE']
 
 /** The same, all of it inside one executable. */
 async function buildAlone(to: string): Promise<void> {
@@ -74,21 +78,30 @@ async function buildAlone(to: string): Promise<void> {
   try {
     await bundleThread(parts)
     const names = await bundleConsole(join(parts, 'console'))
-    const imports = names.map(
-      (name, at) =>
-        `import file${at} from ${JSON.stringify(join(parts, 'console', name))} with { type: 'file' }`,
+    const inside: string[] = []
+    const mapOf = (files: readonly (readonly [name: string, path: string])[]): string => {
+      const rows = files.map(([name, path]) => {
+        const file = `file${inside.push(path)}`
+        return `[${JSON.stringify(name)}, ${file}]`
+      })
+      return `new Map([${rows.join(', ')}])`
+    }
+    const consoleFiles = mapOf(names.map((name) => [name, join(parts, 'console', name)]))
+    const docs = mapOf(docNames().map((name) => [name.slice(0, -3), join(root, 'docs', name)]))
+    const imports = inside.map(
+      (path, at) => `import file${at + 1} from ${JSON.stringify(path)} with { type: 'file' }`,
     )
-    const rows = names.map((name, at) => `[${JSON.stringify(name)}, file${at}]`)
     const text = `
       import thread from ${JSON.stringify(join(parts, threadFile))} with { type: 'file' }
       ${imports.join('\n')}
-      ${await texts()}
+      ${await readTexts()}
       export const pieces = {
         command: [process.execPath],
         databaseThread: thread,
         configSchema: async () => configSchema,
         version: async () => version,
-        consoleFiles: new Map([${rows.join(', ')}]),
+        docs: ${docs},
+        consoleFiles: ${consoleFiles},
         standsAlone: true,
       }`
     await bundle({
@@ -98,6 +111,7 @@ async function buildAlone(to: string): Promise<void> {
         autoloadBunfig: false,
         autoloadDotenv: false,
         ...(values.runtime !== undefined && { executablePath: resolve(values.runtime) }),
+        ...(values.target !== undefined && { target: targetNamed(values.target) }),
       },
       plugins: [inPlaceOfPieces(text)],
       ...compiled,
@@ -106,6 +120,15 @@ async function buildAlone(to: string): Promise<void> {
     rmSync(parts, { recursive: true, force: true })
   }
 }
+
+/** What the guide is made of. */
+const docNames = (): string[] =>
+  readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('decisions'))
+    .sort()
+
+type Target = NonNullable<Bun.CompileBuildOptions['target']>
+const targetNamed = (kind: string): Target => `bun-${kind}` as Target
 
 const bundleThread = (to: string): Promise<void> =>
   bundle({
@@ -127,7 +150,7 @@ async function bundleConsole(to: string): Promise<string[]> {
 }
 
 /** What is read as text while it runs from the repository. */
-async function texts(): Promise<string> {
+async function readTexts(): Promise<string> {
   const schema = await Bun.file(join(root, 'gateway.schema.json')).text()
   const { version } = (await Bun.file(join(root, 'package.json')).json()) as { version: string }
   return `const configSchema = ${JSON.stringify(schema)}
@@ -154,11 +177,19 @@ async function bundle(config: Parameters<typeof Bun.build>[0]): Promise<void> {
   if (!built.success) giveUp(built.logs.map(String).join('\n'))
 }
 
+class Stopped extends Error {}
+
 function giveUp(why: string): never {
-  process.stderr.write(`build: ${why}\n`)
-  process.exit(1)
+  throw new Stopped(why)
 }
 
-const out = resolve(folder)
-mkdirSync(out, { recursive: true })
-await (values.alone ? buildAlone(out) : values.package ? buildPackage(out) : buildBeside(out))
+try {
+  if (folder === undefined || positionals.length > 1) giveUp('which folder? (one)')
+  const out = resolve(folder)
+  mkdirSync(out, { recursive: true })
+  await (values.alone ? buildAlone(out) : values.package ? buildPackage(out) : buildBeside(out))
+} catch (error) {
+  if (!(error instanceof Stopped)) throw error
+  process.stderr.write(`build: ${error.message}\n`)
+  process.exitCode = 1
+}

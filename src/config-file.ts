@@ -38,22 +38,53 @@ interface Source {
   lines: LineCounter
 }
 
+/** One thing that is wrong in the file, and where. */
+export interface FileProblem {
+  line: number
+  column: number
+  message: string
+  /** The variable it asks for, and nobody has set. */
+  unset?: string
+}
+
+export interface FileReading {
+  /** Absent when something of it is wrong that is not only an unset variable. */
+  value?: FileDeclaration
+  /** Begins with the one that a person should see if it is only one. */
+  problems: readonly FileProblem[]
+}
+
 export function parseConfigFile(text: string, path: string, env: Environment): FileDeclaration {
+  const { value, problems } = readConfigFile(text, path, env)
+  if (value !== undefined && problems.length === 0) return value
+  throw new ConfigError(problemLine(path, problems[0]!))
+}
+
+export const problemLine = (path: string, { line, column, message }: FileProblem): string =>
+  `${path}:${line}:${column}: ${message}`
+
+/** All that is wrong at once. What an unset variable would hold is not judged. */
+export function readConfigFile(text: string, path: string, env: Environment): FileReading {
   const lines = new LineCounter()
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   const source = { path, doc, lines }
-  const broken = doc.errors[0] ?? doc.warnings[0]
-  if (broken !== undefined) throw wrongAt(source, broken.pos[0], yamlSentence(broken))
-  const filledIn = substitute(source, env)
-  const value = readValue(source)
-  const first = checkDeclaration(fileDeclaration, value)
-  if ('value' in first) return first.value
-  if (!numbersFromEnvironment(source, value, first.problems, filledIn)) {
-    throw wrongDeclaration(source, first.problems)
+  const broken = [...doc.errors, ...doc.warnings]
+  if (broken.length > 0) {
+    return { problems: broken.map((each) => problemAt(source, each.pos[0], yamlSentence(each))) }
   }
-  const second = checkDeclaration(fileDeclaration, value)
-  if ('value' in second) return second.value
-  throw wrongDeclaration(source, second.problems)
+  const { filledIn, unset, problems } = substitute(source, env)
+  if (problems.some((problem) => problem.unset === undefined)) return { problems }
+  const value = readValue(source)
+  if ('message' in value) return { problems: [...problems, value] }
+  const first = checkDeclaration(fileDeclaration, value.settings)
+  if ('value' in first) return { value: first.value, problems }
+  numbersFromEnvironment(source, value.settings, first.problems, filledIn)
+  const second = checkDeclaration(fileDeclaration, value.settings)
+  if ('value' in second) return { value: second.value, problems }
+  const real = second.problems
+    .filter(({ path }) => !unset.has(locate(doc, path).node!))
+    .filter((each) => !isSpeltOtherwise(each, second.problems))
+  return { problems: [...problems, ...declarationProblems(source, real)] }
 }
 
 // Where the parser's own words would puzzle an operator, or repeat what may be a secret.
@@ -69,32 +100,42 @@ const yamlSentence = (error: YAMLError): string =>
 
 const plain = (message: string) => message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')
 
-function wrongAt({ path, lines }: Source, offset: number, sentence: string): ConfigError {
+function problemAt({ lines }: Source, offset: number, message: string): FileProblem {
   const { line, col } = lines.linePos(offset)
-  return new ConfigError(`${path}:${line}:${col}: ${sentence}`)
+  return { line, column: col, message }
+}
+
+interface Substituted {
+  filledIn: Set<Node>
+  /** Those that a variable would fill which is not set. */
+  unset: Set<Node>
+  problems: FileProblem[]
 }
 
 // After YAML parsing, so that what a variable holds can never become YAML. Keys stay as written.
-function substitute(source: Source, env: Environment): Set<Node> {
-  const filledIn = new Set<Node>()
+function substitute(source: Source, env: Environment): Substituted {
+  const result: Substituted = { filledIn: new Set(), unset: new Set(), problems: [] }
   visit(source.doc, {
     Alias(_, node) {
       if (node.resolve(source.doc) !== undefined) return
-      throw wrongAt(source, node.range?.[0] ?? 0, yamlSentences.BAD_ALIAS!)
+      const at = node.range?.[0] ?? 0
+      result.problems.push(problemAt(source, at, yamlSentences.BAD_ALIAS!))
     },
     Scalar(role, node, ancestors) {
       if (role === 'key' || typeof node.value !== 'string') return
-      const filled = fillIn(node.value, env)
-      if ('wrong' in filled) {
+      const { text, wrong, unset } = fillIn(node.value, env)
+      if (wrong !== undefined) {
         const setting = settingName(pathTo([...ancestors, node]))
-        throw wrongAt(source, node.range?.[0] ?? 0, `${setting} ${filled.wrong}`)
+        const problem = problemAt(source, node.range?.[0] ?? 0, `${setting} ${wrong}`)
+        result.problems.push(unset === undefined ? problem : { ...problem, unset })
+        result.unset.add(node)
       }
-      if (filled.text === node.value) return
-      node.value = filled.text
-      filledIn.add(node)
+      if (text === node.value) return
+      node.value = text
+      result.filledIn.add(node)
     },
   })
-  return filledIn
+  return result
 }
 
 function pathTo(nodes: readonly unknown[]): (string | number)[] {
@@ -106,46 +147,60 @@ function pathTo(nodes: readonly unknown[]): (string | number)[] {
   return path
 }
 
+/** Fits most fields, so that what surrounds an unset variable can be judged. */
+const anyValue = '0'
+
+interface Filled {
+  text: string
+  wrong?: string
+  unset?: string
+}
+
 // '${A}' -> value of A   '${A:-b}' -> A, or b where A is unset or empty   '$${A}' -> '${A}'
-function fillIn(text: string, env: Environment): { text: string } | { wrong: string } {
-  let wrong: string | undefined
+function fillIn(text: string, env: Environment): Filled {
+  let wrong: Omit<Filled, 'text'> | undefined
   const filled = text.replaceAll(
     /\$\$\{|\$\{([^}]*)(\}?)/g,
     (all, inside?: string, end?: string) => {
       if (inside === undefined) return '${'
       const parts = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside)
       if (parts === null || end === '') {
-        wrong ??=
-          'has a dollar sign and brace that enclose no variable name; double the dollar sign'
+        wrong ??= {
+          wrong:
+            'has a dollar sign and brace that enclose no variable name; double the dollar sign',
+        }
         return all
       }
       const [, variable = '', fallback] = parts
       const value = Object.hasOwn(env, variable) ? env[variable] : undefined
       if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
-      if (value === undefined) {
-        wrong ??= `needs the environment variable ${variable}, which is not set`
+      if (value !== undefined) return value
+      wrong ??= {
+        wrong: `needs the environment variable ${variable}, which is not set`,
+        unset: variable,
       }
-      return value ?? ''
+      return anyValue
     },
   )
-  return wrong === undefined ? { text: filled } : { wrong }
+  return { text: filled, ...wrong }
 }
 
-function readValue(source: Source): Record<string, unknown> {
+function readValue(source: Source): { settings: Record<string, unknown> } | FileProblem {
   const { doc } = source
   let value: unknown
   try {
     value = doc.toJS({ maxAliasCount: maxAliases })
   } catch (error) {
-    throw wrongAt(source, 0, `YAML: ${plain((error as Error).message)}`)
+    return problemAt(source, 0, `YAML: ${plain((error as Error).message)}`)
   }
-  if (value === null || value === undefined) return {}
+  if (value === null || value === undefined) return { settings: {} }
   if (!isMap(doc.contents)) {
-    throw wrongAt(source, doc.contents?.range?.[0] ?? 0, 'the file must be a set of settings')
+    const at = doc.contents?.range?.[0] ?? 0
+    return problemAt(source, at, 'the file must be a set of settings')
   }
   // A section whose lines are all commented out is no section.
   const sections = Object.entries(value).filter(([, section]) => section !== null)
-  return Object.fromEntries(sections)
+  return { settings: Object.fromEntries(sections) }
 }
 
 // A variable is always text; where a number is wanted, its digits are taken as one.
@@ -154,8 +209,7 @@ function numbersFromEnvironment(
   value: Record<string, unknown>,
   problems: readonly Problem[],
   filledIn: ReadonlySet<Node>,
-): boolean {
-  let changed = false
+): void {
   for (const { path } of problems.filter((problem) => problem.wantsNumber)) {
     const node = locate(source.doc, path).node
     const last = path.at(-1)
@@ -165,13 +219,19 @@ function numbersFromEnvironment(
       .slice(0, -1)
       .reduce<unknown>((at, step) => Reflect.get(at as object, step), value)
     Reflect.set(parent as object, last, Number(node.value))
-    changed = true
   }
-  return changed
 }
 
-// An unknown name comes first: a misspelt one is also reported as the right one missing.
-function wrongDeclaration(source: Source, problems: readonly Problem[]): ConfigError {
+/** A misspelt name is also reported as the right one missing, which would only puzzle. */
+const isSpeltOtherwise = (problem: Problem, all: readonly Problem[]): boolean =>
+  problem.message === 'is missing' &&
+  all.some(
+    ({ path, unknownKey }) =>
+      unknownKey && settingName(path.slice(0, -1)) === settingName(problem.path.slice(0, -1)),
+  )
+
+// Unknown names come first: other problems may follow from them.
+function declarationProblems(source: Source, problems: readonly Problem[]): FileProblem[] {
   const placed = problems.map((problem) => ({
     problem,
     offset: offsetOf(locate(source.doc, problem.path), problem.unknownKey),
@@ -179,8 +239,9 @@ function wrongDeclaration(source: Source, problems: readonly Problem[]): ConfigE
   placed.sort(
     (a, b) => Number(b.problem.unknownKey) - Number(a.problem.unknownKey) || a.offset - b.offset,
   )
-  const { problem, offset } = placed[0]!
-  return wrongAt(source, offset, `${settingName(problem.path)} ${problem.message}`)
+  return placed.map(({ problem, offset }) =>
+    problemAt(source, offset, `${settingName(problem.path)} ${problem.message}`),
+  )
 }
 
 interface Place {

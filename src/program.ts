@@ -24,6 +24,8 @@ const words: Readonly<Record<string, () => Promise<unknown>>> = {
     process.argv.splice(2, 1)
     return import('../sandbox/main.ts')
   },
+  doctor: () => import('./doctor/main.ts'),
+  check: () => import('./check.ts'),
   restore: () => import('./db.ts'),
   db: () => import('./db.ts'),
 }
