@@ -4,101 +4,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { commands, fencesIn, missingLine, runFence, type Stage } from './support/fences.ts'
 import { root, startGateway, type TestGateway } from './support/gateway.ts'
-
-interface Fence {
-  language: string
-  mark: string
-  text: string
-  line: number
-}
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-const fencesIn = (markdown: string): Fence[] =>
-  [...markdown.matchAll(/^```(\w+)(?: (\w+))?\n([\s\S]*?)^```$/gm)].map((match) => ({
-    language: match[1]!,
-    mark: match[2] ?? '',
-    text: match[3]!,
-    line: markdown.slice(0, match.index).split('\n').length,
-  }))
-
-/** What differs from run to run: as it is written, and as it must look. */
-const shapes: readonly [written: RegExp, looks: string][] = [
-  [/\b(req|acc|tok|chn|price)_[0-9a-f]{22,32}\b/g, '$1_[0-9a-f]+'],
-  [/\b(sk|admin)-[A-Za-z0-9]{20,}/g, '$1-[A-Za-z0-9]+'],
-  [/\d{4}-\d\d-\d\dT[\d:]+\\\.\d+Z/g, '[\\d-]+T[\\d:.]+Z'],
-  [/\b(127\\\.0\\\.0\\\.1|localhost):\d+/g, '$1:\\d+'],
-  [/…/g, '.*'],
-  [/ +/g, ' +'],
-]
-
-/** 'id  acc_01a1…' -> a pattern of the whole line, with any id and any number of spaces. */
-function patternOf(line: string): RegExp {
-  const plain = line.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const pattern = shapes.reduce((text, [written, looks]) => text.replace(written, looks), plain)
-  return new RegExp(`^${pattern}$`)
-}
-
-/** The first documented line that was not printed behind those before it. */
-function missingLine(documented: string, printed: string): string | undefined {
-  const lines = printed.split('\n').map((line) => line.trim())
-  let from = 0
-  for (const line of documented.split('\n').filter((each) => each.trim() !== '')) {
-    const pattern = patternOf(line)
-    const found = lines.findIndex((each, index) => index >= from && pattern.test(each))
-    if (found === -1) return line
-    from = found + 1
-  }
-  return undefined
-}
-
 const readme = read('README.md')
 const fences = fencesIn(readme)
-const limitMs = 30_000
-const hasPythonSdk = Bun.spawnSync(['sh', '-c', 'python3 -c "import openai" 2>&1']).success
-if (!hasPythonSdk) {
-  console.error('left out: the Python example of the README (install the Python package openai)')
-}
-const commands: Readonly<Record<string, (text: string) => string[]>> = {
-  sh: (text) => ['sh', '-eu', '-c', text],
-  ts: (text) => [join(root, 'scripts/bun'), '-e', text],
-  ...(hasPythonSdk && { python: (text: string) => ['python3', '-c', text] }),
-}
+const limitMs = 60_000
 
 let gateway: TestGateway
-let token = ''
-let lastRequestId = ''
+let stage: Stage
 
 beforeAll(async () => {
   gateway = await startGateway({ config: '', env: { GATEWAY_ADMIN_TOKEN: '' } })
-  token = /API token +(\S+)/.exec(gateway.output())?.[1] ?? ''
+  const token = /API token +(\S+)/.exec(gateway.output())?.[1] ?? ''
+  stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastRequestId: '' }
 }, limitMs)
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
 }, limitMs)
-
-/** Runs it with this gateway's address, and with the id of the request made last. */
-async function runFence({ language, text }: Fence): Promise<{ code: number; printed: string }> {
-  const here = text
-    .replaceAll('http://localhost:8080', gateway.url)
-    .replace(/\breq_[0-9a-f]{32}\b/g, lastRequestId)
-  const child = Bun.spawn(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...commands[language]!(here)], {
-    cwd: root,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
-      GATEWAY_URL: gateway.url,
-      GATEWAY_TOKEN: token,
-      GATEWAY_DATA_DIR: gateway.dataDir,
-    },
-    stdout: 'pipe',
-    timeout: limitMs,
-  })
-  const printed = await new Response(child.stdout).text()
-  lastRequestId = printed.match(/\breq_[0-9a-f]{32}\b/g)?.at(-1) ?? lastRequestId
-  return { code: await child.exited, printed }
-}
 
 describe('the README', () => {
   test('shows what the first start prints', () => {
@@ -110,7 +35,7 @@ describe('the README', () => {
   test.each(examples.map((fence) => ({ ...fence, after: fences[fences.indexOf(fence) + 1] })))(
     'line $line: the $language example runs and prints what it says',
     async ({ after, ...fence }) => {
-      const { code, printed } = await runFence(fence)
+      const { code, printed } = await runFence(stage, fence)
       expect({ code, printed }).toMatchObject({ code: 0 })
       if (after?.mark !== 'output') return expect(printed.trim()).not.toBe('')
       const missing = missingLine(after.text, printed)
@@ -153,7 +78,7 @@ describe('the pages', () => {
   })
 
   test('describe every route of the admin API and no other', () => {
-    const folder = readdirSync(join(root, 'src/admin')).filter((name) => !name.includes('.test.'))
+    const folder = readdirSync(join(root, 'src/admin')).filter((name) => /^[^.]+\.ts$/.test(name))
     const routes = folder.flatMap((name) =>
       [
         ...read(join('src/admin', name)).matchAll(

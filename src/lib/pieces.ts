@@ -1,5 +1,6 @@
 // Where those parts of the program lie that are not code of this process: run from the repository,
 // they are files beside the source. A built program has another file in this one's place.
+import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export interface Pieces {
@@ -9,6 +10,8 @@ export interface Pieces {
   databaseThread: string
   configSchema(): Promise<string>
   version(): Promise<string>
+  /** The texts under docs, by their path there without the ending. */
+  docs: ReadonlyMap<string, string>
   /** The console, ready to be served, by file name; without it, it is bundled when first asked for. */
   consoleFiles?: ReadonlyMap<string, string>
   /** One file that runs by itself: nobody has set its environment for it. */
@@ -18,9 +21,19 @@ export interface Pieces {
 const inSource = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
 const readText = (path: string): Promise<string> => Bun.file(inSource(path)).text()
 
+function textsUnder(folder: string): ReadonlyMap<string, string> {
+  if (!existsSync(folder)) return new Map()
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const texts = names.filter((name) => name.endsWith('.md') && !name.startsWith('decisions'))
+  return new Map(texts.map((name) => [name.slice(0, -'.md'.length), `${folder}/${name}`]))
+}
+
 export const pieces: Pieces = {
   command: [process.execPath, inSource('program.ts')],
   databaseThread: inSource('store/sqlite/worker.ts'),
+  get docs() {
+    return textsUnder(inSource('../docs'))
+  },
   configSchema: () => readText('../gateway.schema.json'),
   version: async () =>
     (JSON.parse(await readText('../package.json')) as { version: string }).version,

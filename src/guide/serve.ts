@@ -1,0 +1,91 @@
+// The guide as pages to read, rendered from the same texts that lie under docs: no script, nothing from
+// anywhere else. Made when first asked for, then kept.
+import { createHash } from 'node:crypto'
+import { refuse } from '../contract/errors.ts'
+import { answerHeaders, type Exchange } from '../http/exchange.ts'
+import { answerRefusal } from '../http/render-error.ts'
+import { hasTag } from '../lib/byte-range.ts'
+import { pieces } from '../lib/pieces.ts'
+import { pagePolicy } from '../openapi/page.ts'
+import { pageStyle } from '../openapi/page-style.ts'
+
+export const guidePath = '/docs/guide'
+const first = 'guide/README'
+
+interface Made {
+  html: string
+  etag: string
+}
+
+const kept = new Map<string, Made>()
+
+export async function serveGuide(x: Exchange): Promise<Response> {
+  const name = x.path.slice(guidePath.length).replace(/^\/|\/$/g, '')
+  const made = await pageFor(name)
+  if (made === undefined) {
+    return answerRefusal(x, refuse('not_found', `the guide has no page '${name}'`))
+  }
+  const headers = {
+    ...answerHeaders(x, 'text/html; charset=utf-8'),
+    etag: made.etag,
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': pagePolicy,
+  }
+  const isKnown = hasTag(x.request.headers.get('if-none-match') ?? undefined, made.etag)
+  return isKnown
+    ? new Response(null, { status: 304, headers })
+    : new Response(made.html, { headers })
+}
+
+async function pageFor(name: string): Promise<Made | undefined> {
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  const path = pathOf(name)
+  if (path === undefined) return undefined
+  const html = wholePage(await Bun.file(path).text())
+  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
+  const made = { html, etag }
+  kept.set(name, made)
+  return made
+}
+
+const pathOf = (name: string): string | undefined =>
+  name === '' ? pieces.docs.get(first) : (pieces.docs.get(`guide/${name}`) ?? pieces.docs.get(name))
+
+/** Links between the texts become links between the pages. */
+const linked = (html: string): string =>
+  html.replace(
+    /href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g,
+    (_, folders: string, page, anchor = '') => {
+      if (folders.includes('decisions/')) return `href="${guidePath}"`
+      return `href="${guidePath}${page === 'README' ? '' : `/${page}`}${anchor}"`
+    },
+  )
+
+function wholePage(markdown: string): string {
+  // What a fence is for, besides its language, is for the tests.
+  const text = markdown.replace(/^```(\w+) \w+$/gm, '```$1')
+  const [, title = 'Guide'] = /^# (.+)$/m.exec(text) ?? []
+  const body = linked(Bun.markdown.html(text, { headings: { ids: true }, tables: true }))
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title.replace(/[<&]/g, '')} · Model Gateway</title>
+<style>${pageStyle}</style>
+</head>
+<body>
+<nav aria-label="Documentation"><ul>
+<li><a href="${guidePath}">Guide</a></li>
+<li><a href="/docs">Interfaces</a></li>
+<li><a href="/docs/admin">Admin API</a></li>
+</ul></nav>
+<main>
+${body}</main>
+</body>
+</html>
+`
+}
