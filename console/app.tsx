@@ -3,12 +3,11 @@ import { Center, Loader } from '@mantine/core'
 import { lazy, Suspense, useMemo } from 'react'
 import { usePlace } from './lib/router.tsx'
 import { maySee, SessionProvider, useSessionQuery } from './lib/session.ts'
-import { useWords } from './lib/words.ts'
 import { pages } from './pages/index.ts'
 import { SetUp, SignIn } from './pages/sign-in.tsx'
 import { Boundary } from './parts/boundary.tsx'
+import { NotAllowed } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/page.tsx'
-import { common } from './parts/words.ts'
 import { Shell } from './shell.tsx'
 
 /** A gateway that restarts is waited for: what could not be loaded once would be broken for good. */
@@ -66,13 +65,12 @@ function CurrentPage({
   path: string
   mayOpen: (roles: (typeof pages)[number]['roles']) => boolean
 }) {
-  const say = useWords(common)
   const page = useMemo(() => {
     const exact = pages.find((each) => each.path === path)
     return exact ?? pages.find((each) => each.path !== '/' && path.startsWith(`${each.path}/`))
   }, [path])
   const shown = page ?? pages.find(({ roles }) => mayOpen(roles))
-  if (shown === undefined || !mayOpen(shown.roles)) return <Center>{say('no_permission')}</Center>
+  if (shown === undefined || !mayOpen(shown.roles)) return <NotAllowed />
   const Shown = loaded.get(shown.path)!
   return <Shown />
 }

@@ -1,12 +1,20 @@
 // The console begins here: theme, questions to the gateway, and who is signed in.
 import '@mantine/core/styles.css'
 import './console.css'
-import { createTheme, type MantineColorSchemeManager, MantineProvider } from '@mantine/core'
+import {
+  createTheme,
+  type MantineColorSchemeManager,
+  MantineProvider,
+  mergeThemeOverrides,
+} from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { type ReactNode, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
 import { endSession } from './lib/session.ts'
+import { useWords } from './lib/words.ts'
+import { common } from './parts/words.ts'
 
 const questions = new QueryClient({
   defaultOptions: {
@@ -23,7 +31,7 @@ signedOut.addEventListener('signed-out', () => {
   if (questions.getQueryData(['session']) !== null) endSession(questions)
 })
 
-const theme = createTheme({
+const look = createTheme({
   primaryColor: 'indigo',
   // Dark enough for white letters.
   primaryShade: { light: 8, dark: 8 },
@@ -32,6 +40,26 @@ const theme = createTheme({
     'system-ui, -apple-system, "Segoe UI", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif',
   autoContrast: true,
 })
+
+/** The look, with buttons that say what they do in the language that is spoken. */
+function Themed({ children }: { children: ReactNode }) {
+  const say = useWords(common)
+  const label = say('close')
+  const theme = useMemo(() => {
+    const named = { defaultProps: { closeButtonProps: { 'aria-label': label } } }
+    return mergeThemeOverrides(look, { components: { Modal: named, Drawer: named } })
+  }, [label])
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={themes}
+      getStyleNonce={() => nonce}
+    >
+      {children}
+    </MantineProvider>
+  )
+}
 
 /** The same place theme.js reads before anything is painted. */
 const themes: MantineColorSchemeManager = {
@@ -51,13 +79,8 @@ Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={questions}>
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      colorSchemeManager={themes}
-      getStyleNonce={() => nonce}
-    >
+    <Themed>
       <App />
-    </MantineProvider>
+    </Themed>
   </QueryClientProvider>,
 )

@@ -11,6 +11,8 @@ const words = defineWords({
   en: {
     open_task: 'Open task {id}',
     open_request: 'Open request {id}',
+    open_token: 'Open token {id}',
+    open_channel: 'Open channel {id}',
     keys: 'Keyboard shortcuts',
     palette: 'Search and go anywhere',
     help: 'This list',
@@ -21,6 +23,8 @@ const words = defineWords({
   zh: {
     open_task: '打开任务 {id}',
     open_request: '打开请求 {id}',
+    open_token: '打开令牌 {id}',
+    open_channel: '打开渠道 {id}',
     keys: '快捷键',
     palette: '搜索并前往任意页面',
     help: '显示此列表',
@@ -36,6 +40,11 @@ interface Hit {
 }
 
 const isTask = /^(?:video|image)_/
+/** Ids that say what they name. */
+const ownPage = [
+  { begins: 'tok_', title: 'open_token', path: '/tokens' },
+  { begins: 'chn_', title: 'open_channel', path: '/channels' },
+] as const
 const looksLikeId = /^[\w.:-]{8,}$/
 
 function useHits(text: string): Hit[] {
@@ -51,6 +60,10 @@ function useHits(text: string): Hit[] {
   const id = encodeURIComponent(wanted)
   const task = { title: say('open_task', { id: wanted }), to: `/tasks?open=${id}` }
   const request = { title: say('open_request', { id: wanted }), to: `/requests?open=${id}` }
+  const own = ownPage.find(({ begins }) => wanted.startsWith(begins))
+  if (own !== undefined) {
+    return [{ title: say(own.title, { id: wanted }), to: `${own.path}?open=${id}` }, ...hits]
+  }
   return [...(isTask.test(wanted) ? [task, request] : [request, task]), ...hits]
 }
 

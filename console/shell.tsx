@@ -17,6 +17,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ask } from './lib/api.ts'
 import { useKeys } from './lib/keys.ts'
+import { privateClass, usePrivacy } from './lib/privacy.ts'
 import { go, Link, usePlace } from './lib/router.tsx'
 import { endSession, maySee, useSession } from './lib/session.ts'
 import { defineWords, setLanguage, useLanguage, useWords } from './lib/words.ts'
@@ -100,6 +101,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SearchButton onClick={() => setPaletteOpen(true)} />
+            <EyeButton />
             <LanguageButton />
             <ThemeMenu />
             <PersonMenu onKeys={() => setHelpOpen(true)} />
@@ -176,6 +178,22 @@ function SearchButton({ onClick }: { onClick: () => void }) {
   )
 }
 
+function EyeButton() {
+  const say = useWords(common)
+  const [isClosed, toggle] = usePrivacy()
+  return (
+    <ActionIcon
+      variant={isClosed ? 'filled' : 'default'}
+      aria-label={say('privacy')}
+      aria-pressed={isClosed}
+      title={say(isClosed ? 'show_names' : 'hide_names')}
+      onClick={toggle}
+    >
+      <Icon name={isClosed ? 'hidden' : 'eye'} size={16} />
+    </ActionIcon>
+  )
+}
+
 function LanguageButton() {
   const language = useLanguage()
   const say = useWords(words)
@@ -229,12 +247,12 @@ function PersonMenu({ onKeys }: { onKeys: () => void }) {
   return (
     <Menu>
       <Menu.Target>
-        <Button variant="subtle" size="compact-sm">
+        <Button variant="subtle" size="compact-sm" className={privateClass}>
           {session.name}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>
+        <Menu.Label className={privateClass}>
           {session.role}
           {session.account !== null && ` · ${session.account}`}
         </Menu.Label>

@@ -1,8 +1,12 @@
-// Before the first paint: light or dark, as this browser was last told or as the system has it.
+// Before the first paint: light or dark, as this browser was last told or as the system has it, and
+// whether names are hidden from onlookers.
 ;(() => {
   let chosen = 'auto'
   try {
     chosen = localStorage.getItem('gateway-theme') || 'auto'
+    if (localStorage.getItem('gateway-private') !== null) {
+      document.documentElement.setAttribute('data-private', '')
+    }
   } catch {
     // A browser that keeps nothing follows the system.
   }

@@ -11,10 +11,14 @@ export interface Format {
   time(at: string | null | undefined): string
   /** For lists: without the year. */
   stamp(at: string): string
+  /** Of a day that is known. */
+  clock(at: string): string
   day(at: string): string
   /** Three minutes ago. */
   ago(at: string | null | undefined, nowMs?: number): string
   ms(value: number | null | undefined): string
+  /** Bytes as kB, MB, GB. */
+  size(bytes: number): string
 }
 
 const none = '–'
@@ -43,6 +47,7 @@ export function formatFor(language: Language): Format {
     second: '2-digit',
     hourCycle: 'h23',
   })
+  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   return {
@@ -52,6 +57,7 @@ export function formatFor(language: Language): Format {
     percent: (part) => percents.format(part),
     time: (at) => (at === null || at === undefined ? none : times.format(new Date(at))),
     stamp: (at) => stamps.format(new Date(at)),
+    clock: (at) => clocks.format(new Date(at)),
     day: (at) => days.format(new Date(at)),
     ago(at, nowMs = Date.now()) {
       if (at === null || at === undefined) return none
@@ -67,8 +73,18 @@ export function formatFor(language: Language): Format {
       if (value < 60_000) return `${(value / 1000).toFixed(1)} s`
       return `${Math.floor(value / 60_000)} min ${Math.round((value % 60_000) / 1000)} s`
     },
+    size(bytes) {
+      const [unit, size] = sizes.find(([, least]) => bytes >= least) ?? ['B', 1]
+      return `${numbers.format(Math.round((bytes / size) * 10) / 10)} ${unit}`
+    },
   }
 }
+
+const sizes = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const
 
 const units = [
   ['day', 86_400],

@@ -109,7 +109,13 @@ export function Spark({
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      <polyline points={points.join(' ')} fill="none" stroke={color} strokeWidth="1.5" />
+      <polyline
+        points={points.join(' ')}
+        fill="none"
+        stroke={color}
+        strokeWidth="1.5"
+        vectorEffect="non-scaling-stroke"
+      />
     </svg>
   )
 }

@@ -41,7 +41,12 @@ export function ConfirmByName({
     }
   }
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      closeButtonProps={{ 'aria-label': say('close') }}
+    >
       <Stack>
         <Text size="sm">{text}</Text>
         <TextInput

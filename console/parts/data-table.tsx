@@ -1,11 +1,12 @@
 // Rows in columns. A click or Enter opens one, j and k walk through them; only the rows in sight are
 // drawn, so that thousands cost as little as ten.
 import { Box, Button, Center, Skeleton, Stack, Text } from '@mantine/core'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../lib/keys.ts'
+import { privateClass } from '../lib/privacy.ts'
 import { useWords } from '../lib/words.ts'
 import { ErrorNote } from './page.tsx'
-import { common } from './words.ts'
+import { common, privateTitles } from './words.ts'
 
 export interface Column<T> {
   title: string
@@ -13,8 +14,8 @@ export interface Column<T> {
   /** In CSS; the rest is shared out. */
   width?: string
   align?: 'right'
-  /** Left out on a narrow screen. */
-  wide?: boolean
+  /** Not for onlookers; accounts, tokens and prompts never are. */
+  isPrivate?: boolean
 }
 
 export interface DataTableProps<T> {
@@ -56,16 +57,9 @@ export function DataTable<T>(props: DataTableProps<T>) {
   }
   useKeys(onOpen === undefined ? {} : { j: () => step(1), k: () => step(-1) })
   const template = columns.map(({ width = 'minmax(90px, 1fr)' }) => width).join(' ')
+  useSteadyRows(box, rows, keyOf, rowHeight)
 
-  if (props.isLoading) {
-    return (
-      <Stack gap={6} aria-busy="true">
-        {skeletons.map((key) => (
-          <Skeleton key={key} height={rowHeight - 8} />
-        ))}
-      </Stack>
-    )
-  }
+  if (props.isLoading) return <Waiting template={template} count={columns.length} />
   if (rows.length === 0) {
     return (
       <>
@@ -116,6 +110,43 @@ export function DataTable<T>(props: DataTableProps<T>) {
   )
 }
 
+/** Bars as wide as the columns will be. */
+const Waiting = ({ template, count }: { template: string; count: number }) => (
+  <Stack gap={0} aria-busy="true" className="table-box">
+    {skeletons.map((key) => (
+      <div
+        key={key}
+        className="table-row"
+        style={{ gridTemplateColumns: template, height: 40, minWidth: 'max-content' }}
+      >
+        {Array.from({ length: count }, (_, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+          <div key={i}>
+            <Skeleton height={14} />
+          </div>
+        ))}
+      </div>
+    ))}
+  </Stack>
+)
+
+/** Whoever has scrolled down keeps the rows they read when others are put on top. */
+function useSteadyRows<T>(
+  box: RefObject<HTMLDivElement | null>,
+  rows: readonly T[],
+  keyOf: (row: T) => string,
+  rowHeight: number,
+): void {
+  const before = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    const at = rows.findIndex((row) => keyOf(row) === before.current)
+    if (at > 0 && box.current !== null && box.current.scrollTop > 0) {
+      box.current.scrollTop += at * rowHeight
+    }
+    before.current = rows[0] === undefined ? undefined : keyOf(rows[0])
+  })
+}
+
 function Row<T>({
   row,
   template,
@@ -128,6 +159,7 @@ function Row<T>({
   height: number
 }) {
   const { columns, keyOf, opened, onOpen } = table
+  const hidden = privateTitles(useWords(common))
   const open = onOpen === undefined ? undefined : () => onOpen(row)
   return (
     <div
@@ -143,7 +175,12 @@ function Row<T>({
       }}
     >
       {columns.map((column) => (
-        <div key={column.title} role="cell" data-align={column.align}>
+        <div
+          key={column.title}
+          role="cell"
+          data-align={column.align}
+          className={column.isPrivate || hidden.includes(column.title) ? privateClass : undefined}
+        >
           {column.cell(row)}
         </div>
       ))}

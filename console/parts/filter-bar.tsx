@@ -1,8 +1,10 @@
-// Filters that live in the address: each a choice or a text, shown as chips that can be taken away.
+// Filters that live in the address: each a choice, a moment or a text, shown as chips that can be taken
+// away, and kept under names.
 import { Button, CloseButton, Group, Menu, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { setQuery, usePlace } from '../lib/router.tsx'
 import { useWords } from '../lib/words.ts'
+import { SavedViews } from './saved-views.tsx'
 import { common } from './words.ts'
 
 export interface Filter {
@@ -11,6 +13,8 @@ export interface Filter {
   title: string
   /** Known values; without them it is a text. */
   options?: readonly (string | { value: string; label: string })[]
+  /** A moment, chosen by the clock of who looks. */
+  isTime?: boolean
 }
 
 /** What of the address is a filter, ready to be handed to a list. */
@@ -19,7 +23,14 @@ export function useFilters(filters: readonly Filter[]): Record<string, string | 
   return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? undefined]))
 }
 
-export function FilterBar({ filters }: { filters: readonly Filter[] }) {
+export function FilterBar({
+  filters,
+  alsoKept = [],
+}: {
+  filters: readonly Filter[]
+  /** What else of the address a saved view has. */
+  alsoKept?: readonly string[]
+}) {
   const say = useWords(common)
   const set = useFilters(filters)
   const [editing, setEditing] = useState<string>()
@@ -33,7 +44,7 @@ export function FilterBar({ filters }: { filters: readonly Filter[] }) {
     <Group gap="xs" wrap="wrap">
       {active.map((filter) => (
         <FilterChip
-          key={filter.name}
+          key={`${filter.name} ${set[filter.name] ?? ''}`}
           filter={filter}
           value={set[filter.name]}
           onChange={(value) => {
@@ -63,12 +74,13 @@ export function FilterBar({ filters }: { filters: readonly Filter[] }) {
           {say('clear')}
         </Button>
       )}
+      <SavedViews names={[...filters.map(({ name }) => name), ...alsoKept]} />
     </Group>
   )
 }
 
 function FilterChip({
-  filter: { title, options },
+  filter: { title, options, isTime = false },
   value,
   onChange,
 }: {
@@ -76,7 +88,12 @@ function FilterChip({
   value: string | undefined
   onChange: (value: string | undefined) => void
 }) {
-  const [text, setText] = useState(value ?? '')
+  const shown = isTime ? onClock(value) : (value ?? '')
+  const [text, setText] = useState(shown)
+  const done = () => {
+    const next = text.trim()
+    if (next !== shown) onChange((isTime ? fromClock(next) : next) || undefined)
+  }
   const remove = (
     <CloseButton size="xs" aria-label={`− ${title}`} onClick={() => onChange(undefined)} />
   )
@@ -100,7 +117,7 @@ function FilterChip({
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        onChange(text.trim() || undefined)
+        done()
       }}
     >
       <TextInput
@@ -110,10 +127,26 @@ function FilterChip({
         value={text}
         rightSection={remove}
         onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={() => {
-          if (text.trim() !== (value ?? '')) onChange(text.trim() || undefined)
-        }}
+        onBlur={done}
+        {...(isTime && {
+          type: 'datetime-local',
+          step: 1,
+          leftSectionWidth: 48,
+          leftSection: title,
+        })}
       />
     </form>
   )
+}
+
+/** As the field for moments wants it: by the clock on the wall, without a zone. */
+function onClock(value: string | undefined): string {
+  const at = new Date(value ?? '')
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+function fromClock(text: string): string {
+  const at = new Date(text)
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString()
 }

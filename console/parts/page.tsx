@@ -1,5 +1,5 @@
-// The frame of a page: its title, what can be done on it, and what went wrong.
-import { Alert, Box, Group, Stack, Text, Title } from '@mantine/core'
+// The frame of a page: its title, what can be done on it, its panels, and what went wrong.
+import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { ApiError } from '../lib/api.ts'
 import { useWords } from '../lib/words.ts'
@@ -38,6 +38,21 @@ export function Page({
     </Stack>
   )
 }
+
+/** A part of a page that stands by itself. */
+export const Panel = ({ title, children }: { title?: string; children: ReactNode }) => (
+  <Card withBorder h="100%">
+    {title !== undefined && <SectionTitle>{title}</SectionTitle>}
+    {children}
+  </Card>
+)
+
+/** Above a part of a panel or of a sheet. */
+export const SectionTitle = ({ children }: { children: ReactNode }) => (
+  <Title order={2} size="h5" mb={4}>
+    {children}
+  </Title>
+)
 
 /** The gateway's own sentence, and the id to ask about it with. */
 export function ErrorNote({ error }: { error: Error | null | undefined }) {

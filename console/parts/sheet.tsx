@@ -2,6 +2,9 @@
 // query, so it can be shared. Esc closes it.
 import { Drawer, Group, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { privateClass } from '../lib/privacy.ts'
+import { useWords } from '../lib/words.ts'
+import { common, privateTitles } from './words.ts'
 
 export function Sheet({
   title,
@@ -27,7 +30,6 @@ export function Sheet({
       title={title}
       overlayProps={{ backgroundOpacity: 0.1 }}
       transitionProps={{ duration: 120 }}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {actions !== undefined && (
         <Group gap="xs" mb="md">
@@ -41,6 +43,8 @@ export function Sheet({
 
 /** Names and values; what is not there is left out. */
 export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
+  const say = useWords(common)
+  const hidden = privateTitles(say)
   const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== '')
   return (
     <Table withRowBorders={false} verticalSpacing={4} layout="fixed">
@@ -52,7 +56,12 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[
                 {name}
               </Text>
             </Table.Td>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            <Table.Td
+              style={{ overflowWrap: 'anywhere' }}
+              {...(hidden.includes(name) && { className: privateClass })}
+            >
+              {value}
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -1,6 +1,6 @@
 // Amounts, times and states, the same on every page: short to read, whole in the title.
 import { Badge, Text } from '@mantine/core'
-import { useFormat } from '../lib/format.ts'
+import { type Format, useFormat } from '../lib/format.ts'
 
 export function Money({
   amount,
@@ -19,18 +19,25 @@ export function Money({
 
 export const figures = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
 
+const said = {
+  whole: (format: Format, at: string) => format.time(at),
+  short: (format: Format, at: string) => format.stamp(at),
+  clock: (format: Format, at: string) => format.clock(at),
+  ago: (format: Format, at: string) => format.ago(at),
+} as const
+
 export function Time({
   at,
   how = 'whole',
 }: {
   at: string | null | undefined
-  how?: 'whole' | 'short' | 'ago'
+  how?: 'whole' | 'short' | 'clock' | 'ago'
 }) {
   const format = useFormat()
   if (at === null || at === undefined) return <>–</>
   return (
     <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={figures}>
-      {how === 'ago' ? format.ago(at) : how === 'short' ? format.stamp(at) : format.time(at)}
+      {said[how](format, at)}
     </time>
   )
 }

@@ -1,5 +1,5 @@
 // Texts that many pages share.
-import { defineWords } from '../lib/words.ts'
+import { defineWords, type Say } from '../lib/words.ts'
 
 export const common = defineWords({
   en: {
@@ -41,6 +41,16 @@ export const common = defineWords({
     last_week: 'Last 7 days',
     last_month: 'Last 30 days',
     no_permission: 'Your role does not allow this page.',
+    columns: 'Columns',
+    views: 'Saved views',
+    save_view: 'Save these filters…',
+    view_name: 'Name of the view',
+    forget_view: 'Forget the view “{name}”',
+    newer: 'Load newer ({n})',
+    privacy: 'Privacy',
+    hide_names: 'Hide names, prompts and tokens',
+    show_names: 'Show names, prompts and tokens',
+    prompt: 'Prompt',
   },
   zh: {
     cancel: '取消',
@@ -81,5 +91,22 @@ export const common = defineWords({
     last_week: '最近 7 天',
     last_month: '最近 30 天',
     no_permission: '你的角色无权查看此页面。',
+    columns: '列',
+    views: '已存视图',
+    save_view: '保存当前筛选…',
+    view_name: '视图名称',
+    forget_view: '删除视图“{name}”',
+    newer: '加载更新的（{n}）',
+    privacy: '隐私模式',
+    hide_names: '隐藏名称、提示词与令牌',
+    show_names: '显示名称、提示词与令牌',
+    prompt: '提示词',
   },
 })
+
+/** Columns and facts of these names are not for onlookers. */
+export const privateTitles = (say: Say<'account' | 'token' | 'prompt'>): readonly string[] => [
+  say('account'),
+  say('token'),
+  say('prompt'),
+]

@@ -1,11 +1,14 @@
 // Who changed what, before and after. Rows are only ever added.
-import { Code, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Code, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useList } from '../../lib/lists.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { defineWords, useWords } from '../../lib/words.ts'
 import { CopyId } from '../../parts/copy.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Page } from '../../parts/page.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { ExportButton } from '../../parts/export-button.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Page, SectionTitle } from '../../parts/page.tsx'
 import { Facts, Sheet } from '../../parts/sheet.tsx'
 import { Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
@@ -17,6 +20,7 @@ const words = defineWords({
     who: 'Who',
     action: 'What was done',
     subject: 'To what',
+    empty: 'Nothing was changed yet.',
     before: 'Before',
     after: 'After',
   },
@@ -26,6 +30,7 @@ const words = defineWords({
     who: '操作人',
     action: '操作',
     subject: '对象',
+    empty: '尚无变更。',
     before: '变更前',
     after: '变更后',
   },
@@ -48,7 +53,7 @@ export default function AuditLog() {
   const [opened, setOpened] = useQueryValue('open')
   const columns: Column<Change>[] = [
     { title: shared('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
-    { title: say('who'), width: '160px', cell: ({ actor }) => actor },
+    { title: say('who'), width: '160px', isPrivate: true, cell: ({ actor }) => actor },
     { title: say('action'), width: '180px', cell: ({ action }) => action },
     {
       title: say('subject'),
@@ -59,19 +64,13 @@ export default function AuditLog() {
   ]
   const shown = list.rows.find(({ id }) => id === opened)
   return (
-    <Page title={say('title')} hint={say('hint')}>
-      <DataTable
+    <Page title={say('title')} hint={say('hint')} actions={<ExportButton kind="audit_log" />}>
+      <ListTable
         label={say('title')}
+        list={list}
         columns={columns}
-        rows={list.rows}
         keyOf={({ id }) => id}
-        opened={opened}
-        onOpen={({ id }) => setOpened(id)}
-        isLoading={list.isLoading}
-        error={list.error}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.more}
+        empty={<EmptyState icon="audit" text={say('empty')} />}
       />
       <Sheet
         title={shown?.action}
@@ -108,9 +107,7 @@ function ChangeDetails({ change }: { change: Change }) {
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {(['before', 'after'] as const).map((side) => (
           <div key={side}>
-            <Title order={2} size="h5">
-              {say(side)}
-            </Title>
+            <SectionTitle>{say(side)}</SectionTitle>
             {Object.entries(change[side] ?? {}).map(([name, value]) => (
               <Text key={name} size="sm" fw={changed.has(name) ? 700 : 400}>
                 {changed.has(name) ? '● ' : ''}

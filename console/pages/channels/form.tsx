@@ -1,16 +1,20 @@
-// A channel's settings: new, or changed. Keys go in and never come out.
-import { Button, Group, Modal, NumberInput, Stack, Textarea, TextInput } from '@mantine/core'
+// A channel's settings: changed, or taken over for another one. Keys go in and never come out.
+import { Group, Modal, NumberInput, Stack, Textarea, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
 import { common } from '../../parts/words.ts'
 import { type Channel, linesOf, pairsOf } from './channel.ts'
+import { keysIn } from './wizard.tsx'
 import { words } from './words.ts'
 
 interface Props {
-  /** Absent: a new one. */
+  /** To be changed. */
   channel?: Channel
+  /** A new one like this; its keys have to be given again. */
+  copyOf?: Channel
   isOpen: boolean
   onClose: () => void
   onDone: () => void
@@ -22,48 +26,47 @@ export function ChannelForm(props: Props) {
     <Modal
       opened={props.isOpen}
       onClose={props.onClose}
-      title={say(props.channel === undefined ? 'add' : 'edit')}
+      title={say(props.channel === undefined ? 'clone' : 'edit')}
       size="lg"
       closeOnClickOutside={false}
     >
-      <Fields {...props} />
+      {props.isOpen && <Fields {...props} />}
     </Modal>
   )
 }
 
-const startingProtocols = 'chat = https://up.example/compatible/v1'
-
-function Fields({ channel, onClose, onDone }: Props) {
+function Fields({ channel, copyOf, onClose, onDone }: Props) {
   const say = useWords(words)
   const shared = useWords(common)
-  const [name, setName] = useState(channel?.name ?? '')
+  const from = channel ?? copyOf
+  const [name, setName] = useState(channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '')
   const [keys, setKeys] = useState('')
-  const [protocols, setProtocols] = useState(
-    channel === undefined ? startingProtocols : linesOf(channel.protocols),
-  )
-  const [models, setModels] = useState(channel === undefined ? '* = *' : linesOf(channel.models))
+  const [protocols, setProtocols] = useState(linesOf(from?.protocols ?? {}))
+  const [models, setModels] = useState(linesOf(from?.models ?? {}))
   const [numbers, setNumbers] = useState({
-    priority: channel?.priority ?? 0,
-    weight: channel?.weight ?? 1,
-    max_concurrency: channel?.max_concurrency ?? 200,
+    priority: from?.priority ?? 0,
+    weight: from?.weight ?? 1,
+    max_concurrency: from?.max_concurrency ?? 200,
   })
-  const [error, setError] = useState<Error>()
-  const submit = async (event: SubmitEvent) => {
+  const { error, fail, isBusy, run } = useAction()
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
     for (const pairs of Object.values(read)) {
-      if (typeof pairs === 'number') return setError(new Error(say('bad_line', { n: pairs })))
+      if (typeof pairs === 'number') return fail(new Error(say('bad_line', { n: pairs })))
     }
-    const given = keys.split('\n').filter((key) => key.trim() !== '')
+    const given = keysIn(keys)
     const body = { name, ...read, ...numbers, ...(given.length > 0 && { keys: given }) }
-    try {
-      if (channel === undefined) await ask('POST', '/channels', { body })
-      else await ask('PATCH', `/channels/${channel.id}`, { body })
+    void run(async () => {
+      if (channel !== undefined) await ask('PATCH', `/channels/${channel.id}`, { body })
+      else {
+        // A copy begins drained: it was not tried yet.
+        const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
+        await ask('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+      }
       onDone()
       onClose()
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    })
   }
   return (
     <form onSubmit={submit}>
@@ -81,7 +84,12 @@ function Fields({ channel, onClose, onDone }: Props) {
           value={protocols}
           onChange={setProtocols}
         />
-        <Lines label={say('keys')} hint={say('keys_hint')} value={keys} onChange={setKeys} />
+        <Lines
+          label={say('keys')}
+          hint={say(channel === undefined ? 'keys_once' : 'keys_hint')}
+          value={keys}
+          onChange={setKeys}
+        />
         <Lines
           label={say('models')}
           hint={say('models_hint')}
@@ -98,13 +106,7 @@ function Fields({ channel, onClose, onDone }: Props) {
             />
           ))}
         </Group>
-        <ErrorNote error={error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {shared('cancel')}
-          </Button>
-          <Button type="submit">{shared('save')}</Button>
-        </Group>
+        <FormEnd error={error} isBusy={isBusy} submit={shared('save')} onCancel={onClose} />
       </Stack>
     </form>
   )

@@ -1,6 +1,7 @@
 // One channel: its settings, its health key by key, a test, a drain, its end.
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { Link } from '../../lib/router.tsx'
 import { useWords } from '../../lib/words.ts'
@@ -16,6 +17,7 @@ import { ChannelForm } from './form.tsx'
 import { HealthPill } from './health-pill.tsx'
 import { TestCell, type Tests } from './tests.tsx'
 import { words } from './words.ts'
+import { channelsYaml, saveText } from './yaml.ts'
 
 export function ChannelSheet({
   channel,
@@ -31,19 +33,16 @@ export function ChannelSheet({
   const say = useWords(words)
   const shared = useWords(common)
   const page = useWords(pageWords)
-  const [doing, setDoing] = useState<'edit' | 'delete'>()
-  const [error, setError] = useState<Error>()
+  const [doing, setDoing] = useState<'edit' | 'clone' | 'delete'>()
+  const [model, setModel] = useState<string | null>(null)
+  const { error, run } = useAction()
   if (channel === undefined) return null
   const isOurs = channel.source === 'api'
-  const drain = async () => {
-    setError(undefined)
-    try {
+  const drain = () =>
+    run(async () => {
       await ask('PATCH', `/channels/${channel.id}`, { body: { disabled: !channel.disabled } })
       onChanged()
-    } catch (cause) {
-      setError(cause as Error)
-    }
-  }
+    })
   const { health } = channel
   return (
     <Sheet
@@ -51,17 +50,30 @@ export function ChannelSheet({
       isOpen
       onClose={onClose}
       actions={
-        isOurs && (
-          <>
-            <Button onClick={() => setDoing('edit')}>{say('edit')}</Button>
+        <>
+          {isOurs && <Button onClick={() => setDoing('edit')}>{say('edit')}</Button>}
+          {isOurs && (
             <Button variant="default" onClick={drain} title={say('drain_hint')}>
               {say(channel.disabled ? 'resume' : 'drain')}
             </Button>
+          )}
+          {channel.source !== 'builtin' && (
+            <Button variant="default" onClick={() => setDoing('clone')}>
+              {say('clone')}
+            </Button>
+          )}
+          <Button
+            variant="default"
+            onClick={() => saveText(`${channel.name}.yaml`, channelsYaml([channel]))}
+          >
+            {say('export')}
+          </Button>
+          {isOurs && (
             <Button color="red" variant="light" onClick={() => setDoing('delete')}>
               {shared('delete')}
             </Button>
-          </>
-        )
+          )}
+        </>
       }
     >
       <Stack>
@@ -71,7 +83,19 @@ export function ChannelSheet({
             {say(channel.source === 'file' ? 'from_file' : 'builtin')}
           </Text>
         )}
-        <TestCell channel={channel} tests={tests} />
+        <Group align="flex-end" gap="xs">
+          <Select
+            size="xs"
+            label={say('test_model')}
+            placeholder={say('any_model')}
+            data={Object.keys(channel.models).filter((name) => !name.endsWith('*'))}
+            value={model}
+            clearable
+            searchable
+            onChange={setModel}
+          />
+          <TestCell channel={channel} tests={tests} model={model ?? undefined} />
+        </Group>
         <Facts
           rows={[
             ['ID', <CopyId key="id" id={channel.id} />],
@@ -95,6 +119,12 @@ export function ChannelSheet({
       <ChannelForm
         channel={channel}
         isOpen={doing === 'edit'}
+        onClose={() => setDoing(undefined)}
+        onDone={onChanged}
+      />
+      <ChannelForm
+        copyOf={channel}
+        isOpen={doing === 'clone'}
         onClose={() => setDoing(undefined)}
         onDone={onChanged}
       />

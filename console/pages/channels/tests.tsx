@@ -1,4 +1,4 @@
-// One cheap call to a channel, and what came of it.
+// One cheap call to a channel, and what came of it; or to all of them, a few at a time.
 import { Button, Group, Text, Tooltip } from '@mantine/core'
 import { useState } from 'react'
 import { ask } from '../../lib/api.ts'
@@ -9,27 +9,60 @@ import { words } from './words.ts'
 
 export interface Tests {
   results: Readonly<Record<string, TestResult | 'busy' | undefined>>
-  run(channel: Channel): Promise<void>
-  runAll(channels: readonly Channel[]): void
+  /** While all are tested: how many are done, of how many. */
+  progress: { done: number; of: number } | undefined
+  run(channel: Channel, model?: string): Promise<void>
+  runAll(channels: readonly Channel[]): Promise<void>
 }
+
+const atOnce = 4
 
 export function useTests(onDone: () => void): Tests {
   const [results, setResults] = useState<Tests['results']>({})
+  const [progress, setProgress] = useState<Tests['progress']>()
   const set = (id: string, result: TestResult | 'busy') =>
     setResults((before) => ({ ...before, [id]: result }))
-  const run = async ({ id }: Channel) => {
+  const test = async ({ id }: Channel, model?: string) => {
     set(id, 'busy')
+    const body = model === undefined ? {} : { body: { model } }
     try {
-      set(id, await ask<TestResult>('POST', `/channels/${id}/test`))
+      set(id, await ask<TestResult>('POST', `/channels/${id}/test`, body))
     } catch (error) {
       set(id, { ok: false, error: (error as Error).message })
     }
+  }
+  const run = async (channel: Channel, model?: string) => {
+    await test(channel, model)
     onDone()
   }
-  return { results, run, runAll: (channels) => void Promise.all(channels.map(run)) }
+  const runAll = async (channels: readonly Channel[]) => {
+    const waiting = [...channels]
+    let done = 0
+    setProgress({ done, of: channels.length })
+    const work = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        await test(next)
+        done++
+        setProgress({ done, of: channels.length })
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    setProgress(undefined)
+    onDone()
+  }
+  return { results, progress, run, runAll }
 }
 
-export function TestCell({ channel, tests }: { channel: Channel; tests: Tests }) {
+export function TestCell({
+  channel,
+  tests,
+  model,
+}: {
+  channel: Channel
+  tests: Tests
+  /** Left out, the gateway picks one. */
+  model?: string | undefined
+}) {
   const say = useWords(words)
   const format = useFormat()
   const result = tests.results[channel.id]
@@ -41,7 +74,7 @@ export function TestCell({ channel, tests }: { channel: Channel; tests: Tests })
         loading={result === 'busy'}
         onClick={(event) => {
           event.stopPropagation()
-          void tests.run(channel)
+          void tests.run(channel, model)
         }}
       >
         {say('test')}

@@ -1,13 +1,14 @@
 // How the gateway is doing: processes, store, poller, memory, and the books proven on request.
-import { Alert, Button, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { maySee, useSession } from '../../lib/session.ts'
 import { defineWords, useWords } from '../../lib/words.ts'
 import { CopyId } from '../../parts/copy.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
+import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/sheet.tsx'
 import { State, Time } from '../../parts/values.tsx'
 
@@ -109,7 +110,7 @@ function Figures({ health }: { health: Health }) {
   const format = useFormat()
   const { store, memory, event_loop_delay_ms: delay, poller } = health
   return (
-    <Card withBorder>
+    <Panel>
       <Facts
         rows={[
           [say('version'), health.version],
@@ -132,17 +133,14 @@ function Figures({ health }: { health: Health }) {
           [say('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
         ]}
       />
-    </Card>
+    </Panel>
   )
 }
 
 function Gateways({ health: { gateway, gateways } }: { health: Health }) {
   const say = useWords(words)
   return (
-    <Card withBorder>
-      <Title order={2} size="h5">
-        {say('gateways')}
-      </Title>
+    <Panel title={say('gateways')}>
       {gateways.length === 0 ? (
         <Text c="dimmed">{say('alone')}</Text>
       ) : (
@@ -162,33 +160,19 @@ function Gateways({ health: { gateway, gateways } }: { health: Health }) {
           </Table.Tbody>
         </Table>
       )}
-    </Card>
+    </Panel>
   )
 }
 
 function Books() {
   const say = useWords(words)
   const [audit, setAudit] = useState<Audit>()
-  const [error, setError] = useState<Error>()
-  const [busy, setBusy] = useState(false)
-  const run = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      setAudit(await ask<Audit>('POST', '/audit'))
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { error, isBusy, run } = useAction()
+  const prove = () => run(async () => setAudit(await ask<Audit>('POST', '/audit')))
   return (
-    <Card withBorder>
+    <Panel title={say('books')}>
       <Stack>
-        <Title order={2} size="h5">
-          {say('books')}
-        </Title>
-        <Button variant="default" loading={busy} onClick={run}>
+        <Button variant="default" loading={isBusy} onClick={prove}>
           {say('audit')}
         </Button>
         <ErrorNote error={error} />
@@ -203,7 +187,7 @@ function Books() {
           </Alert>
         )}
       </Stack>
-    </Card>
+    </Panel>
   )
 }
 

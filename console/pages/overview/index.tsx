@@ -1,15 +1,14 @@
 // The first page: how much is asked, how well it is answered, what it brings in, and what needs
 // somebody.
-import { Card, Grid, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core'
+import { Card, Grid, SegmentedControl, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { ask, type Page as ListPage } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
 import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { Bars, Spark } from '../../parts/chart.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
+import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
 import { periodOf, useUsage } from '../usage/usage.ts'
 import { Alerts } from './alerts.tsx'
 import { ChannelList } from './channel-list.tsx'
@@ -71,15 +70,6 @@ export default function Overview() {
     </Page>
   )
 }
-
-export const Panel = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Card withBorder h="100%">
-    <Title order={2} size="h5" mb="xs">
-      {title}
-    </Title>
-    {children}
-  </Card>
-)
 
 const sum = (rows: readonly TrafficRow[], value: (row: TrafficRow) => number): number =>
   rows.reduce((total, row) => total + value(row), 0)

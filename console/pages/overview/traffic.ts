@@ -2,19 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../lib/api.ts'
 import type { UsageRow } from '../usage/usage.ts'
+import type { TrafficRow } from './traffic-row.ts'
 
-export interface TrafficRow {
-  slot?: string
-  hour?: string
-  day?: string
-  model?: string | null
-  status?: number
-  requests: number
-  charge: string
-  average_ms: number | null
-  average_first_byte_ms: number | null
-  p95_ms: number | null
-}
+export type { TrafficRow }
 
 export type Range = 'day' | 'week' | 'month'
 const hourMs = 3_600_000

@@ -1,11 +1,14 @@
 // Who may sign in, as what. Administrators only.
-import { Button, Group, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
 import type { Role } from '../../lib/session.ts'
 import { defineWords, useWords } from '../../lib/words.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
 import { ErrorNote, Page } from '../../parts/page.tsx'
 import { State, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
@@ -63,18 +66,14 @@ export default function People() {
   const shared = useWords(common)
   const list = useList<Person>('/people')
   const [isAdding, setAdding] = useState(false)
-  const [error, setError] = useState<Error>()
-  const toggle = async ({ id, disabled }: Person) => {
-    setError(undefined)
-    try {
+  const { error, run } = useAction()
+  const toggle = ({ id, disabled }: Person) =>
+    run(async () => {
       await ask('PATCH', `/people/${id}`, { body: { disabled: !disabled } })
       list.again()
-    } catch (cause) {
-      setError(cause as Error)
-    }
-  }
+    })
   const columns: Column<Person>[] = [
-    { title: say('name'), cell: ({ name }) => name },
+    { title: say('name'), isPrivate: true, cell: ({ name }) => name },
     { title: say('role'), cell: ({ role }) => say(role) },
     { title: shared('account'), cell: ({ account }) => account ?? '–' },
     {
@@ -104,14 +103,7 @@ export default function People() {
       actions={<Button onClick={() => setAdding(true)}>{say('add')}</Button>}
     >
       <ErrorNote error={error} />
-      <DataTable
-        label={say('title')}
-        columns={columns}
-        rows={list.rows}
-        keyOf={({ id }) => id}
-        isLoading={list.isLoading}
-        error={list.error}
-      />
+      <ListTable label={say('title')} list={list} columns={columns} keyOf={({ id }) => id} isFlat />
       <Modal opened={isAdding} onClose={() => setAdding(false)} title={say('add')}>
         <PersonForm
           onDone={() => {
@@ -129,17 +121,15 @@ function PersonForm({ onDone }: { onDone: () => void }) {
   const shared = useWords(common)
   const [given, setGiven] = useState({ name: '', password: '', account: '' })
   const [role, setRole] = useState<Role>('operator')
-  const [error, setError] = useState<Error>()
-  const submit = async (event: SubmitEvent) => {
+  const { error, isBusy, run } = useAction()
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const { account, ...rest } = given
-    try {
-      const body = { ...rest, role, ...(role === 'member' && { account }) }
+    const body = { ...rest, role, ...(role === 'member' && { account }) }
+    void run(async () => {
       await ask('POST', '/people', { body })
       onDone()
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    })
   }
   const field = (name: 'name' | 'password' | 'account') => ({
     required: true,
@@ -160,10 +150,7 @@ function PersonForm({ onDone }: { onDone: () => void }) {
         />
         {role === 'member' && <TextInput label={shared('account')} {...field('account')} />}
         <PasswordInput label={say('password')} autoComplete="new-password" {...field('password')} />
-        <ErrorNote error={error} />
-        <Group justify="flex-end">
-          <Button type="submit">{shared('create')}</Button>
-        </Group>
+        <FormEnd error={error} isBusy={isBusy} submit={shared('create')} />
       </Stack>
     </form>
   )

@@ -1,9 +1,7 @@
 // The same call in what people write. `YOUR_TOKEN` is theirs to fill in.
-export const codeFor = (
-  url: string,
-  path: string,
-  body: unknown,
-): { name: string; code: string }[] => {
+import type { Snippet } from '../../parts/snippet.ts'
+
+export const codeFor = (url: string, path: string, body: unknown): Snippet[] => {
   const json = JSON.stringify(body, null, 2)
   const address = `${url}${path}`
   return [

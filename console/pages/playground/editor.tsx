@@ -11,9 +11,10 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
+import { privateClass } from '../../lib/privacy.ts'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
-import { CopyBlock } from '../../parts/copy.tsx'
+import { CodeTabs } from '../../parts/code-tabs.tsx'
 import { codeFor } from './code.ts'
 import { type Field, type Trial, valueAt, withValue } from './interfaces.ts'
 import { words } from './words.ts'
@@ -83,34 +84,15 @@ export function Editor({ trial, model, text, onChange }: EditorProps) {
             minRows={12}
             maxRows={28}
             spellCheck={false}
+            classNames={{ input: privateClass }}
             styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
             onChange={(event) => onChange(event.currentTarget.value)}
           />
         </Stack>
       </Tabs.Panel>
       <Tabs.Panel value="code" pt="sm">
-        <CodeTabs url={public_url} path={trial.path(model)} body={bodyWith(trial, model, body)} />
+        <CodeTabs snippets={codeFor(public_url, trial.path(model), bodyWith(trial, model, body))} />
       </Tabs.Panel>
-    </Tabs>
-  )
-}
-
-function CodeTabs({ url, path, body }: { url: string; path: string; body: unknown }) {
-  const ready = codeFor(url, path, body)
-  return (
-    <Tabs defaultValue={ready[0]!.name} variant="pills">
-      <Tabs.List>
-        {ready.map(({ name }) => (
-          <Tabs.Tab key={name} value={name}>
-            {name}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      {ready.map(({ name, code }) => (
-        <Tabs.Panel key={name} value={name} pt="xs">
-          <CopyBlock text={code} label={name} />
-        </Tabs.Panel>
-      ))}
     </Tabs>
   )
 }
@@ -139,6 +121,7 @@ function FormField({
           autosize
           minRows={3}
           maxRows={12}
+          classNames={{ input: privateClass }}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       )

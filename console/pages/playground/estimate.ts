@@ -1,7 +1,6 @@
 // About what a call will cost, before it is sent: for a person to see, never for a bill.
 export interface Priced {
   unit: string
-  current: boolean
   per_million?: string | { input: string; output: string }
   tiers?: { per_million: { input: string; output: string } }[]
   per_image?: string | Record<string, string>

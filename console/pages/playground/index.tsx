@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react'
 import { ask, type Page as ListPage } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useKeys } from '../../lib/keys.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
@@ -28,8 +29,12 @@ interface Model {
 
 export default function Playground() {
   const say = useWords(words)
-  const [title = trials[0]!.title, setTitle] = useQueryValue('try')
-  const trial = trials.find((each) => each.title === title) ?? trials[0]!
+  const [title, setTitle] = useQueryValue('try')
+  const [use] = useQueryValue('use')
+  const trial =
+    trials.find((each) => each.title === title) ??
+    trials.find((each) => title === undefined && each.use === use) ??
+    trials[0]!
   return (
     <Page title={say('title')} hint={say('hint')}>
       <Tabs value={trial.title} onChange={(next) => setTitle(next ?? undefined)}>
@@ -70,25 +75,21 @@ function TryOut({ trial }: { trial: Trial }) {
   const { currency } = useSession()
   const { accounts, models } = useChoices(trial)
   const [account, setAccount] = useState<string | null>(null)
-  const [model, setModel] = useState<string | null>(null)
+  const [asked] = useQueryValue('model')
+  const [model, setModel] = useState<string | null>(asked ?? null)
   const [text, setText] = useState(JSON.stringify(trial.body, null, 2))
   useTaskPrompt(trial, setText, setModel)
   const paying = account ?? accounts[0] ?? null
-  const chosen = model ?? models[0]?.name ?? null
+  const isThere = models.some(({ name }) => name === model)
+  const chosen = (isThere ? model : models[0]?.name) ?? null
   const attempt = useTry(trial)
-  const prices = useQuery({
-    queryKey: ['prices', chosen],
-    queryFn: () => ask<ListPage<Priced>>('GET', '/prices', { query: { model: chosen ?? '' } }),
-    enabled: chosen !== null,
-    retry: false,
-  })
-  const price = prices.data?.items.find(({ current }) => current)
+  const price = usePrice(paying, chosen)
   const estimate = estimateFor(price, text)
   const isReady = paying !== null && chosen !== null && !attempt.isBusy
   const go = () => {
     if (isReady) void attempt.run(paying, chosen, text)
   }
-  useKeys({ 'mod+enter': go })
+  useKeys({ 'mod+enter': go, ...(attempt.isBusy && { Escape: attempt.stop }) })
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 6 }}>
@@ -107,6 +108,7 @@ function TryOut({ trial }: { trial: Trial }) {
               data={accounts}
               value={paying}
               allowDeselect={false}
+              classNames={{ input: privateClass }}
               onChange={setAccount}
             />
           </Group>
@@ -140,6 +142,20 @@ function TryOut({ trial }: { trial: Trial }) {
       </Grid.Col>
     </Grid>
   )
+}
+
+/** What the account that pays is charged for a model now. */
+function usePrice(account: string | null, model: string | null): Priced | undefined {
+  const { data } = useQuery({
+    queryKey: ['effective-price', account, model],
+    queryFn: () =>
+      ask<ListPage<Priced>>('GET', `/accounts/${encodeURIComponent(account!)}/prices`, {
+        query: { model: model! },
+      }),
+    enabled: account !== null && model !== null,
+    retry: false,
+  })
+  return data?.items[0]
 }
 
 /** `?task=ID` begins with what that task was asked for. */

@@ -15,6 +15,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { ask, localPath } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
@@ -57,7 +58,7 @@ export function OutcomeView({ trial, attempt }: { trial: Trial; attempt: Attempt
         </Tabs.Panel>
         <Tabs.Panel value="raw" pt="sm">
           <ScrollArea.Autosize mah={500}>
-            <Code block tabIndex={0}>
+            <Code block tabIndex={0} className={privateClass}>
               {outcome.body === undefined
                 ? outcome.events.map(({ data }) => data).join('\n')
                 : JSON.stringify(outcome.body, null, 2)}
@@ -98,7 +99,11 @@ function Answer({ trial, attempt, outcome }: { trial: Trial; attempt: Attempt; o
   if (trial.answer === 'images') return <Pictures body={outcome.body} />
   if (trial.answer === 'vectors') return <Vectors body={outcome.body} />
   return (
-    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} aria-live="polite">
+    <Text
+      className={privateClass}
+      style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+      aria-live="polite"
+    >
       {outcome.text}
     </Text>
   )

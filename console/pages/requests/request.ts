@@ -1,4 +1,6 @@
-// A request and its explanation as the admin API shows them.
+// A request and its explanation as the admin API shows them, and the ways to ask it again.
+import type { Price } from '../prices/price.ts'
+
 export interface Attempt {
   channel: string
   key?: number
@@ -44,6 +46,8 @@ export interface LoggedRequest {
 
 export interface Explanation {
   currency: string
+  price: Price | null
+  tier: string | null
   charge: string
   steps: string[]
   entries: { id: string; at: string; kind: string; amount: string; note: string | null }[]
@@ -72,4 +76,10 @@ export function curlFor(url: string, { interface: use, model, stream }: LoggedRe
   return `curl ${quoted(address)} \\
   -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
   -d ${quoted(body)}`
+}
+
+/** Where the playground asks it again; a task knows what it was asked for. */
+export function tryPath({ interface: use, model, task_id }: LoggedRequest): string {
+  if (task_id !== undefined) return `/playground?task=${encodeURIComponent(task_id)}`
+  return `/playground?use=${encodeURIComponent(use)}&model=${encodeURIComponent(model)}`
 }

@@ -1,19 +1,22 @@
 // One request in full: what happened at each upstream, what was used, and why it cost what it cost.
-import { Alert, Code, List, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
+import { go, Link } from '../../lib/router.tsx'
+import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { CopyBlock, CopyId } from '../../parts/copy.tsx'
-import { ErrorNote } from '../../parts/page.tsx'
+import { ErrorNote, SectionTitle } from '../../parts/page.tsx'
 import { Facts, Sheet } from '../../parts/sheet.tsx'
 import { HttpStatus, Money, Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
-import { curlFor, type Explanation, type LoggedRequest } from './request.ts'
+import { curlFor, type LoggedRequest, tryPath } from './request.ts'
 import { Waterfall } from './waterfall.tsx'
+import { Why } from './why.tsx'
 import { words } from './words.ts'
+
+export { Why } from './why.tsx'
 
 export function RequestSheet({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const request = useQuery({
@@ -22,10 +25,32 @@ export function RequestSheet({ id, onClose }: { id: string | undefined; onClose:
     enabled: id !== undefined,
   })
   return (
-    <Sheet title={<CopyId id={id} most={44} />} isOpen={id !== undefined} onClose={onClose}>
+    <Sheet
+      title={<CopyId id={id} most={44} />}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      actions={request.data !== undefined && <Replay request={request.data} />}
+    >
       <ErrorNote error={request.error} />
       {request.data !== undefined && <RequestDetails request={request.data} />}
     </Sheet>
+  )
+}
+
+/** The same question again, as far as the log knows it. */
+function Replay({ request }: { request: LoggedRequest }) {
+  const say = useWords(words)
+  const session = useSession()
+  if (!maySee(session, ['operator', 'member'])) return null
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      title={say('playground_hint')}
+      onClick={() => go(tryPath(request))}
+    >
+      {say('playground')}
+    </Button>
   )
 }
 
@@ -72,20 +97,16 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
       />
       {request.attempts.length > 0 && (
         <>
-          <Title order={2} size="h5">
-            {say('attempts')}
-          </Title>
+          <SectionTitle>{say('attempts')}</SectionTitle>
           <Text size="xs" c="dimmed">
             {say('attempts_hint')}
           </Text>
           <Waterfall attempts={request.attempts} totalMs={request.total_ms} />
         </>
       )}
-      {request.usage !== null && <UsageTable request={request} />}
+      {(request.usage !== null || request.usage_reported !== null) && <Usages request={request} />}
       <Why id={request.request_id} />
-      <Title order={2} size="h5">
-        {say('copy_curl')}
-      </Title>
+      <SectionTitle>{say('copy_curl')}</SectionTitle>
       <Text size="xs" c="dimmed">
         {say('curl_hint')}
       </Text>
@@ -94,74 +115,44 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
   )
 }
 
-function UsageTable({ request: { usage, usage_reported } }: { request: LoggedRequest }) {
+/** As the upstream stated it beside what was billed. */
+function Usages({ request: { usage, usage_reported } }: { request: LoggedRequest }) {
   const say = useWords(words)
   const format = useFormat()
   return (
-    <>
-      <Title order={2} size="h5">
-        {say('usage')}
-      </Title>
-      <Table>
-        <Table.Tbody>
-          {Object.entries(usage ?? {}).map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Td>{name}</Table.Td>
-              <Table.Td ta="right">{format.number(value)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      {usage_reported !== null && (
-        <>
-          <Text size="sm">{say('reported')}</Text>
-          <Code block tabIndex={0}>
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <div>
+        <SectionTitle>{say('reported')}</SectionTitle>
+        {usage_reported === null ? (
+          <Text size="sm" c="dimmed">
+            {say('not_reported')}
+          </Text>
+        ) : (
+          <Code block tabIndex={0} aria-label={say('reported')}>
             {JSON.stringify(usage_reported, null, 2)}
           </Code>
-        </>
-      )}
-    </>
-  )
-}
-
-/** The arithmetic, step by step, and what was booked. */
-export function Why({ id }: { id: string }) {
-  const say = useWords(words)
-  const { data } = useQuery({
-    queryKey: ['explain', id],
-    queryFn: () => ask<Explanation>('GET', `/explain/${encodeURIComponent(id)}`),
-  })
-  if (data === undefined) return null
-  return (
-    <>
-      <Title order={2} size="h5">
-        {say('why')}
-      </Title>
-      <List size="sm">
-        {data.steps.map((step) => (
-          <List.Item key={step}>{step}</List.Item>
-        ))}
-      </List>
-      {data.entries.length > 0 && (
+        )}
+      </div>
+      <div>
+        <SectionTitle>{say('billed')}</SectionTitle>
         <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{say('entries')}</Table.Th>
-              <Table.Th ta="right" />
-            </Table.Tr>
-          </Table.Thead>
           <Table.Tbody>
-            {data.entries.map((entry) => (
-              <Table.Tr key={entry.id}>
-                <Table.Td>{entry.kind}</Table.Td>
-                <Table.Td ta="right">
-                  <Money amount={entry.amount} currency={data.currency} />
-                </Table.Td>
+            {usageNames.map((name) => (
+              <Table.Tr key={name}>
+                <Table.Td>{say(name)}</Table.Td>
+                <Table.Td ta="right">{format.number(usage?.[name])}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
         </Table>
-      )}
-    </>
+      </div>
+    </SimpleGrid>
   )
 }
+
+const usageNames = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+] as const

@@ -1,12 +1,13 @@
 // What the gateway runs with: the settings in force, what the file declares, and one's own password.
-import { Button, Card, PasswordInput, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, PasswordInput, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useSession } from '../../lib/session.ts'
 import { defineWords, useWords } from '../../lib/words.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
+import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/sheet.tsx'
 import { common } from '../../parts/words.ts'
 
@@ -85,11 +86,8 @@ function General() {
   })
   if (data === undefined) return <ErrorNote error={error} />
   return (
-    <Card withBorder>
+    <Panel title={say('general')}>
       <Stack>
-        <Title order={2} size="h5">
-          {say('general')}
-        </Title>
         <Facts
           rows={[
             [say('public_url'), data.public_url],
@@ -107,51 +105,40 @@ function General() {
         </Text>
         <CopyBlock text={JSON.stringify(data.file, null, 2)} label={say('file')} />
       </Stack>
-    </Card>
+    </Panel>
   )
 }
 
 function Backup() {
   const say = useWords(words)
   return (
-    <Card withBorder>
+    <Panel title={say('backup')}>
       <Stack>
-        <Title order={2} size="h5">
-          {say('backup')}
-        </Title>
         <Text size="sm">{say('backup_hint')}</Text>
         <Button component="a" href="/admin/v1/backup" download variant="default">
           {say('take_backup')}
         </Button>
       </Stack>
-    </Card>
+    </Panel>
   )
 }
 
 function Password() {
   const say = useWords(words)
   const [given, setGiven] = useState({ old: '', password: '' })
-  const [error, setError] = useState<Error>()
+  const { error, run } = useAction()
   const [isDone, setDone] = useState(false)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    setError(undefined)
     setDone(false)
-    try {
-      await ask('POST', '/session/password', { body: given })
-      setGiven({ old: '', password: '' })
-      setDone(true)
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    const done = await run(() => ask('POST', '/session/password', { body: given }))
+    if (done) setGiven({ old: '', password: '' })
+    setDone(done)
   }
   return (
-    <Card withBorder>
+    <Panel title={say('password')}>
       <form onSubmit={submit}>
         <Stack>
-          <Title order={2} size="h5">
-            {say('password')}
-          </Title>
           <PasswordInput
             label={say('old')}
             autoComplete="current-password"
@@ -171,6 +158,6 @@ function Password() {
           <Button type="submit">{say('change')}</Button>
         </Stack>
       </form>
-    </Card>
+    </Panel>
   )
 }

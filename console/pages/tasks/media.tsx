@@ -1,17 +1,19 @@
-// What came of a task, to look at and to take along, and what it was made from.
+// What came of a task, to look at and to take along, and how long it can be had.
 import { Anchor, Button, Group, Select, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { isWebAddress, localPath } from '../../lib/api.ts'
+import { localPath } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useWords } from '../../lib/words.ts'
+import { Lightbox } from './lightbox.tsx'
 import { openFiles, type Task } from './task.ts'
+import { useNow } from './use-now.ts'
 import { words } from './words.ts'
 
 export function Results({ task }: { task: Task }) {
   const say = useWords(words)
   const format = useFormat()
+  const files = openFiles(task, useNow(30 * tickMs))
   if (task.files.length === 0) return null
-  const files = openFiles(task, Date.now())
   if (files.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -20,25 +22,13 @@ export function Results({ task }: { task: Task }) {
     )
   }
   const videos = files.filter(({ kind }) => kind === 'video')
-  const pictures = files.filter(({ kind }) => kind === 'image')
+  const pictures = files.filter(({ kind }) => kind === 'image').map(({ url }) => localPath(url))
   return (
     <Stack gap="xs">
       {videos.map(({ url }) => (
         <Player key={url} src={localPath(url)} />
       ))}
-      {pictures.length > 0 && (
-        <SimpleGrid cols={pictures.length === 1 ? 1 : 2}>
-          {pictures.map(({ url }, i) => (
-            <a key={url} href={localPath(url)} target="_blank" rel="noreferrer">
-              <img
-                src={localPath(url)}
-                alt={`${task.request.prompt} ${i + 1}`}
-                style={{ width: '100%' }}
-              />
-            </a>
-          ))}
-        </SimpleGrid>
-      )}
+      {pictures.length > 0 && <Pictures links={pictures} prompt={task.request.prompt} />}
       <Group>
         {files.map(({ url, kind }, i) => (
           <Button
@@ -52,24 +42,65 @@ export function Results({ task }: { task: Task }) {
             {say('download')} {files.length > 1 ? i + 1 : ''}
           </Button>
         ))}
-        <Text size="xs" c="dimmed">
-          {say('expires', { when: format.ago(files[0]!.expires_at) })}
-        </Text>
+        <Expiry at={files[0]!.expires_at} />
       </Group>
     </Stack>
   )
 }
 
+const tickMs = 1_000
+
+/** Counts down; in the last hour in a colour that says so. */
+function Expiry({ at }: { at: string }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const leftMs = Date.parse(at) - useNow(tickMs)
+  const hours = Math.floor(leftMs / 3_600_000)
+  const minutes = Math.floor((leftMs % 3_600_000) / 60_000)
+  const left = hours > 0 ? say('hours_left', { h: hours, m: minutes }) : format.ms(leftMs)
+  return (
+    <Text size="xs" c={hours > 0 ? 'dimmed' : 'orange'} title={format.time(at)}>
+      {say('expires', { time: left })}
+    </Text>
+  )
+}
+
+function Pictures({ links, prompt }: { links: readonly string[]; prompt: string }) {
+  const say = useWords(words)
+  const [opened, setOpened] = useState<number>()
+  return (
+    <>
+      <SimpleGrid cols={links.length === 1 ? 1 : 2}>
+        {links.map((link, i) => (
+          <Anchor
+            key={link}
+            component="button"
+            type="button"
+            aria-label={say('enlarge', { n: i + 1 })}
+            onClick={() => setOpened(i)}
+          >
+            <img src={link} alt={`${prompt} ${i + 1}`} style={{ width: '100%' }} />
+          </Anchor>
+        ))}
+      </SimpleGrid>
+      <Lightbox links={links} at={opened} onMove={setOpened} />
+    </>
+  )
+}
+
 const frameSeconds = 1 / 24
+/** The very end shows nothing in some browsers. */
+const beforeEndSeconds = 0.05
 
 function Player({ src }: { src: string }) {
   const say = useWords(words)
   const video = useRef<HTMLVideoElement>(null)
   const [isLooping, setLooping] = useState(false)
-  const step = (by: number) => {
-    if (video.current === null) return
-    video.current.pause()
-    video.current.currentTime += by * frameSeconds
+  const seek = (to: (now: number, whole: number) => number) => {
+    const { current } = video
+    if (current === null || !Number.isFinite(current.duration)) return
+    current.pause()
+    current.currentTime = Math.max(0, to(current.currentTime, current.duration))
   }
   return (
     <Stack gap={6}>
@@ -79,15 +110,31 @@ function Player({ src }: { src: string }) {
         src={src}
         controls
         playsInline
+        preload="metadata"
         loop={isLooping}
         style={{ width: '100%' }}
       />
       <Group gap="xs">
-        <Button size="compact-xs" variant="default" onClick={() => step(-1)}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => seek((now) => now - frameSeconds)}
+        >
           {say('step_back')}
         </Button>
-        <Button size="compact-xs" variant="default" onClick={() => step(1)}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => seek((now) => now + frameSeconds)}
+        >
           {say('step_on')}
+        </Button>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => seek((_, whole) => whole - beforeEndSeconds)}
+        >
+          {say('last_picture')}
         </Button>
         <Select
           size="xs"
@@ -107,30 +154,6 @@ function Player({ src }: { src: string }) {
           onChange={(event) => setLooping(event.currentTarget.checked)}
         />
       </Group>
-    </Stack>
-  )
-}
-
-/** By address only: the console opens nothing that a caller chose. */
-export function Inputs({ task: { request } }: { task: Task }) {
-  const say = useWords(words)
-  if (request.inputs.length === 0) return null
-  return (
-    <Stack gap={4}>
-      <Text size="sm" fw={600}>
-        {say('inputs')}
-      </Text>
-      {request.inputs.map(({ kind, role, url }) => (
-        <Text key={`${role} ${url}`} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {role === null ? kind : say(role)}: {url === 'data:' && say('data')}
-          {url !== 'data:' && !isWebAddress(url) && url}
-          {isWebAddress(url) && (
-            <Anchor href={url} target="_blank" rel="noreferrer noopener" size="sm">
-              {url}
-            </Anchor>
-          )}
-        </Text>
-      ))}
     </Stack>
   )
 }

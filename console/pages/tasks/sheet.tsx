@@ -1,21 +1,23 @@
 // One task in full: its result, what was asked for, its way through the states, money and notices.
-import { Alert, Button, Code, Group, Stack, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ask } from '../../lib/api.ts'
-import { go, Link } from '../../lib/router.tsx'
+import { go, Link, setQuery } from '../../lib/router.tsx'
 import { maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { CopyId } from '../../parts/copy.tsx'
-import { ErrorNote } from '../../parts/page.tsx'
+import { ErrorNote, SectionTitle } from '../../parts/page.tsx'
 import { Facts, Sheet } from '../../parts/sheet.tsx'
 import { Money, State } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
 import { Why } from '../requests/sheet.tsx'
 import { CallbackAttempts } from './callback.tsx'
-import { HowFar } from './columns.tsx'
-import { Inputs, Results } from './media.tsx'
+import { Elapsed, HowFar } from './columns.tsx'
+import { Inputs } from './inputs.tsx'
+import { Results } from './media.tsx'
+import { RunAgain } from './run-again.tsx'
 import { actors, isLive, type Task } from './task.ts'
 import { TaskTimeline } from './timeline.tsx'
 import { words } from './words.ts'
@@ -43,6 +45,10 @@ export function TaskSheet({
     refetchInterval: ({ state }) =>
       state.data === undefined || isLive(state.data) ? 2_000 : false,
   })
+  const onMade = (made: string) => {
+    onChanged()
+    setQuery({ open: made })
+  }
   const cancel = async () => {
     await ask('POST', `/tasks/${id}/cancel`)
     await refetch()
@@ -62,8 +68,9 @@ export function TaskSheet({
                 {say('cancel')}
               </Button>
             )}
+            <RunAgain task={task} onMade={onMade} />
             <Button variant="default" onClick={() => go(`/playground?task=${task.id}`)}>
-              {say('again')}
+              {say('in_playground')}
             </Button>
           </>
         )
@@ -85,12 +92,10 @@ export function TaskSheet({
 }
 
 const Part = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Stack gap="xs">
-    <Title order={2} size="h5">
-      {title}
-    </Title>
-    {children}
-  </Stack>
+  <section>
+    <SectionTitle>{title}</SectionTitle>
+    <Stack gap="xs">{children}</Stack>
+  </section>
 )
 
 function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void }) {
@@ -103,6 +108,7 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
       <Group>
         <State state={task.state} label={say(task.state)} />
         {isLive(task) && <HowFar task={task} />}
+        <Elapsed task={task} />
       </Group>
       {task.error !== null && (
         <Alert color="red" title={task.error.code}>
@@ -113,7 +119,7 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
       <Part title={say('request')}>
         <Facts
           rows={[
-            [say('prompt'), request.prompt],
+            [shared('prompt'), request.prompt],
             [say('family'), say(task.interface)],
             [shared('model'), task.model],
             [say('seconds'), request.seconds],

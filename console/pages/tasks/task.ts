@@ -36,14 +36,53 @@ export interface Task {
   updated_at: string
   next_check_at: string | null
   checks: number
+  /** How long tasks of its model usually take. */
+  expected_ms: number | null
+  /** Of a single task only. */
   callback?: Callback | null
+  timeline?: Step[]
 }
+
+export interface Step {
+  kind: StepKind
+  at: string
+  last_at: string
+  times: number
+  state: State
+  progress: number
+  note: string | null
+}
+
+export type StepKind =
+  | 'created'
+  | 'sent'
+  | 'lost'
+  | 'found'
+  | 'look'
+  | 'look_failed'
+  | 'missing'
+  | 'empty'
+  | 'not_asked'
+  | 'search'
+  | 'search_failed'
+  | 'cancel_asked'
+  | 'ended'
+  | 'late_look'
+  | 'late_look_failed'
+  | 'gap'
 
 export interface Callback {
   url: string
   state: string | null
   next_at: string | null
-  attempts: { at: string; took_ms: number; status: number | null; error: string | null }[]
+  attempts: CallbackAttempt[]
+}
+
+export interface CallbackAttempt {
+  at: string
+  took_ms: number
+  status: number | null
+  error: string | null
 }
 
 export const states = [

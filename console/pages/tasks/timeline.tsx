@@ -1,37 +1,188 @@
-// The way of a task from its create to its end.
-import { Text, Timeline } from '@mantine/core'
+// The way of a task from its create to its end: every state, every look, and who was told of it. Looks
+// that saw the same are one step, with how many there were and between which moments.
+import { Button, Group, Text, Timeline } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { useFormat } from '../../lib/format.ts'
 import { useWords } from '../../lib/words.ts'
-import { Time } from '../../parts/values.tsx'
-import { isLive, type Task } from './task.ts'
+import { State, Time } from '../../parts/values.tsx'
+import { type CallbackAttempt, isLive, type Step, type Task } from './task.ts'
 import { words } from './words.ts'
+
+/** Of a long way the first and the last are shown, until somebody wants all. */
+const [firstShown, lastShown] = [8, 24]
+
+type Word = keyof (typeof words)['en']
+
+interface Event {
+  key: string
+  at: string
+  lastAt: string
+  title: string
+  color: string
+  /** Shown where it has changed. */
+  state?: Step['state']
+  progress?: number
+  note?: ReactNode
+}
 
 export function TaskTimeline({ task }: { task: Task }) {
   const say = useWords(words)
-  const format = useFormat()
-  const steps: { title: string; at: string; note?: string }[] = [
-    { title: say('created'), at: task.created_at },
-  ]
-  if (task.started_at !== null) steps.push({ title: say('started'), at: task.started_at })
-  if (task.checks > 0) {
-    const next = task.next_check_at
-    steps.push({
-      title: say('looked', { n: task.checks }),
-      at: task.updated_at,
-      ...(next !== null && { note: say('next_look', { when: format.ago(next) }) }),
-    })
-  }
-  if (task.finished_at !== null) steps.push({ title: say(task.state), at: task.finished_at })
+  const [isWhole, setWhole] = useState(false)
+  const events = useEvents(task)
+  const hidden = isWhole ? 0 : Math.max(0, events.length - firstShown - lastShown - 1)
+  const shown =
+    hidden === 0 ? events : [...events.slice(0, firstShown), ...events.slice(-lastShown)]
   return (
-    <Timeline active={isLive(task) ? steps.length - 1 : steps.length} bulletSize={14} lineWidth={2}>
-      {steps.map(({ title, at, note }) => (
-        <Timeline.Item key={title} title={title}>
-          <Text size="xs" c="dimmed">
-            <Time at={at} />
-            {note !== undefined && ` · ${note}`}
-          </Text>
+    <Timeline
+      role="list"
+      aria-label={say('timeline')}
+      active={isLive(task) ? shown.length - 1 : shown.length}
+      bulletSize={14}
+      lineWidth={2}
+    >
+      {shown.map((event, i) => (
+        <Timeline.Item
+          key={event.key}
+          role="listitem"
+          color={event.color}
+          title={
+            <Group gap={8}>
+              <Text component="span" size="sm" fw={600}>
+                {event.title}
+              </Text>
+              {event.state !== undefined && <State state={event.state} label={say(event.state)} />}
+            </Group>
+          }
+        >
+          <When event={event} task={task} />
+          {event.note !== undefined && (
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {event.note}
+            </Text>
+          )}
+          {hidden > 0 && i === firstShown - 1 && (
+            <Button size="compact-xs" variant="default" mt={6} onClick={() => setWhole(true)}>
+              {say('show_steps', { n: hidden })}
+            </Button>
+          )}
         </Timeline.Item>
       ))}
+      {isLive(task) && task.next_check_at !== null && <NextLook at={task.next_check_at} />}
     </Timeline>
   )
+}
+
+function NextLook({ at }: { at: string }) {
+  const say = useWords(words)
+  const format = useFormat()
+  return (
+    <Timeline.Item role="listitem" lineVariant="dashed">
+      <Text size="sm" c="dimmed">
+        {say('next_look', { when: format.ago(at) })}
+      </Text>
+    </Timeline.Item>
+  )
+}
+
+/** The moment or the two between which it was, and how long that is after the create. */
+function When({ event: { at, lastAt, progress }, task }: { event: Event; task: Task }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const sinceMs = Date.parse(at) - Date.parse(task.created_at)
+  const how = format.day(at) === format.day(task.created_at) ? 'clock' : 'short'
+  return (
+    <Text size="xs" c="dimmed">
+      <Time at={at} how={how} />
+      {lastAt !== at && (
+        <>
+          {' – '}
+          <Time at={lastAt} how={how} />
+        </>
+      )}
+      {sinceMs > 0 && ` · ${say('after', { time: format.ms(sinceMs) })}`}
+      {progress !== undefined && progress > 0 && ` · ${progress} %`}
+    </Text>
+  )
+}
+
+function useEvents(task: Task): Event[] {
+  const told = useTold()
+  const tried = useTried()
+  const steps = (task.timeline ?? []).map((step, i, all) => told(step, all[i - 1], i))
+  const attempts = (task.callback?.attempts ?? []).map(tried)
+  // Steps are in order among themselves, whatever clocks have done in between.
+  if (attempts.length === 0) return steps
+  return [...steps, ...attempts].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+}
+
+const colors: Readonly<Record<string, string>> = {
+  lost: 'yellow',
+  look_failed: 'orange',
+  missing: 'orange',
+  empty: 'orange',
+  not_asked: 'orange',
+  search_failed: 'orange',
+  gap: 'gray',
+  succeeded: 'teal',
+  failed: 'red',
+  cancelled: 'gray',
+}
+
+/** What happens more than once in a row. */
+const many: Readonly<Partial<Record<Step['kind'], Word>>> = {
+  look: 'look_many',
+  look_failed: 'look_failed_many',
+  missing: 'missing_many',
+  empty: 'empty_many',
+  not_asked: 'not_asked_many',
+  search: 'search_many',
+  search_failed: 'search_failed_many',
+  late_look: 'late_look_many',
+  late_look_failed: 'late_look_failed_many',
+}
+
+function useTold() {
+  const say = useWords(words)
+  return (step: Step, before: Step | undefined, i: number): Event => {
+    const { kind, at, last_at, times, state, progress, note } = step
+    const isEnd = kind === 'ended'
+    const isNew = state !== before?.state
+    return {
+      key: `${kind} ${at} ${i}`,
+      at,
+      lastAt: last_at,
+      title: say((times > 1 ? many[kind] : undefined) ?? `${kind}_one`, { n: times }),
+      color: colors[isEnd ? state : kind] ?? 'blue',
+      ...((isNew || isEnd) && kind !== 'created' && { state }),
+      ...((isEnd || kind.startsWith('look')) && { progress }),
+      ...(note !== null && { note: noteOf(step, say) }),
+    }
+  }
+}
+
+/** Words of the gateway's own are said in the reader's language; the upstream's stay as they are. */
+function noteOf({ kind, note }: Step, say: (word: Word) => string): string {
+  if (note === null) return ''
+  if (kind === 'cancel_asked') return say(note === 'caller' ? 'by_caller' : 'by_operator')
+  if (kind !== 'late_look') return note
+  return note
+    .split(' ')
+    .map((word) => say(word as Word))
+    .join(', ')
+}
+
+function useTried() {
+  const say = useWords(words)
+  const format = useFormat()
+  return ({ at, status, error, took_ms }: CallbackAttempt, i: number): Event => {
+    const isTaken = status !== null && status >= 200 && status < 300
+    return {
+      key: `callback ${at} ${i}`,
+      at,
+      lastAt: at,
+      title: say('callback_attempt', { n: i + 1 }),
+      color: isTaken ? 'teal' : 'orange',
+      note: `${status ?? error ?? ''} · ${format.ms(took_ms)}`,
+    }
+  }
 }

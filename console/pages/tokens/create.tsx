@@ -1,34 +1,26 @@
-// A new token: what it may do, then its secret, once.
-import {
-  Alert,
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-} from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+// A new token, or a new secret for one: what it may do, then the secret, once, and how to use it.
+import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { ask, type Page } from '../../lib/api.ts'
+import { useAction } from '../../lib/action.ts'
+import { ask } from '../../lib/api.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
+import { CodeTabs } from '../../parts/code-tabs.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
-import { ErrorNote } from '../../parts/page.tsx'
-import { common } from '../../parts/words.ts'
+import { FormEnd } from '../../parts/form-end.tsx'
+import { TokenForm } from './form.tsx'
+import { snippets } from './snippets.ts'
+import type { Token } from './token.ts'
 import { words } from './words.ts'
 
-export function CreateToken({
-  isOpen,
-  onClose,
-  onCreated,
-}: {
+interface Props {
   isOpen: boolean
   onClose: () => void
-  onCreated: () => void
-}) {
+  onDone: () => void
+}
+
+export function CreateToken({ isOpen, onClose, onDone }: Props) {
   const say = useWords(words)
   const [secret, setSecret] = useState<string>()
   const close = () => {
@@ -36,109 +28,90 @@ export function CreateToken({
     onClose()
   }
   return (
-    <Modal opened={isOpen} onClose={close} title={say('create')} closeOnClickOutside={false}>
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={say('create')}
+      size="lg"
+      closeOnClickOutside={false}
+    >
       {secret === undefined ? (
         <TokenForm
           onCancel={close}
-          onCreated={(made) => {
-            setSecret(made)
-            onCreated()
+          onDone={({ token }) => {
+            setSecret(token)
+            onDone()
           }}
         />
       ) : (
-        <Stack>
-          <Alert color="yellow">{say('secret')}</Alert>
-          <CopyBlock text={secret} label={say('secret')} />
-          <Button onClick={close}>{say('done')}</Button>
-        </Stack>
+        <Secret secret={secret} onDone={close} />
       )}
     </Modal>
   )
 }
 
-type Limits = Record<'rpm' | 'tpm' | 'concurrency', number | ''>
-
-function TokenForm({
-  onCancel,
-  onCreated,
-}: {
-  onCancel: () => void
-  onCreated: (secret: string) => void
-}) {
+function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
   const say = useWords(words)
-  const shared = useWords(common)
-  const session = useSession()
-  const accounts = useQuery({
-    queryKey: ['accounts'],
-    queryFn: () => ask<Page<{ name: string }>>('GET', '/accounts', { query: { limit: 500 } }),
-  })
-  const [name, setName] = useState('')
-  const [account, setAccount] = useState<string | null>(session.account)
-  const [models, setModels] = useState<string[]>([])
-  const [limits, setLimits] = useState<Limits>({ rpm: '', tpm: '', concurrency: '' })
-  const [error, setError] = useState<Error>()
-  const submit = async (event: SubmitEvent) => {
+  const { public_url } = useSession()
+  return (
+    <Stack>
+      <Alert color="yellow">{say('secret')}</Alert>
+      <div className={privateClass}>
+        <CopyBlock text={secret} label={say('secret')} />
+      </div>
+      <Text fw={600}>{say('connect')}</Text>
+      <CodeTabs snippets={snippets(public_url)} />
+      <Button onClick={onDone}>{say('done')}</Button>
+    </Stack>
+  )
+}
+
+const overlapHours = ['0', '1', '24', '168', '720'] as const
+
+export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token: Token }) {
+  const say = useWords(words)
+  const [secret, setSecret] = useState<string>()
+  const [hours, setHours] = useState<(typeof overlapHours)[number]>('24')
+  const { error, isBusy, run } = useAction()
+  const close = () => {
+    setSecret(undefined)
+    onClose()
+  }
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    setError(undefined)
-    const given = Object.entries(limits).filter(([, value]) => value !== '')
-    const body = {
-      account,
-      name,
-      ...(models.length > 0 && { models }),
-      ...(given.length > 0 && { limits: Object.fromEntries(given) }),
-    }
-    try {
-      onCreated((await ask<{ token: string }>('POST', '/tokens', { body })).token)
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    const untilMs = Date.now() + Number(hours) * 3_600_000
+    const body = hours === '0' ? {} : { old_until: new Date(untilMs).toISOString() }
+    void run(async () => {
+      const made = await ask<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
+      setSecret(made.token)
+      onDone()
+    })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label={say('name')}
-          required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Select
-          label={shared('account')}
-          required
-          searchable
-          data={accounts.data?.items.map((each) => each.name) ?? []}
-          value={account}
-          onChange={setAccount}
-        />
-        <TagsInput
-          label={say('models')}
-          description={say('models_hint')}
-          value={models}
-          onChange={setModels}
-        />
-        <Group grow>
-          {(['rpm', 'tpm', 'concurrency'] as const).map((limit) => (
-            <NumberInput
-              key={limit}
-              label={say(limit)}
-              min={1}
-              allowDecimal={false}
-              value={limits[limit]}
-              onChange={(value) =>
-                setLimits({ ...limits, [limit]: value === '' ? '' : Number(value) })
-              }
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={say('rotate')}
+      size="lg"
+      closeOnClickOutside={false}
+    >
+      {secret === undefined ? (
+        <form onSubmit={submit}>
+          <Stack>
+            <Text size="sm">{say('rotate_text')}</Text>
+            <Select
+              label={say('overlap')}
+              allowDeselect={false}
+              data={overlapHours.map((value) => ({ value, label: say(`overlap_${value}`) }))}
+              value={hours}
+              onChange={(value) => setHours((value ?? '24') as typeof hours)}
             />
-          ))}
-        </Group>
-        <ErrorNote error={error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            {shared('cancel')}
-          </Button>
-          <Button type="submit">{shared('create')}</Button>
-        </Group>
-      </Stack>
-    </form>
+            <FormEnd error={error} isBusy={isBusy} submit={say('rotate')} onCancel={close} />
+          </Stack>
+        </form>
+      ) : (
+        <Secret secret={secret} onDone={close} />
+      )}
+    </Modal>
   )
 }

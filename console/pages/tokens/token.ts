@@ -1,4 +1,4 @@
-// A token as the admin API shows it.
+// A token as the admin API shows it, with what was charged to it lately.
 export interface Token {
   id: string
   account: string
@@ -11,4 +11,31 @@ export interface Token {
   disabled: boolean
   source: 'file' | 'api'
   created_at: string
+  /** Of thirty days; absent where it was not asked for. */
+  spend?: string
+  spend_by_day?: { day: string; amount: string }[]
+  last_charged_at?: string | null
+}
+
+export interface Account {
+  name: string
+  available: string
+}
+
+const days = 30
+const dayMs = 86_400_000
+
+/** One number for each of the days, for drawing only. */
+export function dailySpend(token: Token, nowMs: number): number[] {
+  const spent = new Map(token.spend_by_day?.map(({ day, amount }) => [day, Number(amount)]))
+  return Array.from({ length: days }, (_, i) => {
+    const day = new Date(nowMs - (days - 1 - i) * dayMs).toISOString().slice(0, 10)
+    return spent.get(day) ?? 0
+  })
+}
+
+/** What of the money there was to spend has been spent with it, from 0 to 1; for drawing only. */
+export function spentShare({ spend = '0' }: Token, { available }: Account): number {
+  const [spent, left] = [Number(spend), Math.max(Number(available), 0)]
+  return spent + left === 0 ? 0 : spent / (spent + left)
 }

@@ -1,0 +1,56 @@
+// How the calls of each channel went, from the sums of traffic: its share of good ones, its usual
+// duration, its errors hour by hour.
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useWords } from '../../lib/words.ts'
+import { Spark } from '../../parts/chart.tsx'
+import {
+  type ChannelRow,
+  type ChannelTraffic,
+  hourMs,
+  hoursShown,
+  trafficOf,
+} from './traffic-rows.ts'
+import { words } from './words.ts'
+
+const everyMs = 15_000
+
+/** By the name of the channel; those without a call are not in it. */
+export function useChannelTraffic(): ReadonlyMap<string, ChannelTraffic> {
+  const toMs = Math.ceil(Date.now() / hourMs) * hourMs
+  const bounds = {
+    from: new Date(toMs - hoursShown * hourMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+  }
+  const asked = (by: string) => ({
+    queryKey: ['traffic', 'channels', by, bounds],
+    queryFn: () => ask<{ items: ChannelRow[] }>('GET', '/traffic', { query: { ...bounds, by } }),
+    refetchInterval: everyMs,
+  })
+  const whole = useQuery(asked('channel'))
+  const detail = useQuery(asked('hour,channel,status'))
+  return trafficOf(whole.data?.items ?? [], detail.data?.items ?? [], toMs - hoursShown * hourMs)
+}
+
+export function SuccessCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
+  const format = useFormat()
+  if (traffic === undefined || traffic.requests === 0) return <>–</>
+  return <>{format.percent(1 - traffic.failed / traffic.requests)}</>
+}
+
+export function ErrorCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
+  const say = useWords(words)
+  const format = useFormat()
+  if (traffic === undefined) return <>–</>
+  const label = say('errors_text', { n: format.number(traffic.failed) })
+  return (
+    <Group gap="xs" wrap="nowrap" title={label}>
+      <div style={{ width: 80 }}>
+        <Spark values={traffic.failedByHour} color="var(--mantine-color-red-6)" />
+      </div>
+      <Text size="sm">{format.number(traffic.failed)}</Text>
+    </Group>
+  )
+}

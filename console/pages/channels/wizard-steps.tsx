@@ -1,0 +1,177 @@
+// The steps of a new channel, one part each. They show and choose; what is sent is wizard.tsx's.
+import {
+  Alert,
+  Checkbox,
+  Group,
+  Radio,
+  SimpleGrid,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ask, type Page } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { Link } from '../../lib/router.tsx'
+import { useWords } from '../../lib/words.ts'
+import { errorText, type TestResult } from './channel.ts'
+import { type Kind, kinds } from './kinds.ts'
+import type { Draft } from './wizard.tsx'
+import { words } from './words.ts'
+
+export interface OfferedModel {
+  name: string
+  kind: string
+  protocols: string[]
+  price_id: string | null
+}
+
+/** Those of the catalog that such an upstream can serve. */
+export function useModels(kind: Kind | undefined): OfferedModel[] {
+  const { data } = useQuery({
+    queryKey: ['models'],
+    queryFn: () => ask<Page<OfferedModel>>('GET', '/models', { query: { limit: 500 } }),
+  })
+  const spoken = Object.keys(kind?.protocols ?? {})
+  return (data?.items ?? []).filter(({ protocols }) =>
+    protocols.some((protocol) => spoken.includes(protocol)),
+  )
+}
+
+export function KindStep({
+  kind,
+  onChange,
+}: {
+  kind: Kind | undefined
+  onChange: (kind: Kind) => void
+}) {
+  const say = useWords(words)
+  return (
+    <Radio.Group
+      label={say('kind')}
+      value={kind?.id ?? null}
+      onChange={(id) => onChange(kinds.find((each) => each.id === id)!)}
+    >
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
+        {kinds.map(({ id, title, hint }) => (
+          <Radio key={id} value={id} label={say(title)} description={say(hint)} />
+        ))}
+      </SimpleGrid>
+    </Radio.Group>
+  )
+}
+
+export function KeyStep({
+  kind,
+  draft,
+  onChange,
+}: {
+  kind: Kind
+  draft: Draft
+  onChange: (draft: Draft) => void
+}) {
+  const say = useWords(words)
+  return (
+    <Stack>
+      <TextInput
+        label={say('name')}
+        required
+        data-autofocus
+        value={draft.name}
+        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+      />
+      <TextInput
+        label={say('base')}
+        description={say('base_hint')}
+        placeholder={kind.example}
+        required
+        value={draft.base}
+        onChange={(event) => onChange({ ...draft, base: event.currentTarget.value })}
+      />
+      <Textarea
+        label={say('keys')}
+        description={say('keys_once')}
+        required
+        autosize
+        minRows={2}
+        maxRows={6}
+        autoComplete="off"
+        spellCheck={false}
+        classNames={{ input: 'private' }}
+        value={draft.keys}
+        onChange={(event) => onChange({ ...draft, keys: event.currentTarget.value })}
+      />
+    </Stack>
+  )
+}
+
+export function TestStep({ test }: { test: TestResult | undefined }) {
+  const say = useWords(words)
+  const format = useFormat()
+  if (test === undefined) return null
+  return (
+    <Stack>
+      {test.ok ? (
+        <Alert color="teal">
+          {say('test_ok', { ms: format.ms(test.latency_ms) })} · {test.model}
+        </Alert>
+      ) : (
+        <Alert color="orange" title={say('test_failed')}>
+          {errorText(test)}
+        </Alert>
+      )}
+      <Text size="sm" c="dimmed">
+        {say(test.ok ? 'test_drained' : 'test_go_on')}
+      </Text>
+    </Stack>
+  )
+}
+
+export function ModelStep({
+  models,
+  chosen,
+  onChange,
+}: {
+  models: readonly OfferedModel[]
+  chosen: string[]
+  onChange: (chosen: string[]) => void
+}) {
+  const say = useWords(words)
+  return (
+    <Checkbox.Group
+      label={say('models')}
+      description={say('pick_models')}
+      value={chosen}
+      onChange={onChange}
+    >
+      <SimpleGrid cols={{ base: 1, sm: 2, md: 3 }} mt="xs">
+        {models.map(({ name, kind, price_id }) => (
+          <Checkbox
+            key={name}
+            value={name}
+            label={name}
+            description={price_id === null ? `${kind} · ${say('no_price')}` : kind}
+          />
+        ))}
+      </SimpleGrid>
+    </Checkbox.Group>
+  )
+}
+
+export function PriceStep({ models }: { models: readonly OfferedModel[] }) {
+  const say = useWords(words)
+  const missing = models.filter(({ price_id }) => price_id === null)
+  if (missing.length === 0) return <Alert color="teal">{say('prices_there')}</Alert>
+  return (
+    <Alert color="orange" title={say('prices_missing')}>
+      <Group gap="sm">
+        {missing.map(({ name }) => (
+          <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>
+            {name}
+          </Link>
+        ))}
+      </Group>
+    </Alert>
+  )
+}

@@ -1,0 +1,34 @@
+// Channels as gateway.yaml declares them. Keys never come out of the gateway: their place is kept.
+import type { Channel } from './channel.ts'
+
+/** JSON is YAML: whatever is in a text, it stays one. */
+const quoted = (text: string): string => JSON.stringify(text)
+
+const pairs = (values: Readonly<Record<string, string>>): string[] =>
+  Object.entries(values).map(([name, value]) => `      ${quoted(name)}: ${quoted(value)}`)
+
+const channelLines = (channel: Channel): string[] => [
+  `  - name: ${quoted(channel.name)}`,
+  `    region: ${quoted(channel.region)}`,
+  `    keys: [${Array(Math.max(channel.keys, 1)).fill('"PUT_THE_KEY_HERE"').join(', ')}]`,
+  '    protocols:',
+  ...pairs(channel.protocols),
+  '    models:',
+  ...pairs(channel.models),
+  `    priority: ${channel.priority}`,
+  `    weight: ${channel.weight}`,
+  `    max_concurrency: ${channel.max_concurrency}`,
+  '    timeouts:',
+  ...pairs(channel.timeouts),
+]
+
+export const channelsYaml = (channels: readonly Channel[]): string =>
+  `${['channels:', ...channels.flatMap(channelLines)].join('\n')}\n`
+
+/** Hands a text to the browser as a file. */
+export function saveText(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,127 @@
+// Several tasks chosen in the list, and all of them cancelled at one word. Each is asked for by itself,
+// so that one whose upstream has begun it keeps none of the others.
+import { Alert, Button, Group, List, Text } from '@mantine/core'
+import { useState } from 'react'
+import { ask } from '../../lib/api.ts'
+import { useWords } from '../../lib/words.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { isLive, type Task } from './task.ts'
+import { words } from './words.ts'
+
+export interface Selection {
+  ids: ReadonlySet<string>
+  toggle(id: string): void
+  set(ids: Iterable<string>): void
+}
+
+export function useSelection(): Selection {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  return {
+    ids,
+    set: (next) => setIds(new Set(next)),
+    toggle: (id) => {
+      const next = new Set(ids)
+      if (!next.delete(id)) next.add(id)
+      setIds(next)
+    },
+  }
+}
+
+/** Asked at the same time. */
+const atOnce = 4
+
+interface Failure {
+  id: string
+  why: string
+}
+
+export function BulkCancel({
+  rows,
+  selection,
+  onDone,
+}: {
+  rows: readonly Task[]
+  selection: Selection
+  onDone: () => void
+}) {
+  const say = useWords(words)
+  const [isAsking, setAsking] = useState(false)
+  const [failures, setFailures] = useState<readonly Failure[]>([])
+  const live = rows.filter(isLive)
+  // What has ended meanwhile is no longer there to be cancelled.
+  const chosen = live.filter(({ id }) => selection.ids.has(id)).map(({ id }) => id)
+  if (live.length < 2 && chosen.length + failures.length === 0) return null
+  const cancel = async () => {
+    setFailures(await cancelAll(chosen))
+    selection.set([])
+    onDone()
+  }
+  return (
+    <>
+      <Group gap="xs" role="group" aria-label={say('bulk')}>
+        {live.length > 1 && chosen.length < live.length && (
+          <Button
+            size="xs"
+            variant="subtle"
+            onClick={() => selection.set(live.map(({ id }) => id))}
+          >
+            {say('select_all', { n: live.length })}
+          </Button>
+        )}
+        {chosen.length > 0 && (
+          <>
+            <Button size="xs" variant="subtle" onClick={() => selection.set([])}>
+              {say('select_none')}
+            </Button>
+            <Button size="xs" color="red" variant="light" onClick={() => setAsking(true)}>
+              {say('cancel_many', { n: chosen.length })}
+            </Button>
+          </>
+        )}
+      </Group>
+      {failures.length > 0 && (
+        <Alert
+          color="orange"
+          title={say('not_cancelled', { n: failures.length })}
+          withCloseButton
+          onClose={() => setFailures([])}
+        >
+          <List size="sm">
+            {failures.map(({ id, why }) => (
+              <List.Item key={id}>
+                <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {id}: {why}
+                </Text>
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+      <ConfirmByName
+        name={String(chosen.length)}
+        title={say('cancel_many', { n: chosen.length })}
+        text={say('cancel_text')}
+        action={say('cancel_many', { n: chosen.length })}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={cancel}
+      />
+    </>
+  )
+}
+
+async function cancelAll(ids: readonly string[]): Promise<Failure[]> {
+  const failures: Failure[] = []
+  const waiting = [...ids]
+  const worker = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      try {
+        await ask('POST', `/tasks/${encodeURIComponent(id)}/cancel`)
+      } catch (error) {
+        failures.push({ id, why: (error as Error).message })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return failures
+}

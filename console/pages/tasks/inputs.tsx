@@ -1,0 +1,91 @@
+// What a task was made from: pictures as thumbnails with their role. They lie where the caller said, so
+// they are fetched only when somebody asks for them, and by the gateway, never by this browser.
+import { Anchor, Button, Card, Group, Image, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { isWebAddress } from '../../lib/api.ts'
+import { useWords } from '../../lib/words.ts'
+import { SectionTitle } from '../../parts/page.tsx'
+import type { Task } from './task.ts'
+import { words } from './words.ts'
+
+type Input = Task['request']['inputs'][number]
+
+export function Inputs({ task }: { task: Task }) {
+  const say = useWords(words)
+  const [isShown, setShown] = useState(false)
+  const { inputs } = task.request
+  if (inputs.length === 0) return null
+  const canShow = inputs.some(isPicture)
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <SectionTitle>{say('inputs')}</SectionTitle>
+        {canShow && !isShown && (
+          <Button size="compact-xs" variant="default" onClick={() => setShown(true)}>
+            {say('show_inputs')}
+          </Button>
+        )}
+      </Group>
+      <SimpleGrid cols={{ base: 2, xs: 3 }}>
+        {inputs.map((input, i) => (
+          <InputCard
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same one may be there twice
+            key={i}
+            input={input}
+            src={`/admin/v1/tasks/${encodeURIComponent(task.id)}/input?part=${i}`}
+            isShown={isShown}
+          />
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+const isPicture = ({ kind, url }: Input): boolean => kind === 'image' && isWebAddress(url)
+
+function InputCard({ input, src, isShown }: { input: Input; src: string; isShown: boolean }) {
+  const say = useWords(words)
+  const [isMissing, setMissing] = useState(false)
+  const { kind, role, url } = input
+  const title = say(role ?? (kind === 'video' ? 'input_video' : 'input_image'))
+  return (
+    <Card withBorder padding="xs">
+      {isShown && isPicture(input) && !isMissing && (
+        <Card.Section>
+          <Image src={src} alt={title} h={110} fit="cover" onError={() => setMissing(true)} />
+        </Card.Section>
+      )}
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      {isMissing && (
+        <Text size="xs" c="dimmed">
+          {say('input_gone')}
+        </Text>
+      )}
+      {url === 'data:' && (
+        <Text size="xs" c="dimmed">
+          {say('data')}
+        </Text>
+      )}
+      {url !== 'data:' && !isWebAddress(url) && (
+        <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+          {url}
+        </Text>
+      )}
+      {isWebAddress(url) && (
+        <Anchor
+          href={url}
+          target="_blank"
+          rel="noreferrer noopener"
+          size="xs"
+          lineClamp={3}
+          title={url}
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {url}
+        </Anchor>
+      )}
+    </Card>
+  )
+}
