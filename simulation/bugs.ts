@@ -101,7 +101,7 @@ export const bugs: readonly Bug[] = [
   one(
     'look-without-fence',
     'a look is written although the lease has gone to somebody else and the task has moved on',
-    'src/store/leases.ts',
+    'src/store/looks.ts',
     'WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still',
     'WHERE tasks.id = given.id',
   ),
@@ -287,6 +287,13 @@ export const bugs: readonly Bug[] = [
       },
     ],
   },
+  one(
+    'end-without-its-step',
+    'the end of a task is written without the step that tells of it',
+    endTask,
+    'ended.trail = trailOf(row ?? task, ended, end, nowMs)',
+    'void trailOf(row ?? task, ended, end, nowMs)',
+  ),
   one(
     'late-answer-revives',
     'an answer that comes after its task was given up brings it back to life',

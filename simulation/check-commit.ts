@@ -1,5 +1,6 @@
 // What must hold after every commit, whoever made it: no account below nought, and every task that was
 // touched at one with its entries. Cheap, because it looks only at what the commit has touched.
+import { readTrail } from '../src/contract/trail.ts'
 import type { Stage } from './stage.ts'
 
 const below = `SELECT id, balance_nanos, held_nanos, drawn_nanos FROM accounts
@@ -19,7 +20,20 @@ const atOdds = `SELECT x.task_id AS id, t.state, t.hold_nanos, t.charge_nanos,
     OR (c.id IS NOT NULL) <> (t.state = 'succeeded')
     OR t.charge_nanos <> coalesce(-c.amount_nanos, 0)`
 
-export function checkCommit({ db, world }: Stage): void {
+const trails = `SELECT t.id, t.state, t.trail FROM sim_touched x JOIN tasks t ON t.id = x.task_id`
+
+/** What is told of a task last is how it is: both are one write, or there is a moment in between. */
+function checkTrails({ db, world }: Stage): void {
+  for (const row of db.query<{ id: string; state: string; trail: string | null }>(trails).rows) {
+    const last = readTrail(row.trail ?? '', 0).at(-1)
+    if (last?.state !== row.state) {
+      world.blame(`task ${row.id} is ${row.state}, but its trail ends with ${shown(last ?? {})}`)
+    }
+  }
+}
+
+export function checkCommit(stage: Stage): void {
+  const { db, world } = stage
   for (const row of db.query(below).rows) {
     world.blame(`an account is below nought after a commit: ${shown(row)}`)
   }
@@ -28,6 +42,7 @@ export function checkCommit({ db, world }: Stage): void {
     for (const row of db.query(atOdds).rows) {
       world.blame(`a task and its entries are not at one after a commit: ${shown(row)}`)
     }
+    checkTrails(stage)
     db.run('DELETE FROM sim_touched')
   }
   for (const { what } of db.query<{ what: string }>('SELECT what FROM sim_wrong').rows) {

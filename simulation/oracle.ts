@@ -8,6 +8,7 @@ import type { Surroundings } from './gateway.ts'
 import { judgeNotices } from './judge-notices.ts'
 import { judgeTasks } from './judge-tasks.ts'
 import { judgeText } from './judge-text.ts'
+import { judgeTrails } from './judge-trails.ts'
 import { judgeTruth, openTruths } from './judge-truth.ts'
 import { kyselyOver } from './sim-database.ts'
 
@@ -52,6 +53,7 @@ export function judge(calling: Calling, around: Surroundings): void {
   judgeBooks(calling)
   judgeCredits(calling)
   judgeTasks(calling, around.speaker.upstream)
+  judgeTrails(calling)
   judgeText(calling, around.speaker.upstream)
   judgeTruth(calling, around.speaker.upstream)
   judgeNotices(calling, around.receivers)

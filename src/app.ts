@@ -5,7 +5,9 @@ import type { Config } from './config.ts'
 import { redirectToConsole, serveConsole } from './console-files.ts'
 import { refuse } from './contract/errors.ts'
 import type { Engine } from './engine/engine.ts'
+import { beginTrace } from './engine/traces/begin-trace.ts'
 import {
+  answerHeaders,
   answerJson,
   answerPreflight,
   type Connection,
@@ -15,6 +17,8 @@ import {
 } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { publicPem } from './lib/signing.ts'
+import { type MetricsSource, metricsText } from './metrics-route.ts'
+import type { Paper } from './openapi/serve.ts'
 import { surfaces } from './surfaces/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
@@ -24,11 +28,14 @@ export interface AppDeps {
   isAdmin: (secret: string) => boolean
   /** JSON Schema of gateway.yaml. */
   configSchema: () => Promise<string>
+  /** Absent when they are read elsewhere, or not at all. */
+  metrics?: MetricsSource
 }
 
 export type Handle = (request: Request, connection: Connection) => Response | Promise<Response>
 
-export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): Handle {
+/** Every route, and those that are looked up ahead of the router. */
+export function createRouter({ engine, limits, isAdmin, configSchema, metrics }: AppDeps) {
   const app: App = new Hono<Env>()
   const hot = new Map<string, (x: Exchange) => Promise<Response>>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
@@ -43,16 +50,37 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
+  // Made when somebody first asks for them: a start needs none of it.
+  for (const [path, paper] of Object.entries(papers)) {
+    app.get(path, async ({ env }) => {
+      const { servePaper } = await import('./openapi/serve.ts')
+      return servePaper(env.exchange, paper, engine.publicUrl)
+    })
+  }
+  for (const path of ['/docs/guide', '/docs/guide/:page']) {
+    app.get(path, async ({ env }) => {
+      const { serveGuide } = await import('./guide/serve.ts')
+      return serveGuide(env.exchange)
+    })
+  }
   app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
   app.get('/gateway/v1/keys', ({ env }) => answerJson(env.exchange, publicKeys(engine)))
+  if (metrics !== undefined) app.get('/metrics', ({ env }) => serveMetrics(env.exchange, metrics))
   // Terminal tools ask these without a token to see whether anybody is there.
   for (const path of ['/', '/api/hello']) {
     app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
   }
 
+  return { app, hot }
+}
+
+export function createApp(deps: AppDeps): Handle {
+  const { engine } = deps
+  const { app, hot } = createRouter(deps)
   app.notFound(({ env }) => answerRefusal(env.exchange, notRouted(app, env.exchange)))
   const answerBug = (exchange: Exchange, error: unknown) => {
-    engine.log.error('unexpected error', { request_id: exchange.requestId, error })
+    const trace_id = exchange.trace?.traceId
+    engine.log.error('unexpected error', { request_id: exchange.requestId, trace_id, error })
     const refusal = engine.store.healthy
       ? refuse('internal_error', 'something went wrong in the gateway')
       : refuse('overloaded', 'the gateway cannot write to its store at the moment')
@@ -63,11 +91,22 @@ export function createApp({ engine, limits, isAdmin, configSchema }: AppDeps): H
   return (request, connection) => {
     const exchange = newExchange(request, connection)
     const { method } = request
+    const parent = request.headers.get('traceparent')
+    if (parent !== null || engine.tracer !== undefined) beginTrace(engine, exchange, parent)
     const direct = method === 'POST' ? hot.get(exchange.path) : undefined
     if (direct !== undefined) return direct(exchange).catch((error) => answerBug(exchange, error))
     if (method === 'OPTIONS' && isDataPlane(exchange.path)) return answerPreflight(exchange)
     return app.fetch(absolute(request), { exchange })
   }
+}
+
+/** What describes all this, by path. */
+const papers: Readonly<Record<string, Paper>> = {
+  '/openapi.json': 'data',
+  '/openapi.admin.json': 'admin',
+  '/docs': 'page',
+  '/docs/admin': 'adminPage',
+  '/llms.txt': 'llms',
 }
 
 /** The router reads an absolute address, which callers of HTTP/1.0 need not send. */
@@ -84,6 +123,11 @@ function publicKeys({ bookkeeper }: Engine): string {
     pem: publicPem(key),
   }))
   return JSON.stringify({ keys })
+}
+
+async function serveMetrics(x: Exchange, metrics: MetricsSource): Promise<Response> {
+  const { status, type, body } = await metricsText(metrics, x.request.headers.get('accept'))
+  return new Response(body, { status, headers: answerHeaders(x, type) })
 }
 
 function answerReady(x: Exchange, engine: Engine): Response {

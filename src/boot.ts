@@ -1,6 +1,8 @@
 // The gateway's parts, opened in order. Everything that varies is made here and handed down.
 import { timingSafeEqual } from 'node:crypto'
+import packageJson from '../package.json'
 import type { Sandbox } from '../sandbox/server.ts'
+import { exportSources } from './admin/export-sources.ts'
 import { createApp, type Handle } from './app.ts'
 import { Bookkeeper } from './billing/bookkeeper.ts'
 import { Ledger } from './billing/ledger.ts'
@@ -18,9 +20,12 @@ import { CallbackSender } from './engine/callbacks/sender.ts'
 import { Deadlines } from './engine/deadlines.ts'
 import type { Engine } from './engine/engine.ts'
 import { Entitlements } from './engine/entitlements.ts'
+import { Exporter } from './engine/exports/exporter.ts'
 import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { LogKeeper } from './engine/log-keeper.ts'
+import { watchLoop } from './engine/metrics/loop-delay.ts'
+import { Meters } from './engine/metrics/meters.ts'
 import { stopWatchingPrices } from './engine/missing-prices.ts'
 import { hearOfChanges, refresh } from './engine/refresh.ts'
 import { RetryBudget } from './engine/retry-budget.ts'
@@ -28,16 +33,20 @@ import { linksOf } from './engine/tasks/file-links.ts'
 import { MediaKeeper } from './engine/tasks/keep-media.ts'
 import { LateLooks } from './engine/tasks/late-looks.ts'
 import { Poller } from './engine/tasks/poller.ts'
+import { Tracer } from './engine/traces/tracer.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
-import type { OwnKeys } from './keys.ts'
+import { type OwnKeys, secretsIn } from './keys.ts'
 import { systemClock } from './lib/clock.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { newSecret, newShortId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
+import type { Family } from './lib/metrics.ts'
 import { pieces } from './lib/pieces.ts'
 import { createCleaner } from './lib/redact.ts'
 import { createSeal } from './lib/seal.ts'
-import { keepSettings, mediaSecrets } from './media-settings.ts'
+import { SpanExporter } from './lib/span-exporter.ts'
+import { keepSettings } from './media-settings.ts'
+import { type MetricsSource, metricsOf } from './metrics-route.ts'
 import { providers } from './providers/index.ts'
 import { restoringKey } from './store/backup.ts'
 import { alone, openStore, type Store } from './store/index.ts'
@@ -48,6 +57,7 @@ import { surfaces } from './surfaces/index.ts'
 export interface Gateway {
   engine: Engine
   handle: Handle
+  metrics: MetricsSource
   sandbox: Sandbox | undefined
   madeTokens: readonly MadeToken[]
   close(): Promise<void>
@@ -59,12 +69,19 @@ export interface OpenedSandbox {
   key: string
 }
 
+/** Where this is one of several processes. */
+export interface Surroundings {
+  /** One that runs elsewhere. */
+  sandbox?: OpenedSandbox
+  /** The numbers of all of them. */
+  wholeMetrics?: () => Promise<readonly Family[] | undefined>
+}
+
 export async function boot(
   config: Config,
   keys: OwnKeys,
   log: Log,
-  /** One that runs elsewhere, for several processes. */
-  given?: OpenedSandbox,
+  around: Surroundings = {},
 ): Promise<Gateway> {
   const store = await openStore({
     dataDir: config.dataDir,
@@ -76,21 +93,17 @@ export async function boot(
   const seal = createSeal(keys.masterKey)
   await checkMasterKey(store, seal.hash('master key check'))
   await checkCurrency(store, config.file.currency)
-  const { sandbox, key: sandboxKey = '' } = given ?? (await openSandboxFor(config)) ?? {}
+  const { sandbox, key: sandboxKey = '' } = around.sandbox ?? (await openSandboxFor(config)) ?? {}
   const ownSecret = await loadOwnSecret(store, seal)
   const ledger = await Ledger.open(store)
   const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
   ledger.onEntry = () => bookkeeper.recorded()
   const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, ownSecret)
   engine.noticeFor = (task) => noticeOf(engine, task)
+  if (engine.meters) engine.meters.isModel = (name) => engine.catalog.models.has(name)
   engine.declared = {
     file: config.file,
-    ownSecrets: [
-      keys.adminToken,
-      Buffer.from(keys.masterKey).toString('base64'),
-      ...mediaSecrets(config.file.media),
-      ownSecret,
-    ],
+    ownSecrets: [...secretsIn(config, keys), ownSecret],
     ...(sandbox !== undefined && {
       sandbox: {
         channel: sandboxChannel(sandbox, sandboxKey, config.file.region),
@@ -110,14 +123,21 @@ export async function boot(
   bookkeeper.start()
   const logKeeper = new LogKeeper(engine)
   logKeeper.start()
+  const metrics = metricsOf(engine, around.wholeMetrics)
   const handle = createApp({
     engine,
+    ...(config.metrics === 'on' && { metrics }),
     limits: config.limits,
     isAdmin: (secret) => sameText(secret, keys.adminToken),
     configSchema: pieces.configSchema,
   })
-  const close = () => logKeeper.close().then(() => closeAll(engine, sandbox))
-  return { engine, handle, sandbox, madeTokens, close }
+  const unwatch = watchLoop(engine.meters!.loopDelay)
+  const close = async () => {
+    unwatch()
+    await logKeeper.close()
+    await closeAll(engine, sandbox)
+  }
+  return { engine, handle, metrics, sandbox, madeTokens, close }
 }
 
 /** Loaded only where it is wanted: most gateways never run it. */
@@ -134,11 +154,13 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   await engine.callbacks.close()
   await engine.lateLooks?.close()
   await engine.auditor?.close()
+  await engine.exporter?.close()
   await engine.media?.close()
   engine.deadlines.close()
   engine.rates.close()
   engine.ledger.close()
   await engine.bookkeeper.stop()
+  await engine.tracer?.close()
   await sandbox?.stop()
   await engine.store.close()
 }
@@ -202,6 +224,9 @@ function newEngine(
     callbacks: new CallbackSender(instanceId, ownSecret),
     lateLooks: new LateLooks(),
     auditor: new Auditor(),
+    exporter: new Exporter(exportSources(config.limits)),
+    meters: new Meters(),
+    ...(config.traces !== undefined && { tracer: tracerFor(config.traces, log) }),
     noticeFor: () => undefined,
     ...(config.file.media !== undefined && {
       media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
@@ -221,6 +246,11 @@ function newEngine(
     running: 0,
     draining: false,
   }
+}
+
+function tracerFor({ sampling, ...to }: NonNullable<Config['traces']>, log: Log): Tracer {
+  const failed = (reason: string) => log.warn('spans could not be handed over', { reason })
+  return new Tracer(new SpanExporter({ ...to, version: packageJson.version, failed }), sampling)
 }
 
 /** In the words of where it was created. */

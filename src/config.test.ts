@@ -48,6 +48,7 @@ describe('the environment', () => {
       sandboxTaskSeconds: 3,
       egressAllow: [],
       workers: 1,
+      metrics: 'on',
       logLevel: 'info',
       file: {
         region: 'cn',

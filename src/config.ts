@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Environment, parseConfigFile } from './config-file.ts'
+import { type MetricsPlace, readMetricsPlace } from './config-metrics.ts'
+import { readTraceConfig, type TraceConfig } from './config-traces.ts'
 import { asCidr, type FileDeclaration, nearestName } from './contract/declarations.ts'
 import { type CrashAt, type CrashPoint, crashPoints } from './lib/crash-point.ts'
 
@@ -30,6 +32,9 @@ export interface Config {
   /** CIDRs. */
   egressAllow: readonly string[]
   workers: number
+  metrics: MetricsPlace
+  /** Absent when nothing is traced. */
+  traces?: TraceConfig
   logLevel: (typeof logLevels)[number]
   /** For tests of recovery: die at this point. */
   crashAt?: CrashAt
@@ -82,6 +87,7 @@ const variables = [
   'GATEWAY_SANDBOX_TASK_SECONDS',
   'GATEWAY_EGRESS_ALLOW',
   'GATEWAY_WORKERS',
+  'GATEWAY_METRICS',
   'GATEWAY_LOG',
   'GATEWAY_CRASH_AT',
 ] as const
@@ -96,6 +102,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   const adminToken = readAdminToken(get('GATEWAY_ADMIN_TOKEN'))
   const masterKey = readMasterKey(get('GATEWAY_MASTER_KEY'))
   const crashAt = readCrashAt(get('GATEWAY_CRASH_AT'))
+  const traces = readTraceConfig(env)
   const settings = {
     host: readHost(get('GATEWAY_HOST') ?? '127.0.0.1'),
     port: readPort(get('GATEWAY_PORT') ?? '8080'),
@@ -104,6 +111,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
     egressAllow: readEgressAllow(get('GATEWAY_EGRESS_ALLOW')),
     workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
+    metrics: readMetricsPlace(get('GATEWAY_METRICS') ?? 'on'),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -111,11 +119,15 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(crashAt === undefined ? {} : { crashAt }),
+    ...(traces === undefined ? {} : { traces }),
   }
   const named = get('GATEWAY_CONFIG')
   const read = readFile(named === undefined ? undefined : resolve(cwd, named), env, cwd)
   return freeze({ ...settings, ...read, limits })
 }
+
+/** For whoever tries other settings than these. */
+export const environment = (): Environment => ({ ...process.env })
 
 /** The same settings with another database. */
 export const loadConfigWith = (databaseUrl: string): Config =>

@@ -2,6 +2,7 @@
 // after a pause that grows while workers die young. Knows no signal and prints nothing.
 import type { OpenedSandbox } from './boot.ts'
 import type { Config } from './config.ts'
+import { CrewMetrics } from './crew-metrics.ts'
 import type { MadeToken } from './engine/apply-declarations.ts'
 import type { Log } from './lib/log.ts'
 import { pieces } from './lib/pieces.ts'
@@ -46,6 +47,10 @@ type Reloaded = Extract<Report, { kind: 'reloaded' | 'not reloaded' }> | undefin
 export class Crew {
   readonly #options: CrewOptions
   readonly #workers = new Set<Worker>()
+  readonly #metrics = new CrewMetrics<Worker>(
+    () => [...this.#workers].filter(({ isReady }) => isReady),
+    ({ child }) => tell(child, { kind: 'count' }),
+  )
   #config: Config
   #stopping = false
   #isWell = true
@@ -131,7 +136,7 @@ export class Crew {
       spawned = this.#spawn(() => {})
       const outcome = await spawned.started
       if ('welcome' in outcome) made(outcome.welcome.tokens)
-      else if (!this.#stopping) log.error('a worker could not be replaced', outcome)
+      else if (!this.#stopping) log.error('a worker could not be replaced', whyNot(outcome))
     }
   }
 
@@ -149,6 +154,7 @@ export class Crew {
     this.#workers.add(worker)
     const ended = child.exited.then(() => {
       this.#workers.delete(worker)
+      this.#metrics.left(worker)
       worker.reloaded?.(undefined)
       started.resolve({ code: child.exitCode })
       if (this.#stopping && worker.isReady && child.exitCode !== 0) this.#isWell = false
@@ -179,6 +185,10 @@ export class Crew {
     } else if (told.kind === 'refused') {
       started({ sentence: told.sentence })
       child.kill('SIGTERM')
+    } else if (told.kind === 'counted') {
+      this.#metrics.told(worker, told.families)
+    } else if (told.kind === 'whole wanted') {
+      tell(child, { kind: 'whole', families: await this.#metrics.read() })
     } else {
       worker.reloaded?.(told)
       if (told.kind === 'reloaded') this.#options.made(told.tokens)
@@ -193,6 +203,11 @@ export class Crew {
     tell(worker.child, { kind: 'reload', config })
     return done.promise
   }
+}
+
+const whyNot = (outcome: Started) => {
+  if ('sentence' in outcome) return { reason: outcome.sentence }
+  return 'code' in outcome ? { exit_code: outcome.code } : {}
 }
 
 /** One that has just ended cannot be told anything, and need not be. */

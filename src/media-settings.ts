@@ -40,6 +40,3 @@ const s3Of = (s3: NonNullable<MediaDeclaration['s3']>): MediaStore =>
     prefix: s3.prefix ?? '',
     pathStyle: s3.path_style ?? true,
   })
-
-export const mediaSecrets = (media: MediaDeclaration | undefined): string[] =>
-  media?.s3 === undefined ? [] : [media.s3.access_key, media.s3.secret_key]

@@ -13,9 +13,12 @@ import {
 import { announce } from './engine/refresh.ts'
 import { type Connection, newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
-import { loadKeys } from './keys.ts'
+import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
 import { armCrashPoint } from './lib/crash-point.ts'
 import { createLog, type Log } from './lib/log.ts'
+import type { Family } from './lib/metrics.ts'
+import { createCleaner } from './lib/redact.ts'
+import { metricsText } from './metrics-route.ts'
 import { alone, StoreRefused } from './store/index.ts'
 import type { Welcome } from './welcome.ts'
 
@@ -23,6 +26,8 @@ export interface Served {
   readonly port: number
   readonly welcome: Welcome
   readonly log: Log
+  /** The numbers of this process. */
+  metrics(): Promise<Family[]>
   /** Puts another file in force; throws when it cannot be. */
   reload(next: Config): Promise<readonly MadeToken[]>
   /** No new work; resolves when all that ran has ended and the store is closed. */
@@ -36,6 +41,8 @@ export interface ServeOptions {
    */
   mayListen?: () => Promise<void>
   sandbox?: OpenedSandbox
+  /** The numbers of all processes of the gateway. */
+  wholeMetrics?: () => Promise<readonly Family[] | undefined>
 }
 
 /** Errors that are one sentence for the person who started the gateway. */
@@ -47,25 +54,28 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   process.umask(0o077)
   let gateway: Gateway | undefined
   const { mayListen } = how
-  const open = () =>
-    listen(config, mayListen !== undefined, () => gateway?.handle ?? answerStarting)
+  const open = () => {
+    const server = listen(config, mayListen !== undefined, () => gateway?.handle ?? answerStarting)
+    return { server, metrics: listenForMetrics(config, mayListen !== undefined, () => gateway) }
+  }
   // The port comes first: secrets that are shown once must not be made by a start that fails.
   const first = mayListen === undefined ? open() : undefined
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
-  const log = logFor(config, () => gateway)
-  gateway = await boot(config, keys, log, how.sandbox)
-  const url = config.publicUrl ?? `http://localhost:${first?.port ?? config.port}`
+  const log = logFor(config, keys, () => gateway)
+  gateway = await boot(config, keys, log, how)
+  const url = config.publicUrl ?? `http://localhost:${first?.server.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
   engine.publicUrl = url
   engine.poller.start(engine)
   await engine.callbacks.start(engine)
   engine.lateLooks?.start(engine)
   engine.auditor?.start(engine)
+  engine.exporter?.start(engine)
   await engine.media?.start(engine)
   const setupCode = await newSetupCode(engine)
   await mayListen?.()
-  const server = first ?? open()
+  const { server, metrics } = first ?? open()
   const opened = gateway
   let drained: Promise<void> | undefined
   return {
@@ -79,17 +89,20 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
       ...(setupCode !== undefined && { setupCode }),
     },
     log,
+    metrics: () => opened.metrics.own(),
     reload: (next) => reload(next, opened),
     drain() {
-      drained ??= drain(config, opened, server, log)
+      drained ??= drain(config, opened, server, log).then(() => metrics?.stop(true))
       return drained
     },
   }
 }
 
 /** Errors nobody caught must not end the process: other callers' streams live in it. */
-function logFor(config: Config, gateway: () => Gateway | undefined): Log {
-  const log = openLog(config, (line) => gateway()?.engine.cleaner.cleanLine(line) ?? line)
+function logFor(config: Config, keys: OwnKeys, gateway: () => Gateway | undefined): Log {
+  // Until the gateway knows more: what the settings say.
+  const first = createCleaner(allSecretsIn(config, keys))
+  const log = openLog(config, (line) => (gateway()?.engine.cleaner ?? first).cleanLine(line))
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }))
   process.on('uncaughtException', (error) => log.error('uncaught exception', { error }))
   return log
@@ -110,7 +123,12 @@ const answerStarting: Handle = (request, connection) =>
   )
 
 /** Two gateways that share a port would answer for each other; workers of one may. */
-export function listen(config: Config, sharesPort: boolean, handle: () => Handle) {
+export function listen(
+  config: Config,
+  sharesPort: boolean,
+  handle: () => Handle,
+  setting = 'GATEWAY_PORT/GATEWAY_HOST',
+) {
   const { host, port, limits } = config
   try {
     return Bun.serve({
@@ -126,8 +144,24 @@ export function listen(config: Config, sharesPort: boolean, handle: () => Handle
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? `port ${port} is already in use` : message
-    throw new ConfigError(`GATEWAY_PORT/GATEWAY_HOST: cannot listen on ${host}:${port}: ${why}.`)
+    throw new ConfigError(`${setting}: cannot listen on ${host}:${port}: ${why}.`)
   }
+}
+
+/** A port of its own, where the settings name one; it knows nothing else. */
+function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Gateway | undefined) {
+  const { metrics } = config
+  if (typeof metrics === 'string') return undefined
+  const answer: Handle = async (request) => {
+    const source = gateway()?.metrics
+    if (new URL(request.url, 'http://x').pathname !== '/metrics') {
+      return new Response('there is /metrics here, and nothing else\n', { status: 404 })
+    }
+    if (source === undefined) return new Response('starting\n', { status: 503 })
+    const { status, type, body } = await metricsText(source, request.headers.get('accept'))
+    return new Response(body, { status, headers: { 'content-type': type } })
+  }
+  return listen({ ...config, ...metrics }, sharesPort, () => answer, 'GATEWAY_METRICS')
 }
 
 async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {

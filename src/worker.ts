@@ -3,6 +3,7 @@
 import type { OpenedSandbox } from './boot.ts'
 import type { Config } from './config.ts'
 import type { MadeToken } from './engine/apply-declarations.ts'
+import type { Family } from './lib/metrics.ts'
 import { isRefusedStart, type Served, serve } from './serve.ts'
 import type { Welcome } from './welcome.ts'
 
@@ -18,6 +19,10 @@ export type Order =
   | { kind: 'drain' }
   /** Without waiting for what runs. */
   | { kind: 'quit' }
+  /** Its numbers are wanted. */
+  | { kind: 'count' }
+  /** The numbers of all workers, as it has asked. */
+  | { kind: 'whole'; families: readonly Family[] }
 
 export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
   sandbox: Omit<OpenedSandbox['sandbox'], 'stop'>
@@ -33,6 +38,10 @@ export type Report =
   | { kind: 'refused'; sentence: string }
   | { kind: 'reloaded'; tokens: readonly MadeToken[] }
   | { kind: 'not reloaded'; reason: string }
+  /** Its numbers. */
+  | { kind: 'counted'; families: readonly Family[] }
+  /** Somebody asks it for the numbers of all. */
+  | { kind: 'whole wanted' }
 
 export const isWorker = (): boolean =>
   process.argv[2] === workerArgument && process.send !== undefined
@@ -61,12 +70,15 @@ export async function runWorker(): Promise<void> {
   }
   const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
   const free = Promise.withResolvers<void>()
+  const whole = new WholeMetrics()
   process.on('message', (order: Order) => {
     if (order.kind === 'begin') begun.resolve(order)
     if (order.kind === 'listen') free.resolve()
     if (order.kind === 'drain') void leave()
     if (order.kind === 'quit') process.exit(0)
     if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
+    if (order.kind === 'count' && served !== undefined) void count(served)
+    if (order.kind === 'whole') whole.heard(order.families)
   })
   report({ kind: 'up' })
   const { config, sandbox } = await begun.promise
@@ -76,12 +88,43 @@ export async function runWorker(): Promise<void> {
         report({ kind: 'open' })
         return free.promise
       },
+      wholeMetrics: () => whole.ask(),
       ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
     })
     report({ kind: 'ready', welcome: served.welcome })
   } catch (error) {
     if (!isRefusedStart(error)) throw error
     report({ kind: 'refused', sentence: error.message })
+  }
+}
+
+async function count(served: Served): Promise<void> {
+  try {
+    report({ kind: 'counted', families: await served.metrics() })
+  } catch (error) {
+    served.log.warn('this worker could not be counted', { error })
+  }
+}
+
+/** More than the supervisor waits for the workers. */
+const longestWaitMs = 2_000
+
+/** The numbers of all workers, asked of the supervisor; who asks meanwhile hears the same. */
+class WholeMetrics {
+  #asked: PromiseWithResolvers<readonly Family[] | undefined> | undefined
+
+  ask(): Promise<readonly Family[] | undefined> {
+    if (this.#asked !== undefined) return this.#asked.promise
+    const asked = Promise.withResolvers<readonly Family[] | undefined>()
+    this.#asked = asked
+    setTimeout(() => this.heard(undefined, asked), longestWaitMs).unref()
+    report({ kind: 'whole wanted' })
+    return asked.promise
+  }
+
+  heard(families: readonly Family[] | undefined, asked = this.#asked): void {
+    asked?.resolve(families)
+    if (this.#asked === asked) this.#asked = undefined
   }
 }
 

@@ -2,7 +2,15 @@
 // session ends.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { chromiumPath, openBrowser, password, setUp, signIn, visit } from './support/browser.ts'
+import {
+  chromiumPath,
+  goTo,
+  openBrowser,
+  password,
+  setUp,
+  signIn,
+  visit,
+} from './support/browser.ts'
 import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
 import { headed, watchTraffic } from './support/traffic.ts'
 
@@ -16,12 +24,33 @@ const pagesFor = {
     '/prices',
     '/tokens',
     '/usage',
+    '/exports',
     '/playground',
     '/settings',
     '/health',
   ],
-  finance: ['/', '/tasks', '/requests', '/prices', '/bills', '/usage', '/settings', '/health'],
-  member: ['/', '/tasks', '/requests', '/tokens', '/bills', '/usage', '/playground', '/settings'],
+  finance: [
+    '/',
+    '/tasks',
+    '/requests',
+    '/prices',
+    '/bills',
+    '/usage',
+    '/exports',
+    '/settings',
+    '/health',
+  ],
+  member: [
+    '/',
+    '/tasks',
+    '/requests',
+    '/tokens',
+    '/bills',
+    '/usage',
+    '/exports',
+    '/playground',
+    '/settings',
+  ],
 } as const
 
 if (chromiumPath === undefined) {
@@ -206,7 +235,7 @@ if (chromiumPath === undefined) {
       const mine: readonly string[] = pagesFor[role]
       expect([role, (await pathsIn(page)).toSorted()]).toEqual([role, [...mine].toSorted()])
       for (const path of mine) {
-        await page.goto(`/console${path}`)
+        await goTo(page, `/console${path}`)
         await headed(page)
         await quiet()
         const row = page.locator('[role=row][data-clickable]').first()
@@ -222,9 +251,7 @@ if (chromiumPath === undefined) {
       await page.getByText('Your role does not allow this page.').waitFor()
       // The others as a link of the page would.
       for (const path of others.slice(1)) {
-        await page.evaluate(
-          `history.pushState(null, '', '/console${path}'); dispatchEvent(new Event('popstate'))`,
-        )
+        await goTo(page, `/console${path}`)
         await quiet()
         expect(await page.locator('main').textContent()).toBe('Your role does not allow this page.')
       }

@@ -2,7 +2,7 @@
 // opens anything because of them, and all of them are there to be read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { chromiumPath, openBrowser, setUp, shoot } from './support/browser.ts'
+import { chromiumPath, goTo, openBrowser, setUp, shoot } from './support/browser.ts'
 import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
 import { fillWithHarm, harmConfig } from './support/hostile-fill.ts'
 import { hostileTexts } from './support/hostile-texts.ts'
@@ -71,7 +71,7 @@ if (chromiumPath === undefined) {
         .evaluateAll((found) => found.map((each) => each.getAttribute('href') ?? ''))
       expect(links.length).toBeGreaterThan(10)
       for (const path of [...links, '/console/tasks?view=gallery']) {
-        await page.goto(path)
+        await goTo(page, path)
         await headed(page)
         await quiet()
         if (path.endsWith('gallery')) await shoot(page, 'harm-gallery')

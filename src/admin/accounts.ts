@@ -1,6 +1,7 @@
-// Accounts, their credits and their ledger.
+// Accounts, their credits, their ledger, and what each of them pays now.
 import { z } from 'zod'
-import { accountDeclaration } from '../contract/declarations.ts'
+import type { Model } from '../contract/catalog.ts'
+import { accountDeclaration, declaredTerms } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
 import { openAccount } from '../engine/open-account.ts'
@@ -12,6 +13,7 @@ import {
   listOf,
   noteChange,
   notFound,
+  pageOfList,
   pageQuery,
   type Resource,
   readBody,
@@ -19,7 +21,7 @@ import {
   time,
 } from './route.ts'
 
-const credit = z.strictObject({
+export const credit = z.strictObject({
   amount: z
     .string({ error: 'must be a decimal in quotes, such as "10.00"' })
     .refine(
@@ -119,6 +121,38 @@ export const accounts: Resource = (app, deps) => {
       return listOf(await listEntries(store.read, account.id, page), entryView)
     }),
   )
+
+  app.get(
+    '/accounts/:id/prices',
+    route(async ({ id, query }) => {
+      const account = await findAccount(store.read, id)
+      if (account === undefined) return notFound('account', id)
+      const page = pageQuery(query, deps)
+      if (page instanceof Refusal) return page
+      const wanted = query('model')
+      const { models } = engine.catalog
+      const asked = [...models.values()].filter(
+        ({ name }) => wanted === undefined || name === wanted,
+      )
+      const found = pageOfList(asked, ({ name }) => name, page)
+      const { items, ...rest } = listOf(found, (model) => model)
+      return { items: items.flatMap((model) => priceFor(engine, account, model as Model)), ...rest }
+    }),
+  )
+}
+
+/** What this account pays for a model now, whosever price that is; none when it cannot call it. */
+function priceFor(engine: Engine, account: Account, { name, pricedAs = name }: Model): object[] {
+  const price = engine.prices.current(pricedAs, account.id)
+  if (price === undefined) return []
+  return [
+    {
+      model: name,
+      ...declaredTerms(price.terms),
+      effective_from: time(price.effectiveFromMs),
+      own: price.account !== undefined,
+    },
+  ]
 }
 
 function view(engine: Engine, account: Account) {

@@ -17,7 +17,7 @@ import {
   time,
 } from './route.ts'
 
-const resolution = z.strictObject({ force: z.boolean().optional() })
+export const resolution = z.strictObject({ force: z.boolean().optional() })
 
 export const alerts: Resource = (app, deps) => {
   const { engine } = deps

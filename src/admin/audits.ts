@@ -3,7 +3,7 @@ import { auditBooks } from '../billing/audit.ts'
 import { Refusal } from '../contract/errors.ts'
 import { auditOptions, stopAccounts } from '../engine/stopped-accounts.ts'
 import { findAccount } from '../store/accounts.ts'
-import { listAudit } from '../store/audit-log.ts'
+import { listAudit, type StoredAuditRow } from '../store/audit-log.ts'
 import { listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
 
 export const audits: Resource = (app, deps) => {
@@ -28,15 +28,17 @@ export const audits: Resource = (app, deps) => {
     route(async ({ query }) => {
       const page = pageQuery(query, deps)
       if (page instanceof Refusal) return page
-      return listOf(await listAudit(store.read, page), (row) => ({
-        id: String(row.id),
-        at: time(row.atMs),
-        actor: row.actor,
-        action: row.action,
-        subject: row.subject,
-        before: row.before === undefined ? null : JSON.parse(row.before),
-        after: row.after === undefined ? null : JSON.parse(row.after),
-      }))
+      return listOf(await listAudit(store.read, page), auditView)
     }),
   )
 }
+
+export const auditView = (row: StoredAuditRow) => ({
+  id: String(row.id),
+  at: time(row.atMs),
+  actor: row.actor,
+  action: row.action,
+  subject: row.subject,
+  before: row.before === undefined ? null : JSON.parse(row.before),
+  after: row.after === undefined ? null : JSON.parse(row.after),
+})

@@ -27,7 +27,7 @@ import {
   time,
 } from './route.ts'
 
-const closeRequest = z.strictObject({
+export const closeRequest = z.strictObject({
   account: z.string(),
   month: z.string(),
   note: z.string().max(500).optional(),

@@ -33,9 +33,11 @@ import {
   time,
 } from './route.ts'
 
-const change = channelDeclaration.partial().extend({ disabled: z.boolean().optional() })
+const isDisabled = { disabled: z.boolean().optional() }
+export const creation = channelDeclaration.extend(isDisabled)
+export const change = channelDeclaration.partial().extend(isDisabled)
 type Change = z.infer<typeof change>
-const test = z.strictObject({ model: z.string().max(128).optional() })
+export const test = z.strictObject({ model: z.string().max(128).optional() })
 
 export const channels: Resource = (app, deps) => {
   const { engine } = deps
@@ -44,10 +46,12 @@ export const channels: Resource = (app, deps) => {
   app.post(
     '/channels',
     route(async (_, x) => {
-      const body = await readBody(x, deps, channelDeclaration)
+      const body = await readBody(x, deps, creation)
       if (body instanceof Refusal) return body
+      const { disabled = false, ...declared } = body
       const id = newShortId('chn', x.atMs)
-      const channel = sealed(engine, fromDeclaration(engine, body, id), x.atMs)
+      const made = { ...fromDeclaration(engine, declared, id), disabled }
+      const channel = sealed(engine, made, x.atMs)
       const refusal = misplaced(engine, channel)
       if (refusal !== undefined) return refusal
       const after = storedView(channel)
@@ -124,6 +128,15 @@ export const channels: Resource = (app, deps) => {
   )
 
   app.post(
+    '/channels/test',
+    route(async (_, x) => {
+      const body = await readBody(x, deps, channelDeclaration)
+      if (body instanceof Refusal) return body
+      return testChannel(engine, fromDeclaration(engine, body, draftId), undefined)
+    }),
+  )
+
+  app.post(
     '/channels/:id/test',
     route(async ({ id }, x) => {
       const channel = find(engine, id)
@@ -134,6 +147,9 @@ export const channels: Resource = (app, deps) => {
     }),
   )
 }
+
+/** Of a channel that is tried before it is there; one for all, so that nothing piles up. */
+const draftId = 'chn_draft'
 
 const hasBody = (request: Request): boolean =>
   request.headers.get('content-length') !== '0' && request.body !== null
@@ -207,6 +223,7 @@ function merged(engine: Engine, before: StoredChannel, body: Change, atMs: numbe
       max_concurrency: body.max_concurrency ?? before.maxConcurrency,
       timeouts: { ...timeoutsView(before), ...body.timeouts },
       messages: { ...before.messages, ...body.messages },
+      trace: body.trace ?? before.trace ?? true,
     },
     before.id,
   )
@@ -264,6 +281,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   timeouts: timeoutsView(channel),
   max_concurrency: channel.maxConcurrency,
   messages: channel.messages,
+  trace: channel.trace ?? true,
   disabled: channel.disabled,
   source: channel.source,
 })

@@ -14,6 +14,7 @@ import { backup } from './backup.ts'
 import { bills } from './bills.ts'
 import { callbacks } from './callbacks.ts'
 import { channels } from './channels.ts'
+import { exportJobs } from './exports.ts'
 import { health } from './health.ts'
 import { losses } from './losses.ts'
 import { models } from './models.ts'
@@ -25,6 +26,8 @@ import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './sign-in.ts'
 import { statements } from './statements.ts'
+import { taskActions } from './task-actions.ts'
+import { taskSummary } from './task-summary.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
 import { traffic } from './traffic.ts'
@@ -41,7 +44,9 @@ const resources = [
   requests,
   traffic,
   usage,
+  taskSummary,
   tasks,
+  taskActions,
   callbacks,
   bills,
   losses,
@@ -51,6 +56,7 @@ const resources = [
   people,
   health,
   backup,
+  exportJobs,
 ]
 
 export const adminPath = '/admin/v1'

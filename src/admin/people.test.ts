@@ -14,6 +14,14 @@ import { newSetupCode } from './set-up.ts'
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const password = 'a long enough password'
 
+interface Administrator {
+  id: string
+  role: string
+  disabled: boolean
+}
+const isAdministrator = ({ role, disabled }: Administrator): boolean =>
+  role === 'administrator' && !disabled
+
 interface Asked {
   cookie?: string | undefined
   body?: object
@@ -203,6 +211,24 @@ describe.each([...engines])('people on %s', (on) => {
     })
   })
 
+  test('somebody stays administrator when all are changed at once', async () => {
+    for (const change of [{ role: 'finance' }, { disabled: true }, undefined]) {
+      for (let i = 0; i < 3; i++) await add('administrator')
+      const all = (await asBoss('GET', '/people')).body.items as Administrator[]
+      const before = all.filter(isAdministrator)
+      expect(before.length).toBeGreaterThan(1)
+      const answers = await Promise.all(
+        before.map(({ id }) =>
+          asBoss(change === undefined ? 'DELETE' : 'PATCH', `/people/${id}`, change),
+        ),
+      )
+      const refused = answers.filter(({ status }) => status === 409)
+      expect(refused).toHaveLength(1)
+      const left = (await asBoss('GET', '/people')).body.items as Administrator[]
+      expect(left.filter(isAdministrator)).toHaveLength(1)
+    }
+  }, 30_000)
+
   test('every call is for those whom the table names, and for nobody else', async () => {
     const routed = app.routes
       .filter(({ method }) => method !== 'ALL')
@@ -255,6 +281,7 @@ describe.each([...engines])('people on %s', (on) => {
       `/accounts/${idOf('other')}`,
       '/accounts/other',
       `/accounts/${idOf('other')}/ledger`,
+      '/accounts/other/prices',
       `/tokens/${tokens.get('other')}`,
       `/requests/${requests.get('other')}`,
       `/explain/${requests.get('other')}`,

@@ -17,6 +17,7 @@ import {
   findPerson,
   insertPerson,
   listPeople,
+  lockPeople,
   type PersonChange,
   updatePerson,
 } from '../store/people.ts'
@@ -48,21 +49,24 @@ const password = z
   .string()
   .min(leastPassword, `must have at least ${leastPassword} characters`)
   .max(mostPassword)
-const given = z.strictObject({ name: z.string().max(100), password: z.string().max(mostPassword) })
-const first = z.strictObject({ code: z.string().max(100), name, password })
-const added = z.strictObject({
+export const given = z.strictObject({
+  name: z.string().max(100),
+  password: z.string().max(mostPassword),
+})
+export const first = z.strictObject({ code: z.string().max(100), name, password })
+export const added = z.strictObject({
   name,
   password,
   role: z.enum(roles),
   account: z.string().optional(),
 })
-const changed = z.strictObject({
+export const changed = z.strictObject({
   password: password.optional(),
   role: z.enum(roles).optional(),
   account: z.string().nullable().optional(),
   disabled: z.boolean().optional(),
 })
-const newPassword = z.strictObject({ old: z.string().max(mostPassword), password })
+export const newPassword = z.strictObject({ old: z.string().max(mostPassword), password })
 
 export const people: Resource = (app, deps) => {
   const { engine } = deps
@@ -207,9 +211,13 @@ const mountUsers: Resource = (app, deps) => {
       const change = await changeFrom(engine, before, body)
       if (change instanceof Refusal) return change
       return store.tx(async (tx) => {
-        const { role = before.role, disabled = before.disabled } = change
-        const others = (await listPeople(tx)).filter((each) => each.id !== id)
-        if (!hasAdministrator([...others, { ...before, role, disabled }])) return lastAdministrator
+        const all = await lockPeople(tx)
+        // As they are now: somebody else may have changed or removed them meanwhile.
+        const now = all.find((each) => each.id === id)
+        if (now === undefined) return notFound('person', id)
+        const { role = now.role, disabled = now.disabled } = change
+        const others = all.filter((each) => each.id !== id)
+        if (!hasAdministrator([...others, { ...now, role, disabled }])) return lastAdministrator
         await updatePerson(tx, id, change)
         // What somebody may do has changed: they sign in anew.
         if (Object.keys(change).length > 0) await endSessionsOf(tx, id)
@@ -228,7 +236,7 @@ const mountUsers: Resource = (app, deps) => {
       const before = await findPerson(store.read, id)
       if (before === undefined) return notFound('person', id)
       return store.tx(async (tx) => {
-        const others = (await listPeople(tx)).filter((each) => each.id !== id)
+        const others = (await lockPeople(tx)).filter((each) => each.id !== id)
         if (!hasAdministrator(others)) return lastAdministrator
         await deletePerson(tx, id)
         await noteChange(tx, x, { action: 'person.delete', subject: id, before: viewOf(before) })

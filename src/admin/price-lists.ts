@@ -76,7 +76,7 @@ interface Asked {
   dryRun: boolean
 }
 
-const importBody = z.strictObject({
+export const importBody = z.strictObject({
   format: z.enum(['yaml', 'csv']),
   text: z.string(),
   dry_run: z.boolean().optional(),

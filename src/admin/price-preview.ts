@@ -26,7 +26,7 @@ const mostDrafts = 1_000
 const mostItems = 10_000
 const longestPeriodMs = 400 * 24 * hourMs
 
-const previewBody = z.strictObject({
+export const previewBody = z.strictObject({
   month: z.string().optional(),
   from: z.string().optional(),
   to: z.string().optional(),

@@ -71,7 +71,7 @@ async function missing({ store }: Engine, id: string): Promise<Refusal> {
 }
 
 /** Rows know ids; people know names. */
-async function viewPage(engine: Engine, page: Page<RequestRecord>) {
+export async function viewPage(engine: Engine, page: Page<RequestRecord>) {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
   return listOf(page, (record) => view(record, names.get(record.tokenId)))
@@ -79,7 +79,7 @@ async function viewPage(engine: Engine, page: Page<RequestRecord>) {
 
 type Read = (name: string) => string | undefined
 
-async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | Refusal> {
+export async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | Refusal> {
   const page = pageQuery(read, deps)
   if (page instanceof Refusal) return page
   const wanted = read('account')
@@ -146,6 +146,7 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
+  ...(record.detail.traceId !== undefined && { trace_id: record.detail.traceId }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,
     ...attempt,

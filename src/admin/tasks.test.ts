@@ -113,7 +113,14 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
       updated_at: '2026-11-01T00:01:00.000Z',
       next_check_at: null,
       checks: 4,
+      expected_ms: null,
       callback: null,
+      // It is older than trails are: this is what its times tell.
+      timeline: [
+        stepView('created', 0, 0, 1, 'accepted', 0),
+        stepView('look', 1, 60, 4, 'running', 0),
+        stepView('ended', 60, 60, 1, 'succeeded', 100),
+      ],
     })
     expect((await ask('GET', '/tasks/up-2')).body).toEqual(body)
   })
@@ -232,7 +239,79 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
     })
     await upstream.stop(true)
   })
+
+  test('shows every step of a task that has notes of them, and what lies before them', async () => {
+    const trail = [
+      '0 0 1 created accepted 0',
+      '300 0 1 sent queued 0',
+      '1000 8000 14 look running 40',
+      '11000 0 2 look_failed running 40 upstream_error: it broke',
+    ]
+    const more = { state: 'running', progress: 40, checks: 20 } as const
+    await add({ ...more, id: 'video_7', model: 'vfc-1', trail: `${trail.join('\n')}\n` })
+    const { timeline } = (await ask('GET', '/tasks/video_7')).body
+    expect(timeline).toEqual([
+      stepView('created', 0, 0, 1, 'accepted', 0),
+      stepView('sent', 0.3, 0.3, 1, 'queued', 0),
+      stepView('look', 1, 9, 14, 'running', 40),
+      stepView('look_failed', 11, 11, 2, 'running', 40, 'upstream_error: it broke'),
+    ])
+    // This one was under way when notes began to be kept.
+    await add({ ...more, id: 'video_8', model: 'vfc-1', trail: `${trail[2]}\n` })
+    expect((await ask('GET', '/tasks/video_8')).body['timeline']).toEqual([
+      stepView('created', 0, 0, 1, 'accepted', 0),
+      stepView('gap', 0, 1, 6, 'running', 0),
+      stepView('look', 1, 9, 14, 'running', 40),
+    ])
+    const { items } = (await ask('GET', '/tasks?model=vfc-1')).body
+    expect(items).toHaveLength(2)
+    for (const item of items) expect(item).not.toHaveProperty('timeline')
+  })
+
+  test('sums up what became of the tasks of the last hours, and how long they took', async () => {
+    const createdAtMs = it.clock.ms - 60_000
+    const ended = (id: string, seconds: number) =>
+      add({
+        id,
+        model: 'vfd-1',
+        createdAtMs,
+        state: 'succeeded',
+        finishedAtMs: createdAtMs + seconds * 1_000,
+      })
+    for (const [i, seconds] of [30, 31, 32, 33, 120].entries()) await ended(`video_9${i}`, seconds)
+    await add({ id: 'video_99', model: 'vfd-1', createdAtMs, state: 'failed' })
+    const { status, body } = await ask('GET', '/tasks/summary?account=acme&model=vfd-1&hours=24')
+    expect(status).toBe(200)
+    const { slots, durations } = body as unknown as {
+      slots: { counts: Record<string, number> }[]
+      durations: { bars: { tasks: number }[] }[]
+    }
+    expect(slots).toHaveLength(48)
+    expect(slots.map(({ counts }) => counts).filter((counts) => 'failed' in counts)).toEqual([
+      { succeeded: 5, failed: 1 },
+    ])
+    expect(durations).toMatchObject([{ model: 'vfd-1', tasks: 5, p50_ms: 32_000, p90_ms: 120_000 }])
+    expect(durations[0]!.bars.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(5)
+    const other = await ask('GET', '/tasks/summary?account=beta&model=vfd-1')
+    expect(other.body['durations']).toEqual([])
+    for (const query of ['hours=0', 'hours=x', 'state=odd', 'account=nobody']) {
+      const refused = await ask('GET', `/tasks/summary?${query}`)
+      expect([query, refused.status >= 400]).toEqual([query, true])
+    }
+  })
 })
+
+const at = (seconds: number) => new Date(atMs + seconds * 1_000).toISOString()
+
+const stepView = (
+  kind: string,
+  from: number,
+  to: number,
+  times: number,
+  state: string,
+  progress: number,
+  note: string | null = null,
+) => ({ kind, at: at(from), last_at: at(to), times, state, progress, note })
 
 const aTask: VideoTask = {
   kind: 'video',

@@ -5,6 +5,7 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import { type Task, type TaskError, type TaskState, taskStates } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { cancelTask } from '../engine/tasks/cancel-task.ts'
+import { medianMs } from '../engine/tasks/check-times.ts'
 import { expiryOf, linksOf } from '../engine/tasks/file-links.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
@@ -22,6 +23,7 @@ import {
   route,
   time,
 } from './route.ts'
+import { timelineView } from './timeline-view.ts'
 
 export const tasks: Resource = (app, deps) => {
   const { engine } = deps
@@ -66,7 +68,7 @@ export const tasks: Resource = (app, deps) => {
 
 type Read = (name: string) => string | undefined
 
-async function filterFrom(read: Read, deps: AdminDeps): Promise<TaskFilter | Refusal> {
+export async function filterFrom(read: Read, deps: AdminDeps): Promise<TaskFilter | Refusal> {
   const page = pageQuery(read, deps)
   if (page instanceof Refusal) return page
   const state = read('state')
@@ -95,12 +97,13 @@ const notOneOf = (param: string, words: readonly string[]): Refusal =>
   refuse('invalid_request', `'${param}' must be one of ${words.join(', ')}`, { param })
 
 /** Rows know ids; people know names. */
-async function viewPage(engine: Engine, page: Page<Task>) {
+export async function viewPage(engine: Engine, page: Page<Task>) {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
   const linkTo = linksOf(engine)
   return listOf(page, (task) => ({
     ...view(task, names.get(task.tokenId)),
+    expected_ms: medianMs(engine.durations, task.model) ?? null,
     // Where a browser can open them: the upstream's own address may be nobody else's business.
     files: task.media.map((file, part) => ({
       kind: file.kind,
@@ -110,10 +113,11 @@ async function viewPage(engine: Engine, page: Page<Task>) {
   }))
 }
 
-/** With the callback, which a list leaves out. */
+/** With the callback and every step, which a list leaves out. */
 export const viewTask = async (engine: Engine, task: Task): Promise<object> => ({
   ...(await viewPage(engine, { items: [task] })).items[0]!,
   callback: await callbackView(engine, task),
+  timeline: timelineView(task),
 })
 
 const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))

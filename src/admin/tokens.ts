@@ -1,5 +1,7 @@
-// Tokens: issued here, shown once, changed and revoked.
+// Tokens: issued here, shown once, changed, given another secret and revoked; and what was spent with
+// them lately.
 import { z } from 'zod'
+import { tokenSpends } from '../billing/token-spend.ts'
 import { tokenDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { announce } from '../engine/refresh.ts'
@@ -18,16 +20,9 @@ import {
   tokenNameTaken,
   updateToken,
 } from '../store/tokens.ts'
-import {
-  listOf,
-  noteChange,
-  notFound,
-  pageQuery,
-  type Resource,
-  readBody,
-  route,
-  time,
-} from './route.ts'
+import { rotateToken } from './rotate-token.ts'
+import { listOf, noteChange, notFound, pageQuery, type Resource, readBody, route } from './route.ts'
+import { fileOwned, prefixLength, spendView, view } from './token-view.ts'
 
 const { name, models, limits, allowed_ips, expires_at } = tokenDeclaration.shape
 const limitChange = z
@@ -40,7 +35,7 @@ const limitChange = z
     ),
   )
   .optional()
-const change = z.strictObject({
+export const change = z.strictObject({
   name: name.optional(),
   models,
   limits: limitChange,
@@ -48,6 +43,8 @@ const change = z.strictObject({
   expires_at: expires_at.nullable(),
   disabled: z.boolean().optional(),
 })
+
+export const rotation = z.strictObject({ old_until: expires_at })
 
 export const tokens: Resource = (app, deps) => {
   const { engine } = deps
@@ -72,7 +69,7 @@ export const tokens: Resource = (app, deps) => {
             accountId: account.id,
             name: body.name,
             hash: engine.seal.hash(secret),
-            prefix: secret.slice(0, 8),
+            prefix: secret.slice(0, prefixLength),
             models: body.models ?? ['*'],
             limits: defined(body.limits ?? {}),
             allowedIps: body.allowed_ips ?? [],
@@ -98,13 +95,16 @@ export const tokens: Resource = (app, deps) => {
 
   app.get(
     '/tokens',
-    route(async ({ query }) => {
+    route(async ({ query }, x) => {
       const page = pageQuery(query, deps)
       if (page instanceof Refusal) return page
       const wanted = query('account')
       const account = wanted === undefined ? undefined : await findAccount(store.read, wanted)
       if (wanted !== undefined && account === undefined) return notFound('account', wanted)
-      return listOf(await listTokens(store.read, { ...page, accountId: account?.id }), view)
+      const found = await listTokens(store.read, { ...page, accountId: account?.id })
+      if (query('spend') !== 'true') return listOf(found, view)
+      const spends = await tokenSpends(store.read, x.atMs, account?.id)
+      return listOf(found, (token) => ({ ...view(token), ...spendView(spends.get(token.id)) }))
     }),
   )
 
@@ -131,6 +131,18 @@ export const tokens: Resource = (app, deps) => {
         if (!isUniqueConflict(error)) throw error
         return nameTaken(found.accountName, body.name ?? found.name)
       }
+    }),
+  )
+
+  app.post(
+    '/tokens/:id/rotate',
+    route(async ({ id }, x) => {
+      const body = await readBody(x, deps, rotation)
+      if (body instanceof Refusal) return body
+      const untilMs = body.old_until === undefined ? x.atMs : Date.parse(body.old_until)
+      const rotated = await rotateToken(engine, x, id, untilMs)
+      if (!(rotated instanceof Refusal)) await announce(engine)
+      return rotated
     }),
   )
 
@@ -173,9 +185,6 @@ async function changeToken(
 const nameTaken = (account: string, name: string): Refusal =>
   refuse('conflict', `account '${account}' has a token '${name}' already`, { param: 'name' })
 
-const fileOwned = (what: string): Refusal =>
-  refuse('conflict', `'${what}' is declared in the configuration file; change it there`)
-
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof change>, before: StoredToken): TokenChange {
   const { name, models, limits, allowed_ips, expires_at, disabled } = body
@@ -195,17 +204,3 @@ const defined = (limits: Readonly<Record<string, number | null | undefined>>) =>
   Object.fromEntries(
     Object.entries(limits).filter((pair): pair is [string, number] => pair[1] != null),
   )
-
-const view = (token: StoredToken) => ({
-  id: token.id,
-  account: token.accountName,
-  name: token.name,
-  prefix: token.prefix,
-  models: token.models,
-  limits: token.limits,
-  allowed_ips: token.allowedIps,
-  expires_at: token.expiresAtMs === undefined ? null : time(token.expiresAtMs),
-  disabled: token.disabled,
-  source: token.source,
-  created_at: time(token.createdAtMs),
-})

@@ -1,5 +1,7 @@
 // What was charged, by whatever one wants to see it by: over all accounts or one, from the hours of
 // money, never from the log.
+
+import { sumSettledMoney } from '../billing/settled-sums.ts'
 import { manyKeys, sumUsage, type UsageKey, type UsageRow } from '../billing/usage-rows.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -27,7 +29,7 @@ export const usage: Resource = (app, { engine }) => {
         wanted === undefined ? undefined : await findAccount(engine.store.read, wanted)
       if (wanted !== undefined && account === undefined) return notFound('account', wanted)
       const asked = { ...stretch, by, accountId: account?.id }
-      const { rows, total } = await sumUsage(engine.store.read, asked)
+      const { rows, total } = await sumUsage(engine.store.read, asked, sumSettledMoney)
       if (rows.length > mostRows) {
         return wrong('by', `gives more than ${mostRows} rows: ask for a shorter time, or by less`)
       }

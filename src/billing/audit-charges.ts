@@ -113,9 +113,15 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   if (unit !== 'video_second' && !Number.isSafeInteger(quantity)) return 'its quantity is not whole'
   const cost =
     terms.unit === 'video_second'
-      ? chargeSeconds(terms, tier, quantity)
+      ? chargeSeconds(terms, tier || olderTier(terms, row), quantity)
       : terms.unit === 'video_token'
         ? chargeVideoTokens(terms, quantity)
         : chargeImages(terms, quantity, tier)
   return cost ?? `its price has no tier '${tier}'`
 }
+
+/** Charges of before schema 5 name no tier: the one that comes to their amount. */
+const olderTier = (terms: PriceTerms & { unit: 'video_second' }, row: ChargeRow): string =>
+  Object.keys(terms.perSecondNanos).find(
+    (tier) => chargeSeconds(terms, tier, row.quantity ?? 0) === -row.amount_nanos,
+  ) ?? ''

@@ -67,6 +67,11 @@ export class Bookkeeper {
     return this.keys.signer
   }
 
+  /** Entries it was told of that have no receipt yet. */
+  get behind(): number {
+    return this.#behind
+  }
+
   start(): void {
     this.#started = true
     this.#wake(this.#limits.quietMs)

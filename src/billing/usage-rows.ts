@@ -78,12 +78,16 @@ export interface Usage {
   rows: UsageRow[]
 }
 
-/** Rows are in order of the keys, as they were asked for. */
-export async function sumUsage(db: Tx, asked: UsageQuestion): Promise<Usage> {
+/** Rows are in order of the keys, as they were asked for. `sum` may know some of it by heart. */
+export async function sumUsage(
+  db: Tx,
+  asked: UsageQuestion,
+  sum: typeof sumMoney = sumMoney,
+): Promise<Usage> {
   const { accountId, fromMs, untilMs, by, tokenId } = asked
   const wanted = new Set<MoneyDimension>(['kind', 'unit', ...by.map((key) => dimensions[key])])
   if (tokenId !== undefined) wanted.add('token')
-  const sums = await sumMoney(db, { accountId, fromMs, untilMs, by: [...wanted] })
+  const sums = await sum(db, { accountId, fromMs, untilMs, by: [...wanted] })
   const charges = sums.filter(
     (sum) => sum.kind === 'charge' && (tokenId === undefined || sum.tokenId === tokenId),
   )

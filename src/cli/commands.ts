@@ -11,6 +11,8 @@ import { callVideoCommand } from './call-video.ts'
 import { callbackCommands } from './callbacks.ts'
 import { channelCommands } from './channels.ts'
 import type { Command } from './command.ts'
+import { exportCommands } from './exports.ts'
+import { healthCommand } from './health.ts'
 import { lossCommands } from './losses.ts'
 import type { Elsewhere } from './parse-line.ts'
 import { priceListCommands } from './price-lists.ts'
@@ -26,6 +28,8 @@ export const elsewhere: readonly Elsewhere[] = [
   { name: 'start', summary: 'run the gateway (the default)' },
   { name: 'dev', summary: 'run it and restart on every change of its code' },
   { name: 'sandbox', summary: 'run the upstream simulator alone' },
+  { name: 'doctor', summary: 'look at all that a gateway with these settings needs' },
+  { name: 'check', summary: 'check FILE: whether a gateway would take this configuration file' },
   { name: 'restore', summary: 'put a backup into a new database' },
   { name: 'db', summary: 'db copy --to URL: the whole database into another, such as PostgreSQL' },
 ]
@@ -63,12 +67,14 @@ export const commands: readonly Command[] = [
   ...verifyCommands,
   ...lossCommands,
   ...reconcileCommands,
+  ...exportCommands,
   ...auditCommands,
   ...alertCommands,
   ...backupCommands,
   ...callCommands,
   callVideoCommand,
   callImageCommand,
+  healthCommand,
   helpCommand,
   versionCommand,
 ]

@@ -106,6 +106,8 @@ export interface Channel {
   timeouts: Timeouts
   maxConcurrency: number
   messages: MessagesSettings
+  /** There when it is not to hear of traces. */
+  trace?: false
   disabled: boolean
   source: Source
 }

@@ -132,6 +132,10 @@ export const channelDeclaration = strict({
   messages: messagesSettings
     .meta({ description: 'How the messages protocol is spoken on this channel.' })
     .optional(),
+  trace: z
+    .boolean()
+    .meta({ description: 'Whether traceparent and tracestate go upstream. Default true.' })
+    .optional(),
 }).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
 
 const modelShape = strict({

@@ -47,6 +47,7 @@ export function channelFrom(
     timeouts: timeoutsFrom(declared.timeouts),
     maxConcurrency: declared.max_concurrency ?? 200,
     messages: messagesFrom(declared.messages),
+    ...(declared.trace === false && { trace: false }),
     disabled: false,
     source: known.source,
   }

@@ -36,6 +36,21 @@ export interface Attempt {
   error?: string
 }
 
+/** The trace a request belongs to, and its place there. */
+export interface CallTrace {
+  readonly traceId: string
+  /** Of the request itself. */
+  readonly spanId: string
+  /** Of whoever called. */
+  readonly parentId?: string
+  /** Whether spans of it are wanted. */
+  readonly sampled: boolean
+  /** What came along for other tracers, handed on as it was. */
+  readonly state?: string
+  /** Span ids of the tries, in their order. */
+  readonly tries: string[]
+}
+
 export type CallEnding =
   | 'complete' // the upstream's answer was complete
   | 'refused' // the gateway said no before asking an upstream
@@ -67,6 +82,7 @@ export interface RequestDetail {
   replayOf?: string
   /** The task it made, whose entries are its own. */
   taskId?: string
+  traceId?: string
   attempts: Attempt[]
 }
 
@@ -89,4 +105,6 @@ export interface RequestRecord {
   firstByteMs?: number
   totalMs: number
   detail: RequestDetail
+  /** Not written down but for its id. */
+  trace?: CallTrace
 }

@@ -168,6 +168,10 @@ export interface TaskRow {
   waitedBy?: string
   /** Nobody can see its result but that connection. */
   unseen?: boolean
+  /** The trace its create belongs to, as it is told to others. */
+  trace?: { parent: string; state?: string }
   /** Removed from the caller's sight. */
   hidden: boolean
+  /** Its steps, in writing: see trail.ts. Lists leave it out; what is written without it keeps it. */
+  trail?: string
 }

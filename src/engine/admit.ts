@@ -36,7 +36,8 @@ export function admitText(
     return notNow
   }
   const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
-  if (price === undefined) return modelNotFound(call.model)
+  // A price by the picture or the second says nothing of a text.
+  if (price?.terms.unit !== 'token') return modelNotFound(call.model)
   const { wanted, least } = amountsFor(engine, call, model, price)
   const hold = engine.ledger.hold(accountId, wanted, wanted)
   if (hold !== undefined) return enterWith(engine, ctx, call, { routes, price, hold })

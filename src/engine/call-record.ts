@@ -4,13 +4,14 @@ import type { Route } from '../catalog/snapshot.ts'
 import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts'
+import { formatNanos } from '../lib/decimal.ts'
 import { isId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
 import type { OpenCall } from './open-call.ts'
 import { insist } from './tasks/insist.ts'
 
 export function newRecord(ctx: CallContext, use: Interface, model: string): RequestRecord {
-  return {
+  const record: RequestRecord = {
     requestId: ctx.requestId,
     atMs: ctx.atMs,
     accountId: ctx.token.accountId,
@@ -22,6 +23,11 @@ export function newRecord(ctx: CallContext, use: Interface, model: string): Requ
     totalMs: 0,
     detail: { stream: false, ending: 'refused', attempts: [] },
   }
+  if (ctx.trace !== undefined) {
+    record.trace = ctx.trace
+    record.detail.traceId = ctx.trace.traceId
+  }
+  return record
 }
 
 /** From here on the row names the channel. */
@@ -62,6 +68,31 @@ export function endRecord(
   return record
 }
 
+/** A request is over and its row complete: it is counted and, where wanted, traced. Once for each. */
+export function noteEnd(engine: Engine, record: RequestRecord): void {
+  engine.meters?.call(record)
+  engine.tracer?.call(record)
+  if (engine.log.level === 'debug') logEnd(engine, record)
+}
+
+function logEnd(engine: Engine, record: RequestRecord): void {
+  engine.log.debug('request ended', {
+    request_id: record.requestId,
+    trace_id: record.detail.traceId,
+    upstream_request_id: record.upstreamRequestId,
+    token_id: record.tokenId,
+    interface: record.interface,
+    // A name that nobody serves is the caller's own text.
+    model: record.errorCode === 'model_not_found' ? undefined : record.model,
+    channel: record.channel,
+    status: record.status,
+    code: record.errorCode,
+    took_ms: record.totalMs,
+    first_byte_ms: record.firstByteMs,
+    cost: formatNanos(record.chargeNanos),
+  })
+}
+
 /** Writes a row that carries no money. Nobody waits for it, and losing it loses nothing billed. */
 export function recordUnbilled(
   engine: Engine,
@@ -84,6 +115,7 @@ export function recordHangUp(engine: Engine, record: RequestRecord): void {
 }
 
 export function writeRecord(engine: Engine, record: RequestRecord): void {
+  noteEnd(engine, record)
   const write = () => engine.store.record(record)
   // What the operator bears is in it: that is not given up at once.
   const written = record.detail.absorbed === undefined ? write() : insist(engine, write)

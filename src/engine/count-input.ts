@@ -61,7 +61,11 @@ async function ask(
 ): Promise<CountReply | undefined> {
   const trying = beginTry(engine, record, picked)
   ctx.signal.addEventListener('abort', trying.stop)
-  const reply = await trying.provider.countTokens?.(call, upstreamOf(engine, trying), trying.stop)
+  const reply = await trying.provider.countTokens?.(
+    call,
+    upstreamOf(engine, trying, ctx.trace),
+    trying.stop,
+  )
   ctx.signal.removeEventListener('abort', trying.stop)
   endTry(engine, trying)
   dropProbes(trying)

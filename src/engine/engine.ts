@@ -6,6 +6,7 @@ import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { HttpDoor, Provider } from '../contract/provider.ts'
+import type { CallTrace } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -17,13 +18,16 @@ import type { CallbackSender } from './callbacks/sender.ts'
 import type { ChannelStanding } from './channel-standing.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Entitlements } from './entitlements.ts'
+import type { Exporter } from './exports/exporter.ts'
 import type { RateLimits } from './limits/rate-limits.ts'
+import type { Meters } from './metrics/meters.ts'
 import type { Declared } from './refresh.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { Durations } from './tasks/check-times.ts'
 import type { MediaKeeper } from './tasks/keep-media.ts'
 import type { LateLooks } from './tasks/late-looks.ts'
 import type { Poller } from './tasks/poller.ts'
+import type { Tracer } from './traces/tracer.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface EngineLimits {
@@ -71,6 +75,12 @@ export interface Engine {
   readonly lateLooks?: LateLooks
   /** Proves the books every minute; absent where nobody does. */
   readonly auditor?: Auditor
+  /** Writes lists into files; absent where nobody does. */
+  readonly exporter?: Exporter
+  /** Counts what happens; absent where nobody reads it. */
+  readonly meters?: Meters
+  /** Makes spans of it; absent where nobody wants any. */
+  readonly tracer?: Tracer
   /** How a task's end is told in its dialect; undefined where it is told to nobody. */
   noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */
@@ -96,6 +106,7 @@ export interface CallContext {
   readonly token: Token
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
+  readonly trace?: CallTrace | undefined
   /** How an error looks to this caller inside a stream of which `events` have gone out. */
   errorEvent(refusal: Refusal, events: number): Uint8Array
 }

@@ -57,6 +57,7 @@ export interface TaskCost {
 /** A success that nobody can be given any more, because the task has ended otherwise. */
 export async function absorbTask(engine: Engine, loss: Loss): Promise<void> {
   await insist(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
+  engine.meters?.absorbed(loss)
 }
 
 /** What a task would have cost its caller, if it had been delivered in time. */

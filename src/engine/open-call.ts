@@ -3,17 +3,25 @@
 import { chargeTokens, tierLabel } from '../billing/charge.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { Reported, TextProvider, Upstream, UpstreamError } from '../contract/provider.ts'
-import type { RequestRecord, TextCall } from '../contract/requests.ts'
+import type { CallTrace, RequestRecord, TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
 import { trimmed } from '../lib/trim-json.ts'
 import type { Admission } from './admit.ts'
-import { endRecord, noteAttempt, noteRoute, recordHangUp, recordUnbilled } from './call-record.ts'
+import {
+  endRecord,
+  noteAttempt,
+  noteEnd,
+  noteRoute,
+  recordHangUp,
+  recordUnbilled,
+} from './call-record.ts'
 import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
 import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
 import type { PickedRoute } from './pick-route.ts'
+import { doorFor } from './traces/traced-door.ts'
 
 /** One try at one channel. */
 export interface TryingCall extends PickedRoute {
@@ -31,6 +39,9 @@ export interface OpenCall {
   readonly admission: Admission
   readonly record: RequestRecord
   trying: TryingCall
+  /** Of the process's own clock: when it was taken up, and how long upstreams had it. */
+  readonly beganMs: number
+  upstreamMs: number
 }
 
 export function beginTry(
@@ -49,13 +60,17 @@ export function beginTry(
   return { route, key, standing, probe, provider, stop, deadline, startedMs }
 }
 
-export const upstreamOf = (engine: Engine, { route, key, deadline }: TryingCall): Upstream => ({
+export const upstreamOf = (
+  engine: Engine,
+  { route, key, deadline }: TryingCall,
+  trace?: CallTrace,
+): Upstream => ({
   baseUrl: route.baseUrl,
   key,
   model: route.upstreamModel,
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
-  http: engine.http,
+  http: trace === undefined ? engine.http : doorFor(engine.http, trace, route.channel),
   progress: deadline,
 })
 
@@ -75,6 +90,7 @@ export const noteAnswer = ({ engine, trying, call }: OpenCall): void =>
 export function endAnswered(open: OpenCall, upstreamRequestId: string | undefined): void {
   noteAttempt(open, { status: 200, upstreamRequestId })
   endTry(open.engine, open.trying)
+  countAttempt(open)
 }
 
 /** The try has failed. Gives the failure as the caller may read it. */
@@ -93,9 +109,13 @@ export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
     error: error.message,
     upstreamRequestId: error.upstreamRequestId,
   })
+  countAttempt(open, left ? 'caller_left' : error.code)
   if (!left) logFailure(open, error, raw.cause)
   return error
 }
+
+const countAttempt = ({ engine, trying, record }: OpenCall, code?: string): void =>
+  engine.meters?.attempt(trying.route.channel.name, record.detail.attempts.at(-1)!.ms, code)
 
 export const hasLeft = ({ ctx, trying }: OpenCall): boolean =>
   ctx.signal.aborted && !trying.deadline.expired
@@ -109,16 +129,21 @@ const timedOut: UpstreamError = {
 function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cause: unknown) {
   engine.log.info('upstream failed', {
     request_id: ctx.requestId,
+    trace_id: ctx.trace?.traceId,
     channel: record.channel,
     code: error.code,
+    // What it said may repeat what the caller wrote: that is on the request's row only.
     status: error.httpStatus,
-    error: error.message,
     cause: cause instanceof Error ? cause.message : cause,
   })
 }
 
 export const noteBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
-  engine.log.error('unexpected error', { request_id: ctx.requestId, error })
+  engine.log.error('unexpected error', {
+    request_id: ctx.requestId,
+    trace_id: ctx.trace?.traceId,
+    error,
+  })
 
 /** Nothing of use was produced: the hold is released and nothing is charged. */
 export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
@@ -173,13 +198,21 @@ export async function settleCall(
       priceId: price.id,
       ...(estimated && { estimated }),
     })
+    noteEnd(engine, record)
     return undefined
   } catch (error) {
     engine.log.error('a charge could not be written', { request_id: record.requestId, error })
     engine.ledger.disown(record)
+    noteDisowned(engine, record)
     return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
       retryAfterSeconds: 2,
       cause: error,
     })
   }
+}
+
+/** As its caller sees it: the row itself says what was done. */
+const noteDisowned = (engine: Engine, record: RequestRecord): void => {
+  const { usage: _, ...told } = record
+  noteEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
 }

@@ -42,6 +42,7 @@ export async function runText(
   call: TextCall,
 ): Promise<TextAnswer | Refusal> {
   const record = newRecord(ctx, call.interface, call.model)
+  const beganMs = performance.now()
   record.detail.stream = call.stream
   const admitted = admitText(engine, ctx, call)
   const admission = admitted instanceof Promise ? await admitted : admitted
@@ -56,7 +57,7 @@ export async function runText(
     return trying
   }
   engine.retries.noteCall()
-  return await follow({ engine, ctx, call, admission, record, trying })
+  return await follow({ engine, ctx, call, admission, record, trying, beganMs, upstreamMs: 0 })
 }
 
 /** Picks a channel and takes a place on it in one go; waits a moment when all are full. */
@@ -105,13 +106,15 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     ctx.signal.addEventListener('abort', stop)
     if (ctx.signal.aborted) stop.cancel()
     let reply: TextReply
+    const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, trying), stop)
+      reply = await provider.send(call, upstreamOf(engine, trying, ctx.trace), stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }
     // Until something can be sent, a failure is still a plain error, or another channel's turn.
     const first = reply.kind === 'stream' ? await firstBytes(open, reply) : undefined
+    open.upstreamMs += performance.now() - sentMs
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return await answer(open, reply as GoodReply, first)
@@ -149,11 +152,19 @@ async function answer(
   const rate = admission.pass.view
   noteAnswer(open)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
-  if (reply.kind === 'stream') return { stream: streamOf(open, reply, first), rate }
+  if (reply.kind === 'stream') {
+    noteOverhead(open)
+    return { stream: streamOf(open, reply, first), rate }
+  }
   endAnswered(open, reply.upstreamRequestId)
   const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
+  noteOverhead(open)
   return settled ?? { body: reply.body, rate }
 }
+
+/** All that passed before the answer could begin, but for the time of upstreams. */
+const noteOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
+  engine.meters?.overhead(record, performance.now() - beganMs - upstreamMs)
 
 /** Another channel or key for a call whose last try failed; undefined when it should end there. */
 async function another(

@@ -22,6 +22,7 @@ export const crashPoints = [
   'callback-sent',
   'month-closing',
   'month-closed',
+  'schema-step',
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]
 

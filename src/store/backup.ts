@@ -53,8 +53,15 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
-/** Of processes that run and people who are signed in: a restored database has none. */
-export const leftBehind: readonly Table[] = ['gateways', 'purses', 'sessions', 'failed_sign_ins']
+/** Of processes that run, people who are signed in and files that last a day: not restored. */
+export const leftBehind: readonly Table[] = [
+  'gateways',
+  'purses',
+  'sessions',
+  'failed_sign_ins',
+  'exports',
+  'export_pieces',
+]
 
 const format = 'model-gateway backup'
 const formatVersion = 1

@@ -93,7 +93,7 @@ async function putKeys(
 /** Everything but what has a column of its own; keys of any spelling stay out. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
-  const { maxConcurrency, messages, disabled, source } = channel
+  const { maxConcurrency, messages, trace, disabled, source } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -103,6 +103,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     timeouts,
     maxConcurrency,
     messages,
+    trace,
     disabled,
     source,
   })

@@ -3,6 +3,8 @@
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { newShortId } from '../lib/ids.ts'
+import { Histogram } from '../lib/metrics.ts'
+import type { Commits } from './store.ts'
 
 /** Order of the cells of one request; both engines' statements use it. */
 export const requestColumns = [
@@ -111,7 +113,11 @@ interface Gathering extends Batch {
   reject: (error: unknown) => void
 }
 
+/** In seconds. */
+const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
 export class HotQueue {
+  readonly commits: Commits = { seconds: new Histogram(commitBounds), records: 0, failures: 0 }
   readonly #write: (batch: Batch) => Promise<void>
   readonly #waiting: Gathering[] = []
   #current: Gathering | undefined
@@ -165,12 +171,16 @@ export class HotQueue {
       this.#lastSize = batch?.size ?? 0
       if (batch === undefined) break
       if (batch === this.#current) this.#current = undefined
+      const began = performance.now()
       try {
         await this.#write(batch)
+        this.commits.records += batch.size
         batch.resolve()
       } catch (error) {
+        this.commits.failures++
         batch.reject(error)
       }
+      this.commits.seconds.note((performance.now() - began) / 1000)
     }
     this.#busy = false
   }

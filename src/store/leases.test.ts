@@ -9,10 +9,11 @@ import {
   nextDueMs,
   recentDurations,
   releaseLeases,
+  releaseStrays,
   renewLeases,
-  saveLooks,
   sharedClockMs,
 } from './leases.ts'
+import { saveLooks } from './looks.ts'
 import { findTaskRow, insertTask, updateTask } from './tasks.ts'
 import { engines, newPlace, type Place } from './test-engines.ts'
 import { aTask } from './test-tasks.ts'
@@ -234,6 +235,42 @@ describe.each([...engines])('tasks on %s', (engine) => {
     expect((await find(moved!.id))!.state).toBe('failed')
     expect(await find(lost!.id)).toEqual(lost!)
     expect(await lease(7_000, { owner: 'two' })).toHaveLength(1)
+  })
+
+  test('bring the trail along, and take what a look adds to it', async () => {
+    const [task, bare] = await insert(
+      aTask({ trail: 'one\n' }),
+      aTask({ trail: 'two\n', nextCheckAtMs: 2_001 }),
+    )
+    const leased = await lease(5_000)
+    expect(leased.map(({ task: { trail } }) => trail)).toEqual(['one\n', 'two\n'])
+    const quote = 'one\n"quoted" \\ 中文 😀\n'
+    const { trail: _, ...without } = bare!
+    const looks = [{ ...task!, trail: quote }, without as Task].map((seen) => ({
+      task: seen,
+      before: leased.find((each) => each.task.id === seen.id)!.task,
+      still: 'queued' as const,
+      fence: 1,
+    }))
+    await store.tx((tx) => saveLooks(tx, engine, looks))
+    expect((await find(task!.id))!.trail).toBe(quote)
+    expect((await find(bare!.id))!.trail).toBe('two\n')
+  })
+
+  test('that their owner does not hold are freed, and nobody else is touched', async () => {
+    const [held, stray, other, ended] = await insert(
+      ...[1, 2, 3, 4].map((nextCheckAtMs) => aTask({ nextCheckAtMs })),
+    )
+    const theirs = (await lease(5_000, { owner: 'two', limit: 1 }))[0]!.task
+    expect(theirs.id).toBe(held!.id)
+    await lease(5_000, { owner: 'one' })
+    await update({ ...ended!, state: 'failed' }, 'queued')
+    await store.tx((tx) => releaseStrays(tx, engine, 'one', [stray!.id]))
+    const again = await lease(5_000, { owner: 'three' })
+    expect(idsOf(again.map(({ task }) => task))).toEqual([other!.id])
+    await store.tx((tx) => releaseStrays(tx, engine, 'one', []))
+    const more = await lease(5_000, { owner: 'three' })
+    expect(idsOf(more.map(({ task }) => task))).toEqual([stray!.id])
   })
 
   test('keep what a look did not change', async () => {

@@ -1,10 +1,10 @@
-// Who looks after which task, until when, and what is written of a look. A lease is leave, not a
-// lock: what keeps its last owner from writing is the fence. Knows no upstream and no waiting.
+// Who looks after which task, and until when. A lease is leave, not a lock: what keeps its last owner
+// from writing is the fence. Knows no upstream and no waiting.
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Task, TaskState } from '../contract/task.ts'
+import { listed } from './given-rows.ts'
 import { type DueTask, pickFairly } from './pick-fairly.ts'
 import type { Engine, Schema } from './schema.ts'
-import { changing, type LeasedTask, liveStates, shape } from './tasks.ts'
+import { type LeasedTask, liveStates, shape } from './tasks.ts'
 
 export interface LeaseWish {
   owner: string
@@ -190,6 +190,23 @@ export async function releaseLeases(
     WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
 }
 
+/** Those that a gateway has by the table and, as it says itself, not in its hands. */
+export async function releaseStrays(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly string[],
+): Promise<void> {
+  const given = listed(
+    engine,
+    { id: 'text' },
+    held.map((id) => ({ id })),
+  )
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE ${live} AND lease_owner = ${owner} AND id NOT IN (SELECT id FROM ${given})`.execute(tx)
+}
+
 /** Those of a gateway that is no more, and what waited in it; without one, everybody's. */
 export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<void> {
   const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
@@ -201,64 +218,6 @@ export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<vo
   await sql`
     UPDATE tasks SET next_check_at_ms = 0
     WHERE ${live} AND interface = 'images' AND body LIKE ${waitedFor}`.execute(tx)
-}
-
-/** What a look that ends nothing changes of a row. */
-export interface Look {
-  task: Task
-  still: TaskState
-  fence: number
-  /** The task as it was leased, if that is known: what has not changed is not written again. */
-  before?: Task | undefined
-}
-
-const lookColumns = {
-  id: 'text',
-  fence: 'int',
-  still: 'text',
-  state: 'text',
-  progress: 'int',
-  updated_at_ms: 'int',
-  started_at_ms: 'int',
-  next_check_at_ms: 'int',
-  checks: 'int',
-  body: 'text',
-} as const
-
-/** True for whatever `saveLooks` does not write is as it was. */
-export const isPlainLook = ({ task, before }: Look): boolean =>
-  before !== undefined &&
-  task.upstreamId === before.upstreamId &&
-  task.channelId === before.channelId &&
-  task.priceId === before.priceId &&
-  task.holdNanos === before.holdNanos &&
-  task.chargeNanos === before.chargeNanos &&
-  task.finishedAtMs === before.finishedAtMs &&
-  task.hidden === before.hidden
-
-/** Writes many looks at once, each only if its fence holds and its task is still where it was. */
-export async function saveLooks(
-  tx: Kysely<Schema>,
-  engine: Engine,
-  looks: readonly Look[],
-): Promise<Set<string>> {
-  const given = listed(
-    engine,
-    lookColumns,
-    looks.map(({ task, still, fence, before }) => {
-      const row = changing(task)
-      const isSame = before !== undefined && changing(before).body === row.body
-      return { ...row, id: task.id, fence, still, body: isSame ? null : row.body }
-    }),
-  )
-  const { rows } = await sql<{ id: string }>`
-    UPDATE tasks SET state = given.state, progress = given.progress, updated_at_ms = given.updated_at_ms,
-      started_at_ms = given.started_at_ms, next_check_at_ms = given.next_check_at_ms, checks = given.checks,
-      body = coalesce(given.body, tasks.body), lease_until_ms = 0, lease_owner = NULL
-    FROM ${given}
-    WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still
-    RETURNING tasks.id`.execute(tx)
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** When the next live task is due that nobody works on; undefined when there is none. */
@@ -291,23 +250,4 @@ export async function recentDurations(
       ORDER BY id DESC LIMIT ${newest}
     ) AS latest WHERE state = 'succeeded' AND finished_at_ms IS NOT NULL ORDER BY id`.execute(db)
   return rows.map(({ model, took_ms }) => ({ model, tookMs: took_ms }))
-}
-
-/** Any number of rows, `given` as one parameter, so that the statement is the same for all of them. */
-function listed(
-  engine: Engine,
-  columns: Readonly<Record<string, 'text' | 'int'>>,
-  rows: readonly object[],
-): RawBuilder<unknown> {
-  const names = Object.keys(columns)
-  const json = JSON.stringify(rows, names)
-  const picked = names.map((name) => {
-    if (engine === 'sqlite') return `value ->> '$.${name}' AS ${name}`
-    const cell = `value ->> '${name}'`
-    return columns[name] === 'int' ? `CAST(${cell} AS bigint) AS ${name}` : `${cell} AS ${name}`
-  })
-  const select = sql.raw(`SELECT ${picked.join(', ')}`)
-  return engine === 'sqlite'
-    ? sql`(${select} FROM json_each(${json})) AS given`
-    : sql`(${select} FROM json_array_elements(CAST(${json} AS json)) AS each(value)) AS given`
 }

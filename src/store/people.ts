@@ -2,6 +2,7 @@
 // and leave by one door.
 import type { Kysely, Selectable } from 'kysely'
 import type { Person, Role } from '../contract/people.ts'
+import { touchMeta } from './meta.ts'
 import type { Schema } from './schema.ts'
 
 export async function insertPerson(
@@ -59,6 +60,13 @@ export async function deletePerson(tx: Kysely<Schema>, id: string): Promise<void
 /** By name, in full: there are few. */
 export async function listPeople(db: Kysely<Schema>): Promise<Person[]> {
   return (await db.selectFrom('people').selectAll().orderBy('name').execute()).map(shape)
+}
+
+/** The same, and whoever else asks like this waits until the transaction ends. */
+export async function lockPeople(tx: Kysely<Schema>): Promise<Person[]> {
+  // Writing is the lock both engines know; what is read after it is the newest.
+  await touchMeta(tx, 'people_lock', '')
+  return listPeople(tx)
 }
 
 export async function findPerson(db: Kysely<Schema>, id: string): Promise<Person | undefined> {

@@ -4,6 +4,7 @@
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../lib/ensure.ts'
 import { freeCallbacks } from './callbacks.ts'
+import { freeExports } from './exports.ts'
 import { freeLeases } from './leases.ts'
 import type { Schema } from './schema.ts'
 
@@ -132,6 +133,7 @@ export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promis
       .execute()
   }
   await freeLeases(tx, gatewayId)
+  await freeExports(tx, gatewayId)
   await freeCallbacks(tx, gatewayId)
   await tx.deleteFrom('purses').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()

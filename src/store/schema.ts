@@ -3,8 +3,9 @@
 import type { Generated } from 'kysely'
 import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
+import type { ExportTables } from './schema-exports.ts'
 
-export interface Schema {
+export interface Schema extends ExportTables {
   meta: { key: string; value: string }
   accounts: {
     id: string
@@ -118,6 +119,9 @@ export interface Schema {
     hidden: number
     body: string
     external_id: string | null
+    /** Its steps; see contract/trail.ts. Rows that are older than the column have none. */
+    trail: string | null
+    upstream_model: string | null
   }
   callbacks: {
     id: string

@@ -1,8 +1,10 @@
 // A caller's own tasks by filter and page, on every engine there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import type { VideoTask } from '../contract/task.ts'
 import type { Store } from './index.ts'
-import { insertTask, type OwnTaskFilter, searchOwnTasks } from './tasks.ts'
+import { type OwnTaskFilter, searchOwnTasks } from './own-tasks.ts'
+import { findTaskRow, insertTask } from './tasks.ts'
 import { engines, newPlace, type Place } from './test-engines.ts'
 
 const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({
@@ -81,4 +83,28 @@ describe.each([...engines])('own tasks on %s', (engine) => {
   ])('%j: %s of %p', async (filter, ids, total) => {
     expect(await found(filter)).toEqual([ids, total])
   })
+})
+
+test.each([...engines])('tasks of the release before are found all the same on %s', async (on) => {
+  const place = await newPlace(on)
+  const old = await place.open({ schema: 7 })
+  const { upstreamModel } = taskOf('video_1', { upstreamModel: 'o"ld 模型' })
+  const body = JSON.stringify({ upstreamModel, keyMark: 'k', request: {}, media: [], doubts: 0 })
+  await old.tx((tx) =>
+    sql`INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol,
+        channel_id, channel, state, progress, hold_nanos, charge_nanos, price_id, created_at_ms,
+        updated_at_ms, next_check_at_ms, checks, lease_until_ms, fence, hidden, body)
+      VALUES ('video_1', 'acc_1', 'tok_1', 'req_1', 'arkvendor', 'plain', 'arkvendor', 'cloud', 'cloud',
+        'succeeded', 100, 0, 0, 'price_1', 1, 1, 1, 3, 0, 0, 0, ${body})`.execute(tx),
+  )
+  await old.close()
+  const store = await place.open()
+  for (const model of [upstreamModel, 'plain']) {
+    const page = { limit: 10, offset: 0, model }
+    const { tasks, total } = await searchOwnTasks(store.read, 'acc_1', page)
+    expect([total, tasks.map((task) => task.upstreamModel)]).toEqual([1, [upstreamModel]])
+  }
+  expect(await findTaskRow(store.read, 'video_1')).not.toHaveProperty('trail')
+  await store.close()
+  await place.remove()
 })

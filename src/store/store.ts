@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import type { Histogram } from '../lib/metrics.ts'
 import type { Booked } from './receipts.ts'
 import type { Engine, Schema } from './schema.ts'
 
@@ -31,6 +32,16 @@ export interface Sharing {
   alone<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** Batches of the hot path, since the process started. */
+export interface Commits {
+  /** How long each took to be durable, or to fail. */
+  readonly seconds: Histogram
+  /** Rows that were made durable. */
+  records: number
+  /** Batches that were not written. */
+  failures: number
+}
+
 export interface Store {
   readonly engine: Engine
   /** Absent when this is the only gateway there can be. */
@@ -56,6 +67,8 @@ export interface Store {
    * no cheaper than a transaction.
    */
   book?(limit: number): Promise<Booked>
+  /** Absent where nobody counts them. */
+  readonly commits?: Commits
   /** False after a failed write until a write succeeds again; tried every second. */
   readonly healthy: boolean
   /** Waits for the records it has; takes no more. */

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Task, TaskState } from '../contract/task.ts'
 import type { Store } from './index.ts'
-import { findTaskRow, insertTask, listOwnTasks, listTaskRows, updateTask } from './tasks.ts'
+import { listOwnTasks } from './own-tasks.ts'
+import { findTaskRow, insertTask, listTaskRows, putTrail, updateTask } from './tasks.ts'
 import { engines, failureOf, newPlace, type Place } from './test-engines.ts'
 import { aTask } from './test-tasks.ts'
 
@@ -106,6 +107,23 @@ describe.each([...engines])('tasks on %s', (engine) => {
     const moved = await Promise.all(wishes)
     expect(moved.filter(Boolean)).toHaveLength(1)
     expect((await find(task!.id))!.progress).toBe(moved.indexOf(true))
+  })
+
+  test('keep their trail when they are written without one, and show it to no list', async () => {
+    const trail = '0 0 1 created accepted 0\n'
+    const [task] = await insert(aTask({ trail, upstreamId: 'up-1' }))
+    expect(await find(task!.id)).toEqual(task!)
+    const { trail: _, ...bare } = task!
+    expect(await update({ ...bare, state: 'running' } as Task, 'queued')).toBe(true)
+    expect(await find(task!.id)).toEqual({ ...task!, state: 'running' } as Task)
+    const longer = `${trail}9 0 1 ended failed 0\n`
+    await update({ ...task!, state: 'failed', trail: longer }, 'running')
+    expect((await find('up-1'))!.trail).toBe(longer)
+    await store.tx((tx) => putTrail(tx, task!.id, `${longer}x`))
+    expect((await find(task!.id))!.trail).toBe(`${longer}x`)
+    const { items } = await listTaskRows(store.read, { limit: 10 })
+    const own = await listOwnTasks(store.read, 'acc_1', { order: 'asc', limit: 10 })
+    for (const listed of [...items, ...own]) expect(listed).not.toHaveProperty('trail')
   })
 
   test('are listed newest first, page by page', async () => {

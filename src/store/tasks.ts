@@ -33,6 +33,7 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
       lease_until_ms: 0,
       fence: 0,
       ...changing(task),
+      trail: task.trail ?? null,
     })
     .onConflict((conflict) =>
       conflict
@@ -51,14 +52,25 @@ export async function updateTask(
   still: TaskState | readonly TaskState[],
   fence?: number,
 ): Promise<boolean> {
+  const { trail } = task
   let query = tx
     .updateTable('tasks')
-    .set({ ...changing(task), lease_until_ms: 0, lease_owner: null })
+    .set({
+      ...changing(task),
+      ...(trail !== undefined && { trail }),
+      lease_until_ms: 0,
+      lease_owner: null,
+    })
     .where('id', '=', task.id)
     .where('state', 'in', typeof still === 'string' ? [still] : still)
   if (fence !== undefined) query = query.where('fence', '=', fence)
   const { numUpdatedRows } = await query.executeTakeFirst()
   return numUpdatedRows === 1n
+}
+
+/** What is told of a task after its end, and nothing besides. */
+export async function putTrail(tx: Kysely<Schema>, id: string, trail: string): Promise<void> {
+  await tx.updateTable('tasks').set({ trail }).where('id', '=', id).execute()
 }
 
 /** New addresses for what a task made; only while it is the same success, and nothing besides. */
@@ -132,7 +144,7 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
 const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
   db
     .selectFrom('tasks')
-    .selectAll()
+    .select(listedColumns)
     .where('id', 'in', ids)
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
@@ -145,70 +157,10 @@ function before(cursor: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
 }
 
-/** What a caller sees of its own: ids follow time, so they page. */
-export async function listOwnTasks(
-  db: Kysely<Schema>,
-  accountId: string,
-  page: {
-    limit: number
-    after?: string | undefined
-    order: 'asc' | 'desc'
-    interfaces?: readonly Interface[]
-  },
-): Promise<Task[]> {
-  let query = db
-    .selectFrom('tasks')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('hidden', '=', 0)
-    .orderBy('id', page.order)
-    .limit(page.limit)
-  if (page.interfaces !== undefined) query = query.where('interface', 'in', page.interfaces)
-  if (page.after !== undefined) {
-    query = query.where('id', page.order === 'desc' ? '<' : '>', page.after)
-  }
-  return (await query.execute()).map(shape)
-}
-
-export interface OwnTaskFilter {
-  limit: number
-  offset: number
-  states?: readonly TaskState[] | undefined
-  /** Of either kind: the gateway's or an upstream's. */
-  ids?: readonly string[] | undefined
-  /** The plain name, or the upstream's. */
-  model?: string | undefined
-  interfaces?: readonly Interface[] | undefined
-  protocol?: Protocol | undefined
-}
-
-/** A page of an account's own tasks, newest first, and how many there are in all. */
-export async function searchOwnTasks(
-  db: Kysely<Schema>,
-  accountId: string,
-  { limit, offset, states, ids, model, interfaces, protocol }: OwnTaskFilter,
-): Promise<{ tasks: Task[]; total: number }> {
-  let query = db.selectFrom('tasks').where('account_id', '=', accountId).where('hidden', '=', 0)
-  if (protocol !== undefined) query = query.where('protocol', '=', protocol)
-  if (interfaces !== undefined) query = query.where('interface', 'in', interfaces)
-  if (states !== undefined) query = query.where('state', 'in', states)
-  if (ids !== undefined) {
-    query = query.where((e) => e.or([e('id', 'in', ids), e('upstream_id', 'in', ids)]))
-  }
-  if (model !== undefined) {
-    const opening = `{"upstreamModel":${JSON.stringify(model)},`
-    const isUpstreams = sql<boolean>`substr(body, 1, ${opening.length}) = ${opening}`
-    query = query.where((e) => e.or([e('model', '=', model), isUpstreams]))
-  }
-  const counted = await query.select((e) => e.fn.countAll().as('total')).executeTakeFirstOrThrow()
-  const page = query.selectAll().orderBy('id', 'desc').limit(limit).offset(offset)
-  return { tasks: (await page.execute()).map(shape), total: Number(counted.total) }
-}
-
 /** The columns that may change, as they are now. */
 export function changing(task: Task) {
   const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
-  const { missingSinceMs, callbackUrl, waitedBy, unseen } = task
+  const { missingSinceMs, callbackUrl, waitedBy, unseen, trace } = task
   return {
     channel_id: task.channelId,
     channel: task.channel,
@@ -224,8 +176,8 @@ export function changing(task: Task) {
     next_check_at_ms: task.nextCheckAtMs,
     checks: task.checks,
     hidden: task.hidden ? 1 : 0,
+    upstream_model: upstreamModel,
     body: JSON.stringify({
-      // The first one, by which it can be found.
       upstreamModel,
       keyMark,
       request,
@@ -238,6 +190,7 @@ export function changing(task: Task) {
       callbackUrl,
       waitedBy,
       unseen,
+      trace,
     }),
   }
 }
@@ -256,9 +209,40 @@ type Body = Pick<
   | 'callbackUrl'
   | 'waitedBy'
   | 'unseen'
+  | 'trace'
 >
 
-export function shape(row: Selectable<Schema['tasks']>): Task {
+type Row = Selectable<Schema['tasks']>
+
+/** All that a list shows: the trail of a task is read with that one task only. */
+export const listedColumns = [
+  'id',
+  'account_id',
+  'token_id',
+  'request_id',
+  'interface',
+  'model',
+  'protocol',
+  'channel_id',
+  'channel',
+  'upstream_id',
+  'state',
+  'progress',
+  'hold_nanos',
+  'charge_nanos',
+  'price_id',
+  'created_at_ms',
+  'updated_at_ms',
+  'started_at_ms',
+  'finished_at_ms',
+  'next_check_at_ms',
+  'checks',
+  'hidden',
+  'body',
+  'external_id',
+] as const
+
+export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<Row>): Task {
   const use = row.interface as Interface
   // The interface says which kind of request lies in the body.
   return {
@@ -287,5 +271,6 @@ export function shape(row: Selectable<Schema['tasks']>): Task {
     checks: row.checks,
     hidden: row.hidden === 1,
     ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(typeof row.trail === 'string' && { trail: row.trail }),
   } as Task
 }

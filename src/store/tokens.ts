@@ -70,6 +70,15 @@ export async function updateToken(
   return result.numUpdatedRows === 1n
 }
 
+/** From now on the token is asked for by this one; the old one is nobody's. */
+export async function replaceSecret(
+  tx: Kysely<Schema>,
+  id: string,
+  secret: Pick<StoredToken, 'hash' | 'prefix'>,
+): Promise<void> {
+  await tx.updateTable('tokens').set(secret).where('id', '=', id).execute()
+}
+
 /** False when it does not exist or was revoked before. */
 export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
   const result = await tx

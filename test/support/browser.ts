@@ -65,12 +65,14 @@ export interface Finding {
   where: string
 }
 
-/** Findings that keep people out. */
-export async function seriousFindings(page: Page): Promise<Finding[]> {
+/** Findings that keep people out; of these rules alone, where a page has passed the others. */
+export async function seriousFindings(page: Page, rules?: readonly string[]): Promise<Finding[]> {
   axeSource ??= readFileSync(join(root, 'node_modules/axe-core/axe.min.js'), 'utf8')
   // Through the debugger, not as a script of the page: its policy would refuse it, rightly.
-  await page.evaluate(axeSource)
-  const found = await page.evaluate(async () => {
+  if (!(await page.evaluate<boolean>('globalThis.axe !== undefined'))) {
+    await page.evaluate(axeSource)
+  }
+  const found = await page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as {
       axe: {
         run(options: object): Promise<{
@@ -78,14 +80,24 @@ export async function seriousFindings(page: Page): Promise<Finding[]> {
         }>
       }
     }
-    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    const { violations } = await axe.run({
+      resultTypes: ['violations'],
+      ...(only !== undefined && { runOnly: [...only] }),
+    })
     return violations.map(({ id, impact, nodes }) => ({
       id,
       impact,
       where: nodes.map(({ html }) => html.slice(0, 160)).join(' | '),
     }))
-  })
+  }, rules)
   return found.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+}
+
+/** As a link of the console leads there: nothing is loaded anew but what the page itself needs. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new Event('popstate'))`,
+  )
 }
 
 export const password = 'a long enough password'

@@ -139,10 +139,12 @@ export class CallbackSender {
     const { id, taskId } = callback
     const { store } = engine
     this.#sending.set(id, callback)
+    engine.meters?.callbackLag.note(Math.max(0, engine.clock.nowMs() - callback.nextAtMs) / 1000)
     try {
       const attempt = await deliver(engine, callback, this.#post, this.#stop.signal)
       // Broken off by ourselves: it says nothing of the receiver.
       if (this.#stop.signal.aborted && !isDelivered(attempt)) return
+      engine.meters?.callbackAttempt(outcomeOf(attempt))
       await store.tx((tx) =>
         recordAttempt(tx, store.engine, id, this.#owner, attempt, (attempts) =>
           fateOf(engine, attempt, attempts),
@@ -185,6 +187,11 @@ function repeated<T>(items: readonly T[], nameOf: (item: T) => string, times: nu
   const counts = new Map<string, number>()
   for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1)
   return [...counts].flatMap(([name, count]) => (count >= times ? [name] : []))
+}
+
+const outcomeOf = (attempt: CallbackAttempt): string => {
+  if (isDelivered(attempt)) return 'delivered'
+  return attempt.status === undefined ? 'unreachable' : isUnwanted(attempt) ? 'unwanted' : 'refused'
 }
 
 function fateOf(engine: Engine, attempt: CallbackAttempt, attempts: number): Fate {

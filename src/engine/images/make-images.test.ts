@@ -145,8 +145,13 @@ describe.each([...engines])('pictures on %s', (on) => {
   test('that take their time are asked for until they are there', async () => {
     start = started
     check = () => (asked.checks < 2 ? running : says(done(2)))
-    expect((await made()).pictures).toHaveLength(2)
+    const { task, pictures } = await made()
+    expect(pictures).toHaveLength(2)
     expect([asked.checks, await charge()]).toEqual([2, 2n * pictureNanos])
+    // Looks of a connection that waits are told at the end, all at once.
+    expect((await it.row(task.id)).trail).toMatch(
+      / 1 look queued 0\n\d+ 0 1 ended succeeded 100\n$/,
+    )
   })
 
   test('more than were asked for are neither handed over nor charged', async () => {

@@ -87,10 +87,13 @@ async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   record.channel = made.task.channel
   record.priceId = made.task.priceId
   let pictures: readonly Picture[] = []
-  const finish = async (task: Task, report: FinishedReport & Pick<TaskEnd, 'lateLook'>) => {
+  const finish = async (
+    task: Task,
+    report: FinishedReport & Pick<TaskEnd, 'lateLook' | 'seen'>,
+  ) => {
     const end = await deliver(making, task as ImageTask, report)
     pictures = end.pictures
-    return conclude(engine, task, end.end)
+    return conclude(engine, task, { ...end.end, seen: report.seen ?? [] })
   }
   const sent = await sendTask(engine, made, wish, { finish, isWaitedFor: true })
   if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId

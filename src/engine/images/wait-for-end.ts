@@ -6,7 +6,7 @@ import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
-import type { TaskEnd } from '../tasks/end-task.ts'
+import type { Seen, TaskEnd } from '../tasks/end-task.ts'
 import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
 
 export interface Waiting {
@@ -17,7 +17,7 @@ export interface Waiting {
 
 /** What was not called off may still come to something. */
 type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
-  Pick<TaskEnd, 'lateLook'>
+  Pick<TaskEnd, 'lateLook' | 'seen'>
 
 const soonestMs = 500
 const latestMs = 3_000
@@ -25,16 +25,20 @@ const growth = 1.3
 
 export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
   let pauseMs = soonestMs
+  // Nothing is written while somebody waits: its end tells of all looks at once.
+  const seen: Seen[] = []
   while (engine.clock.nowMs() < waiting.untilMs && waiting.signal?.aborted !== true) {
     await pause(pauseMs, waiting.signal)
     pauseMs = Math.min(latestMs, pauseMs * growth)
     const report = await look(engine, task)
-    if (report === undefined) continue
-    if (report.state === 'succeeded' || report.state === 'cancelled') return report
-    if (report.state === 'failed') return { ...report, error: told(engine, task, report.error) }
+    if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, seen }
+    if (report?.state === 'failed') {
+      return { ...report, error: told(engine, task, report.error), seen }
+    }
+    noteLook(seen, report === undefined ? 'look_failed' : 'look', engine.clock.nowMs())
   }
   const isOff = await callOff(engine, task)
-  const rest = isOff ? {} : { lateLook: true as const }
+  const rest = isOff ? { seen } : { lateLook: true as const, seen }
   if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
   return { state: 'failed', error: tooLate, raw: undefined, ...rest }
 }
@@ -42,6 +46,12 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
 const tooLate: UpstreamError = {
   code: 'upstream_timeout',
   message: 'the upstream did not finish in time; nothing is charged',
+}
+
+function noteLook(seen: Seen[], kind: Seen['kind'], nowMs: number): void {
+  const last = seen.at(-1)
+  if (last?.kind !== kind) seen.push({ kind, atMs: nowMs, times: 1, lastMs: nowMs })
+  else Object.assign(last, { times: (last.times ?? 1) + 1, lastMs: nowMs })
 }
 
 async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {

@@ -4,6 +4,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { Interface, Model } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask, Task, TaskKind, VideoTask } from '../../contract/task.ts'
+import { withStep } from '../../contract/trail.ts'
 import { newId } from '../../lib/ids.ts'
 import { withoutInlineData } from '../../lib/inline-data.ts'
 import { gatewayOf } from '../../store/index.ts'
@@ -12,6 +13,7 @@ import { accountStopped, modelNotFound } from '../admit.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { dropProbes } from '../learn.ts'
 import { type PickedRoute, pickRoute } from '../pick-route.ts'
+import { taskTrace } from '../traces/traced-door.ts'
 import { patienceOf } from './patience.ts'
 import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
 import { holdFor } from './task-charge.ts'
@@ -150,6 +152,8 @@ function newTask(
     checks: 0,
     doubts: 0,
     hidden: false,
+    trail: withStep({ createdAtMs: nowMs }, created(nowMs)),
+    ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
     ...(how.waitedForMs !== undefined && {
@@ -158,6 +162,9 @@ function newTask(
     }),
   }
 }
+
+const created = (atMs: number) =>
+  ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
 
 /** It is never sent again, so its pictures need not be kept. */
 const askedFor = (wish: TaskWish) =>

@@ -1,7 +1,8 @@
 // One look at one task: what the upstream says becomes the task's next state, or its end. What is
 // not understood is still running, and nothing runs for ever.
-import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
+import type { Checked, TaskReport, UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
+import { withSteps } from '../../contract/trail.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
@@ -10,7 +11,7 @@ import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
 import { lossOfTask } from '../losses.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './check-times.ts'
-import { endTask } from './end-task.ts'
+import { endTask, type Seen } from './end-task.ts'
 import { canAsk, findLost } from './find-lost.ts'
 import { patienceOf } from './patience.ts'
 import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
@@ -25,14 +26,15 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   const nowMs = engine.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
   // Whoever waited for it is gone, and nobody else could see what came of it.
-  if (task.unseen === true) return giveUp(engine, task, nobodyWaits)
+  if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // Also what is too old is asked for once more: it may have ended while nobody looked.
   const isOld = ageMs > patienceOf(engine).lifetimeMs
   const home = homeOf(engine, task)
   if (home === undefined) {
-    if (isOld) return giveUp(engine, task, tooOld)
-    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random))
+    const seen = saw(engine, 'not_asked')
+    if (isOld) return giveUp(engine, task, tooOld, seen)
+    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), seen)
   }
   const { route, key } = home
   const stop = new Cancellation()
@@ -42,15 +44,39 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   const upstream = taskUpstream(engine, task, route, key, deadline)
   const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
   crashPoint('task-looked')
+  engine.meters?.look(task.channel, checked.kind === 'report')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
-    return giveUp(engine, asked, tooOld)
+    return giveUp(engine, asked, tooOld, lookOf(engine, task, checked))
   }
   if (checked.kind !== 'report') {
-    return later(engine, asked, fence, afterFailureMs(task.checks, engine.random))
+    const waitMs = afterFailureMs(task.checks, engine.random)
+    return later(engine, asked, fence, waitMs, lookOf(engine, task, checked))
   }
   return apply(engine, asked, fence, checked.report)
 }
+
+/** What a question has brought that did not end anything, as a step. */
+function lookOf(engine: Engine, task: Task, checked: Checked): Seen[] {
+  if (checked.kind === 'failed') {
+    const { code, message } = told(engine, task, checked.error)
+    return saw(engine, 'look_failed', `${code}: ${message}`)
+  }
+  const { report } = checked
+  if (report.state === 'missing') return saw(engine, 'missing')
+  if (report.state === 'succeeded') return saw(engine, 'empty')
+  return saw(engine, 'look', wordOf(engine, report))
+}
+
+/** The upstream's own word for a state, where it is none of those that are known. */
+const wordOf = ({ cleaner }: Engine, report: TaskReport): string | undefined =>
+  'strangeWord' in report && report.strangeWord !== undefined
+    ? cleaner.cleanLine(report.strangeWord)
+    : undefined
+
+const saw = (engine: Engine, kind: Seen['kind'], note?: string): Seen[] => [
+  { kind, atMs: engine.clock.nowMs(), ...(note !== undefined && { note }) },
+]
 
 const isEndOf = (report: TaskReport): boolean =>
   report.state === 'failed' ||
@@ -70,11 +96,16 @@ async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: n
     doubts: task.doubts + (search === 'none' ? 1 : 0),
   }
   const mostMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
-  if (ageMs > mostMs) return giveUp(engine, lost, neverHeardOf)
+  const seen = [
+    ...(task.state === 'accepted' ? saw(engine, 'lost', lost.error?.message) : []),
+    ...(search === 'none' ? saw(engine, 'search') : []),
+    ...(search === 'unheard' ? saw(engine, 'search_failed') : []),
+  ]
+  if (ageMs > mostMs) return giveUp(engine, lost, neverHeardOf, seen)
   const leftMs = Math.max(1_000, mostMs - ageMs)
   const againMs = afterFailureMs(task.checks, engine.random)
   const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
-  return later(engine, lost, fence, waitMs, task.state)
+  return later(engine, lost, fence, waitMs, seen, task.state)
 }
 
 async function apply(engine: Engine, task: Task, fence: number, report: TaskReport) {
@@ -122,7 +153,8 @@ async function goOn(
   const elapsedMs = nowMs - task.createdAtMs
   const sinceMs = task.updatedAtMs - task.createdAtMs
   const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
-  return later(engine, next, fence, waitMs, task.state)
+  const seen = saw(engine, 'look', wordOf(engine, report))
+  return later(engine, next, fence, waitMs, seen, task.state)
 }
 
 /** A file whose address has expired is none. */
@@ -135,10 +167,12 @@ async function doubtResult(engine: Engine, task: Task, fence: number, usage: Tas
   const doubts = task.doubts + 1
   if (doubts >= mostEmpty) {
     const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
-    await endTask(engine, task, { state: 'failed', error: noOutput, losses })
+    const seen = saw(engine, 'empty')
+    await endTask(engine, task, { state: 'failed', error: noOutput, losses, seen })
     return
   }
-  return later(engine, { ...known, doubts }, fence, afterFailureMs(doubts, engine.random))
+  const waitMs = afterFailureMs(doubts, engine.random)
+  return later(engine, { ...known, doubts }, fence, waitMs, saw(engine, 'empty'))
 }
 
 /** Right after its create, or while an upstream moves house, a task may seem not to be there. */
@@ -147,9 +181,10 @@ async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const { missingSinceMs = nowMs } = task
   const doubts = task.doubts + 1
   const isLost = nowMs - missingSinceMs >= patienceOf(engine).lostAfterMs
-  if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream)
+  const seen = saw(engine, 'missing')
+  if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream, seen)
   const missing: Task = { ...task, doubts, missingSinceMs }
-  return later(engine, missing, fence, afterFailureMs(doubts, engine.random))
+  return later(engine, missing, fence, afterFailureMs(doubts, engine.random), seen)
 }
 
 /** Words that were told of already, by engine; each once for every channel. */
@@ -173,20 +208,33 @@ async function later(
   task: Task,
   fence: number,
   waitMs: number,
+  seen: readonly Seen[],
   still = task.state,
 ): Promise<void> {
   const nowMs = engine.clock.nowMs()
-  const next: Task = { ...task, updatedAtMs: nowMs, nextCheckAtMs: Math.round(nowMs + waitMs) }
+  const { state, progress } = task
+  const steps = seen.map((each) => ({ ...each, state, progress }))
+  const next: Task = {
+    ...task,
+    trail: withSteps(task, steps),
+    updatedAtMs: nowMs,
+    nextCheckAtMs: Math.round(nowMs + waitMs),
+  }
   await engine.poller.saveLook(engine, next, still, fence)
   engine.poller.wake(next.nextCheckAtMs)
 }
 
 /** It is over here, whatever becomes of it upstream; that is looked for, where one can ask. */
-async function giveUp(engine: Engine, task: Task, error: UpstreamError): Promise<void> {
+async function giveUp(
+  engine: Engine,
+  task: Task,
+  error: UpstreamError,
+  seen: readonly Seen[],
+): Promise<void> {
   const rest = canAsk(engine, task)
     ? { lateLook: true as const }
     : { losses: [lossOfTask(engine, task, 'unknown_create')] }
-  await endTask(engine, task, { state: 'failed', error, ...rest })
+  await endTask(engine, task, { state: 'failed', error, seen, ...rest })
 }
 
 function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {

@@ -29,10 +29,12 @@ export async function cancelTask(
 ): Promise<Task | Refusal> {
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
+  const atMs = engine.clock.nowMs()
   const asked = await askUpstream(engine, task)
   if (asked !== undefined) return asked
   crashPoint('task-cancelling')
-  const ended = await endTask(engine, task, { state: 'cancelled', byCaller })
+  const seen = [{ kind: 'cancel_asked', atMs, note: byCaller ? 'caller' : 'operator' }] as const
+  const ended = await endTask(engine, task, { state: 'cancelled', byCaller, seen })
   if (ended !== undefined) return ended
   // Somebody was faster; what they wrote is what holds.
   const now = await findTaskRow(engine.store.read, task.id)
@@ -69,7 +71,9 @@ export async function hideTask(engine: Engine, token: Token, id: string): Promis
   const task = await findOwnRow(engine, token, id)
   if (task === undefined) return notFound(id)
   if (!isEnd(task.state)) return notCancellable('it is not over yet')
-  const hidden: Task = { ...task, hidden: true, updatedAtMs: engine.clock.nowMs() }
+  // A late look may be telling of it just now: its trail is not for others to write.
+  const { trail: _, ...rest } = task
+  const hidden: Task = { ...rest, hidden: true, updatedAtMs: engine.clock.nowMs() }
   await engine.store.tx((tx) => updateTask(tx, hidden, task.state))
   await forgetMedia(engine, hidden)
   return hidden

@@ -6,6 +6,7 @@ import {
   type Durations,
   firstCheckMs,
   learnDuration,
+  medianMs,
   nextCheckMs,
 } from './check-times.ts'
 
@@ -139,6 +140,18 @@ test('waits are spread by a tenth, and failures back off to a minute', () => {
   expect([0, 1, 4, 5, 99].map((failures) => afterFailureMs(failures, half))).toEqual([
     2_000, 4_000, 32_000, 60_000, 60_000,
   ])
+})
+
+test('what is usual is said once a few have ended, and follows them', () => {
+  const durations: Durations = new Map()
+  expect(medianMs(durations, model)).toBeUndefined()
+  learnDuration(durations, model, 40_000, 39_000)
+  learnDuration(durations, model, 41_000, 40_000)
+  expect(medianMs(durations, model)).toBeUndefined()
+  for (let i = 0; i < 99; i++) learnDuration(durations, model, 40_000, 39_000)
+  expect(medianMs(durations, model)! / 40_000).toBeCloseTo(1, 1)
+  for (let i = 0; i < 400; i++) learnDuration(durations, model, 9_000, 8_900)
+  expect(medianMs(durations, model)! / 9_000).toBeCloseTo(1, 1)
 })
 
 test('names without end are not remembered without end', () => {

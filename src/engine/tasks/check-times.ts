@@ -40,6 +40,9 @@ const latestFirstMs = 10_000
 /** No wait is longer than the task is old, so that a model that has become faster is found out. */
 const latestMs = 120_000
 const jitter = 0.1
+/** From fewer ends nothing usual is to be read. */
+const fewestUsual = 3
+const dayMs = 24 * 3_600_000
 
 /** One was seen to have ended at this age, and not to have at the age of the look before. */
 export function learnDuration(
@@ -77,6 +80,19 @@ export function nextCheckMs(
   watch(known, sinceMs, elapsedMs, 1, 0)
   const mostMs = within(latestFirstMs, elapsedMs, latestMs)
   return within(soonestMs, worthwhileMs(known, elapsedMs), mostMs) * jittered(random)
+}
+
+/** How long a task of the model usually takes; undefined while too few have ended to say. */
+export function medianMs(durations: Durations, model: string): number | undefined {
+  const known = durations.get(model)
+  if (known === undefined || known.total < fewestUsual) return undefined
+  let left = known.ended.reduce((sum, count) => sum + count, 0) / 2
+  const step = known.ended.findIndex((count) => {
+    left -= count
+    return left <= 0
+  })
+  const share = 1 + left / known.ended[step]!
+  return Math.round(startOf[step]! + share * (Math.min(endOf(step), dayMs) - startOf[step]!))
 }
 
 /** After a question that failed: back off, whatever is usual. */

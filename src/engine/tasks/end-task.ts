@@ -4,6 +4,7 @@ import type { TaskSettlement } from '../../billing/ledger.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
+import { type NewStep, withSteps } from '../../contract/trail.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { newId } from '../../lib/ids.ts'
@@ -28,7 +29,11 @@ export type TaskEnd = Outcome & {
   losses?: readonly Loss[]
   /** It may still come to something upstream: that is looked for, and changes nothing here. */
   lateLook?: true
+  /** What happened to it last, and is not written yet. */
+  seen?: readonly Seen[]
 }
+
+export type Seen = Omit<NewStep, 'state' | 'progress'>
 
 type Outcome =
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
@@ -58,6 +63,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
       ended = endedAs({ ...task, ...row }, told, nowMs, charge?.chargeNanos ?? 0n)
       ended.checks = Math.max(ended.checks, task.checks)
+      ended.trail = trailOf(row ?? task, ended, end, nowMs)
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
@@ -68,10 +74,34 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   )
   if (!first) return undefined
   crashPoint('task-ended')
+  if (ended !== undefined) noteTaskEnd(engine, ended, end)
   if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
   if (ended?.state === 'succeeded') engine.media?.keep(ended)
   if (end.lateLook) engine.lateLooks?.wake(nowMs + waitBeforeLook(engine, 0))
   return ended
+}
+
+/** How it went on from where its row is. */
+function trailOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
+  const { state, progress } = row
+  const seen = (end.seen ?? []).map((each) => ({ ...each, state, progress }))
+  const { error } = ended
+  return withSteps(row, [
+    ...seen,
+    {
+      kind: 'ended',
+      atMs: nowMs,
+      state: ended.state,
+      progress: ended.progress,
+      ...(error !== undefined && { note: `${error.code}: ${error.message}` }),
+    },
+  ])
+}
+
+function noteTaskEnd({ meters, tracer }: Engine, ended: Task, { losses = [] }: TaskEnd): void {
+  meters?.taskEnded(ended)
+  tracer?.taskEnded(ended)
+  for (const loss of losses) meters?.absorbed(loss)
 }
 
 /** That it has to be told is written with the end itself: one is never there without the other. */

@@ -2,6 +2,7 @@
 // while. It is never sent again. Found, it goes on like any other; not found, it ends free.
 import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
+import { withStep } from '../../contract/trail.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
@@ -129,6 +130,7 @@ async function adopt(
     doubts: 0,
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
+    trail: withStep(task, { kind: 'found', atMs: nowMs, state: 'queued', progress: task.progress }),
   }
   try {
     const moved = await engine.store.tx(async (tx) => {
@@ -157,6 +159,7 @@ export async function absorbOthers(
   const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
   engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
   for (const upstreamId of upstreamIds.slice(0, mostOthers)) {
-    await recordLoss(tx, lossOfTask(engine, task, 'second_task', { upstreamId }))
+    const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
+    if (await recordLoss(tx, loss)) engine.meters?.absorbed(loss)
   }
 }

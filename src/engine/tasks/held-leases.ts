@@ -5,6 +5,7 @@ import {
   type LeaseWish,
   leaseDueTasks,
   releaseLeases,
+  releaseStrays,
   renewLeases,
   sharedClockMs,
 } from '../../store/leases.ts'
@@ -26,6 +27,8 @@ type Wish = Pick<LeaseWish, 'limit' | 'roomFor' | 'after'>
 export class HeldLeases {
   readonly #owner: string
   readonly #held = new Map<string, Held>()
+  /** How often the store failed since leases were last looked through. */
+  #failures = 0
 
   constructor(owner: string) {
     this.#owner = owner
@@ -39,9 +42,11 @@ export class HeldLeases {
   async take(engine: Engine, wish: Wish): Promise<Leased & { workMs: number }> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
+    const failures = this.#failures
     let beganMs = 0
     const taken = await store.tx(async (tx) => {
       beganMs = performance.now()
+      if (failures > 0) await releaseStrays(tx, store.engine, this.#owner, [...this.#held.keys()])
       const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
       return leaseDueTasks(tx, store.engine, {
         ...wish,
@@ -51,10 +56,16 @@ export class HeldLeases {
         untilMs: leaseClockMs + leaseMs,
       })
     })
+    this.#failures -= failures
     for (const leased of taken.leased) {
       this.#held.set(leased.task.id, { ...leased, sinceMs: nowMs })
     }
     return { ...taken, workMs: performance.now() - beganMs }
+  }
+
+  /** The store failed: the next to take finds leases of ours that nobody works on, and frees them. */
+  storeFailed(): void {
+    this.#failures++
   }
 
   /** The task as it was leased, while that lease is held. */

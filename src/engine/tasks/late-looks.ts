@@ -3,6 +3,7 @@
 import type { LossReason } from '../../contract/ledger.ts'
 import type { TaskReport } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
+import { withStep } from '../../contract/trail.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import {
   dropLateLook,
@@ -12,7 +13,7 @@ import {
   takeLateLooks,
 } from '../../store/late-looks.ts'
 import { recordLoss } from '../../store/losses.ts'
-import { findTaskRow } from '../../store/tasks.ts'
+import { findTaskRow, putTrail } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { lossOfTask } from '../losses.ts'
 import { searchLost } from './find-lost.ts'
@@ -103,16 +104,28 @@ async function lookAt(engine: Engine, { taskId, looks }: LateLook): Promise<void
     for (const { upstreamId, report } of seen ?? []) {
       if (report.state !== 'succeeded') continue
       const cost = { usage: usageOf(report), upstreamId }
-      await recordLoss(tx, lossOfTask(engine, task!, reasonFor(task!), cost))
+      const loss = lossOfTask(engine, task!, reasonFor(task!), cost)
+      if (await recordLoss(tx, loss)) engine.meters?.absorbed(loss)
     }
+    if (task !== undefined) await putTrail(tx, taskId, trailAfter(task, seen, nowMs))
     if (waitMs === undefined) await dropLateLook(tx, taskId)
     else await putOffLateLook(tx, taskId, nowMs + waitMs)
   })
 }
 
+function trailAfter(task: Task, seen: readonly Seen[] | undefined, atMs: number): string {
+  const { state, progress } = task
+  const step = { atMs, state, progress } as const
+  const heard = new Set(seen?.filter(({ isHeard }) => isHeard).map(({ report }) => report.state))
+  if (heard.size === 0) return withStep(task, { ...step, kind: 'late_look_failed' })
+  return withStep(task, { ...step, kind: 'late_look', note: [...heard].join(' ') })
+}
+
 interface Seen {
   upstreamId: string
   report: TaskReport
+  /** Otherwise the question failed, and it counts as running. */
+  isHeard: boolean
 }
 
 const isOver = ({ state }: TaskReport): boolean =>
@@ -125,7 +138,8 @@ async function seenOf(engine: Engine, task: Task): Promise<readonly Seen[] | und
   const seen: Seen[] = []
   for (const upstreamId of ids.slice(0, mostIds)) {
     const report = await ask(engine, task, upstreamId)
-    seen.push({ upstreamId, report: report ?? { state: 'running' } })
+    const isHeard = report !== undefined
+    seen.push({ upstreamId, report: report ?? { state: 'running' }, isHeard })
   }
   return seen
 }

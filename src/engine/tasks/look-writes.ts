@@ -1,6 +1,6 @@
 // Writes looks that ended nothing, many in one transaction: while one is under way, the next
 // gathers. Knows neither what was seen nor when to look again.
-import { isPlainLook, type Look, saveLooks } from '../../store/leases.ts'
+import { isPlainLook, type Look, saveLooks } from '../../store/looks.ts'
 import { updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 

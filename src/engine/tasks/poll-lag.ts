@@ -15,10 +15,12 @@ export class PollLag {
   readonly #late = new Float64Array(mostKept)
   #looks = 0
 
-  /** A look that was due at this moment begins now. */
-  note(dueMs: number, nowMs: number): void {
-    this.#late[this.#looks % mostKept] = Math.max(0, nowMs - dueMs)
+  /** A look that was due at this moment begins now; gives how late it is. */
+  note(dueMs: number, nowMs: number): number {
+    const lateMs = Math.max(0, nowMs - dueMs)
+    this.#late[this.#looks % mostKept] = lateMs
     this.#looks++
+    return lateMs
   }
 
   read(): LagReading {

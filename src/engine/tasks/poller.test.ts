@@ -32,10 +32,10 @@ describe.each([...engines])('the poller on %s', (on) => {
   })
 
   /** The same gateway's parts with a loop of its own. */
-  const start = (owner = 'one'): Engine => {
+  const start = (owner = 'one', store = it.engine.store): Engine => {
     const poller = new Poller(owner, { drainMs: 50 })
     running.push(poller)
-    const engine: Engine = { ...it.engine, poller }
+    const engine: Engine = { ...it.engine, store, poller }
     poller.start(engine)
     return engine
   }
@@ -110,6 +110,51 @@ describe.each([...engines])('the poller on %s', (on) => {
     expect((await leaseOf(first.id)).lease_owner).toBe('one')
     await engine.poller.close()
     expect(await leaseOf(first.id)).toEqual({ lease_owner: null, lease_until_ms: 0 })
+  })
+
+  test('comes back to a task as soon as a store answers again that was away', async () => {
+    const { store } = it.engine
+    let isAway = false
+    let refused = 0
+    const flaky: typeof store = {
+      ...store,
+      get healthy() {
+        return !isAway
+      },
+      tx: (work) => {
+        if (!isAway) return store.tx(work)
+        refused++
+        return Promise.reject(new Error('the store is away'))
+      },
+    }
+    // What is seen while it is away cannot be written.
+    it.script.check = () => {
+      isAway = it.script.checks === 1
+      return says({ state: 'running', progress: it.script.checks })
+    }
+    const { lease_until_ms: untilMs } = await leaseOf(first.id)
+    start('one', flaky)
+    await until(() => refused > 0)
+    expect(await leaseOf(first.id)).toMatchObject({ lease_owner: 'one' })
+    expect((await leaseOf(first.id)).lease_until_ms).toBeGreaterThan(untilMs)
+    isAway = false
+    // The clock stands still: by itself the lease would not end.
+    await until(async () => (await it.row(first.id)).progress === 2)
+    expect(await it.row(first.id)).toMatchObject({ checks: 1, state: 'running' })
+    expect(await leaseOf(first.id)).toEqual({ lease_owner: null, lease_until_ms: 0 })
+  })
+
+  test('a task that cannot be moved for other reasons waits for its lease to end', async () => {
+    it.script.check = () => {
+      throw new Error('a bug')
+    }
+    const engine = start()
+    await until(() => it.script.checks === 1)
+    await until(() => engine.poller.lag.read().looks === 1)
+    engine.poller.wake(it.clock.ms)
+    await Bun.sleep(300)
+    expect(it.script.checks).toBe(1)
+    expect((await leaseOf(first.id)).lease_owner).toBe('one')
   })
 
   test('holds on to a lease while a look takes long, in good time', async () => {

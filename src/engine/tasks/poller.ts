@@ -125,12 +125,18 @@ export class Poller {
       if (engine.store.healthy) nextMs = Math.min(nextMs, await this.#round(engine))
     } catch (error) {
       engine.log.warn('tasks could not be looked after', { error })
+      this.#noteTrouble(engine)
     } finally {
       this.#looking = false
     }
     const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, this.#costMs))
     this.#notBefore = performance.now() + gapMs
     this.wake(this.#again ? engine.clock.nowMs() : nextMs)
+  }
+
+  /** Only the store's trouble passes; whatever else went wrong waits for its lease to end. */
+  #noteTrouble({ store }: Engine): void {
+    if (!store.healthy) this.#held.storeFailed()
   }
 
   /** When the next one is wanted. */
@@ -164,12 +170,14 @@ export class Poller {
   async #advance(engine: Engine, leased: LeasedTask): Promise<void> {
     const { task } = leased
     const began = performance.now()
-    this.lag.note(task.nextCheckAtMs, engine.clock.nowMs())
+    const lateMs = this.lag.note(task.nextCheckAtMs, engine.clock.nowMs())
+    engine.meters?.pollLag.note(lateMs / 1000)
     this.#room.enter(task.channelId)
     try {
       await advanceTask(engine, leased)
     } catch (error) {
       engine.log.error('a task could not be moved', { task_id: task.id, error })
+      this.#noteTrouble(engine)
     } finally {
       this.#held.drop(leased)
       this.#room.leave(task.channelId, performance.now() - began)

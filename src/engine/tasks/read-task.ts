@@ -7,7 +7,8 @@ import {
   type TaskKind,
   type VideoTask,
 } from '../../contract/task.ts'
-import { findTaskRow, listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks.ts'
+import { listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/own-tasks.ts'
+import { findTaskRow } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from './kept-media.ts'
 

@@ -59,8 +59,8 @@ describe.each([...engines])('a create that is asked again on %s', (on) => {
     await it.tick()
     expect((await it.row(first.task.id)).state).toBe('succeeded')
     const late = await made()
-    const { updatedAtMs, nextCheckAtMs, checks } = late.task
-    expect(late.task).toEqual({ ...first.task, updatedAtMs, nextCheckAtMs, checks })
+    const { updatedAtMs, nextCheckAtMs, checks, trail = '' } = late.task
+    expect(late.task).toEqual({ ...first.task, updatedAtMs, nextCheckAtMs, checks, trail })
     expect(it.script.starts).toBe(1)
     expect(await it.booked(first.task.id)).toHaveLength(3)
   })

@@ -3,10 +3,11 @@
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Started, UpstreamError } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
+import { withStep } from '../../contract/trail.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
-import { isUniqueConflict } from '../../store/index.ts'
+import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { findTaskRow, updateTask } from '../../store/tasks.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
@@ -44,11 +45,21 @@ export async function sendTask(
 ): Promise<Sent> {
   const { task } = accepted
   ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
+  const sentMs = engine.clock.nowMs()
   const started = await start(engine, task, wish, accepted.picked)
+  noteSent(engine, task, started, sentMs)
   crashPoint('task-answered')
   const result = await conclude(engine, accepted, started, options)
   const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
   return { result, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
+}
+
+function noteSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
+  const nowMs = engine.clock.nowMs()
+  const code = 'error' in started ? started.error.code : undefined
+  engine.meters?.taskCreated(task)
+  engine.meters?.attempt(task.channel, nowMs - sentMs, code)
+  engine.tracer?.sent(task, sentMs, nowMs, code)
 }
 
 async function start(
@@ -107,9 +118,11 @@ async function queue(
 ): Promise<Task | Refusal> {
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
+  const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
   const queued: Task = {
     ...task,
     state: 'queued',
+    trail: withStep(task, sent),
     upstreamId,
     upstreamModel: upstreamModel ?? task.upstreamModel,
     updatedAtMs: nowMs,
@@ -117,9 +130,15 @@ async function queue(
   }
   // An answer that took very long may find itself given up as unknown: now it is known.
   const still = ['accepted', 'unknown'] as const
+  const queueLate = async (tx: Tx) => {
+    const row = await findTaskRow(tx, task.id)
+    if (row === undefined) return false
+    const { checks } = row
+    return updateTask(tx, { ...queued, checks, trail: withStep(row, sent) }, still)
+  }
   const write = () =>
     engine.store.tx(async (tx) => {
-      const moved = await updateTask(tx, queued, still)
+      const moved = (await updateTask(tx, queued, 'accepted')) || (await queueLate(tx))
       await absorbOthers(engine, tx, task, otherIds)
       return moved
     })
@@ -142,6 +161,7 @@ async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refus
     ...task,
     state: 'unknown',
     error: { code: 'upstream_outcome_unknown', message: why },
+    trail: withStep(task, { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: why }),
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
   }

@@ -95,7 +95,7 @@ describe.each([...engines])('the money of tasks on %s', (on) => {
   afterAll(() => it.close())
 
   const newest = async (): Promise<Task> =>
-    (await listTaskRows(it.engine.store.read, { limit: 1 })).items[0]!
+    it.row((await listTaskRows(it.engine.store.read, { limit: 1 })).items[0]!.id)
 
   /** Everybody who looks at once, be the lease old or new; and somebody may cancel meanwhile. */
   const play = async (id: string, { waitMs, checked, cancel }: Step) => {

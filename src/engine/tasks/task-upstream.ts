@@ -3,6 +3,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../engine.ts'
+import { doorForTask } from '../traces/traced-door.ts'
 import { fetchMedia } from './fetch-media.ts'
 
 /** Tells keys of a channel apart without being one. */
@@ -10,7 +11,7 @@ export const keyMark = (engine: Engine, key: string): string => engine.seal.hash
 
 export const taskUpstream = (
   engine: Engine,
-  task: Pick<Task, 'id' | 'model'>,
+  task: Pick<Task, 'id' | 'model' | 'trace'>,
   route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>,
   key: string,
   progress: { touch(): void },
@@ -23,7 +24,7 @@ export const taskUpstream = (
   fetchMedia: (url) => fetchMedia(engine, url),
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
-  http: engine.http,
+  http: task.trace ? doorForTask(engine.http, task.trace, route.channel) : engine.http,
   progress,
 })
 

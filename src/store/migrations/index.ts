@@ -1,6 +1,7 @@
 // Brings a database to the newest schema, one transaction per step: a kill at any point leaves the
 // step done with its version row, or not begun. Knows nothing of what a step changes.
 import { type Kysely, sql } from 'kysely'
+import { crashPoint } from '../../lib/crash-point.ts'
 import { getMeta, setMeta } from '../meta.ts'
 import { StoreRefused } from '../refused.ts'
 import type { Engine, Schema } from '../schema.ts'
@@ -11,6 +12,8 @@ import { callbackTables } from './0004-callbacks.ts'
 import { proofTables } from './0005-proof.ts'
 import { logTables } from './0006-log.ts'
 import { peopleTables } from './0007-people.ts'
+import { trailColumns } from './0008-trail.ts'
+import { exportTables } from './0009-exports.ts'
 
 export interface Migration {
   version: number
@@ -25,6 +28,8 @@ export const migrations: readonly Migration[] = [
   proofTables,
   logTables,
   peopleTables,
+  trailColumns,
+  exportTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
@@ -46,7 +51,10 @@ export async function migrate(target: Target, upTo = newestKnown): Promise<void>
     version = await target.tx(async (tx) => {
       // Read again inside: someone else may have applied the step while this one waited.
       if ((await readVersion(tx, target)) < migration.version) {
-        for (const statement of migration.up(target.engine)) await sql.raw(statement).execute(tx)
+        for (const statement of migration.up(target.engine)) {
+          await sql.raw(statement).execute(tx)
+          crashPoint('schema-step')
+        }
         await setMeta(tx, 'schema_version', String(migration.version))
       }
       return migration.version

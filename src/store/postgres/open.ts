@@ -130,6 +130,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     read: db,
     tx,
     record: (request, entry) => queue.add(request, entry),
+    commits: queue.commits,
     snapshot: () => snapshotOf(databaseUrl),
     get healthy() {
       return health.healthy

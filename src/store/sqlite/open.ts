@@ -91,6 +91,7 @@ export async function openSqlite({
     tx,
     book: (limit) => bookInTurn(limit, mutex, askWriter),
     record: (request, entry) => queue.add(request, entry),
+    commits: queue.commits,
     snapshot: snapshots.open,
     get healthy() {
       return health.healthy

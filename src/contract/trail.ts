@@ -1,0 +1,164 @@
+// The way of a task, step by step, as one short text in its row: written along with what it tells of,
+// and bounded. Equal looks in a row are one step. Knows no task but its times; no I/O.
+//
+//   0 0 1 created accepted 0
+//   310 0 1 sent queued 0
+//   1400 18020 7 look running 40
+//   20110 0 1 ended succeeded 100
+//
+// A line is a step: ms after the create, ms until its last time, how often, what, state, progress,
+// and a note where there is one.
+import type { TaskState } from './task.ts'
+
+export const stepKinds = [
+  'created',
+  /** The upstream has taken it. */
+  'sent',
+  /** Nobody knows whether the upstream has taken it. */
+  'lost',
+  /** What was lost was found upstream. */
+  'found',
+  'look',
+  'look_failed',
+  /** The upstream did not know it. */
+  'missing',
+  /** The upstream called it done, and there was nothing to be had. */
+  'empty',
+  /** Its channel is gone, so nobody could be asked. */
+  'not_asked',
+  /** Looked for among what the upstream has, in vain; or the question failed. */
+  'search',
+  'search_failed',
+  'cancel_asked',
+  'ended',
+  /** After it was given up. */
+  'late_look',
+  'late_look_failed',
+  /** Steps that were left out for want of room. */
+  'gap',
+] as const
+export type StepKind = (typeof stepKinds)[number]
+
+export interface Step {
+  kind: StepKind
+  atMs: number
+  /** The last time of those that are told as one. */
+  lastMs: number
+  times: number
+  /** Of the task, afterwards. */
+  state: TaskState
+  progress: number
+  /** Cleaned; a failure's begins with its code and a colon. */
+  note?: string
+}
+
+export type NewStep = Pick<Step, 'kind' | 'atMs' | 'state' | 'progress'> &
+  Partial<Pick<Step, 'note' | 'times' | 'lastMs'>>
+
+const mostSteps = 100
+const firstKept = 20
+const mostNote = 120
+/** No step is shorter in writing: a text below this has room for more. */
+const shortest = mostSteps * 20
+
+const once: readonly StepKind[] = ['created', 'sent', 'lost', 'found', 'cancel_asked', 'ended']
+
+interface Trailed {
+  trail?: string
+  createdAtMs: number
+}
+
+/** The trail with one more step. */
+export function withStep({ trail = '', createdAtMs }: Trailed, step: NewStep): string {
+  const at = Math.round(step.atMs - createdAtMs)
+  const span = Math.max(0, Math.round((step.lastMs ?? step.atMs) - step.atMs))
+  const note = step.note === undefined ? '' : tidy(step.note)
+  const next: Line = { ...step, at, span, times: step.times ?? 1, note }
+  const lastAt = trail.lastIndexOf('\n', trail.length - 2) + 1
+  const last = once.includes(step.kind) ? undefined : readLine(trail.slice(lastAt, -1))
+  if (last === undefined || !isAlike(last, next)) return bounded(trail + written(next))
+  const merged = {
+    ...next,
+    at: last.at,
+    span: Math.max(last.span, at + span - last.at),
+    times: last.times + next.times,
+  }
+  return trail.slice(0, lastAt) + written(merged)
+}
+
+export const withSteps = (task: Trailed, steps: readonly NewStep[]): string =>
+  steps.reduce((trail, step) => withStep({ ...task, trail }, step), task.trail ?? '')
+
+/** Lines that are not understood, such as a later version's, are left out. */
+export function readTrail(trail: string, createdAtMs: number): Step[] {
+  const lines = trail.split('\n').map(readLine)
+  return lines
+    .filter((line) => line !== undefined)
+    .map(({ at, span, note, ...rest }) => ({
+      ...rest,
+      atMs: createdAtMs + at,
+      lastMs: createdAtMs + at + span,
+      ...(note !== '' && { note }),
+    }))
+}
+
+interface Line extends Pick<Step, 'kind' | 'times' | 'state' | 'progress'> {
+  at: number
+  span: number
+  note: string
+}
+
+const lineShape = /^(-?\d+) (\d+) (\d+) (\w+) (\w+) (\d+)(?: (.*))?$/
+
+function readLine(text: string): Line | undefined {
+  const [, at, span, times, kind, state, progress, note = ''] = lineShape.exec(text) ?? []
+  if (!stepKinds.includes(kind as StepKind)) return undefined
+  return {
+    at: Number(at),
+    span: Number(span),
+    times: Number(times),
+    kind: kind as StepKind,
+    state: state as TaskState,
+    progress: Number(progress),
+    note,
+  }
+}
+
+const written = ({ at, span, times, kind, state, progress, note }: Line): string =>
+  `${at} ${span} ${times} ${kind} ${state} ${Math.trunc(progress)}${note && ` ${note}`}\n`
+
+/** Failures of one code are alike, whatever else they say: many texts have an id or a time in them. */
+const isAlike = (a: Line, b: Line): boolean =>
+  a.kind === b.kind &&
+  a.state === b.state &&
+  a.progress === b.progress &&
+  codeOf(a.note) === codeOf(b.note)
+
+const codeOf = (note: string): string => {
+  const colon = note.indexOf(': ')
+  return colon === -1 ? note : note.slice(0, colon)
+}
+
+/** One line that every database takes. */
+const tidy = (note: string): string =>
+  note
+    .slice(0, mostNote)
+    .toWellFormed()
+    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
+    .trim()
+
+/** The beginning and the end stay; what lies between becomes one step that says so. */
+function bounded(trail: string): string {
+  if (trail.length <= shortest) return trail
+  const lines = trail.split('\n').slice(0, -1)
+  if (lines.length <= mostSteps) return trail
+  const gone = lines.slice(firstKept, lines.length - (mostSteps - firstKept - 1))
+  const read = gone.map(readLine).filter((line) => line !== undefined)
+  const [first, last] = [read[0], read.at(-1)]
+  if (first === undefined || last === undefined) return trail
+  const times = read.reduce((sum, each) => sum + each.times, 0)
+  const span = Math.max(0, last.at + last.span - first.at)
+  const gap = written({ ...last, kind: 'gap', at: first.at, span, times, note: '' })
+  const kept = (some: readonly string[]) => some.map((line) => `${line}\n`).join('')
+  return kept(lines.slice(0, firstKept)) + gap + kept(lines.slice(firstKept + gone.length))
+}

@@ -1,0 +1,227 @@
+// What people do in the console with requests, tokens and channels: narrow down by time, follow what
+// comes, keep a view, hide names, rotate a secret, set up a channel, estimate as a member.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import {
+  chromiumPath,
+  goTo,
+  openBrowser,
+  password,
+  seriousFindings,
+  setUp,
+  shoot,
+  signIn,
+  type Visit,
+  visit,
+} from './support/browser.ts'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+
+if (chromiumPath === undefined) {
+  console.error('left out: work in the console (install Chromium, or set TEST_CHROMIUM)')
+} else {
+  describe('work in the console', () => {
+    let gateway: TestGateway
+    let upstream: TestUpstream
+    let browser: Browser
+    let it: Visit
+
+    beforeAll(async () => {
+      const usage = { prompt_tokens: 8, completion_tokens: 2 }
+      const data = [{ object: 'embedding', index: 0, embedding: [0.5, 0.5] }]
+      const vectors = { object: 'list', data, model: 'any', usage }
+      upstream = startUpstream(({ path }) =>
+        jsonReply(path.endsWith('/embeddings') ? vectors : completion(usage)),
+      )
+      gateway = await startGateway({ env: { GATEWAY_EGRESS_ALLOW: '127.0.0.1/32' } })
+      browser = await openBrowser()
+      it = await visit(browser, gateway.url)
+      await setUp(it.page, gateway.output())
+      await Promise.all(['a', 'b', '[[sim:status=400]]'].map(say))
+    }, 60_000)
+    afterAll(async () => {
+      await browser.close()
+      await gateway.stop()
+      await upstream.stop()
+    })
+
+    async function say(content: string): Promise<string> {
+      const answer = await gateway.chat(content)
+      await answer.text()
+      return answer.headers.get('x-gateway-request-id')!
+    }
+    const rows = () => it.page.locator('[role=row][data-clickable]')
+
+    test('bars over the requests narrow them down, by pointer and by keys', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests')
+      await rows().nth(2).waitFor()
+      const strip = page.getByRole('slider', { name: 'Requests over time' })
+      await page.waitForFunction('document.querySelectorAll(".strip rect").length > 0')
+      const box = (await strip.boundingBox())!
+      // Over the last hours: the requests are in the last bar.
+      await page.mouse.move(box.x + box.width * 0.8, box.y + 20)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width - 2, box.y + 20)
+      await page.locator('.strip [data-marked]').waitFor()
+      await page.mouse.up()
+      await page.waitForURL(/from=.*to=/)
+      expect(await rows().count()).toBe(3)
+      await page.getByRole('button', { name: 'All times' }).click()
+      await page.waitForURL((url) => !url.search.includes('from='))
+      // By keys: the first bar and the second, in which there was nothing.
+      await strip.focus()
+      expect(await strip.getAttribute('aria-valuetext')).toContain('2 answered, 1 4xx, 0 5xx')
+      for (const key of ['Home', 'Shift+ArrowRight', 'Enter']) await page.keyboard.press(key)
+      await page.waitForURL(/from=.*to=/)
+      await page.getByText('Nothing matches these filters.').waitFor()
+      await page.getByRole('button', { name: 'Clear filters' }).last().click()
+      await rows().nth(2).waitFor()
+      expect(new URL(page.url()).search).toBe('')
+    }, 60_000)
+
+    test('new requests wait for a click, or come by themselves until paused', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests?plot=latency')
+      await rows().nth(2).waitFor()
+      expect(await page.locator('figure circle').count()).toBe(3)
+      const shown = (id: string) => page.locator(`[role=row] [title="${id}"]`)
+      const first = await say('waits')
+      const pill = page.getByRole('button', { name: 'Load newer (1)' })
+      await pill.waitFor()
+      expect(await shown(first).count()).toBe(0)
+      await pill.click()
+      await shown(first).waitFor()
+      await pill.waitFor({ state: 'hidden' })
+      await page.getByRole('switch', { name: 'Live' }).click()
+      const second = await say('comes')
+      await shown(second).waitFor()
+      await page.getByRole('button', { name: 'Pause' }).click()
+      const third = await say('is held back')
+      await pill.waitFor()
+      expect(await shown(third).count()).toBe(0)
+      await page.getByRole('button', { name: 'Go on' }).click()
+      await shown(third).waitFor()
+      expect(await rows().count()).toBe(6)
+    }, 60_000)
+
+    test('a request is asked again in the playground', async () => {
+      const { page } = it
+      await goTo(page, `/console/requests?open=${await say('once more')}`)
+      const sheet = page.getByRole('dialog')
+      await sheet.getByText('Price version').waitFor()
+      await sheet.getByText('Usage as billed').waitFor()
+      await shoot(page, 'request-sheet')
+      expect(await seriousFindings(page)).toEqual([])
+      await sheet.getByRole('button', { name: 'Open in the playground' }).click()
+      await page.waitForURL(/playground\?use=chat&model=txta-plus/)
+      // There is an estimate when there is a model, and it is not the first one of the list.
+      await page.getByText(/^About /).waitFor()
+      const model = page.getByRole('combobox', { name: 'Model' })
+      expect(await model.inputValue()).toBe('txta-plus')
+    }, 30_000)
+
+    test('filters are kept under a name, and columns in the address', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests?status=400')
+      await rows().first().waitFor()
+      await page.getByRole('button', { name: 'Columns' }).click()
+      await page.getByRole('checkbox', { name: 'Channel' }).click()
+      await page.waitForURL(/hide=5/)
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Saved views' }).click()
+      await page.getByRole('menuitem', { name: 'Save these filters' }).click()
+      await page.getByRole('textbox', { name: 'Name of the view' }).fill('refused ones')
+      await page.keyboard.press('Enter')
+      await page.goto('/console/requests')
+      await page.getByRole('button', { name: 'Saved views' }).click()
+      await page.getByRole('menuitem', { name: 'refused ones' }).click()
+      await page.waitForURL(/status=400.*hide=5|hide=5.*status=400/)
+      const heads = page.getByRole('columnheader')
+      expect(await heads.allTextContents()).not.toContain('Channel')
+    }, 30_000)
+
+    test('the eye hides names, and stays closed', async () => {
+      const { page } = it
+      const dots = () =>
+        page.evaluate<string>(
+          `getComputedStyle([...document.querySelectorAll('[role=cell]')]
+            .find((cell) => cell.textContent.includes('acme')))['-webkit-text-security']`,
+        )
+      await goTo(page, '/console/tokens')
+      await rows().first().waitFor()
+      expect(await dots()).toBe('none')
+      await page.getByRole('button', { name: 'Privacy' }).click()
+      expect(await dots()).toBe('disc')
+      await page.reload()
+      await rows().first().waitFor()
+      expect(await dots()).toBe('disc')
+      await shoot(page, 'tokens-private')
+      await page.getByRole('button', { name: 'Privacy' }).click()
+      expect(await dots()).toBe('none')
+    }, 30_000)
+
+    test('a token gets another secret, and the old one an end', async () => {
+      const { page } = it
+      const made = await gateway.admin('POST', '/tokens', { account: 'acme', name: 'turned' })
+      await goTo(page, `/console/tokens?open=${made.body.id}`)
+      const sheet = page.getByRole('dialog', { name: 'turned' })
+      await sheet.getByRole('tab', { name: 'langchain-openai' }).waitFor()
+      await shoot(page, 'token-sheet')
+      await sheet.getByRole('button', { name: 'New secret' }).click()
+      const dialog = page.getByRole('dialog', { name: 'New secret' })
+      expect(await seriousFindings(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'New secret' }).click()
+      const secret = await dialog.getByLabel('This is the secret').textContent()
+      for (const token of [secret, made.body.token]) {
+        const headers = { authorization: `Bearer ${token}` }
+        expect((await fetch(`${gateway.url}/v1/models`, { headers })).status).toBe(200)
+      }
+      await dialog.getByRole('button', { name: 'I have kept it' }).click()
+      await page.getByRole('row', { name: /turned-old-/ }).waitFor()
+    }, 30_000)
+
+    test('a member sees about what a call costs, by the prices of its account', async () => {
+      const more = { role: 'member', account: 'acme', password }
+      await gateway.admin('POST', '/people', { name: 'mel', ...more })
+      const { page, context } = await visit(browser, gateway.url)
+      await signIn(page, 'mel')
+      await goTo(page, '/console/playground')
+      await page.getByText(/^About 0\.0/).waitFor()
+      await context.close()
+    }, 30_000)
+
+    test('a channel is set up step by step, and serves', async () => {
+      const { page } = it
+      await goTo(page, '/console/channels')
+      await page.getByRole('button', { name: 'New channel' }).click()
+      const dialog = page.getByRole('dialog', { name: 'New channel' })
+      await dialog.getByRole('radio', { name: 'Text, chat style' }).click()
+      await shoot(page, 'channel-wizard')
+      expect(await seriousFindings(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Next' }).click()
+      await dialog.getByLabel('Name').fill('cloud')
+      await dialog.getByLabel('Base address').fill(upstream.url)
+      await dialog.getByLabel('Keys').fill('upk-0123456789abcdef')
+      await dialog.getByRole('button', { name: 'Test it' }).click()
+      await dialog.getByText(/^Works, /).waitFor()
+      // It is not there yet.
+      expect((await gateway.admin('GET', '/channels/cloud')).status).toBe(404)
+      await dialog.getByRole('button', { name: 'Next' }).click()
+      await dialog.getByRole('checkbox', { name: 'txta-plus' }).waitFor()
+      await dialog.getByRole('button', { name: 'Put it to work' }).click()
+      await dialog.getByText('Every model has a price').waitFor()
+      await dialog.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('row', { name: /cloud/ }).waitFor()
+      const answer = await gateway.chat('hello')
+      expect(answer.status).toBe(200)
+      await answer.text()
+      await page.getByRole('button', { name: 'Test all' }).click()
+      await page
+        .getByText(/^Works, /)
+        .first()
+        .waitFor()
+      await shoot(page, 'channels-tested')
+    }, 60_000)
+  })
+}
