@@ -59,7 +59,7 @@ export async function explainTask(engine: Engine, task: Task): Promise<object> {
   const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
   const steps =
     charge === undefined
-      ? [`nothing was charged: the task is ${task.error?.message ?? task.state}`]
+      ? [`nothing was charged: ${task.error?.message ?? `the task is ${task.state}`}`]
       : price === undefined
         ? []
         : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)

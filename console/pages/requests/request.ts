@@ -41,6 +41,7 @@ export interface LoggedRequest {
   first_byte_ms: number | null
   total_ms: number
   task_id?: string
+  trace_id?: string
   attempts: Attempt[]
 }
 

@@ -77,6 +77,7 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
             say('upstream_id'),
             request.upstream_request_id && <CopyId id={request.upstream_request_id} />,
           ],
+          [say('trace'), request.trace_id && <CopyId id={request.trace_id} />],
           [
             say('task'),
             request.task_id && <Link to={`/tasks?open=${request.task_id}`}>{request.task_id}</Link>,
