@@ -70,7 +70,7 @@ function underLoad(at: TestGateway): { stop(): Promise<number> } {
 }
 
 const placeEnv = async (engine: (typeof engines)[number]): Promise<Record<string, string>> => {
-  const { options } = await newPlace(engine)
+  const { options } = await newPlace(engine, { empty: true })
   return {
     GATEWAY_DATA_DIR: options.dataDir,
     GATEWAY_MASTER_KEY: masterKey,

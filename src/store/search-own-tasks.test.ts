@@ -86,7 +86,7 @@ describe.each([...engines])('own tasks on %s', (engine) => {
 })
 
 test.each([...engines])('tasks of the release before are found all the same on %s', async (on) => {
-  const place = await newPlace(on)
+  const place = await newPlace(on, { empty: true })
   const old = await place.open({ schema: 7 })
   const { upstreamModel } = taskOf('video_1', { upstreamModel: 'o"ld 模型' })
   const body = JSON.stringify({ upstreamModel, keyMark: 'k', request: {}, media: [], doubts: 0 })

@@ -134,7 +134,7 @@ async function dumpPostgres(url: string): Promise<string> {
 mkdirSync(out, { recursive: true })
 for (const engine of ['sqlite', 'postgres'] as const) {
   const upstream = startOldUpstream()
-  const place = await newPlace(engine)
+  const place = await newPlace(engine, { empty: true })
   const { databaseUrl } = place.options
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-old-'))
   const { child, url } = await start(dataDir, databaseUrl, upstream)

@@ -48,7 +48,7 @@ const proofs =
   /^INSERT INTO (?:public\.|")(?:(?:receipts|seals|money_hours)\b|meta"? VALUES \('receipts_floor)/
 
 async function load(engine: Engine, text: string): Promise<OldDatabase> {
-  const place = await newPlace(engine)
+  const place = await newPlace(engine, { empty: true })
   const ask = engine === 'sqlite' ? askSqlite(place) : askPostgres(place)
   await ask(text)
   return { place, ask, tables: (like?: Tables) => readTables(engine, ask, like) }
