@@ -9,5 +9,7 @@ export interface TrafficRow {
   charge: string
   average_ms: number | null
   average_first_byte_ms: number | null
+  /** Not of a single account. */
+  p50_ms?: number | null
   p95_ms: number | null
 }

@@ -1,69 +1,79 @@
-// Traffic as the admin API adds it up, made ready for cards and bars.
+// Traffic as the admin API adds it up, made ready for cards, bars and lines. Of a stretch of time, or
+// of the one before it.
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../../lib/api.ts'
-import type { UsageRow } from '../usage/usage.ts'
+import { periodOf } from '../usage/usage.ts'
 import type { TrafficRow } from './traffic-row.ts'
 
 export type { TrafficRow }
 
 export type Range = 'day' | 'week' | 'month'
 const hourMs = 3_600_000
-export const spans: Readonly<Record<Range, { hours: number; by: 'hour' | 'day' }>> = {
-  day: { hours: 24, by: 'hour' },
-  week: { hours: 7 * 24, by: 'hour' },
-  month: { hours: 30 * 24, by: 'day' },
+
+export interface Span {
+  days: number
+  by: 'hour' | 'day'
+  /** Of money: it is told apart by model besides. */
+  moneyBy: 'hour' | 'day'
+  /** What is told of tasks, in hours. */
+  taskHours: number
 }
 
-/** Whole hours, so that everybody asks the same question. */
-function boundsOf(range: Range): { from: string; to: string } {
-  const toMs = Math.ceil(Date.now() / hourMs) * hourMs
-  const fromMs = toMs - spans[range].hours * hourMs
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() }
+export const spans: Readonly<Record<Range, Span>> = {
+  // Of tasks two days: one of them is the one before.
+  day: { days: 1, by: 'hour', moneyBy: 'hour', taskHours: 48 },
+  week: { days: 7, by: 'hour', moneyBy: 'day', taskHours: 168 },
+  month: { days: 30, by: 'day', moneyBy: 'day', taskHours: 168 },
 }
 
-export function useTraffic(range: Range, by: string, everyMs = 10_000) {
+/** All of it in one row. */
+export const inOne = ','
+
+const liveMs = 10_000
+const settledMs = 300_000
+
+/**
+ * Whole hours, so that everybody asks the same question. `back`: so many stretches ago, and asked
+ * only when wanted: what is now comes first.
+ */
+export function useTraffic(range: Range, by: string, back = 0, isWanted = true) {
+  // What is over changes no more.
+  const everyMs = back === 0 ? liveMs : settledMs
   return useQuery({
-    queryKey: ['traffic', range, by],
+    queryKey: ['traffic', range, by, back],
     queryFn: () =>
-      ask<{ items: TrafficRow[] }>('GET', '/traffic', { query: { ...boundsOf(range), by } }),
+      ask<{ items: TrafficRow[] }>('GET', '/traffic', {
+        query: { ...periodOf(spans[range].days, back), by },
+      }),
+    enabled: isWanted,
     refetchInterval: everyMs,
+    staleTime: everyMs,
   })
 }
 
+/** The hours or days of a stretch, oldest first; the first and the last may be parts. */
+export function momentsOf(range: Range, by: 'hour' | 'day'): number[] {
+  const stepMs = by === 'hour' ? hourMs : 24 * hourMs
+  const { from, to } = periodOf(spans[range].days)
+  const [firstMs, untilMs] = [Math.floor(Date.parse(from) / stepMs) * stepMs, Date.parse(to)]
+  const count = Math.ceil((untilMs - firstMs) / stepMs)
+  return Array.from({ length: count }, (_, i) => firstMs + i * stepMs)
+}
+
 export interface Column {
-  label: string
+  atMs: number
   ok: number
   client: number
   server: number
 }
 
-/** The moments of all columns, oldest first. */
-function momentsOf(range: Range): number[] {
-  const { hours, by } = spans[range]
-  const stepMs = by === 'hour' ? hourMs : 24 * hourMs
-  const lastMs = Math.floor(Date.now() / stepMs) * stepMs
-  const count = (hours * hourMs) / stepMs
-  return Array.from({ length: count }, (_, i) => lastMs - (count - 1 - i) * stepMs)
-}
-
-/** What was charged in each; for drawing only. */
-export function spendOf(range: Range, rows: readonly UsageRow[]): number[] {
-  const { by } = spans[range]
-  const spent = new Map(rows.map((row) => [Date.parse(row[by] ?? ''), Number(row.amount)]))
-  return momentsOf(range).map((atMs) => spent.get(atMs) ?? 0)
-}
-
 /** One column for every hour or day, also for those in which nothing happened. */
-export function columnsOf(
-  range: Range,
-  rows: readonly TrafficRow[],
-  label: (at: string) => string,
-) {
+export function columnsOf(range: Range, rows: readonly TrafficRow[]): Column[] {
   const { by } = spans[range]
   const columns = new Map(
-    momentsOf(range).map((atMs): [number, Column] => [
+    momentsOf(range, by).map((atMs): [number, Column] => [
       atMs,
-      { label: label(new Date(atMs).toISOString()), ok: 0, client: 0, server: 0 },
+      { atMs, ok: 0, client: 0, server: 0 },
     ]),
   )
   for (const row of rows) {
@@ -74,4 +84,11 @@ export function columnsOf(
     column[kind] += row.requests
   }
   return [...columns.values()]
+}
+
+/** The rows of a stretch in their places; none where nothing was asked. */
+export function placed(range: Range, rows: readonly TrafficRow[]): (TrafficRow | undefined)[] {
+  const { by } = spans[range]
+  const found = new Map(rows.map((row) => [Date.parse(row[by] ?? ''), row]))
+  return momentsOf(range, by).map((atMs) => found.get(atMs))
 }

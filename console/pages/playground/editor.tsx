@@ -1,28 +1,20 @@
 // The body of a call: as a form, as JSON, as code. Form and JSON are two views of one text.
-import {
-  Alert,
-  Code,
-  NumberInput,
-  Select,
-  Stack,
-  Switch,
-  Tabs,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Alert, NumberInput, Select, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
 import { privateClass } from '../../lib/privacy.ts'
 import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { CodeTabs } from '../../parts/code-tabs.tsx'
 import { codeFor } from './code.ts'
-import { type Field, type Trial, valueAt, withValue } from './interfaces.ts'
+import { type Field, promptAt, type Trial, valueAt, withValue } from './interfaces.ts'
+import { SandboxKnobs } from './sandbox-knobs.tsx'
 import { words } from './words.ts'
 
 export interface EditorProps {
   trial: Trial
   model: string
   text: string
+  /** The sandbox answers, or has just answered. */
+  isSandbox: boolean
   onChange: (text: string) => void
 }
 
@@ -38,13 +30,14 @@ function parse(text: string): { body?: unknown; why?: string } {
 export const bodyWith = (trial: Trial, model: string, body: unknown): unknown =>
   trial.isModelInPath ? body : { model, ...(body as object) }
 
-const knobs =
-  '[[sim:delay=2s]]  [[sim:tokens=500]]  [[sim:fail]]  [[sim:status=429]]  [[sim:cut=5]]'
-
-export function Editor({ trial, model, text, onChange }: EditorProps) {
+export function Editor({ trial, model, text, isSandbox, onChange }: EditorProps) {
   const say = useWords(words)
-  const { public_url, environment } = useSession()
+  const { public_url } = useSession()
   const { body, why } = parse(text)
+  const set = (at: string, value: unknown) =>
+    onChange(JSON.stringify(withValue(body, at, value), null, 2))
+  const at = promptAt(trial)
+  const prompt = at === undefined ? undefined : valueAt(body, at)
   const wrong = why !== undefined && <Alert color="red">{say('not_json', { why })}</Alert>
   return (
     <Tabs defaultValue="form">
@@ -62,15 +55,15 @@ export function Editor({ trial, model, text, onChange }: EditorProps) {
               field={field}
               value={valueAt(body, field.at)}
               isDisabled={why !== undefined}
-              onChange={(value) =>
-                onChange(JSON.stringify(withValue(body, field.at, value), null, 2))
-              }
+              onChange={(value) => set(field.at, value)}
             />
           ))}
-          {environment === 'sandbox' && (
-            <Text size="xs" c="dimmed">
-              {say('knobs')}: <Code>{knobs}</Code>
-            </Text>
+          {isSandbox && at !== undefined && typeof prompt === 'string' && (
+            <SandboxKnobs
+              prompt={prompt}
+              isText={trial.answer === 'text'}
+              onChange={(next) => set(at, next)}
+            />
           )}
         </Stack>
       </Tabs.Panel>
@@ -125,6 +118,8 @@ function FormField({
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       )
+    case 'lines':
+      return <TextLines label={label} value={value} isDisabled={isDisabled} onChange={onChange} />
     case 'number':
       return (
         <NumberInput
@@ -163,4 +158,36 @@ function FormField({
         />
       )
   }
+}
+
+/** Empty lines go when one leaves: an interface refuses them. */
+function TextLines({
+  label,
+  value,
+  isDisabled,
+  onChange,
+}: {
+  label: string
+  value: unknown
+  isDisabled: boolean
+  onChange: (value: unknown) => void
+}) {
+  const lines = (Array.isArray(value) ? value : [value ?? '']) as unknown[]
+  const isText = lines.every((line) => typeof line === 'string')
+  return (
+    <Textarea
+      label={label}
+      value={isText ? lines.join('\n') : JSON.stringify(value)}
+      disabled={isDisabled || !isText}
+      autosize
+      minRows={3}
+      maxRows={16}
+      classNames={{ input: privateClass }}
+      onChange={(event) => onChange(event.currentTarget.value.split('\n'))}
+      onBlur={() => {
+        const filled = lines.filter((line) => line !== '')
+        if (isText && filled.length < lines.length) onChange(filled)
+      }}
+    />
+  )
 }

@@ -1,6 +1,7 @@
 // What can be tried: where each interface is, a body to begin with, the fields a form shows, and what
 // kind of answer comes.
-export type FieldKind = 'text' | 'long' | 'number' | 'switch' | 'choice'
+/** `lines`: a list of texts, each on a line of its own. */
+export type FieldKind = 'text' | 'long' | 'lines' | 'number' | 'switch' | 'choice'
 
 export interface Field {
   /** Where it is in the body: `messages.0.content`. */
@@ -12,6 +13,7 @@ export interface Field {
 
 export type FieldLabel =
   | 'prompt'
+  | 'inputs'
   | 'max_tokens'
   | 'stream'
   | 'temperature'
@@ -84,7 +86,7 @@ export const trials: readonly Trial[] = [
     title: 'Embeddings',
     path: () => '/v1/embeddings',
     body: { input: ['a cat', 'a dog', 'a bill'] },
-    fields: [{ at: 'input.0', kind: 'text', label: 'prompt' }],
+    fields: [{ at: 'input', kind: 'lines', label: 'inputs' }],
     answer: 'vectors',
   },
   {
@@ -172,6 +174,12 @@ export const trials: readonly Trial[] = [
     taskId: 'data.task_id',
   },
 ]
+
+/** Where the text is that the sandbox reads. */
+export function promptAt({ fields }: Trial): string | undefined {
+  const field = fields.find(({ kind }) => kind === 'long' || kind === 'lines')
+  return field?.kind === 'lines' ? `${field.at}.0` : field?.at
+}
 
 /** The value at `a.0.b`; undefined when there is none. */
 export function valueAt(body: unknown, at: string): unknown {

@@ -8,7 +8,6 @@ import {
   ScrollArea,
   SimpleGrid,
   Stack,
-  Table,
   Tabs,
   Text,
 } from '@mantine/core'
@@ -26,20 +25,40 @@ import { Results } from '../tasks/media.tsx'
 import { isLive, type Task } from '../tasks/task.ts'
 import { words as taskWords } from '../tasks/words.ts'
 import { type Trial, valueAt } from './interfaces.ts'
+import { LatencyStrip } from './latency-strip.tsx'
 import type { Outcome } from './send.ts'
 import type { Attempt } from './use-try.ts'
+import { VectorsView } from './vectors-view.tsx'
 import { words } from './words.ts'
 
-export function OutcomeView({ trial, attempt }: { trial: Trial; attempt: Attempt }) {
+/** `scaleMs`: what the strip of time is drawn to, for two that are compared. */
+export function OutcomeView({
+  trial,
+  attempt,
+  scaleMs,
+}: {
+  trial: Trial
+  attempt: Attempt
+  scaleMs?: number
+}) {
   const say = useWords(words)
-  const { outcome, error, isBusy } = attempt
+  const { outcome, error, isBusy, isStopped } = attempt
   if (error !== undefined) return <ErrorNote error={error} />
   if (outcome === undefined) {
-    return isBusy ? <Loader /> : <Text c="dimmed">{say('waiting')}</Text>
+    if (isBusy) return <Loader aria-label={say('busy')} />
+    return <Text c="dimmed">{say(isStopped ? 'stopped' : 'waiting')}</Text>
   }
   return (
     <Stack>
       <Figures attempt={attempt} outcome={outcome} />
+      {outcome.totalMs !== undefined && (
+        <LatencyStrip outcome={outcome} scaleMs={scaleMs ?? outcome.totalMs} />
+      )}
+      {attempt.isStopped && (
+        <Text size="xs" c="dimmed" role="status">
+          {say('stopped')}
+        </Text>
+      )}
       <Tabs defaultValue="answer">
         <Tabs.List>
           <Tabs.Tab value="answer">{say('answer')}</Tabs.Tab>
@@ -86,8 +105,15 @@ function Figures({ attempt, outcome }: { attempt: Attempt; outcome: Outcome }) {
           {say('cost', { amount: format.money(attempt.charge, currency) })}
         </Text>
       )}
+      {attempt.channel !== undefined && (
+        <Text size="sm" c="dimmed">
+          {say('by_channel', { name: attempt.channel })}
+        </Text>
+      )}
       {requestId !== '' && !attempt.isBusy && (
-        <Link to={`/requests?open=${requestId}`}>{say('open_request')}</Link>
+        <Text size="sm">
+          <Link to={`/requests?open=${requestId}`}>{say('open_request')}</Link>
+        </Text>
       )}
     </Group>
   )
@@ -97,7 +123,7 @@ function Answer({ trial, attempt, outcome }: { trial: Trial; attempt: Attempt; o
   if (outcome.status >= 400) return <Alert color="red">{outcome.text}</Alert>
   if (attempt.taskId !== undefined) return <TaskAnswer id={attempt.taskId} />
   if (trial.answer === 'images') return <Pictures body={outcome.body} />
-  if (trial.answer === 'vectors') return <Vectors body={outcome.body} />
+  if (trial.answer === 'vectors') return <VectorsView body={outcome.body} sent={attempt.sent} />
   return (
     <Text
       className={privateClass}
@@ -151,40 +177,6 @@ function Pictures({ body }: { body: unknown }) {
   )
 }
 
-const norm = (vector: readonly number[]) => Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
-const cosine = (a: readonly number[], b: readonly number[]) =>
-  a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0) / (norm(a) * norm(b) || 1)
-
-function Vectors({ body }: { body: unknown }) {
-  const say = useWords(words)
-  const vectors = ((valueAt(body, 'data') ?? []) as { embedding: number[] }[]).map(
-    ({ embedding }) => embedding,
-  )
-  return (
-    <Stack>
-      {vectors.map((vector, i) => (
-        <Text key={vector.slice(0, 3).join()} size="sm">
-          {i + 1}: {say('vector', { n: vector.length, norm: norm(vector).toFixed(4) })}
-        </Text>
-      ))}
-      <Text fw={600}>{say('alike')}</Text>
-      <Table withTableBorder>
-        <Table.Tbody>
-          {vectors.map((row) => (
-            <Table.Tr key={row.slice(0, 3).join()}>
-              {vectors.map((column) => (
-                <Table.Td key={column.slice(0, 3).join()}>
-                  {cosine(row, column).toFixed(3)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Stack>
-  )
-}
-
 /** Only the last ones are drawn: a long stream has thousands. */
 const mostShown = 300
 
@@ -193,8 +185,9 @@ function Events({ outcome: { events } }: { outcome: Outcome }) {
   const first = Math.max(0, events.length - mostShown)
   return (
     <ScrollArea.Autosize mah={500}>
-      {events.slice(first).map(({ afterMs, data }) => (
-        <Group key={`${afterMs} ${data}`} gap="xs" wrap="nowrap" align="flex-start">
+      {events.slice(first).map(({ afterMs, data }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two events may be the same in all they are
+        <Group key={first + i} gap="xs" wrap="nowrap" align="flex-start">
           <Text size="xs" c="dimmed" w={70} ta="right">
             {format.ms(afterMs)}
           </Text>

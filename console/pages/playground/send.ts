@@ -7,22 +7,34 @@ const goodForMs = 12 * 3_600_000
 
 interface Kept {
   account: string
+  like: string
   secret: string
   untilMs: number
 }
 
-/** The token of this tab for an account, made when there is none. */
-export async function tokenFor(account: string): Promise<string> {
+/** What a token may do, as the admin API has it. */
+export interface Rights {
+  models: string[]
+  limits: Record<string, number>
+  allowed_ips: string[]
+}
+
+/** The token of this tab for an account, made when there is none; with the rights of another one. */
+export async function tokenFor(account: string, rights?: Rights): Promise<string> {
   const kept = JSON.parse(sessionStorage.getItem(keptIn) ?? 'null') as Kept | null
-  if (kept?.account === account && kept.untilMs > Date.now()) return kept.secret
+  const like = rights === undefined ? '' : JSON.stringify(rights)
+  const isFitting = kept?.account === account && kept.like === like
+  if (isFitting && kept.untilMs > Date.now()) return kept.secret
   const untilMs = Date.now() + goodForMs
   const body = {
     account,
     name: `playground-${untilMs.toString(36)}`,
     expires_at: new Date(untilMs).toISOString(),
+    ...rights,
   }
   const { token: secret } = await ask<{ token: string }>('POST', '/tokens', { body })
-  sessionStorage.setItem(keptIn, JSON.stringify({ account, secret, untilMs: untilMs - 60_000 }))
+  const next: Kept = { account, like, secret, untilMs: untilMs - 60_000 }
+  sessionStorage.setItem(keptIn, JSON.stringify(next))
   return secret
 }
 

@@ -1,59 +1,85 @@
-// The state of one try: on its way, answered, failed, and the price of it.
+// The state of one try: on its way, answered, stopped, failed, and the price of it.
 import { useRef, useState } from 'react'
 import { ask } from '../../lib/api.ts'
 import { bodyWith } from './editor.tsx'
 import { type Trial, valueAt } from './interfaces.ts'
-import { type Outcome, send, tokenFor } from './send.ts'
+import { type Outcome, send } from './send.ts'
 
-export interface Attempt {
+interface Tried {
   isBusy: boolean
-  outcome: Outcome | undefined
-  error: Error | undefined
+  isStopped: boolean
+  outcome?: Outcome
+  error?: Error
   /** As it was charged; tasks are charged when they end. */
-  charge: string | undefined
-  taskId: string | undefined
-  run(account: string, model: string, text: string): Promise<void>
-  stop(): void
+  charge?: string
+  /** Who answered, where one may know. */
+  channel?: string
+  taskId?: string
+  /** The body, as it went out. */
+  sent?: unknown
 }
 
-export function useTry(trial: Trial): Attempt {
-  const [isBusy, setBusy] = useState(false)
-  const [outcome, setOutcome] = useState<Outcome>()
-  const [error, setError] = useState<Error>()
-  const [charge, setCharge] = useState<string>()
-  const [taskId, setTaskId] = useState<string>()
-  const stopper = useRef(new AbortController())
+export interface Attempt extends Tried {
+  /** The secret may still be on its way: two tries share one. */
+  run(secret: Promise<string>, model: string, text: string): Promise<void>
+  stop(): void
+  forget(): void
+}
 
-  async function run(account: string, model: string, text: string): Promise<void> {
+const nothing: Tried = { isBusy: false, isStopped: false }
+
+export function useTry(trial: Trial): Attempt {
+  const [tried, setTried] = useState(nothing)
+  const stopper = useRef(new AbortController())
+  const note = (more: Partial<Tried>) => setTried((before) => ({ ...before, ...more }))
+
+  async function run(secret: Promise<string>, model: string, text: string): Promise<void> {
     stopper.current = new AbortController()
-    setBusy(true)
-    setOutcome(undefined)
-    setError(undefined)
-    setCharge(undefined)
-    setTaskId(undefined)
+    const { signal } = stopper.current
+    setTried({ ...nothing, isBusy: true })
     try {
+      const sent = bodyWith(trial, model, JSON.parse(text))
+      note({ sent })
       const done = await send({
         path: trial.path(model),
-        token: await tokenFor(account),
-        body: JSON.stringify(bodyWith(trial, model, JSON.parse(text))),
-        signal: stopper.current.signal,
-        onProgress: setOutcome,
+        token: await secret,
+        body: JSON.stringify(sent),
+        signal,
+        onProgress: (outcome) => note({ outcome }),
       })
-      setOutcome(done)
-      if (done.status >= 400) return
-      if (trial.taskId !== undefined) {
-        // An operation's name ends in its id.
-        setTaskId(String(valueAt(done.body, trial.taskId)).split('/').at(-1))
-        return
-      }
-      const { charge: paid } = await ask<{ charge: string }>('GET', `/explain/${done.requestId}`)
-      setCharge(paid)
+      note({ outcome: done, ...(await afterwards(trial, done)) })
     } catch (cause) {
-      if ((cause as Error).name !== 'AbortError') setError(cause as Error)
+      note(signal.aborted ? { isStopped: true } : { error: cause as Error })
     } finally {
-      setBusy(false)
+      note({ isBusy: false })
     }
   }
   const stop = () => stopper.current.abort()
-  return { isBusy, outcome, error, charge, taskId, run, stop }
+  return { ...tried, run, stop, forget: () => setTried(nothing) }
+}
+
+/** Who answered and for how much. An answer is an answer also where that is not to be known. */
+async function afterwards(trial: Trial, { status, requestId, body }: Outcome) {
+  const isTask = status < 400 && trial.taskId !== undefined
+  // An operation's name ends in its id.
+  if (isTask)
+    return {
+      taskId:
+        String(valueAt(body, trial.taskId ?? ''))
+          .split('/')
+          .at(-1) ?? '',
+    }
+  // Nobody is charged, and nothing logged, for a call without a token.
+  if (requestId === '' || status === 401) return {}
+  const [explained, logged] = await Promise.all([
+    status < 400
+      ? ask<{ charge: string }>('GET', `/explain/${requestId}`).catch(() => undefined)
+      : undefined,
+    ask<{ channel: string | null }>('GET', `/requests/${requestId}`).catch(() => undefined),
+  ])
+  const channel = logged?.channel ?? undefined
+  return {
+    ...(channel !== undefined && { channel }),
+    ...(explained !== undefined && { charge: explained.charge }),
+  }
 }

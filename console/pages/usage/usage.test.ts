@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decimalOf, groupRows, measured, sumsOf, topOf, type UsageRow } from './usage.ts'
+import { decimalOf, groupRows, measured, sumsOf, timesOf, topOf, type UsageRow } from './usage.ts'
 
 const row = (model: string, day: string, amount: string, account = 'acme'): UsageRow => ({
   ...{ model, day, account, amount, unit: 'token', charges: 1, quantity: 1 },
@@ -35,4 +35,11 @@ test('the largest groups are shown one by one and the rest as one, by one key or
     ['b / other', '5.00'],
     ['rest', '4.00'],
   ])
+})
+
+test('the days of a stretch are all there, the one under way among them', () => {
+  const stretch = { from: '2026-10-30T19:00:00Z', to: '2026-11-01T19:00:00Z' }
+  expect(timesOf(stretch, 'day')).toEqual(['2026-10-30', '2026-10-31', '2026-11-01'])
+  expect(timesOf(stretch, 'month')).toEqual(['2026-10', '2026-11'])
+  expect(timesOf(stretch, 'hour')).toHaveLength(48)
 })

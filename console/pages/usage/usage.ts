@@ -68,6 +68,8 @@ export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
   for (let atMs = fromMs; atMs < untilMs; atMs += stepMs) {
     times.add(names[rollUp](new Date(atMs).toISOString()))
   }
+  // What begins within a day ends within another.
+  times.add(names[rollUp](new Date(untilMs - 1).toISOString()))
   return [...times]
 }
 

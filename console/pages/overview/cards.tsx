@@ -1,0 +1,222 @@
+// Six figures with their way through the time, what they were before, and a link to what is behind
+// them.
+import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
+import { type Format, useFormat } from '../../lib/format.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { type Say, useWords } from '../../lib/words.ts'
+import { Spark } from '../../parts/chart.tsx'
+import { figures } from '../../parts/values.tsx'
+import { periodOf, type UsageRow, useUsage } from '../usage/usage.ts'
+import { useSpend } from './charges.ts'
+import {
+  type Against,
+  changeOf,
+  lineOf,
+  quantityOf,
+  requestsIn,
+  successIn,
+  successLine,
+} from './figures.ts'
+import {
+  countOf,
+  madeIn,
+  runningStates,
+  splitSlots,
+  type TaskSlot,
+  useTaskSummary,
+  waitingStates,
+} from './task-summary.ts'
+import { columnsOf, inOne, momentsOf, placed, type Range, spans, useTraffic } from './traffic.ts'
+import { words } from './words.ts'
+
+interface Figure {
+  title: string
+  value: string
+  /** A second figure, in small. */
+  note?: string
+  values: readonly number[]
+  to: string
+  against?: Against
+  kind?: 'amount' | 'share'
+  /** More of it is better, or worse; of some things neither. */
+  good?: 'up' | 'down'
+}
+
+/** The page of requests over the same time. */
+export function requestsAt(range: Range, more = ''): string {
+  const { from, to } = periodOf(spans[range].days)
+  return `/requests?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}${more}`
+}
+
+interface Sources {
+  range: Range
+  say: Say<keyof (typeof words)['en']>
+  format: Format
+  currency: string
+}
+
+export function Cards({ range }: { range: Range }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const { currency } = useSession()
+  const sources = { range, say, format, currency }
+  const all = [...useMoneyFigures(sources), ...useTrafficFigures(sources), useTaskFigure(sources)]
+  const order = ['spend', 'requests', 'success', 'latency', 'tasks', 'media'] as const
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
+      {order.map((name) => {
+        const found = all.find(([each]) => each === name)
+        return found && <FigureCard key={name} figure={found[1]} range={range} />
+      })}
+    </SimpleGrid>
+  )
+}
+
+type Named = [name: string, figure: Figure]
+
+function useMoneyFigures({ range, say, format, currency }: Sources): Named[] {
+  const { days, moneyBy } = spans[range]
+  const { data } = useSpend(range)
+  const { data: before } = useUsage(periodOf(days, 1), 'unit', data !== undefined)
+  const rows = data?.items ?? []
+  const moments = momentsOf(range, moneyBy)
+  const media = (all: readonly UsageRow[]) =>
+    quantityOf(all, 'image') + quantityOf(all, 'video_second')
+  const per = `days=${days}${moneyBy === 'hour' ? '&per=hour' : ''}`
+  const seconds = format.number(quantityOf(rows, 'video_second'))
+  const spend: Figure = {
+    title: `${say('spend')}, ${currency}`,
+    value: format.money(data?.total.amount),
+    values: lineOf(rows, moments, moneyBy, ({ amount }) => Number(amount)),
+    to: `/usage?${per}`,
+    against: {
+      now: Number(data?.total.amount ?? Number.NaN),
+      before: before && Number(before.total.amount),
+    },
+  }
+  const made: Figure = {
+    title: say('media'),
+    value: format.number(quantityOf(rows, 'image')),
+    note: say('media_seconds', { n: seconds }),
+    values: lineOf(rows, moments, moneyBy, (row) => media([row])),
+    to: `/usage?measure=quantity&group=unit&${per}`,
+    against: { now: media(rows), before: before && media(before.items) },
+  }
+  return [
+    ['spend', spend],
+    ['media', made],
+  ]
+}
+
+function useTrafficFigures({ range, say, format }: Sources): Named[] {
+  const { by } = spans[range]
+  const rows = useTraffic(range, `${by},status`).data?.items ?? []
+  const now = useTraffic(range, inOne).data
+  const whole = now?.items[0]
+  const before = useTraffic(range, 'status', 1, now !== undefined).data?.items
+  const wholeBefore = useTraffic(range, inOne, 1, now !== undefined).data?.items[0]
+  const line = placed(range, useTraffic(range, by).data?.items ?? [])
+  const columns = columnsOf(range, rows)
+  const success = successIn(rows)
+  // An account's traffic has no shares of time, only the average.
+  const isShare = whole === undefined || whole.p95_ms !== null
+  const took = (row: typeof whole) => (isShare ? row?.p95_ms : row?.average_ms) ?? undefined
+  const requests: Figure = {
+    title: say('requests'),
+    value: format.number(requestsIn(rows)),
+    values: columns.map(({ ok, client, server }) => ok + client + server),
+    to: requestsAt(range),
+    against: { now: requestsIn(rows), before: before && requestsIn(before) },
+  }
+  const answered: Figure = {
+    title: say('success'),
+    value: Number.isNaN(success) ? '–' : format.percent(success),
+    values: successLine(columns),
+    to: requestsAt(range),
+    against: { now: success, before: before && successIn(before) },
+    kind: 'share',
+    good: 'up',
+  }
+  const latency: Figure = {
+    title: say(isShare ? 'latency' : 'latency_average'),
+    value: format.ms(took(whole)),
+    note: say('first_byte_note', { ms: format.ms(whole?.average_first_byte_ms) }),
+    values: line.map((row) => took(row) ?? 0),
+    to: requestsAt(range, '&plot=latency'),
+    against: { now: took(whole) ?? Number.NaN, before: took(wholeBefore) },
+    good: 'down',
+  }
+  return [
+    ['requests', requests],
+    ['success', answered],
+    ['latency', latency],
+  ]
+}
+
+function useTaskFigure({ range, say, format }: Sources): Named {
+  const { data } = useTaskSummary(range)
+  const slots = data?.slots ?? []
+  const { now, before } = splitSlots(range, slots)
+  const made = (all: readonly TaskSlot[]) => all.reduce((sum, slot) => sum + madeIn(slot), 0)
+  const figure: Figure = {
+    title: say('tasks'),
+    value: data === undefined ? '–' : format.number(countOf(slots, runningStates)),
+    note: say('tasks_note', {
+      n: format.number(countOf(slots, waitingStates)),
+      made: format.number(made(now)),
+    }),
+    values: now.map(madeIn),
+    to: '/tasks?state=running',
+    against: { now: made(now), before: before && made(before) },
+  }
+  return ['tasks', figure]
+}
+
+function FigureCard({ figure, range }: { figure: Figure; range: Range }) {
+  const { title, value, note, values, to } = figure
+  return (
+    <Card component={Link} to={to} withBorder padding="sm" style={{ minWidth: 0 }}>
+      <Text size="xs" c="dimmed" truncate>
+        {title}
+      </Text>
+      <Group gap={6} justify="space-between" align="baseline">
+        <Text fw={600} fz={18} style={figures} title={value}>
+          {value}
+        </Text>
+        <Delta figure={figure} range={range} />
+      </Group>
+      <Text size="xs" c="dimmed" style={figures} truncate title={note} mih={18}>
+        {note}
+      </Text>
+      <Box mt="auto">
+        <Spark values={values} />
+      </Box>
+    </Card>
+  )
+}
+
+const arrows = { up: '▲', down: '▼', same: '=' } as const
+
+function Delta({ figure, range }: { figure: Figure; range: Range }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const { against, kind = 'amount', good } = figure
+  const change = against && changeOf(against, kind)
+  if (change === undefined) return null
+  const { way, by } = change
+  const size =
+    kind === 'share'
+      ? say('points', { n: format.number(Math.round(Math.abs(by) * 1000) / 10) })
+      : format.percent(Math.abs(by))
+  const color =
+    good === undefined || way === 'same'
+      ? 'dimmed'
+      : `var(--mantine-color-${way === good ? 'teal' : 'red'}-light-color)`
+  return (
+    <Text size="xs" c={color} style={figures} title={say('against', { range: say(range) })}>
+      <span aria-hidden="true">{arrows[way]}</span>
+      <VisuallyHidden>{say(way)}</VisuallyHidden> {way === 'same' ? '' : size}
+    </Text>
+  )
+}

@@ -1,0 +1,168 @@
+// The way of it through the time: requests by how they ended, money by model, how long answers took,
+// and what became of tasks.
+import { Group, SimpleGrid, Text } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { useWords } from '../../lib/words.ts'
+import { Bars } from '../../parts/chart.tsx'
+import { Lines } from '../../parts/lines.tsx'
+import { Panel } from '../../parts/page.tsx'
+import { type State, states } from '../tasks/task.ts'
+import { words as taskWords } from '../tasks/words.ts'
+import { useSpend } from './charges.ts'
+import { spendByModel } from './figures.ts'
+import {
+  countOf,
+  runningStates,
+  splitSlots,
+  useTaskSummary,
+  waitingStates,
+} from './task-summary.ts'
+import { columnsOf, inOne, momentsOf, placed, type Range, spans, useTraffic } from './traffic.ts'
+import { words } from './words.ts'
+
+const color = (name: string) => `var(--mantine-color-${name})`
+const modelColors = ['indigo-5', 'teal-6', 'orange-6', 'pink-6', 'cyan-6', 'gray-6'].map(color)
+
+export const Charts = ({ range }: { range: Range }) => (
+  <SimpleGrid cols={{ base: 1, md: 2 }}>
+    <RequestsChart range={range} />
+    <SpendChart range={range} />
+    <LatencyChart range={range} />
+    <TasksChart range={range} />
+  </SimpleGrid>
+)
+
+function useLabels() {
+  const format = useFormat()
+  return (moments: readonly number[], by: 'hour' | 'day') =>
+    moments.map((atMs) => {
+      const at = new Date(atMs).toISOString()
+      return by === 'day' ? format.day(at) : format.stamp(at).slice(0, -3)
+    })
+}
+
+function RequestsChart({ range }: { range: Range }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const labelsOf = useLabels()
+  const { by } = spans[range]
+  const columns = columnsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
+  const of = (name: 'ok' | 'client' | 'server', shade: string) => ({
+    name: say(name),
+    color: color(shade),
+    values: columns.map((column) => column[name]),
+  })
+  return (
+    <Panel title={say('over_time')}>
+      <Bars
+        label={say('over_time')}
+        labels={labelsOf(momentsOf(range, by), by)}
+        format={(value) => format.number(value)}
+        series={[of('ok', 'teal-6'), of('client', 'orange-6'), of('server', 'red-6')]}
+      />
+    </Panel>
+  )
+}
+
+function SpendChart({ range }: { range: Range }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const { currency } = useSession()
+  const labelsOf = useLabels()
+  const { moneyBy: by } = spans[range]
+  const moments = momentsOf(range, by)
+  const rows = useSpend(range).data?.items ?? []
+  const how = { by, top: modelColors.length - 1, other: say('other') }
+  return (
+    <Panel title={say('spend_over_time')}>
+      <Bars
+        label={say('spend_over_time')}
+        labels={labelsOf(moments, by)}
+        format={(value) => format.money(value.toFixed(6), currency)}
+        series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
+          ...{ name, values, color: modelColors[i] ?? color('gray-6') },
+        }))}
+      />
+    </Panel>
+  )
+}
+
+function LatencyChart({ range }: { range: Range }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const labelsOf = useLabels()
+  const { by } = spans[range]
+  const rows = placed(range, useTraffic(range, by).data?.items ?? [])
+  const whole = useTraffic(range, inOne).data?.items[0]
+  // An account's traffic has no shares of time, only the average.
+  const isShare = whole === undefined || whole.p95_ms !== null
+  const line = (
+    name: 'p50_ms' | 'p95_ms' | 'average_ms' | 'average_first_byte_ms',
+    shade: string,
+  ) => ({
+    name: say(name),
+    color: color(shade),
+    values: rows.map((row) => row?.[name] ?? null),
+    whole: format.ms(whole?.[name]),
+  })
+  const shown = isShare
+    ? [line('p50_ms', 'teal-6'), line('p95_ms', 'orange-6')]
+    : [line('average_ms', 'teal-6')]
+  return (
+    <Panel title={say('latency_over_time')}>
+      <Lines
+        label={say('latency_over_time')}
+        labels={labelsOf(momentsOf(range, by), by)}
+        format={(value) => format.ms(value)}
+        lines={[...shown, line('average_first_byte_ms', 'indigo-5')]}
+      />
+    </Panel>
+  )
+}
+
+const stateColors: Readonly<Record<State, string>> = {
+  accepted: color('gray-5'),
+  unknown: color('yellow-6'),
+  queued: color('gray-6'),
+  running: color('blue-6'),
+  succeeded: color('teal-6'),
+  failed: color('red-6'),
+  cancelled: color('dark-3'),
+}
+
+function TasksChart({ range }: { range: Range }) {
+  const say = useWords(words)
+  const taskSay = useWords(taskWords)
+  const format = useFormat()
+  const slots = useTaskSummary(range).data?.slots ?? []
+  const { now } = splitSlots(range, slots)
+  const seen = states.filter((state) => countOf(now, [state]) > 0)
+  return (
+    <Panel title={say(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
+      <Bars
+        label={say('tasks_over_time')}
+        labels={now.map(({ at }) => format.stamp(at).slice(0, -3))}
+        format={(value) => format.number(value)}
+        series={seen.map((state) => ({
+          name: taskSay(state),
+          color: stateColors[state],
+          values: now.map(({ counts }) => counts[state] ?? 0),
+        }))}
+      />
+      <Group gap="md" mt="xs">
+        <Text size="sm" c="dimmed">
+          {say('queue')}
+        </Text>
+        {[...runningStates, ...waitingStates].map((state) => (
+          <Text key={state} size="sm">
+            <Link to={`/tasks?state=${state}`}>
+              {taskSay(state)} {format.number(countOf(slots, [state]))}
+            </Link>
+          </Text>
+        ))}
+      </Group>
+    </Panel>
+  )
+}

@@ -1,0 +1,42 @@
+// The tasks of the last hours by state, as the admin API counts them.
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../../lib/api.ts'
+import type { State } from '../tasks/task.ts'
+import { type Range, spans } from './traffic.ts'
+
+export interface TaskSlot {
+  at: string
+  counts: Partial<Record<State, number>>
+}
+
+const everyMs = 10_000
+
+export function useTaskSummary(range: Range) {
+  const hours = spans[range].taskHours
+  return useQuery({
+    queryKey: ['task-summary', { hours }],
+    queryFn: () => ask<{ slots: TaskSlot[] }>('GET', '/tasks/summary', { query: { hours } }),
+    refetchInterval: everyMs,
+  })
+}
+
+/** What is on its way, and what waits for its turn. */
+export const runningStates = ['running'] as const satisfies State[]
+export const waitingStates = ['accepted', 'queued', 'unknown'] as const satisfies State[]
+
+export const countOf = (slots: readonly TaskSlot[], states: readonly State[]): number =>
+  slots.reduce(
+    (sum, { counts }) => states.reduce((all, state) => all + (counts[state] ?? 0), sum),
+    0,
+  )
+
+export const madeIn = ({ counts }: TaskSlot): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+/** Of a day two are told, the one before first; of more there is nothing before. */
+export function splitSlots(range: Range, slots: readonly TaskSlot[]) {
+  const half = slots.length / 2
+  return range === 'day'
+    ? { now: slots.slice(half), before: slots.slice(0, half) }
+    : { now: slots, before: undefined }
+}

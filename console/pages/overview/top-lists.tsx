@@ -1,0 +1,80 @@
+// What most was charged for, and with which tokens.
+import { Group, Progress, Stack, Text } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { privateClass } from '../../lib/privacy.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { useWords } from '../../lib/words.ts'
+import { Money } from '../../parts/values.tsx'
+import { requestsAt } from './cards.tsx'
+import { useCharges, useSpend } from './charges.ts'
+import { type Ranked, rankOf } from './figures.ts'
+import type { Range } from './traffic.ts'
+import { words } from './words.ts'
+
+const most = 7
+
+export function TopModels({ range }: { range: Range }) {
+  const rows = useSpend(range).data?.items ?? []
+  const top = rankOf(rows, ({ model }) => model ?? undefined, most)
+  return <TopList top={top} linkOf={(name) => requestsAt(range, `&model=${encode(name)}`)} />
+}
+
+export function TopTokens({ range }: { range: Range }) {
+  const rows = useCharges(range, 'token').data?.items ?? []
+  // Two accounts may have tokens of one name.
+  const names = new Map(rows.map(({ token, token_id }) => [token_id, token]))
+  return (
+    <TopList
+      top={rankOf(rows, ({ token_id }) => token_id ?? undefined, most)}
+      titleOf={(id) => names.get(id) ?? id}
+      linkOf={(id) => requestsAt(range, `&token=${encode(id)}`)}
+      isPrivate
+    />
+  )
+}
+
+const encode = encodeURIComponent
+
+function TopList({
+  top,
+  linkOf,
+  titleOf = String,
+  isPrivate = false,
+}: {
+  top: readonly Ranked[]
+  linkOf: (name: string) => string
+  titleOf?: (name: string) => string
+  isPrivate?: boolean
+}) {
+  const say = useWords(words)
+  const format = useFormat()
+  const { currency } = useSession()
+  if (top.length === 0) return <Text c="dimmed">{say('nothing_charged')}</Text>
+  const largest = Math.max(...top.map(({ amount }) => Number(amount)), 1e-9)
+  return (
+    <Stack gap={6}>
+      {top.map(({ name, charges, amount }) => (
+        <div key={name}>
+          <Group justify="space-between" wrap="nowrap" gap="xs">
+            <Text size="sm" truncate className={isPrivate ? privateClass : ''}>
+              <Link to={linkOf(name)}>{titleOf(name)}</Link>
+            </Text>
+            <Text size="sm" style={{ flexShrink: 0 }}>
+              <Money amount={amount} currency={currency} />{' '}
+              <Text span size="xs" c="dimmed">
+                × {format.number(charges)}
+              </Text>
+            </Text>
+          </Group>
+          <Progress
+            size={3}
+            value={(Number(amount) / largest) * 100}
+            aria-hidden="true"
+            color="indigo"
+          />
+        </div>
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,198 @@
+// The overview and the playground as people use them: cards that lead to what is behind them, two
+// models side by side, requests kept and shared, the knobs of the sandbox, vectors, and who sends.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import {
+  chromiumPath,
+  goTo,
+  openBrowser,
+  seriousFindings,
+  setUp,
+  shoot,
+  signIn,
+  type Visit,
+  visit,
+} from './support/browser.ts'
+import { startGateway, type TestGateway } from './support/gateway.ts'
+import { headed, watchTraffic } from './support/traffic.ts'
+
+if (chromiumPath === undefined) {
+  console.error('left out: overview and playground (install Chromium, or set TEST_CHROMIUM)')
+} else {
+  describe('overview and playground', () => {
+    let gateway: TestGateway
+    let browser: Browser
+    let it: Visit
+
+    beforeAll(async () => {
+      gateway = await startGateway({ env: { GATEWAY_SANDBOX_TASK_SECONDS: '1' } })
+      browser = await openBrowser()
+      it = await visit(browser, gateway.url)
+      await setUp(it.page, gateway.output())
+      const image = { model: 'imga-plus', prompt: 'a lighthouse', n: 2 }
+      const video = { model: 'vfa-2.7-t2v', prompt: 'slow [[sim:delay=60s]]', seconds: 5 }
+      const sent = [
+        gateway.chat('a'),
+        gateway.chat('b', { model: 'txta-turbo' }),
+        gateway.chat('[[sim:status=400]]'),
+        gateway.post('/v1/images/generations', image),
+        gateway.post('/v1/videos', video),
+      ]
+      for (const answer of await Promise.all(sent)) await answer.text()
+    }, 60_000)
+    afterAll(async () => {
+      await browser.close()
+      await gateway.stop()
+    })
+
+    const send = () => it.page.keyboard.press('Control+Enter')
+    const prompt = () => it.page.getByLabel('Prompt')
+
+    test('the cards of the overview lead to what is behind them, over the same time', async () => {
+      const { page } = it
+      await goTo(page, '/console/?range=week')
+      const card = (name: RegExp) => page.locator('main').getByRole('link', { name })
+      await card(/^Requests\s*[1-9]/).waitFor()
+      await card(/^Tasks running.*2 made/).waitFor()
+      await page.getByRole('img', { name: /^Latency over time/ }).waitFor()
+      await page.getByRole('link', { name: 'test', exact: true }).waitFor()
+      // Tall, so that all of it is in the picture.
+      await page.setViewportSize({ width: 1280, height: 1600 })
+      await shoot(page, 'overview-week')
+      expect(await seriousFindings(page)).toEqual([])
+      expect(await card(/^Charged/).getAttribute('href')).toBe('/console/usage?days=7')
+      await card(/^Answered\s*80/).click()
+      await page.waitForURL(/requests\?from=.*&to=/)
+      await page.locator('[role=row][data-clickable]').nth(3).waitFor()
+    }, 60_000)
+
+    test('two models answer the same, side by side, and the sandbox does as it is told', async () => {
+      const { page } = it
+      await goTo(page, '/console/playground')
+      await prompt().fill('Which is better?')
+      await page.getByLabel('Output tokens', { exact: true }).fill('12')
+      await page.getByLabel('Delay, seconds').fill('0.2')
+      expect(await prompt().inputValue()).toBe(
+        'Which is better? [[sim:delay=200ms]] [[sim:tokens=12]]',
+      )
+      await page.getByRole('switch', { name: 'Compare two models' }).click()
+      await prompt().focus()
+      await send()
+      await page
+        .getByText(/^Cost: 0\.0/)
+        .nth(1)
+        .waitFor()
+      const names = await page.getByRole('heading', { level: 2 }).allTextContents()
+      expect(new Set(names).size).toBe(2)
+      expect(await seriousFindings(page)).toEqual([])
+      await shoot(page, 'playground-compared')
+      await page.getByRole('combobox', { name: 'Failure' }).click()
+      await page.getByRole('option', { name: 'Too many requests (429)' }).click()
+      await send()
+      await page.getByRole('alert').nth(1).waitFor()
+      expect(await page.getByText('429', { exact: true }).count()).toBe(2)
+    }, 60_000)
+
+    test('Esc stops an answer that takes too long', async () => {
+      const { page } = it
+      await goTo(page, '/console/playground?try=Messages')
+      await prompt().fill('Slowly [[sim:tokens=100]] [[sim:chunk=300ms]]')
+      await send()
+      await page.getByRole('tab', { name: /^Events/ }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText(/^Stopped\./).waitFor()
+      await page.getByRole('button', { name: /^Send/ }).waitFor()
+    }, 60_000)
+
+    test('a request is kept under a name, and a link carries it without a token', async () => {
+      const { page } = it
+      await goTo(page, '/console/playground?try=Responses')
+      await prompt().fill('Kept for later: 你好')
+      await page.getByRole('button', { name: 'Presets' }).click()
+      await page.getByRole('menuitem', { name: 'Save this request' }).click()
+      await page.getByRole('textbox', { name: 'Name of the preset' }).fill('for later')
+      await page.keyboard.press('Enter')
+      await page.getByText('Saved in this browser.').waitFor()
+      await page.goto('/console/playground')
+      await page.getByRole('button', { name: 'Presets' }).click()
+      await page.getByRole('menuitem', { name: /^for later/ }).waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+      await page.getByRole('menuitem', { name: /^for later/ }).click()
+      await page.getByRole('tab', { name: 'Responses', selected: true }).waitFor()
+      expect(await prompt().inputValue()).toBe('Kept for later: 你好')
+      await page.getByRole('button', { name: 'Copy link' }).click()
+      await page.getByText(/^(Link copied|The address of this page)/).waitFor()
+      const link = new URL(page.url())
+      const carried = Buffer.from(link.hash.slice('#request='.length), 'base64url').toString()
+      expect(Object.keys(JSON.parse(carried)).toSorted()).toEqual(['model', 'text', 'title'])
+      expect(carried).not.toContain('sk-')
+      const other = await visit(browser, gateway.url, { language: 'zh', theme: 'dark', width: 390 })
+      await signIn(other.page)
+      await other.page.goto(link.pathname + link.hash)
+      await other.page.getByRole('tab', { name: 'Responses', selected: true }).waitFor()
+      expect(await other.page.getByLabel('提示词').inputValue()).toBe('Kept for later: 你好')
+      await looks(other)
+      await other.context.close()
+    }, 60_000)
+
+    /** On a phone, in Chinese and in the dark. */
+    async function looks({ page, complaints }: Visit): Promise<void> {
+      const quiet = watchTraffic(page)
+      for (const [path, name] of [
+        ['/console/playground', 'playground-zh-phone'],
+        ['/console/?range=month', 'overview-zh-phone'],
+      ] as const) {
+        await goTo(page, path)
+        await headed(page)
+        await quiet()
+        await shoot(page, name)
+        expect([path, await seriousFindings(page)]).toEqual([path, []])
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
+        expect([path, wide <= 390]).toEqual([path, true])
+      }
+      expect(complaints).toEqual([])
+    }
+
+    test('vectors are compared, also equal ones', async () => {
+      const { page } = it
+      await goTo(page, '/console/playground?try=Embeddings')
+      await page.getByLabel('Texts, one on each line').fill('a cat\na cat\na bill')
+      await send()
+      await page.getByRole('rowheader', { name: '3 a bill' }).waitFor()
+      const cells = await page
+        .getByRole('row', { name: /^2 a cat/ })
+        .getByRole('cell')
+        .allTextContents()
+      expect(cells.slice(1, 3)).toEqual(['1.000', '1.000'])
+      expect(cells[0]).toMatch(/^\d+\.\d{4}$/)
+      expect(await seriousFindings(page)).toEqual([])
+      await shoot(page, 'playground-vectors')
+    }, 60_000)
+
+    test('a call is sent with the rights of a token, or with a secret one has', async () => {
+      const { page } = it
+      const narrow = { account: 'acme', name: 'narrow', models: ['txta-turbo'] }
+      const { body: made } = await gateway.admin('POST', '/tokens', narrow)
+      await page.goto('/console/playground?model=txta-plus')
+      const as = async (name: string) => {
+        await page.getByRole('combobox', { name: 'Send as' }).click()
+        await page.getByRole('option', { name }).click()
+      }
+      await as('Like narrow')
+      await send()
+      await page
+        .getByRole('alert')
+        .getByText(/txta-plus/)
+        .waitFor()
+      await as('A secret of mine')
+      await page.getByLabel('Secret', { exact: true }).fill(made.token)
+      const [sent] = await Promise.all([page.waitForRequest('**/chat/completions'), send()])
+      expect(sent.headers()['authorization']).toBe(`Bearer ${made.token}`)
+      await page.getByRole('button', { name: /^Send/ }).waitFor()
+      await as('A token for this tab')
+      await send()
+      await page.getByText(/^Cost: 0\.0/).waitFor()
+      expect(it.complaints.filter((text) => !text.includes('the server responded'))).toEqual([])
+    }, 60_000)
+  })
+}
