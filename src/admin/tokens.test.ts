@@ -1,6 +1,6 @@
 // Another secret for a token, what was spent with tokens, and what an account pays, on every engine.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sumSettledMoney } from '../billing/settled-sums.ts'
+import { sumGrowingMoney, sumSettledMoney } from '../billing/settled-sums.ts'
 import { refresh } from '../engine/refresh.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newExchange } from '../http/exchange.ts'
@@ -159,8 +159,15 @@ describe.each([...engines])('tokens in the admin API on %s', (on) => {
         for (const accountId of [undefined, acme]) {
           const question = { ...asked, accountId, by }
           const plain = await sumMoney(read, question)
-          const kept = await sumSettledMoney(read, question)
-          expect(kept.map(inOrder).toSorted()).toEqual(plain.map(inOrder).toSorted())
+          for (const sum of [sumSettledMoney, sumGrowingMoney]) {
+            const kept = await sum(read, question)
+            expect(kept.map(inOrder).toSorted()).toEqual(plain.map(inOrder).toSorted())
+          }
+          const shorter = { ...question, untilMs: todayMs - dayMs }
+          const begun = await sumGrowingMoney(read, shorter)
+          expect(begun.map(inOrder).toSorted()).toEqual(
+            (await sumMoney(read, shorter)).map(inOrder).toSorted(),
+          )
         }
       }
     }

@@ -11,8 +11,9 @@ import {
 } from '../store/closed-months.ts'
 import { pageOf, textCursor } from '../store/cursor.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../store/index.ts'
-import { type MoneySum, sumMoney } from '../store/money-hours.ts'
+import type { MoneySum } from '../store/money-hours.ts'
 import { balanceFrom, billIn, closingNanosOf, type Figures, figuresOf, sumOf } from './bill.ts'
+import { sumGrowingMoney } from './settled-sums.ts'
 
 export interface MonthRow extends Figures {
   account: string
@@ -41,6 +42,7 @@ export async function listMonths(
     account.id,
     from,
     await lastClosedBefore(db, account.id, from),
+    sumGrowingMoney,
   )
   const rows: MonthRow[] = []
   for (let month = from; month < end; month = monthPlus(month, 1)) {
@@ -100,13 +102,13 @@ async function rowFor(
     lastClosedBefore(db, account.id, month),
     sumsOf(db, account.id, month),
   ])
-  const openingNanos = await balanceFrom(db, account.id, month, before)
+  const openingNanos = await balanceFrom(db, account.id, month, before, sumGrowingMoney)
   const isBefore = account.createdAtMs >= untilMs && openingNanos === 0n && sums.length === 0
   return isBefore ? undefined : openRow(account, month, openingNanos, sums)
 }
 
 const sumsOf = (db: Tx, accountId: string, month: string): Promise<MoneySum[]> =>
-  sumMoney(db, { accountId, ...monthBounds(month)!, by: ['kind'] })
+  sumGrowingMoney(db, { accountId, ...monthBounds(month)!, by: ['kind'] })
 
 function openRow(
   { id, name }: Owner,

@@ -79,7 +79,7 @@ function keep(kept: Kept, key: string, sums: readonly MoneySum[]): void {
 }
 
 /** Everything before this moment has been booked, and nothing more can come. */
-async function settledUntil(db: Kysely<Schema>): Promise<number> {
+export async function settledUntil(db: Kysely<Schema>): Promise<number> {
   const floor = await floorOf(db)
   const { rows } = await sql<{ booked_ms: number | null; open_ms: number | null }>`
     SELECT (SELECT at_ms FROM entries WHERE id <= ${floor} ORDER BY id DESC LIMIT 1) AS booked_ms,
