@@ -222,7 +222,15 @@ async function administer(): Promise<void> {
   await send('POST', `/channels/${body.id}/test`)
   await send('PATCH', `/channels/${body.id}`, { keys: [secrets.imageKey], priority: 'x' })
   await send('DELETE', `/channels/${body.id}`)
-  for (const path of ['/channels', '/tokens', '/settings', '/health', '/alerts', '/callbacks']) {
+  for (const path of [
+    '/channels',
+    '/tokens',
+    '/settings',
+    '/health',
+    '/diagnostics',
+    '/alerts',
+    '/callbacks',
+  ]) {
     await send('GET', path)
   }
   const response = await fetch(`${gateway.url}/admin/v1/accounts`, {

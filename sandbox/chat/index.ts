@@ -2,7 +2,8 @@
 import { answerText, type TextStyle } from '../answer-text.ts'
 import { errorBody } from '../error-object.ts'
 import { PromptCache } from '../prompt.ts'
-import { bearerKey, type ProtocolMaker, plainUser } from '../protocol.ts'
+import { bearerKey, jsonAnswer, type ProtocolMaker, plainUser } from '../protocol.ts'
+import { modelList } from './model-list.ts'
 import { readChatRequest } from './request.ts'
 import { completion, streamEvents } from './wire.ts'
 
@@ -25,6 +26,7 @@ export const chat: ProtocolMaker = () => {
         path: /^\/v1\/chat\/completions$/,
         answer: (ask) => answerText(ask, cache, style),
       },
+      { method: 'GET', path: /^\/v1\/models$/, answer: () => jsonAnswer(modelList) },
     ],
   }
 }

@@ -47,6 +47,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'DELETE /channels/:id': rule(operators),
   'POST /channels/:id/test': rule(operators),
   'POST /channels/test': rule(operators),
+  'POST /channels/:id/discover': rule(operators),
+  'POST /channels/import': rule(operators),
   'GET /models': rule(all),
   'PUT /models/:id': rule(operators),
   // For a member: what is its account's own.

@@ -3,8 +3,18 @@ import { auditBooks } from '../billing/audit.ts'
 import { Refusal } from '../contract/errors.ts'
 import { auditOptions, stopAccounts } from '../engine/stopped-accounts.ts'
 import { findAccount } from '../store/accounts.ts'
-import { listAudit, type StoredAuditRow } from '../store/audit-log.ts'
-import { listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
+import { type AuditFilter, listAudit, type StoredAuditRow } from '../store/audit-log.ts'
+import type { PageQuery } from '../store/index.ts'
+import {
+  type AdminDeps,
+  listOf,
+  notFound,
+  pageQuery,
+  type Resource,
+  route,
+  spanQuery,
+  time,
+} from './route.ts'
 
 export const audits: Resource = (app, deps) => {
   const { store } = deps.engine
@@ -26,11 +36,23 @@ export const audits: Resource = (app, deps) => {
   app.get(
     '/audit-log',
     route(async ({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      return listOf(await listAudit(store.read, page), auditView)
+      const filter = auditFilterFrom(query, deps)
+      if (filter instanceof Refusal) return filter
+      return listOf(await listAudit(store.read, filter), auditView)
     }),
   )
+}
+
+export function auditFilterFrom(
+  read: (name: string) => string | undefined,
+  deps: AdminDeps,
+): (PageQuery & AuditFilter) | Refusal {
+  const page = pageQuery(read, deps)
+  if (page instanceof Refusal) return page
+  const span = spanQuery(read)
+  if (span instanceof Refusal) return span
+  const [actor, action, subject] = [read('actor'), read('action'), read('subject')]
+  return { ...page, ...span, actor, action, subject }
 }
 
 export const auditView = (row: StoredAuditRow) => ({
@@ -39,6 +61,8 @@ export const auditView = (row: StoredAuditRow) => ({
   actor: row.actor,
   action: row.action,
   subject: row.subject,
+  address: row.address ?? null,
+  request_id: row.requestId ?? null,
   before: row.before === undefined ? null : JSON.parse(row.before),
   after: row.after === undefined ? null : JSON.parse(row.after),
 })

@@ -1,13 +1,18 @@
 // Notices of tasks' ends: sending one once more, and the secret they are signed with. How they are
 // sent is the engine's business.
-import { refuse } from '../contract/errors.ts'
+import { z } from 'zod'
+import { Refusal, refuse } from '../contract/errors.ts'
 import type { Task } from '../contract/task.ts'
+import { tryReceiver } from '../engine/callbacks/try-receiver.ts'
 import { restartCallback } from '../store/callbacks.ts'
 import { findTaskRow } from '../store/tasks.ts'
-import { noteChange, notFound, type Resource, route } from './route.ts'
+import { noteChange, notFound, type Resource, readBody, route } from './route.ts'
 import { viewTask } from './tasks.ts'
 
-export const callbacks: Resource = (app, { engine }) => {
+export const trial = z.strictObject({ url: z.string().min(1).max(2_048) })
+
+export const callbacks: Resource = (app, deps) => {
+  const { engine } = deps
   const { store } = engine
 
   app.post(
@@ -27,6 +32,14 @@ export const callbacks: Resource = (app, { engine }) => {
       const view = await viewTask(engine, task)
       engine.callbacks.wake(engine.clock.nowMs())
       return view
+    }),
+  )
+
+  app.post(
+    '/callbacks/test',
+    route(async (_, x) => {
+      const body = await readBody(x, deps, trial)
+      return body instanceof Refusal ? body : tryReceiver(engine, body.url)
     }),
   )
 

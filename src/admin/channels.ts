@@ -8,6 +8,7 @@ import {
 } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import { type ChannelHealth, healthOf } from '../engine/channel-health.ts'
+import { discoverModels } from '../engine/discover-models.ts'
 import type { Engine } from '../engine/engine.ts'
 import { testChannel } from '../engine/probe-channel.ts'
 import { announce } from '../engine/refresh.ts'
@@ -146,6 +147,14 @@ export const channels: Resource = (app, deps) => {
       return testChannel(engine, channel, body.model)
     }),
   )
+
+  app.post(
+    '/channels/:id/discover',
+    route(({ id }) => {
+      const channel = find(engine, id)
+      return channel === undefined ? notFound('channel', id) : discoverModels(engine, channel)
+    }),
+  )
 }
 
 /** Of a channel that is tried before it is there; one for all, so that nothing piles up. */
@@ -154,10 +163,10 @@ const draftId = 'chn_draft'
 const hasBody = (request: Request): boolean =>
   request.headers.get('content-length') !== '0' && request.body !== null
 
-const find = (engine: Engine, idOrName: string): Channel | undefined =>
+export const find = (engine: Engine, idOrName: string): Channel | undefined =>
   engine.catalog.channels.find(({ id, name }) => id === idOrName || name === idOrName)
 
-const notOurs = ({ name, source }: Channel): Refusal =>
+export const notOurs = ({ name, source }: Channel): Refusal =>
   refuse(
     'conflict',
     source === 'file'
@@ -165,11 +174,11 @@ const notOurs = ({ name, source }: Channel): Refusal =>
       : `channel '${name}' belongs to the gateway itself`,
   )
 
-const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): Channel =>
+export const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): Channel =>
   channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
 
 /** A channel of another region is never taken in, and names stay unique over all sources. */
-function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
+export function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
   const { region } = engine.declared.file
   if (channel.region !== region) {
     const message = `region is ${channel.region}, but this gateway's region is ${region}`
@@ -184,7 +193,7 @@ const nameTaken = (name: string): Refusal =>
   refuse('conflict', `there is a channel '${name}' already`, { param: 'name' })
 
 /** Built on the stored row, not on the one in memory: changes at once must not undo each other. */
-async function changeChannel(
+export async function changeChannel(
   engine: Engine,
   tx: Tx,
   x: Exchange,
@@ -209,7 +218,12 @@ async function changeChannel(
 }
 
 /** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
-function merged(engine: Engine, before: StoredChannel, body: Change, atMs: number): StoredChannel {
+export function merged(
+  engine: Engine,
+  before: StoredChannel,
+  body: Change,
+  atMs: number,
+): StoredChannel {
   const declared = fromDeclaration(
     engine,
     {
@@ -236,12 +250,12 @@ function merged(engine: Engine, before: StoredChannel, body: Change, atMs: numbe
   }
 }
 
-function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
+export function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
   const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
   return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
 }
 
-const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
+export const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
   connect: `${timeouts.connectMs}ms`,
   first_byte: `${timeouts.firstByteMs}ms`,
   idle: `${timeouts.idleMs}ms`,
@@ -267,7 +281,7 @@ const healthView = (health: ChannelHealth) => ({
   keys: health.keys,
   denied_models: health.deniedModels,
 })
-const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
+export const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
 
 const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   id: channel.id,

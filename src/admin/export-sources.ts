@@ -10,7 +10,6 @@ import type {
   ExportPage,
   ExportSource,
   ExportSources,
-  OpenSource,
 } from '../engine/exports/source.ts'
 import { monthAt, monthBounds } from '../lib/month.ts'
 import { findAccount } from '../store/accounts.ts'
@@ -22,7 +21,7 @@ import { listRequests, logHorizonMs, type RequestFilter } from '../store/request
 import { listTaskRows } from '../store/tasks.ts'
 import { sumTraffic } from '../store/traffic.ts'
 import { entryView } from './accounts.ts'
-import { auditView } from './audits.ts'
+import { auditFilterFrom, auditView } from './audits.ts'
 import * as requests from './requests.ts'
 import { type AdminDeps, listOf, notFound } from './route.ts'
 import * as tasks from './tasks.ts'
@@ -33,7 +32,7 @@ export const exportFilters: Readonly<Record<ExportKind, readonly string[]>> = {
   tasks: ['account', 'model', 'state', 'channel', 'interface'],
   ledger: ['account'],
   bill_lines: ['account', 'month'],
-  audit_log: [],
+  audit_log: ['actor', 'action', 'subject', 'from', 'to'],
 }
 
 const pageRows = 200
@@ -47,7 +46,7 @@ export const exportSources = (limits: AdminDeps['limits']): ExportSources => {
     tasks: (engine, filters) => openTasks(deps(engine), filters),
     ledger: openLedger,
     bill_lines: openBillLines,
-    audit_log: openAuditLog,
+    audit_log: (engine, filters) => openAuditLog(deps(engine), filters),
   }
 }
 
@@ -197,16 +196,23 @@ async function accountIn(read: Engine['store']['read'], { account: name = '' }: 
   return (await findAccount(read, name)) ?? notFound('account', name)
 }
 
-const openAuditLog: OpenSource = async ({ store: { read } }) =>
-  listSource(
+async function openAuditLog(deps: AdminDeps, filters: ExportFilters) {
+  const { read } = deps.engine.store
+  const filter = auditFilterFrom(reading(filters), deps)
+  if (filter instanceof Refusal) return filter
+  const { actor, action, subject, fromMs, toMs } = filter
+  const isCounted = fromMs === undefined && toMs === undefined
+  return listSource(
     {
-      ...fields('id', 'at', 'actor', 'action', 'subject'),
+      ...fields('id', 'at', 'actor', 'action', 'subject', 'address', 'request_id'),
       before: asJson('before'),
       after: asJson('after'),
     },
-    async (cursor) => listOf(await listAudit(read, { limit: pageRows, cursor }), auditView),
-    () => countRows(read, 'audit_log', {}, mostCounted),
+    async (cursor) => listOf(await listAudit(read, { ...filter, cursor }), auditView),
+    async () =>
+      isCounted ? countRows(read, 'audit_log', { actor, action, subject }, mostCounted) : undefined,
   )
+}
 
 /** As `GET /bills?format=csv` gives them: signed at the end, and proven without the gateway. */
 async function openBillLines(engine: Engine, filters: ExportFilters) {

@@ -1,75 +1,67 @@
-// How this gateway is doing, and what it runs with. No secret is in either answer.
-import { loadavg } from 'node:os'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import packageJson from '../../package.json'
-import { listGateways } from '../store/gateways.ts'
-import { gatewayOf } from '../store/index.ts'
-import { getMeta } from '../store/meta.ts'
-import { type Resource, route, time } from './route.ts'
+// How this gateway is doing, and all of it in one file for whoever is asked for help. No secret is in
+// either answer.
+import { arch, cpus, platform, release, totalmem } from 'node:os'
+import { CountedOpen } from '../engine/metrics/open-counts.ts'
+import { readMetrics } from '../engine/metrics/read-metrics.ts'
+import { answerHeaders } from '../http/exchange.ts'
+import { writeFamilies } from '../lib/metrics.ts'
+import { listAlerts } from '../store/alerts.ts'
+import { HealthFacts } from './health-facts.ts'
+import { noteChange, type Resource, route, time } from './route.ts'
+import { settingsOf } from './settings.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
-const startedAtMs = Date.now()
+const mostAlerts = 100
 
-export const health: Resource = (app, { engine, limits }) => {
+export const health: Resource = (app, deps) => {
+  const { engine } = deps
   const { store } = engine
-  const delay = monitorEventLoopDelay({ resolution: 20 })
-  delay.enable()
+  const facts = new HealthFacts(engine)
 
   app.get(
     '/health',
-    route(async () => {
-      const gateways = await listGateways(store.read)
-      const lag = engine.poller.lag.read()
-      const { rss, heapUsed } = process.memoryUsage()
-      return {
-        version: packageJson.version,
-        started_at: time(startedAtMs),
-        gateway: gatewayOf(store),
-        gateways: gateways.map((each) => ({ id: each.id, started_at: time(each.startedAtMs) })),
-        store: {
-          engine: store.engine,
-          healthy: store.healthy,
-          schema: Number((await getMeta(store.read, 'schema_version')) ?? 0),
-        },
-        calls_running: engine.running,
-        draining: engine.draining,
-        poller: { looks: lag.looks, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
-        memory: { rss_bytes: rss, heap_bytes: heapUsed },
-        event_loop_delay_ms: {
-          mean: Math.round(delay.mean / 1e4) / 100,
-          p99: Math.round(delay.percentile(99) / 1e4) / 100,
-        },
-        load: loadavg()[0] ?? 0,
-      }
-    }),
+    route(() => facts.read()),
   )
 
   app.get(
-    '/settings',
-    route(() => {
-      const { file } = engine.declared
-      const channels = file.channels.map(({ keys, ...rest }) => ({ ...rest, keys: keys.length }))
-      const tokens = file.tokens.map(({ token, ...rest }) => ({
-        ...rest,
-        given: token !== undefined,
-      }))
-      return {
-        public_url: engine.publicUrl,
-        region: file.region,
-        currency: file.currency,
-        limits,
-        engine_limits: engine.limits,
-        tasks: file.tasks ?? {},
-        downloads: file.downloads ?? {},
-        media: engine.media !== undefined,
-        callbacks: file.callbacks === undefined ? 'own secret' : 'secret from the file',
-        file: {
-          accounts: file.accounts,
-          tokens,
-          channels,
-          models: file.models,
-          prices: file.prices,
+    '/diagnostics',
+    route(async (_, x) => {
+      await store.tx((tx) => noteChange(tx, x, { action: 'diagnostics', subject: 'gateway' }))
+      const { catalog } = engine
+      const now = await facts.read()
+      const alerts = await listAlerts(store.read, { limit: mostAlerts, all: false })
+      const scraped = { engine, open: new CountedOpen(), version: now.version }
+      const bundle = {
+        made_at: time(x.atMs),
+        version: now.version,
+        machine: machine(),
+        health: now,
+        counts: {
+          tokens: catalog.tokens.size,
+          channels: catalog.channels.length,
+          models: catalog.models.size,
         },
+        alerts: alerts.items.map(({ kind, subject, message, lastMs, times }) => ({
+          kind,
+          subject,
+          message,
+          last: time(lastMs),
+          times,
+        })),
+        settings: settingsOf(deps),
+        metrics: writeFamilies(await readMetrics(scraped), false),
       }
+      const headers = answerHeaders(x, 'application/json')
+      const name = `gateway-diagnostics-${time(x.atMs).slice(0, 19).replaceAll(':', '')}.json`
+      headers['content-disposition'] = `attachment; filename="${name}"`
+      return new Response(JSON.stringify(withoutSecrets(engine, bundle), null, 2), { headers })
     }),
   )
 }
+
+const machine = () => ({
+  runtime: `bun ${Bun.version}`,
+  system: `${platform()} ${release()} ${arch()}`,
+  cpus: cpus().length,
+  memory_bytes: totalmem(),
+})

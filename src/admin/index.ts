@@ -13,6 +13,7 @@ import { audits } from './audits.ts'
 import { backup } from './backup.ts'
 import { bills } from './bills.ts'
 import { callbacks } from './callbacks.ts'
+import { channelImport } from './channel-import.ts'
 import { channels } from './channels.ts'
 import { exportJobs } from './exports.ts'
 import { health } from './health.ts'
@@ -24,6 +25,7 @@ import { pricePreview } from './price-preview.ts'
 import { prices } from './prices.ts'
 import { requests } from './requests.ts'
 import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { settings } from './settings.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './sign-in.ts'
 import { statements } from './statements.ts'
 import { taskActions } from './task-actions.ts'
@@ -37,6 +39,7 @@ const resources = [
   accounts,
   tokens,
   channels,
+  channelImport,
   models,
   prices,
   pricePreview,
@@ -55,6 +58,7 @@ const resources = [
   alerts,
   people,
   health,
+  settings,
   backup,
   exportJobs,
 ]

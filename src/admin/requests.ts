@@ -11,7 +11,16 @@ import { findRequest, listRequests, logHorizonMs, type RequestFilter } from '../
 import { findTaskRow } from '../store/tasks.ts'
 import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
 import { explainCall, explainTask, usageView } from './explain.ts'
-import { type AdminDeps, listOf, notFound, pageQuery, type Resource, route, time } from './route.ts'
+import {
+  type AdminDeps,
+  listOf,
+  notFound,
+  pageQuery,
+  type Resource,
+  route,
+  spanQuery,
+  time,
+} from './route.ts'
 
 export const requests: Resource = (app, deps) => {
   const { engine } = deps
@@ -90,19 +99,8 @@ export async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFi
   if (status !== undefined && !/^\d{3}$/.test(status)) {
     return refuse('invalid_request', "'status' must be an HTTP status", { param: 'status' })
   }
-  const times: { fromMs?: number; toMs?: number } = {}
-  for (const [name, field] of [
-    ['from', 'fromMs'],
-    ['to', 'toMs'],
-  ] as const) {
-    const text = read(name)
-    if (text === undefined) continue
-    const ms = Date.parse(text)
-    if (Number.isNaN(ms)) {
-      return refuse('invalid_request', `'${name}' must be an RFC 3339 time`, { param: name })
-    }
-    times[field] = ms
-  }
+  const times = spanQuery(read)
+  if (times instanceof Refusal) return times
   return {
     ...page,
     ...times,

@@ -109,6 +109,26 @@ export function pageOfList<T>(
   return pageOf(rest, limit, keyOf, (item) => item)
 }
 
+/** `from` and `to` of a list. */
+export function spanQuery(
+  read: (name: string) => string | undefined,
+): { fromMs?: number; toMs?: number } | Refusal {
+  const span: { fromMs?: number; toMs?: number } = {}
+  for (const [name, field] of [
+    ['from', 'fromMs'],
+    ['to', 'toMs'],
+  ] as const) {
+    const text = read(name)
+    if (text === undefined) continue
+    const ms = Date.parse(text)
+    if (Number.isNaN(ms)) {
+      return refuse('invalid_request', `'${name}' must be an RFC 3339 time`, { param: name })
+    }
+    span[field] = ms
+  }
+  return span
+}
+
 export const time = (ms: number): string => new Date(ms).toISOString()
 
 export const notFound = (what: string, id: string): Refusal =>
@@ -117,13 +137,16 @@ export const notFound = (what: string, id: string): Refusal =>
 /** Who changed what; goes into the transaction of the change. No secret may be in either picture. */
 export async function noteChange(
   tx: Tx,
-  { atMs, viewer }: Pick<Exchange, 'atMs' | 'viewer'>,
+  { atMs, viewer, requestId, connection }: Exchange,
   change: { action: string; subject: string; before?: object; after?: object },
 ): Promise<void> {
   const { before, after, ...rest } = change
+  const address = connection.ip()
   await appendAudit(tx, {
     atMs,
     actor: viewer?.actor ?? 'gateway',
+    requestId,
+    ...(address !== undefined && { address }),
     ...rest,
     ...(before !== undefined && { before: JSON.stringify(before) }),
     ...(after !== undefined && { after: JSON.stringify(after) }),

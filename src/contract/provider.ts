@@ -224,8 +224,18 @@ export interface TaskProvider<Request> {
 export type VideoProvider = TaskProvider<VideoRequest>
 export type ImageProvider = TaskProvider<ImageRequest>
 
+/** The names an upstream says it has, by its own account of them. */
+export type ModelsReply =
+  | { kind: 'listed'; names: readonly string[] }
+  | { kind: 'failed'; error: UpstreamError }
+
+/** Where to ask for a list: no model yet. */
+export type ListUpstream = Omit<Upstream, 'model'>
+
 export interface Provider {
   protocol: Protocol
+  /** Absent where such upstreams have no list. The same for all protocols that share one. */
+  listModels?: (upstream: ListUpstream, stop: Stop) => Promise<ModelsReply>
   text?: TextProvider
   video?: VideoProvider
   image?: ImageProvider

@@ -48,6 +48,8 @@ export interface Log {
   readonly level: LogLevel
   /** How many lines of each level were written; absent where nobody counts. */
   readonly lines?: Readonly<Record<LogLevel, number>>
+  /** The last warnings and errors as JSON, the newest first; absent where nobody keeps any. */
+  recent?(): readonly string[]
   debug(msg: string, fields?: LogFields): void
   info(msg: string, fields?: LogFields): void
   warn(msg: string, fields?: LogFields): void
@@ -62,12 +64,16 @@ interface Options {
   clean?: (text: string) => string
 }
 
+/** Warnings and errors that are kept to be looked at. */
+const mostRecent = 100
+
 /** Longest text of one field; a stack fits. */
 const mostText = 8_000
 
 export function createLog({ level, pretty, write, clean = (text) => text }: Options): Log {
   const least = logLevels.indexOf(level)
   const lines = { debug: 0, info: 0, warn: 0, error: 0 }
+  const recent: string[] = []
   const emit =
     (at: LogLevel) =>
     (msg: string, fields: LogFields = {}) => {
@@ -75,11 +81,16 @@ export function createLog({ level, pretty, write, clean = (text) => text }: Opti
       lines[at]++
       const time = new Date().toISOString()
       const listed = listedIn(fields)
-      write(clean(pretty ? prettyLine(time, at, msg, listed) : jsonLine(time, at, msg, listed)))
+      const line = clean((pretty ? prettyLine : jsonLine)(time, at, msg, listed))
+      write(line)
+      if (at !== 'warn' && at !== 'error') return
+      recent.push(pretty ? clean(jsonLine(time, at, msg, listed)) : line)
+      if (recent.length > mostRecent) recent.shift()
     }
   return {
     level,
     lines,
+    recent: () => recent.toReversed(),
     debug: emit('debug'),
     info: emit('info'),
     warn: emit('warn'),

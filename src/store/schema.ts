@@ -3,9 +3,10 @@
 import type { Generated } from 'kysely'
 import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
+import type { AuditTables } from './schema-audit.ts'
 import type { ExportTables } from './schema-exports.ts'
 
-export interface Schema extends ExportTables {
+export interface Schema extends AuditTables, ExportTables {
   meta: { key: string; value: string }
   accounts: {
     id: string
@@ -304,15 +305,6 @@ export interface Schema extends ExportTables {
     agent: string
   }
   failed_sign_ins: { subject: string; failures: number; last_at_ms: number }
-  audit_log: {
-    id: Generated<number>
-    at_ms: number
-    actor: string
-    action: string
-    subject: string
-    before: string | null
-    after: string | null
-  }
 }
 
 interface TrafficSumColumns {

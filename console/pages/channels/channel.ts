@@ -12,6 +12,8 @@ export interface Channel {
   weight: number
   timeouts: Record<string, string>
   max_concurrency: number
+  messages: Record<string, string>
+  trace: boolean
   disabled: boolean
   source: 'builtin' | 'file' | 'api'
   health: {

@@ -11,6 +11,7 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { Page } from '../../parts/page.tsx'
 import type { Channel } from './channel.ts'
 import { HealthPill } from './health-pill.tsx'
+import { ImportDialog } from './import.tsx'
 import { ChannelSheet } from './sheet.tsx'
 import { TestCell, type Tests, useTests } from './tests.tsx'
 import { ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
@@ -94,6 +95,7 @@ export default function Channels() {
   const list = useList<Channel>('/channels', {}, everyMs)
   const [opened, setOpened] = useQueryValue('open')
   const [isAdding, setAdding] = useState(false)
+  const [isImporting, setImporting] = useState(false)
   const tests = useTests(list.again)
   const columns = useColumns(tests)
   const add = <Button onClick={() => setAdding(true)}>{say('add')}</Button>
@@ -103,6 +105,9 @@ export default function Channels() {
       hint={say('hint')}
       actions={
         <>
+          <Button variant="default" onClick={() => setImporting(true)}>
+            {say('import')}
+          </Button>
           <Button
             variant="default"
             onClick={() => saveText('channels.yaml', channelsYaml(list.rows))}
@@ -134,6 +139,7 @@ export default function Channels() {
         onClose={() => setOpened(undefined)}
         onChanged={list.again}
       />
+      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} onDone={list.again} />
       <ChannelWizard isOpen={isAdding} onClose={() => setAdding(false)} onDone={list.again} />
     </Page>
   )

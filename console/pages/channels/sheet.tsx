@@ -13,8 +13,10 @@ import { Time } from '../../parts/values.tsx'
 import { common } from '../../parts/words.ts'
 import { pageWords } from '../index.ts'
 import { type Channel, linesOf } from './channel.ts'
+import { DiscoverDialog } from './discover.tsx'
 import { ChannelForm } from './form.tsx'
 import { HealthPill } from './health-pill.tsx'
+import { NewKeys } from './new-keys.tsx'
 import { TestCell, type Tests } from './tests.tsx'
 import { words } from './words.ts'
 import { channelsYaml, saveText } from './yaml.ts'
@@ -33,7 +35,7 @@ export function ChannelSheet({
   const say = useWords(words)
   const shared = useWords(common)
   const page = useWords(pageWords)
-  const [doing, setDoing] = useState<'edit' | 'clone' | 'delete'>()
+  const [doing, setDoing] = useState<'edit' | 'clone' | 'delete' | 'discover' | 'keys'>()
   const [model, setModel] = useState<string | null>(null)
   const { error, run } = useAction()
   if (channel === undefined) return null
@@ -52,6 +54,14 @@ export function ChannelSheet({
       actions={
         <>
           {isOurs && <Button onClick={() => setDoing('edit')}>{say('edit')}</Button>}
+          <Button variant="default" onClick={() => setDoing('discover')}>
+            {say('discover')}
+          </Button>
+          {isOurs && (
+            <Button variant="default" onClick={() => setDoing('keys')}>
+              {say('new_keys')}
+            </Button>
+          )}
           {isOurs && (
             <Button variant="default" onClick={drain} title={say('drain_hint')}>
               {say(channel.disabled ? 'resume' : 'drain')}
@@ -125,6 +135,18 @@ export function ChannelSheet({
       <ChannelForm
         copyOf={channel}
         isOpen={doing === 'clone'}
+        onClose={() => setDoing(undefined)}
+        onDone={onChanged}
+      />
+      <DiscoverDialog
+        channel={channel}
+        isOpen={doing === 'discover'}
+        onClose={() => setDoing(undefined)}
+        onDone={onChanged}
+      />
+      <NewKeys
+        channel={channel}
+        isOpen={doing === 'keys'}
         onClose={() => setDoing(undefined)}
         onDone={onChanged}
       />

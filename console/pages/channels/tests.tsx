@@ -53,6 +53,12 @@ export function useTests(onDone: () => void): Tests {
   return { results, progress, run, runAll }
 }
 
+/** Dark enough on white, light enough on black. */
+const colours = {
+  good: 'light-dark(var(--mantine-color-teal-9), var(--mantine-color-teal-4))',
+  bad: 'light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))',
+}
+
 export function TestCell({
   channel,
   tests,
@@ -81,7 +87,7 @@ export function TestCell({
       </Button>
       {result !== undefined && result !== 'busy' && (
         <Tooltip label={errorText(result)} disabled={result.ok} multiline maw={400}>
-          <Text size="sm" c={result.ok ? 'teal' : 'red'} truncate>
+          <Text size="sm" c={result.ok ? colours.good : colours.bad} truncate>
             {result.ok
               ? say('test_ok', { ms: format.ms(result.latency_ms) })
               : `${say('test_failed')}: ${errorText(result)}`}

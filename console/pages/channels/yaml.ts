@@ -20,6 +20,9 @@ const channelLines = (channel: Channel): string[] => [
   `    max_concurrency: ${channel.max_concurrency}`,
   '    timeouts:',
   ...pairs(channel.timeouts),
+  '    messages:',
+  ...pairs(channel.messages),
+  ...(channel.trace ? [] : ['    trace: false']),
 ]
 
 export const channelsYaml = (channels: readonly Channel[]): string =>

@@ -1,4 +1,5 @@
-// How the gateway is doing: processes, store, poller, memory, and the books proven on request.
+// How the gateway is doing: the process, its database, work in the background, what it complained of,
+// and the books proven on request.
 import { Alert, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,75 +7,15 @@ import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { maySee, useSession } from '../../lib/session.ts'
-import { defineWords, useWords } from '../../lib/words.ts'
+import { useWords } from '../../lib/words.ts'
 import { CopyId } from '../../parts/copy.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/sheet.tsx'
 import { State, Time } from '../../parts/values.tsx'
-
-const words = defineWords({
-  en: {
-    title: 'Health',
-    hint: 'This gateway, those it shares its database with, and the books.',
-    version: 'Version',
-    started: 'Started',
-    store: 'Database',
-    schema: 'Schema',
-    good: 'Can write',
-    bad: 'Cannot write',
-    calls: 'Calls running',
-    memory: 'Memory',
-    delay: 'Event loop delay, mean / p99',
-    load: 'Load of the machine',
-    poller: 'Task poller',
-    looks: 'Looks so far',
-    lag: 'Lateness, median / p99',
-    gateways: 'Gateways on this database',
-    alone: 'This one alone.',
-    books: 'Books',
-    audit: 'Prove the books now',
-    clean: 'Clean: {accounts} accounts, {entries} entries recomputed.',
-    problems: '{n} problems found',
-    this_one: 'this one',
-  },
-  zh: {
-    title: '健康状况',
-    hint: '本网关、与其共享数据库的网关，以及账目。',
-    version: '版本',
-    started: '启动时间',
-    store: '数据库',
-    schema: '表结构版本',
-    good: '可写',
-    bad: '不可写',
-    calls: '进行中的调用',
-    memory: '内存',
-    delay: '事件循环延迟，均值 / p99',
-    load: '机器负载',
-    poller: '任务轮询',
-    looks: '累计查询次数',
-    lag: '延迟，中位数 / p99',
-    gateways: '共享此数据库的网关',
-    alone: '仅此一个。',
-    books: '账目',
-    audit: '立即核对账目',
-    clean: '无误：已重算 {accounts} 个账户、{entries} 条账目。',
-    problems: '发现 {n} 个问题',
-    this_one: '本网关',
-  },
-})
-
-interface Health {
-  version: string
-  started_at: string
-  gateway: string
-  gateways: { id: string; started_at: string }[]
-  store: { engine: string; healthy: boolean; schema: number }
-  calls_running: number
-  poller: { looks: number; lag_p50_ms: number; lag_p99_ms: number }
-  memory: { rss_bytes: number; heap_bytes: number }
-  event_loop_delay_ms: { mean: number; p99: number }
-  load: number
-}
+import { Complaints } from './complaints.tsx'
+import type { Health } from './health.ts'
+import { words } from './words.ts'
 
 interface Audit {
   ok: boolean
@@ -94,41 +35,118 @@ export default function HealthPage() {
     refetchInterval: everyMs,
   })
   return (
-    <Page title={say('title')} hint={say('hint')}>
+    <Page
+      title={say('title')}
+      hint={say('hint')}
+      actions={session.role === 'administrator' ? <Bundle /> : undefined}
+    >
       <ErrorNote error={error} />
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
-        {data !== undefined && <Figures health={data} />}
-        {data !== undefined && <Gateways health={data} />}
-        {maySee(session, ['finance']) && <Books />}
-      </SimpleGrid>
+      {data !== undefined && (
+        <>
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <Process health={data} />
+            <Database health={data} />
+            <Work health={data} />
+            <Gateways health={data} />
+          </SimpleGrid>
+          <Complaints health={data} />
+        </>
+      )}
+      {maySee(session, ['finance']) && <Books />}
     </Page>
   )
 }
 
-function Figures({ health }: { health: Health }) {
+function Bundle() {
+  const say = useWords(words)
+  return (
+    <Button
+      component="a"
+      href="/admin/v1/diagnostics"
+      download
+      variant="default"
+      title={say('bundle_hint')}
+      leftSection={<Icon name="download" size={16} />}
+    >
+      {say('bundle')}
+    </Button>
+  )
+}
+
+function Process({ health }: { health: Health }) {
   const say = useWords(words)
   const format = useFormat()
-  const { store, memory, event_loop_delay_ms: delay, poller } = health
+  const { memory, event_loop_delay_ms: delay } = health
   return (
-    <Panel>
+    <Panel title={say('process')}>
       <Facts
         rows={[
           [say('version'), health.version],
           [say('started'), <Time key="s" at={health.started_at} />],
-          [say('store'), store.engine],
-          [
-            '',
-            <State
-              key="w"
-              state={store.healthy ? 'good' : 'failed'}
-              label={say(store.healthy ? 'good' : 'bad')}
-            />,
-          ],
-          [say('schema'), store.schema],
           [say('calls'), format.number(health.calls_running)],
-          [say('memory'), `${format.number(Math.round(memory.rss_bytes / 1e6))} MB`],
+          [say('memory'), format.size(memory.rss_bytes)],
           [say('delay'), `${delay.mean} / ${delay.p99} ms`],
           [say('load'), health.load.toFixed(2)],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Database({ health: { store, disk } }: { health: Health }) {
+  const say = useWords(words)
+  const format = useFormat()
+  const state = store.healthy ? 'good' : 'bad'
+  const free =
+    disk === null
+      ? undefined
+      : say('disk_value', {
+          free: format.size(disk.free_bytes),
+          total: format.size(disk.total_bytes),
+        })
+  return (
+    <Panel title={say('store')}>
+      <Facts
+        rows={[
+          [say('version'), `${store.engine} ${store.version ?? ''}`],
+          [
+            say('writes'),
+            <State key="w" state={store.healthy ? 'good' : 'failed'} label={say(state)} />,
+          ],
+          [say('schema'), store.schema],
+          [say('size'), store.bytes === null ? undefined : format.size(store.bytes)],
+          [say('disk'), free],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Work({ health: { jobs, poller } }: { health: Health }) {
+  const say = useWords(words)
+  const format = useFormat()
+  return (
+    <Panel title={say('work')}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{say('job')}</Table.Th>
+            <Table.Th ta="right">{say('waiting')}</Table.Th>
+            <Table.Th ta="right">{say('late')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {jobs.map(({ name, waiting, late_ms }) => (
+            <Table.Tr key={name}>
+              <Table.Td>{say(name)}</Table.Td>
+              <Table.Td ta="right">{format.number(waiting)}</Table.Td>
+              <Table.Td ta="right">{format.ms(late_ms)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Facts
+        rows={[
           [say('looks'), format.number(poller.looks)],
           [say('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
         ]}
@@ -172,7 +190,12 @@ function Books() {
   return (
     <Panel title={say('books')}>
       <Stack>
-        <Button variant="default" loading={isBusy} onClick={prove}>
+        <Button
+          variant="default"
+          loading={isBusy}
+          onClick={prove}
+          style={{ alignSelf: 'flex-start' }}
+        >
           {say('audit')}
         </Button>
         <ErrorNote error={error} />

@@ -1,110 +1,80 @@
-// What the gateway runs with: the settings in force, what the file declares, and one's own password.
-import { Button, PasswordInput, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+// What the gateway runs with: the settings in force, how long things are kept, how callbacks are signed,
+// the configuration as YAML, and one's own password.
+import { Alert, Button, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
 import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useSession } from '../../lib/session.ts'
-import { defineWords, useWords } from '../../lib/words.ts'
-import { CopyBlock } from '../../parts/copy.tsx'
+import { useWords } from '../../lib/words.ts'
 import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/sheet.tsx'
-import { common } from '../../parts/words.ts'
-
-const words = defineWords({
-  en: {
-    title: 'Settings',
-    hint: 'Most settings come from the environment and gateway.yaml, and are changed there.',
-    general: 'General',
-    public_url: 'Public address',
-    region: 'Region',
-    currency: 'Currency',
-    media: 'Results kept',
-    callbacks: 'Callbacks signed with',
-    file: 'What gateway.yaml declares',
-    file_hint: 'Without its secrets. Edit the file and send the gateway SIGHUP.',
-    backup: 'Backup',
-    backup_hint: 'Everything in the database as it is now. The master key is not in it.',
-    take_backup: 'Take a backup',
-    password: 'Your password',
-    old: 'Old password',
-    new: 'New password',
-    change: 'Change it',
-    changed: 'Changed. Your other sessions have ended.',
-  },
-  zh: {
-    title: '设置',
-    hint: '大多数设置来自环境变量与 gateway.yaml，请在那里修改。',
-    general: '常规',
-    public_url: '对外地址',
-    region: '地域',
-    currency: '货币',
-    media: '保存结果文件',
-    callbacks: '回调签名密钥',
-    file: 'gateway.yaml 的声明',
-    file_hint: '已隐去密钥。修改文件后向网关发送 SIGHUP。',
-    backup: '备份',
-    backup_hint: '数据库当前的全部内容，不含主密钥。',
-    take_backup: '下载备份',
-    password: '我的密码',
-    old: '旧密码',
-    new: '新密码',
-    change: '修改',
-    changed: '已修改，其他会话已退出。',
-  },
-})
+import { Callbacks } from './callbacks.tsx'
+import { ConfigYaml } from './config-yaml.tsx'
+import { words } from './words.ts'
 
 interface Settings {
   public_url: string
   region: string
   currency: string
-  media: boolean
-  callbacks: string
-  file: object
+  retention: { request_log_days: number; results_days: number | null }
+  yaml: { file: string; effective: string }
 }
 
 export default function SettingsPage() {
   const say = useWords(words)
   const { role } = useSession()
+  const isAdministrator = role === 'administrator'
+  const { data, error } = useQuery({
+    queryKey: ['settings'],
+    queryFn: () => ask<Settings>('GET', '/settings'),
+    enabled: isAdministrator,
+  })
   return (
     <Page title={say('title')} hint={say('hint')}>
+      <ErrorNote error={error} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        {role === 'administrator' && <General />}
+        {data !== undefined && <General settings={data} />}
+        {data !== undefined && <Retention settings={data} />}
+        {isAdministrator && <Callbacks />}
+        {isAdministrator && <Backup />}
         <Password />
-        {role === 'administrator' && <Backup />}
       </SimpleGrid>
+      {data !== undefined && <ConfigYaml yaml={data.yaml} />}
     </Page>
   )
 }
 
-function General() {
+function General({ settings }: { settings: Settings }) {
   const say = useWords(words)
-  const shared = useWords(common)
-  const { data, error } = useQuery({
-    queryKey: ['settings'],
-    queryFn: () => ask<Settings>('GET', '/settings'),
-  })
-  if (data === undefined) return <ErrorNote error={error} />
   return (
     <Panel title={say('general')}>
-      <Stack>
-        <Facts
-          rows={[
-            [say('public_url'), data.public_url],
-            [say('region'), data.region],
-            [say('currency'), data.currency],
-            [say('media'), shared(data.media ? 'yes' : 'no')],
-            [say('callbacks'), data.callbacks],
-          ]}
-        />
-        <Title order={3} size="h6">
-          {say('file')}
-        </Title>
-        <Text size="xs" c="dimmed">
-          {say('file_hint')}
-        </Text>
-        <CopyBlock text={JSON.stringify(data.file, null, 2)} label={say('file')} />
-      </Stack>
+      <Facts
+        rows={[
+          [say('public_url'), settings.public_url],
+          [say('region'), settings.region],
+          [say('currency'), settings.currency],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Retention({ settings: { retention } }: { settings: Settings }) {
+  const say = useWords(words)
+  const { request_log_days, results_days } = retention
+  return (
+    <Panel title={say('retention')}>
+      <Facts
+        rows={[
+          [say('kept_log'), say('days', { n: request_log_days })],
+          [
+            say('kept_results'),
+            results_days === null ? say('not_kept') : say('days', { n: results_days }),
+          ],
+          [say('kept_ledger'), say('for_good')],
+        ]}
+      />
     </Panel>
   )
 }
@@ -154,7 +124,7 @@ function Password() {
             onChange={(event) => setGiven({ ...given, password: event.currentTarget.value })}
           />
           <ErrorNote error={error} />
-          {isDone && <Text c="teal">{say('changed')}</Text>}
+          {isDone && <Alert color="teal">{say('changed')}</Alert>}
           <Button type="submit">{say('change')}</Button>
         </Stack>
       </form>

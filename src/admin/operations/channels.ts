@@ -3,6 +3,7 @@ import { protocols } from '../../contract/catalog.ts'
 import { channelDeclaration } from '../../contract/declarations.ts'
 import { answered, type Operation } from '../../http/operation.ts'
 import {
+  anything,
   flag,
   list,
   named,
@@ -15,6 +16,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { importBody } from '../channel-import.ts'
 import { change, creation, test } from '../channels.ts'
 import {
   adminOperation,
@@ -65,6 +67,39 @@ const tested = named(
     latency_ms: number(0),
     'model?': text(),
     'error?': text(),
+  }),
+)
+
+const discovered = named(
+  'ChannelDiscovery',
+  object({
+    ok: flag(),
+    latency_ms: number(0),
+    models: list(
+      object({
+        upstream_model: text(),
+        names: list(text('A name this channel serves it under; none: it is new.')),
+        kind: orNull(text('What the catalog says it makes; null: it is not in it.')),
+        priced: flag(),
+      }),
+    ),
+    gone: list(object({ name: text(), upstream_model: text() })),
+    'error?': text(),
+  }),
+)
+
+const importedList = named(
+  'ChannelImport',
+  object({
+    saved: flag(),
+    channels: list(
+      object({
+        name: text(),
+        change: word(['new', 'changed', 'same', 'skipped', 'refused']),
+        fields: list(object({ field: text(), before: anything(), after: anything() })),
+        problem: orNull(text()),
+      }),
+    ),
   }),
 )
 
@@ -164,5 +199,35 @@ export const channelOperations: readonly Operation[] = [
       false,
     ),
     answers: [answered(tested, 'How it went.')],
+  }),
+  adminOperation({
+    id: 'discoverModels',
+    method: 'post',
+    path: '/channels/{id}/discover',
+    tag,
+    summary: 'Ask an upstream which models it has, and compare',
+    description: 'Changes nothing. Answers 200 either way.',
+    parameters: [id],
+    answers: [answered(discovered, 'What it has, and what it no longer has.')],
+  }),
+  adminOperation({
+    id: 'importChannels',
+    method: 'post',
+    path: '/channels/import',
+    tag,
+    summary: 'Add and change channels by a YAML text',
+    description:
+      'In the words of gateway.yaml, all or nothing. With `dry_run` only what would change. Keys ' +
+      'that are left out, or are `PUT_THE_KEY_HERE`, stay as they are; new channels begin drained.',
+    body: bodyOf(named('ChannelImportRequest', schemaOf(importBody)), {
+      look: {
+        yaml:
+          'channels:\n  - name: example-import\n    keys: [an-upstream-key]\n' +
+          '    protocols: { chat: https://up.example/v1 }\n    models: { txta-plus: "*" }\n',
+        dry_run: true,
+      },
+    }),
+    answers: [answered(importedList, 'Each channel, and what changes.')],
+    refusals: ['conflict', 'not_found'],
   }),
 ]

@@ -29,6 +29,7 @@ import {
   pageOf,
   pageParameters,
   schemaOf,
+  spanParameters,
 } from './shared.ts'
 
 const check = word(Object.keys(checks))
@@ -65,6 +66,8 @@ const change = named(
     actor: text(),
     action: text(),
     subject: text(),
+    address: orNull(text('Where it was asked from; unknown of older rows.')),
+    request_id: orNull(text()),
     before: anything('As it was.'),
     after: anything('As it became.'),
   }),
@@ -92,7 +95,24 @@ const health = named(
       started_at: time(),
       gateway: text(),
       gateways: list(object({ id: text(), started_at: time() })),
-      store: object({ engine: word(['sqlite', 'postgres']), healthy: flag(), schema: whole(0) }),
+      store: object({
+        engine: word(['sqlite', 'postgres']),
+        healthy: flag(),
+        schema: whole(0),
+        version: orNull(text()),
+        bytes: orNull(number(0)),
+      }),
+      disk: orNull(object({ free_bytes: number(0), total_bytes: number(0) })),
+      jobs: list(object({ name: text(), waiting: whole(0), late_ms: number(0) })),
+      log_lines: object({ warn: whole(0), error: whole(0) }),
+      complaints: list(
+        object({
+          at: time(),
+          level: word(['warn', 'error']),
+          message: text(),
+          fields: record(anything()),
+        }),
+      ),
       calls_running: whole(0),
       draining: flag(),
       poller: object({ looks: whole(0), lag_p50_ms: anything(), lag_p99_ms: anything() }),
@@ -117,6 +137,8 @@ const settings = named(
       downloads: record(anything()),
       media: flag(),
       callbacks: text(),
+      retention: object({ request_log_days: number(0), results_days: orNull(number(0)) }),
+      yaml: object({ file: text(), effective: text() }),
       file: object(
         Object.fromEntries(
           ['accounts', 'tokens', 'channels', 'models', 'prices'].map((name) => [
@@ -128,6 +150,20 @@ const settings = named(
     },
     open,
   ),
+)
+
+const diagnostics = named(
+  'Diagnostics',
+  object({
+    made_at: time(),
+    version: text(),
+    machine: record(anything()),
+    health,
+    counts: record(whole(0)),
+    alerts: list(record(anything())),
+    settings,
+    metrics: text('As `/metrics` has them.'),
+  }),
 )
 
 const job = named(
@@ -228,7 +264,13 @@ export const operateOperations: readonly Operation[] = [
     path: '/audit-log',
     tag: 'Proof',
     summary: 'Who changed what, newest first',
-    parameters: pageParameters,
+    parameters: [
+      inQuery('actor', text('Who it was: a person, or `admin`.')),
+      inQuery('action', text('Such as `channel.update`.')),
+      inQuery('subject', text('Id or name of what was changed.')),
+      ...spanParameters,
+      ...pageParameters,
+    ],
     answers: [answered(named('AuditRowList', pageOf(change)), 'A page of them.')],
   }),
   adminOperation({
@@ -262,6 +304,21 @@ export const operateOperations: readonly Operation[] = [
     tag: 'Gateway',
     summary: 'How this gateway is doing',
     answers: [answered(health, 'Figures of this moment.')],
+  }),
+  adminOperation({
+    id: 'downloadDiagnostics',
+    method: 'get',
+    path: '/diagnostics',
+    tag: 'Gateway',
+    summary: 'All that helps to find out what is wrong, without secrets, as a file',
+    answers: [
+      {
+        status: 200,
+        description: 'Health, settings, alerts, metrics and the last complaints.',
+        headers: ['content-disposition'],
+        content: { 'application/json': { schema: diagnostics } },
+      },
+    ],
   }),
   adminOperation({
     id: 'getSettings',

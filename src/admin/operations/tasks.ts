@@ -6,6 +6,7 @@ import { answered, inQuery, type Operation, workRefusals } from '../../http/oper
 import {
   anything,
   bytes,
+  flag,
   list,
   money,
   named,
@@ -18,14 +19,17 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { trial } from '../callbacks.ts'
 import {
   accountParameter,
   adminOperation,
+  bodyOf,
   created,
   idOf,
   modelParameter,
   pageOf,
   pageParameters,
+  schemaOf,
 } from './shared.ts'
 
 const medium = word(['video', 'image'])
@@ -241,6 +245,23 @@ export const taskOperations: readonly Operation[] = [
       answered(
         object({ source: word(['builtin', 'file']), secret: orNull(text('`whsec_…`')) }),
         'The secret, unless the operator has set one.',
+      ),
+    ],
+  }),
+  adminOperation({
+    id: 'tryReceiver',
+    method: 'post',
+    path: '/callbacks/test',
+    tag,
+    summary: 'Send a signed notice of nothing to an address',
+    description: 'Under the rules of all callbacks, once. Answers 200 either way.',
+    body: bodyOf(named('CallbackTrial', schemaOf(trial)), {
+      own: { url: 'https://127.0.0.1/hook' },
+    }),
+    answers: [
+      answered(
+        object({ ok: flag(), took_ms: whole(0), 'status?': whole(100, 999), 'error?': text() }),
+        'What the receiver answered, or why it could not.',
       ),
     ],
   }),

@@ -7,6 +7,7 @@ import { type Heard, isGood } from '../tasks/listen.ts'
 import { startTask } from '../tasks/start-task.ts'
 import type { CreateStyle } from '../tasks/style.ts'
 import { readError, upstreamRequestId } from '../text/errors.ts'
+import { listPlainModels } from '../text/list-models.ts'
 import { bearer } from '../text/style.ts'
 import { orderFor } from './order-for.ts'
 import { readPictures } from './read-pictures.ts'
@@ -36,6 +37,7 @@ const style: CreateStyle<ImageRequest> = {
 
 export const images: Provider = {
   protocol: 'images',
+  listModels: listPlainModels,
   image: {
     start: (request, upstream, stop) => startTask(style, request, upstream, stop),
     check: async () => ({

@@ -2,6 +2,7 @@
 import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json.ts'
+import { askForModels } from '../text/list-models.ts'
 import { sendText } from '../text/send.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { countTokens } from './count-tokens.ts'
@@ -19,6 +20,8 @@ export const messagesStyle: TextStyle = {
 
 export const messages: Provider = {
   protocol: 'messages',
+  listModels: (upstream, stop) =>
+    askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {
     send: (call, upstream, stop) => sendText(messagesStyle, call, upstream, stop),
     countTokens: (call, upstream, stop) => countTokens(messagesStyle, call, upstream, stop),
@@ -28,7 +31,10 @@ export const messages: Provider = {
 const oldestVersion = '2023-06-01'
 
 /** The caller's version and betas under the names this upstream listens to. */
-function headers({ dialect }: TextCall, { key, messages: channel }: Upstream) {
+function headers(
+  { dialect }: Pick<TextCall, 'dialect'>,
+  { key, messages: channel }: Pick<Upstream, 'key' | 'messages'>,
+) {
   const sent: Record<string, string> = {}
   if (channel.auth !== 'bearer') sent['x-api-key'] = key
   if (channel.auth !== 'x-api-key') sent['authorization'] = `Bearer ${key}`

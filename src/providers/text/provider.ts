@@ -1,9 +1,11 @@
 // A text style as a provider.
 import type { Provider } from '../../contract/provider.ts'
+import { listPlainModels } from './list-models.ts'
 import { sendText } from './send.ts'
 import type { TextStyle } from './style.ts'
 
 export const textProvider = (style: TextStyle): Provider => ({
   protocol: style.protocol,
+  listModels: listPlainModels,
   text: { send: (call, upstream, stop) => sendText(style, call, upstream, stop) },
 })

@@ -61,6 +61,6 @@ export interface TextStyle {
   stream?: StreamStyle
 }
 
-export const bearer = (upstream: Upstream): Record<string, string> => ({
+export const bearer = (upstream: Pick<Upstream, 'key'>): Record<string, string> => ({
   authorization: `Bearer ${upstream.key}`,
 })

@@ -14,6 +14,7 @@ import { logTables } from './0006-log.ts'
 import { peopleTables } from './0007-people.ts'
 import { trailColumns } from './0008-trail.ts'
 import { exportTables } from './0009-exports.ts'
+import { auditPlaces } from './0010-audit-places.ts'
 
 export interface Migration {
   version: number
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   peopleTables,
   trailColumns,
   exportTables,
+  auditPlaces,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

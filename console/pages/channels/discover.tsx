@@ -1,0 +1,229 @@
+// What the upstream says it has, beside what the channel serves: new ones to take up, gone ones to drop,
+// and what a new one still lacks before it can be called.
+import {
+  Alert,
+  Checkbox,
+  Code,
+  Group,
+  Loader,
+  Modal,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
+import { ask } from '../../lib/api.ts'
+import { Link } from '../../lib/router.tsx'
+import { type Say, useWords } from '../../lib/words.ts'
+import { FormEnd } from '../../parts/form-end.tsx'
+import { ErrorNote, SectionTitle } from '../../parts/page.tsx'
+import { common } from '../../parts/words.ts'
+import type { Channel } from './channel.ts'
+import { words } from './words.ts'
+
+interface Found {
+  upstream_model: string
+  names: string[]
+  kind: string | null
+  priced: boolean
+}
+
+interface Discovery {
+  ok: boolean
+  models: Found[]
+  gone: { name: string; upstream_model: string }[]
+  error?: string
+}
+
+interface Props {
+  channel: Channel
+  isOpen: boolean
+  onClose: () => void
+  onDone: () => void
+}
+
+export function DiscoverDialog(props: Props) {
+  const say = useWords(words)
+  const { isOpen, onClose } = props
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={say('discover')} size="xl">
+      {isOpen && <Discovered {...props} />}
+    </Modal>
+  )
+}
+
+function Discovered(props: Props) {
+  const say = useWords(words)
+  const { id } = props.channel
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['discover', id],
+    queryFn: () => ask<Discovery>('POST', `/channels/${id}/discover`),
+    gcTime: 0,
+    retry: false,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  if (isFetching && data === undefined) {
+    return (
+      <Group role="status">
+        <Loader size="sm" />
+        <Text size="sm">{say('discovering')}</Text>
+      </Group>
+    )
+  }
+  if (data === undefined) return <ErrorNote error={error} />
+  if (!data.ok) {
+    return (
+      <Alert color="orange" title={say('discover_failed')}>
+        {data.error}
+      </Alert>
+    )
+  }
+  return <Choices {...props} found={data} />
+}
+
+/** More than that, and a box narrows them down. */
+const manyModels = 12
+
+function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery }) {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const [chosen, setChosen] = useState<string[]>([])
+  const [dropped, setDropped] = useState<string[]>([])
+  const [wanted, setWanted] = useState('')
+  const { error, isBusy, run } = useAction()
+  const isOurs = channel.source === 'api'
+  const fresh = found.models.filter(({ names }) => names.length === 0)
+  const mapped = found.models.filter(({ names }) => names.length > 0)
+  const shown = fresh.filter(
+    ({ upstream_model: name }) => name.includes(wanted.trim()) || chosen.includes(name),
+  )
+  const kept = Object.entries(channel.models).filter(([name]) => !dropped.includes(name))
+  const models = Object.fromEntries([...kept, ...chosen.map((name) => [name, '*'])])
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (chosen.length + dropped.length === 0) return onClose()
+    void run(async () => {
+      await ask('PATCH', `/channels/${channel.id}`, { body: { models } })
+      onDone()
+      onClose()
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {!isOurs && <Alert color="gray">{say('discover_read_only')}</Alert>}
+        <div>
+          <SectionTitle>{say('new_models', { n: fresh.length })}</SectionTitle>
+          {fresh.length > manyModels && (
+            <TextInput
+              size="xs"
+              mb="xs"
+              aria-label={say('narrow')}
+              placeholder={say('narrow')}
+              value={wanted}
+              onChange={(event) => setWanted(event.currentTarget.value)}
+            />
+          )}
+          <Ticks
+            label={say('new_models_hint')}
+            isOff={!isOurs}
+            value={chosen}
+            onChange={setChosen}
+            rows={shown.map((model) => [model.upstream_model, lackOf(model, say)])}
+          />
+        </div>
+        <Lacks models={fresh.filter(({ upstream_model: name }) => chosen.includes(name))} />
+        {found.gone.length > 0 && (
+          <div>
+            <SectionTitle>{say('gone_models', { n: found.gone.length })}</SectionTitle>
+            <Ticks
+              label={say('gone_models_hint')}
+              isOff={!isOurs}
+              value={dropped}
+              onChange={setDropped}
+              rows={found.gone.map(({ name, upstream_model }) => [name, `→ ${upstream_model}`])}
+            />
+          </div>
+        )}
+        <div>
+          <SectionTitle>{say('mapped_models', { n: mapped.length })}</SectionTitle>
+          <Group gap={4}>
+            {mapped.map(({ upstream_model: name, names }) => (
+              <Code key={name}>
+                {names.includes(name) ? name : `${names.join(', ')} → ${name}`}
+              </Code>
+            ))}
+          </Group>
+        </div>
+        <FormEnd
+          error={error}
+          isBusy={isBusy}
+          submit={
+            chosen.length + dropped.length === 0
+              ? shared('close')
+              : say('apply_models', { n: chosen.length, m: dropped.length })
+          }
+        />
+      </Stack>
+    </form>
+  )
+}
+
+const lackOf = ({ kind, priced }: Found, say: Say<keyof typeof words.en>) =>
+  kind === null ? say('not_in_catalog') : priced ? kind : `${kind} · ${say('no_price')}`
+
+function Ticks({
+  label,
+  rows,
+  value,
+  onChange,
+  isOff,
+}: {
+  label: string
+  rows: readonly (readonly [name: string, hint: string])[]
+  value: string[]
+  onChange: (value: string[]) => void
+  isOff: boolean
+}) {
+  if (rows.length === 0) return null
+  return (
+    <Checkbox.Group label={label} labelProps={{ fw: 400 }} value={value} onChange={onChange}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" mah={320} style={{ overflowY: 'auto' }}>
+        {rows.map(([name, hint]) => (
+          <Checkbox key={name} value={name} label={name} description={hint} disabled={isOff} />
+        ))}
+      </SimpleGrid>
+    </Checkbox.Group>
+  )
+}
+
+/** What is chosen and cannot be called yet. */
+function Lacks({ models }: { models: readonly Found[] }) {
+  const say = useWords(words)
+  const unknown = models.filter(({ kind }) => kind === null)
+  const unpriced = models.filter(({ kind, priced }) => kind !== null && !priced)
+  return (
+    <>
+      {unpriced.length > 0 && (
+        <Alert color="orange" title={say('prices_missing')}>
+          <Group gap="sm">
+            {unpriced.map(({ upstream_model: name }) => (
+              <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>
+                {name}
+              </Link>
+            ))}
+          </Group>
+        </Alert>
+      )}
+      {unknown.length > 0 && (
+        <Alert color="orange" title={say('catalog_missing')}>
+          {unknown.map(({ upstream_model: name }) => name).join(', ')}
+        </Alert>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+// Channels from a YAML text: first what would change, then all of it or nothing.
+import {
+  Alert,
+  Badge,
+  Button,
+  FileButton,
+  Group,
+  Modal,
+  Stack,
+  Text,
+  Textarea,
+} from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
+import { ask } from '../../lib/api.ts'
+import { useWords } from '../../lib/words.ts'
+import { changesBetween, FieldDiff, isChanged } from '../../parts/field-diff.tsx'
+import { FormEnd } from '../../parts/form-end.tsx'
+import { common } from '../../parts/words.ts'
+import { words } from './words.ts'
+
+interface Planned {
+  name: string
+  change: 'new' | 'changed' | 'same' | 'skipped' | 'refused'
+  fields: { field: string; before: unknown; after: unknown }[]
+  problem: string | null
+}
+
+interface Props {
+  isOpen: boolean
+  onClose: () => void
+  onDone: () => void
+}
+
+export function ImportDialog(props: Props) {
+  const say = useWords(words)
+  return (
+    <Modal
+      opened={props.isOpen}
+      onClose={props.onClose}
+      title={say('import')}
+      size="xl"
+      closeOnClickOutside={false}
+    >
+      {props.isOpen && <Steps {...props} />}
+    </Modal>
+  )
+}
+
+function Steps({ onClose, onDone }: Props) {
+  const say = useWords(words)
+  const shared = useWords(common)
+  const [yaml, setYaml] = useState('')
+  const [plan, setPlan] = useState<Planned[]>()
+  const { error, isBusy, run } = useAction()
+  const questions = useQueryClient()
+  const write = (text: string) => {
+    setYaml(text)
+    setPlan(undefined)
+  }
+  const isNeeded = plan?.some(({ change }) => change === 'new' || change === 'changed') === true
+  const isWrong = plan?.some(({ change }) => change === 'refused') === true
+  const isReady = isNeeded && !isWrong
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    void run(async () => {
+      const body = { yaml, dry_run: !isReady }
+      const { channels } = await ask<{ channels: Planned[] }>('POST', '/channels/import', { body })
+      if (!isReady) return setPlan(channels)
+      await questions.invalidateQueries({ queryKey: ['session'] })
+      onDone()
+      onClose()
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">{say('import_hint')}</Text>
+        <FileButton
+          accept=".yaml,.yml,.json,application/yaml"
+          onChange={(file) => void file?.text().then(write)}
+        >
+          {(props) => (
+            <Button {...props} variant="default" style={{ alignSelf: 'flex-start' }}>
+              {say('choose_file')}
+            </Button>
+          )}
+        </FileButton>
+        <Textarea
+          label="YAML"
+          required
+          autosize
+          minRows={6}
+          maxRows={14}
+          spellCheck={false}
+          classNames={{ input: 'private' }}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          value={yaml}
+          onChange={(event) => write(event.currentTarget.value)}
+        />
+        <div aria-live="polite">{plan !== undefined && <Plan plan={plan} />}</div>
+        <FormEnd
+          error={error}
+          isBusy={isBusy}
+          submit={isReady ? shared('save') : say('compare')}
+          onCancel={onClose}
+        />
+      </Stack>
+    </form>
+  )
+}
+
+const colours = { new: 'teal', changed: 'blue', same: 'gray', skipped: 'gray', refused: 'red' }
+
+function Plan({ plan }: { plan: readonly Planned[] }) {
+  const say = useWords(words)
+  return (
+    <Stack>
+      {plan.every(({ change }) => change === 'same' || change === 'skipped') && (
+        <Alert color="gray">{say('import_nothing')}</Alert>
+      )}
+      {plan.map(({ name, change, fields, problem }) => (
+        <Stack key={name} gap={4}>
+          <Group gap="xs">
+            <Text fw={600}>{name}</Text>
+            <Badge color={colours[change]} variant="light" autoContrast>
+              {say(`import_${change}`)}
+            </Badge>
+          </Group>
+          {problem !== null && <Text size="sm">{problem}</Text>}
+          <FieldDiff
+            changes={fields
+              .flatMap(({ field, before, after }) =>
+                changesBetween({ [field]: before ?? undefined }, { [field]: after }),
+              )
+              .filter((each) => isChanged(each) || each.field === 'keys')}
+          />
+        </Stack>
+      ))}
+    </Stack>
+  )
+}

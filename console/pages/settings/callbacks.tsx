@@ -1,0 +1,90 @@
+// How callbacks are signed, and a notice of nothing to see whether a receiver takes it.
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { type SubmitEvent, useState } from 'react'
+import { useAction } from '../../lib/action.ts'
+import { ask } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useWords } from '../../lib/words.ts'
+import { CopyBlock } from '../../parts/copy.tsx'
+import { ErrorNote, Panel } from '../../parts/page.tsx'
+import { words } from './words.ts'
+
+/** The secret is asked for when somebody wants to see it, and forgotten with the page. */
+export function Callbacks() {
+  const say = useWords(words)
+  const [given, setGiven] = useState<{ source: string; secret: string | null }>()
+  const { error, isBusy, run } = useAction()
+  const show = () => run(async () => setGiven(await ask('GET', '/callback-secret')))
+  return (
+    <Panel title={say('callbacks')}>
+      <Stack>
+        <Text size="sm">{say('callbacks_hint')}</Text>
+        {given === undefined ? (
+          <Button variant="default" loading={isBusy} onClick={show}>
+            {say('show_secret')}
+          </Button>
+        ) : (
+          <Text size="sm">{say(given.source === 'file' ? 'file_secret' : 'own_secret')}</Text>
+        )}
+        {given?.secret != null && (
+          <div className="private">
+            <CopyBlock text={given.secret} label={say('secret')} />
+          </div>
+        )}
+        <ErrorNote error={error} />
+        <Trial />
+      </Stack>
+    </Panel>
+  )
+}
+
+interface Tried {
+  ok: boolean
+  took_ms: number
+  status?: number
+  error?: string
+}
+
+function Trial() {
+  const say = useWords(words)
+  const format = useFormat()
+  const [url, setUrl] = useState('')
+  const [tried, setTried] = useState<Tried>()
+  const { error, isBusy, run } = useAction()
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    setTried(undefined)
+    void run(async () => setTried(await ask('POST', '/callbacks/test', { body: { url } })))
+  }
+  const why = tried?.error ?? say('try_status', { status: tried?.status ?? 0 })
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="xs">
+        <Group align="flex-end" gap="xs" wrap="nowrap">
+          <TextInput
+            flex={1}
+            label={say('try_url')}
+            type="url"
+            required
+            placeholder="https://receiver.example/hook"
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+          />
+          <Button type="submit" variant="default" loading={isBusy}>
+            {say('try_send')}
+          </Button>
+        </Group>
+        <div role="status">
+          {tried !== undefined && (
+            <Alert color={tried.ok ? 'teal' : 'orange'}>
+              {tried.ok
+                ? say('try_good', { status: tried.status ?? 0, ms: format.ms(tried.took_ms) })
+                : say('try_bad', { why })}
+            </Alert>
+          )}
+        </div>
+        <ErrorNote error={error} />
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,43 @@
+// A notice of nothing, to see whether a receiver can be reached and takes the signature. Goes out under
+// the same rules as any other, once, and is written down nowhere.
+import { guardedPost } from '../../lib/guarded-post.ts'
+import { newId } from '../../lib/ids.ts'
+import { signedHeaders } from '../../lib/webhook.ts'
+import type { Engine } from '../engine.ts'
+import { callbackSecret } from './callback-secret.ts'
+import { callbackRules } from './callback-url.ts'
+
+export interface ReceiverTrial {
+  /** It answered with 2xx. */
+  ok: boolean
+  took_ms: number
+  status?: number
+  error?: string
+}
+
+const timeoutMs = 15_000
+
+export async function tryReceiver(engine: Engine, url: string): Promise<ReceiverTrial> {
+  const atMs = engine.clock.nowMs()
+  const began = performance.now()
+  const said = { message: 'a test of callbacks' }
+  const body = JSON.stringify({
+    type: 'gateway.test',
+    timestamp: new Date(atMs).toISOString(),
+    data: said,
+  })
+  const posted = await guardedPost(url, {
+    rules: callbackRules(engine),
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'model-gateway',
+      ...signedHeaders(callbackSecret(engine), { id: newId('msg', atMs), atMs, body }),
+    },
+    body,
+    timeoutMs,
+  })
+  const took_ms = Math.round(performance.now() - began)
+  if ('problem' in posted) return { ok: false, took_ms, error: posted.problem }
+  const { status } = posted
+  return { ok: status >= 200 && status < 300, took_ms, status }
+}

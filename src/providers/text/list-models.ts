@@ -1,0 +1,57 @@
+// The list of models that upstreams of the text styles have at one address: `data`, each with its `id`.
+// Names are taken and nothing else; how they may be called is not told there.
+import type { ListUpstream, ModelsReply, Stop } from '../../contract/provider.ts'
+import { isObject, parseJson } from '../../lib/json.ts'
+import { failure, notAnswered, upstreamRequestId } from './errors.ts'
+import { isRefused, refusedAnswer } from './send.ts'
+import { bearer } from './style.ts'
+
+const maxListBytes = 4 * 1024 * 1024
+const maxDepth = 16
+const mostNames = 2_000
+const longestName = 256
+
+export async function askForModels(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  { baseUrl, http, timeouts, progress }: ListUpstream,
+  stop: Stop,
+): Promise<ModelsReply> {
+  const plain = { accept: 'application/json', 'accept-encoding': 'identity' }
+  const sent = http.get(
+    baseUrl + path,
+    { ...headers, ...plain, 'user-agent': 'model-gateway' },
+    timeouts,
+  )
+  stop.heardBy(sent)
+  try {
+    const answer = await sent.answer
+    progress.touch()
+    if (isRefused(answer)) return await refusedAnswer(answer)
+    const names = namesIn((await answer.text(maxListBytes, progress)) ?? '')
+    if (names !== undefined) return { kind: 'listed', names }
+    const message = 'the upstream answered with something that is not a list of models'
+    const error = failure('upstream_invalid_response', message, upstreamRequestId(answer))
+    return { kind: 'failed', error }
+  } catch (error) {
+    return { kind: 'failed', error: notAnswered(error) }
+  }
+}
+
+/** Below the address that the other calls are made to. */
+export const listPlainModels = (upstream: ListUpstream, stop: Stop): Promise<ModelsReply> =>
+  askForModels('/models', bearer(upstream), upstream, stop)
+
+/** Sorted, each once; a name nobody could ask for is left out. */
+function namesIn(text: string): string[] | undefined {
+  const parsed = parseJson(text, maxDepth)
+  if ('problem' in parsed || !isObject(parsed.value)) return undefined
+  const { data } = parsed.value
+  if (!Array.isArray(data)) return undefined
+  const names = data
+    .map((each: unknown) => (isObject(each) ? each['id'] : undefined))
+    .filter((id): id is string => typeof id === 'string' && isName(id))
+  return [...new Set(names)].sort().slice(0, mostNames)
+}
+
+const isName = (id: string): boolean => id.length <= longestName && /^[^\s*?#\x00-\x1f]+$/.test(id)

@@ -1,0 +1,16 @@
+// The record of changes as Kysely sees it; a part of schema.ts.
+import type { Generated } from 'kysely'
+
+export interface AuditTables {
+  audit_log: {
+    id: Generated<number>
+    at_ms: number
+    actor: string
+    action: string
+    subject: string
+    before: string | null
+    after: string | null
+    address: string | null
+    request_id: string | null
+  }
+}
