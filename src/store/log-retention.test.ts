@@ -133,7 +133,7 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     async () => {
       await store.close()
       await place.remove()
-      place = await newPlace(engine)
+      place = await newPlace(engine, { empty: true })
       await writeOldDatabase(place, engine)
       store = await place.open({ lateIndex: { quietMs: patientMs } })
       const row = at(nowMs)
