@@ -33,6 +33,8 @@ async function copyOfFile(dataDir: string): Promise<Tamperer> {
   mkdirSync(copyDir)
   copyFileSync(join(dataDir, 'gateway.db'), join(copyDir, 'gateway.db'))
   const db = new Database(join(copyDir, 'gateway.db'), { readwrite: true, safeIntegers: true })
+  // The store that was closed a moment ago may not have let go yet.
+  db.run('PRAGMA busy_timeout = 5000')
   db.run('PRAGMA busy_timeout = 5000')
   db.run('PRAGMA ignore_check_constraints = ON')
   const triggers = db
