@@ -28,14 +28,14 @@ export async function copyOf(options: StoreOptions): Promise<Tamperer> {
     : copyOfDatabase(options.databaseUrl)
 }
 
+/** Of ten milliseconds each. */
+const mostTries = 1_000
+
 async function copyOfFile(dataDir: string): Promise<Tamperer> {
   const copyDir = join(tempDir(), 'copy')
   mkdirSync(copyDir)
   copyFileSync(join(dataDir, 'gateway.db'), join(copyDir, 'gateway.db'))
   const db = new Database(join(copyDir, 'gateway.db'), { readwrite: true, safeIntegers: true })
-  // The store that was closed a moment ago may not have let go yet.
-  db.run('PRAGMA busy_timeout = 5000')
-  db.run('PRAGMA busy_timeout = 5000')
   db.run('PRAGMA ignore_check_constraints = ON')
   const triggers = db
     .query<{ name: string; sql: string }, []>(
@@ -46,7 +46,16 @@ async function copyOfFile(dataDir: string): Promise<Tamperer> {
     options: { dataDir: copyDir },
     async ask(statement, ...values) {
       const query = db.query<Row, SQLQueryBindings[]>(statement.replaceAll('$', '?'))
-      return query.all(...(values as SQLQueryBindings[]))
+      // Waited for here: a store whose transaction is under way needs this thread to end it.
+      for (let tries = 0; ; tries++) {
+        try {
+          return query.all(...(values as SQLQueryBindings[]))
+        } catch (error) {
+          if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === mostTries)
+            throw error
+          await Bun.sleep(10)
+        }
+      }
     },
     async guard(awake) {
       for (const { name, sql } of triggers) {
