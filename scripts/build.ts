@@ -42,7 +42,6 @@ async function buildBeside(to: string): Promise<void> {
       command: [process.execPath, beside('${programFile}')],
       databaseThread: beside('${threadFile}'),
       configSchema: async () => configSchema,
-      version: async () => version,
       docs: new Map(${JSON.stringify(texts)}.map((name) => [name.slice(0, -3), beside('docs/' + name)])),
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
     }`
@@ -99,8 +98,7 @@ async function buildAlone(to: string): Promise<void> {
         command: [process.execPath],
         databaseThread: thread,
         configSchema: async () => configSchema,
-        version: async () => version,
-        docs: ${docs},
+          docs: ${docs},
         consoleFiles: ${consoleFiles},
         standsAlone: true,
       }`
@@ -152,9 +150,7 @@ async function bundleConsole(to: string): Promise<string[]> {
 /** What is read as text while it runs from the repository. */
 async function readTexts(): Promise<string> {
   const schema = await Bun.file(join(root, 'gateway.schema.json')).text()
-  const { version } = (await Bun.file(join(root, 'package.json')).json()) as { version: string }
-  return `const configSchema = ${JSON.stringify(schema)}
-    const version = ${JSON.stringify(version)}`
+  return `const configSchema = ${JSON.stringify(schema)}`
 }
 
 const inPlaceOfPieces = (contents: string): BunPlugin => ({

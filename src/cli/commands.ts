@@ -1,5 +1,5 @@
 // The table of all commands. Help, suggestions and dispatch are made from it.
-import { pieces } from '../lib/pieces.ts'
+import packageJson from '../../package.json'
 import { accountCommands } from './accounts.ts'
 import { alertCommands } from './alerts.ts'
 import { auditCommands } from './audits.ts'
@@ -40,7 +40,7 @@ const versionCommand: Command = {
   summary: 'which version this is',
   flags: {},
   async run() {
-    const version = await pieces.version()
+    const { version } = packageJson
     return { answer: { version }, text: version }
   },
 }

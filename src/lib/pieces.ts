@@ -9,7 +9,6 @@ export interface Pieces {
   /** What the thread that writes to SQLite runs. */
   databaseThread: string
   configSchema(): Promise<string>
-  version(): Promise<string>
   /** The texts under docs, by their path there without the ending. */
   docs: ReadonlyMap<string, string>
   /** The console, ready to be served, by file name; without it, it is bundled when first asked for. */
@@ -35,6 +34,4 @@ export const pieces: Pieces = {
     return textsUnder(inSource('../docs'))
   },
   configSchema: () => readText('../gateway.schema.json'),
-  version: async () =>
-    (JSON.parse(await readText('../package.json')) as { version: string }).version,
 }
