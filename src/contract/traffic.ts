@@ -16,11 +16,6 @@ export interface TrafficSums {
 export const tookBounds: readonly number[] = Array.from({ length: 15 }, (_, i) => 8 * 2 ** i)
 export const tookClasses = tookBounds.length + 1
 
-const classOf = (ms: number): number => {
-  const at = tookBounds.findIndex((bound) => ms <= bound)
-  return at < 0 ? tookBounds.length : at
-}
-
 export const noTraffic = (): TrafficSums => ({
   requests: 0,
   totalMs: 0,
@@ -37,25 +32,6 @@ export function addTraffic(to: TrafficSums, more: TrafficSums): void {
   to.firstByteMs += more.firstByteMs
   to.chargeNanos += more.chargeNanos
   for (let i = 0; i < to.took.length; i++) to.took[i]! += more.took[i]!
-}
-
-/** One request as the log has it, its charge in digits. */
-export interface CountedRequest {
-  totalMs: number
-  /** Negative where it was not timed. */
-  firstByteMs: number
-  chargeNanos: string
-}
-
-export function countRequest(to: TrafficSums, request: CountedRequest): void {
-  to.requests++
-  to.totalMs += request.totalMs
-  if (request.firstByteMs >= 0) {
-    to.firstBytes++
-    to.firstByteMs += request.firstByteMs
-  }
-  if (request.chargeNanos !== '0') to.chargeNanos += BigInt(request.chargeNanos)
-  to.took[classOf(request.totalMs)]!++
 }
 
 /** About how long this share of the requests took at most: evenly spread within its class. */

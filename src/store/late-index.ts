@@ -4,7 +4,7 @@
 import { type Kysely, sql } from 'kysely'
 import { messageOf } from './health.ts'
 import { segmentRows } from './log-hits.ts'
-import { gatherSegment, writeSegment } from './log-segments.ts'
+import { gatherSegment, nextSegment, writeSegment } from './log-segments.ts'
 import type { Engine, Schema } from './schema.ts'
 import { tryTurn } from './turn.ts'
 
@@ -34,6 +34,8 @@ const pauseBetweenMs = 20
 export interface LateIndexAccess {
   engine: Engine
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
+  /** Writes the next segment, if it is finished up to that row; true when there was one. */
+  next(settledSeq: number): Promise<boolean>
   log(level: 'warn', msg: string): void
 }
 
@@ -108,7 +110,7 @@ export class LateIndex {
   async #run(): Promise<boolean> {
     this.#behind = 0
     const bound = await this.#settledSeq()
-    while (!this.#stopped && (await indexNextSegment(this.#access, bound.seq))) {
+    while (!this.#stopped && (await this.#access.next(bound.seq))) {
       // Records waiting for the writer go first.
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenMs))
     }
@@ -130,22 +132,18 @@ export class LateIndex {
   }
 }
 
-/** True when there was one. */
-export async function indexNextSegment(
+/** Through any connection; true when there was one. */
+export const indexNextSegment = (
   { engine, tx }: Pick<LateIndexAccess, 'engine' | 'tx'>,
   settledSeq: number,
-): Promise<boolean> {
-  if (engine === 'sqlite') {
-    // In several turns: between them the writer serves others.
-    const gathered = await gatherSegment(tx, settledSeq)
-    return gathered !== undefined && tx((db) => writeSegment(db, engine, gathered))
-  }
-  return tx(async (db) => {
-    if (!(await tryTurn(db, indexLock))) return false
-    const gathered = await gatherSegment((work) => work(db), settledSeq)
-    return gathered !== undefined && writeSegment(db, engine, gathered)
+): Promise<boolean> =>
+  tx(async (db) => {
+    if (engine === 'postgres' && !(await tryTurn(db, indexLock))) return false
+    const segment = await nextSegment(db, settledSeq)
+    if (segment === undefined) return false
+    await writeSegment(db, engine, await gatherSegment(db, segment))
+    return true
   })
-}
 
 /** Of several gateways, one indexes. Any constant will do as long as no release changes it. */
 const indexLock = 7_203_114_503

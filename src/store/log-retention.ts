@@ -2,6 +2,7 @@
 // SQLite has no partitions: there rows go segment by segment, few at a time, so that the one writer
 // is never kept for long; the file does not shrink, its room is used again. The ledger stays whole.
 import { type Kysely, sql } from 'kysely'
+import { slotMs } from './log-groups.ts'
 import { firstId, timeOfId } from './log-ids.ts'
 import { dropPartition, listPartitions } from './log-partitions.ts'
 import { firstSeqOf, indexedSeq, lastSeqOf, segmentOf } from './log-segments.ts'
@@ -10,7 +11,7 @@ import { floorOf } from './money-hours.ts'
 import { logHorizonKey, logHorizonMs } from './requests.ts'
 import type { Schema } from './schema.ts'
 import type { Store } from './store.ts'
-import { dayMs, hourMs, slotMs } from './traffic-sums.ts'
+import { dayMs, hourMs } from './traffic-sums.ts'
 import { tryTurn } from './turn.ts'
 
 export interface TrimWish {

@@ -3,8 +3,8 @@
 // value stands, what it adds to the traffic, and the mark up to which this was done.
 import { type Kysely, sql } from 'kysely'
 import { insertColumns } from './bulk-columns.ts'
+import { type LogGroup, readLogGroups } from './log-groups.ts'
 import { packHits, segmentRows } from './log-hits.ts'
-import { type LogRow, readLogRows } from './log-rows.ts'
 import { getMeta, setMeta } from './meta.ts'
 import type { Engine, Schema } from './schema.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
@@ -29,22 +29,17 @@ const maxValueLength = 200
 const maxUpstreamIdLength = 512
 export const valueKey = (value: string): string => value.slice(0, maxValueLength)
 
-const valuesOf: Readonly<Record<LogField, (row: LogRow) => string>> = {
-  account: (row) => row.accountId,
-  token: (row) => row.tokenId,
-  model: (row) => valueKey(row.model),
-  channel: (row) => row.channel,
-  status: (row) => String(row.status),
-  error_code: (row) => row.errorCode,
+const valuesOf: Readonly<Record<LogField, (group: LogGroup) => string>> = {
+  account: ({ accountId }) => accountId,
+  token: ({ tokenId }) => tokenId,
+  model: ({ model }) => valueKey(model),
+  channel: ({ channel }) => channel,
+  status: ({ status }) => String(status),
+  error_code: ({ errorCode }) => errorCode,
 }
-
-/** Rows read at once: enough to be worth a question, few enough that nobody notices the sums. */
-const rowsAtOnce = 1_024
 
 export interface GatheredSegment {
   segment: number
-  /** The mark it goes on from; another one means that somebody else was faster. */
-  after: number
   rows: number
   fromId: string
   untilId: string
@@ -53,19 +48,20 @@ export interface GatheredSegment {
   traffic: TrafficTally
 }
 
-/** The next finished segment up to this row; undefined when there is none. */
-export async function gatherSegment(
-  read: <T>(work: (db: Kysely<Schema>) => Promise<T>) => Promise<T>,
+/** The next one that is finished, if all up to this row are there; undefined when there is none. */
+export async function nextSegment(
+  db: Kysely<Schema>,
   settledSeq: number,
-): Promise<GatheredSegment | undefined> {
-  const next = await read(async (db) => {
-    const after = await indexedSeq(db)
-    const seq = await firstSeqAfter(db, after)
-    return seq === undefined ? undefined : { after, segment: segmentOf(seq) }
-  })
-  if (next === undefined || lastSeqOf(next.segment) > settledSeq) return undefined
-  const gathered = {
-    ...next,
+): Promise<number | undefined> {
+  const seq = await firstSeqAfter(db, await indexedSeq(db))
+  if (seq === undefined) return undefined
+  const segment = segmentOf(seq)
+  return lastSeqOf(segment) > settledSeq ? undefined : segment
+}
+
+export async function gatherSegment(db: Kysely<Schema>, segment: number): Promise<GatheredSegment> {
+  const gathered: GatheredSegment = {
+    segment,
     rows: 0,
     fromId: '',
     untilId: '',
@@ -73,11 +69,8 @@ export async function gatherSegment(
     places: new Map(logFields.map((field) => [field, new Map<string, number[]>()])),
     traffic: new TrafficTally(),
   }
-  const last = lastSeqOf(next.segment)
-  for (let from = firstSeqOf(next.segment); from <= last; from += rowsAtOnce) {
-    const upTo = from + rowsAtOnce - 1
-    for (const row of await read((db) => readLogRows(db, from, upTo))) take(gathered, row)
-  }
+  const groups = await readLogGroups(db, firstSeqOf(segment), lastSeqOf(segment))
+  for (const group of groups) take(gathered, group)
   return gathered
 }
 
@@ -87,31 +80,31 @@ async function firstSeqAfter(db: Kysely<Schema>, seq: number): Promise<number | 
   return rows[0]?.seq
 }
 
-function take(gathered: GatheredSegment, row: LogRow): void {
-  const { requestId } = row
-  if (gathered.rows === 0 || requestId < gathered.fromId) gathered.fromId = requestId
-  if (requestId > gathered.untilId) gathered.untilId = requestId
-  gathered.untilMs = Math.max(gathered.untilMs, row.atMs)
-  gathered.rows++
-  const place = row.seq - firstSeqOf(gathered.segment)
+function take(gathered: GatheredSegment, group: LogGroup): void {
+  const { fromId, untilId, untilMs, seqs } = group
+  if (gathered.rows === 0 || fromId < gathered.fromId) gathered.fromId = fromId
+  if (untilId > gathered.untilId) gathered.untilId = untilId
+  gathered.untilMs = Math.max(gathered.untilMs, untilMs)
+  gathered.rows += seqs.length
+  const first = firstSeqOf(gathered.segment)
+  const places = seqs.map((seq) => seq - first)
   for (const field of logFields) {
-    const value = valuesOf[field](row)
+    const value = valuesOf[field](group)
     if (value === '') continue
     const values = gathered.places.get(field)!
-    const places = values.get(value)
-    if (places === undefined) values.set(value, [place])
-    else places.push(place)
+    const others = values.get(value)
+    if (others === undefined) values.set(value, places.slice())
+    else for (const place of places) others.push(place)
   }
-  gathered.traffic.add(row)
+  gathered.traffic.add(group)
 }
 
-/** False, and nothing is written, when it has been written meanwhile. */
+/** In the transaction that found it to be the next. */
 export async function writeSegment(
   tx: Kysely<Schema>,
   engine: Engine,
   gathered: GatheredSegment,
-): Promise<boolean> {
-  if ((await indexedSeq(tx)) !== gathered.after) return false
+): Promise<void> {
   const { segment } = gathered
   await indexUpstreamIds(tx, segment)
   const columns = ['segment', 'field', 'value', 'hits']
@@ -131,7 +124,6 @@ export async function writeSegment(
     .execute()
   await writeTraffic(tx, engine, gathered.traffic)
   await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
-  return true
 }
 
 /** Sorted, and inside the engine: no id travels through this process. */

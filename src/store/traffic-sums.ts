@@ -2,18 +2,11 @@
 // long they took; each account's every hour and day by how they ended. Knows rows of the log and of
 // the tables, not who asks.
 import type { Kysely } from 'kysely'
-import {
-  addTraffic,
-  countRequest,
-  noTraffic,
-  type TrafficSums,
-  tookClasses,
-} from '../contract/traffic.ts'
+import { addTraffic, noTraffic, type TrafficSums, tookClasses } from '../contract/traffic.ts'
 import { insertColumns } from './bulk-columns.ts'
-import type { LogRow } from './log-rows.ts'
+import { type LogGroup, slotMs } from './log-groups.ts'
 import type { Engine, Schema } from './schema.ts'
 
-export const slotMs = 300_000
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
@@ -52,10 +45,9 @@ export class TrafficTally {
   readonly #shared = new Map<string, Tallied<TrafficKey>>()
   readonly #accounts = new Map<string, Tallied<AccountTrafficKey>>()
 
-  add(row: LogRow): void {
-    const { accountId, channel, interface: use, status, errorCode } = row
-    const slot = startOf(row.atMs, slotMs)
-    const model = errorCode === 'model_not_found' ? '' : row.model.slice(0, maxModelLength)
+  add(group: LogGroup): void {
+    const { slotMs: slot, accountId, channel, interface: use, status, errorCode, sums } = group
+    const model = errorCode === 'model_not_found' ? '' : group.model.slice(0, maxModelLength)
     const name = `${slot} ${model} ${channel} ${use} ${status} ${errorCode}`
     let shared = this.#shared.get(name)
     if (shared === undefined) {
@@ -63,15 +55,15 @@ export class TrafficTally {
       shared = { key, sums: noTraffic() }
       this.#shared.set(name, shared)
     }
-    countRequest(shared.sums, row)
-    const hour = startOf(row.atMs, hourMs)
+    addTraffic(shared.sums, sums)
+    const hour = startOf(slot, hourMs)
     const accountName = `${hour} ${accountId} ${status} ${errorCode}`
     let own = this.#accounts.get(accountName)
     if (own === undefined) {
       own = { key: { slotMs: hour, accountId, status, errorCode }, sums: noTraffic() }
       this.#accounts.set(accountName, own)
     }
-    countRequest(own.sums, row)
+    addTraffic(own.sums, sums)
   }
 
   shared(): Iterable<Tallied<TrafficKey>> {

@@ -2,10 +2,10 @@
 // rows that came after them, so that the numbers are those of this moment. Never reads the log back.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { addTraffic, noTraffic, type TrafficSums } from '../contract/traffic.ts'
-import { readLogRows } from './log-rows.ts'
+import { readLogGroups, slotMs } from './log-groups.ts'
 import { watermarkKey } from './log-segments.ts'
 import type { Schema } from './schema.ts'
-import { dayMs, hourMs, slotMs, TrafficTally, tookColumns } from './traffic-sums.ts'
+import { dayMs, hourMs, TrafficTally, tookColumns } from './traffic-sums.ts'
 
 export const timeSpans = { slot: slotMs, hour: hourMs, day: dayMs } as const
 export type TimeDimension = keyof typeof timeSpans
@@ -47,7 +47,7 @@ export interface Traffic {
 }
 
 const maxTailRows = 100_000
-const tailRowsAtOnce = 1_024
+const tailRowsAtOnce = 4_096
 export const maxGroups = 20_000
 
 export const isOfAccounts = ({ by, where }: Pick<TrafficQuery, 'by' | 'where'>): boolean =>
@@ -160,8 +160,8 @@ async function addTail(
   const tally = new TrafficTally()
   for (let from = indexed + 1; from <= last; from += tailRowsAtOnce) {
     const upTo = Math.min(last, from + tailRowsAtOnce - 1)
-    for (const row of await readLogRows(db, from, upTo)) {
-      if (row.atMs >= query.fromMs && row.atMs < query.untilMs) tally.add(row)
+    for (const group of await readLogGroups(db, from, upTo)) {
+      if (group.slotMs >= query.fromMs && group.slotMs < query.untilMs) tally.add(group)
     }
   }
   const tallied = isOfAccounts(query) ? tally.accounts() : tally.shared()

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { Health } from '../health.ts'
 import { HotQueue } from '../hot-queue.ts'
 import { integerPlugin } from '../integers.ts'
-import { LateIndex, type LateIndexLimits } from '../late-index.ts'
+import { indexNextSegment, LateIndex, type LateIndexLimits } from '../late-index.ts'
 import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema.ts'
@@ -111,7 +111,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     throw refusalFor(error, address)
   }
 
-  const index = new LateIndex({ engine: 'postgres', tx, log }, options.lateIndex)
+  const next = (settledSeq: number) => indexNextSegment({ engine: 'postgres', tx }, settledSeq)
+  const index = new LateIndex({ engine: 'postgres', tx, next, log }, options.lateIndex)
   const queue = new HotQueue(async (batch) => {
     try {
       const gatewayId = presence?.gatewayId

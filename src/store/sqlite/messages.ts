@@ -6,6 +6,7 @@ export type Question =
   | { kind: 'rollback' }
   | { kind: 'batch'; requests: string; entries: string; losses: string }
   | { kind: 'book'; limit: number }
+  | { kind: 'index'; settledSeq: number }
   | { kind: 'close' }
 
 export interface Asked {

@@ -11,6 +11,7 @@ import type { Booked } from '../receipts.ts'
 import { codeOf } from '../refused.ts'
 import { type Log, once, type Store } from '../store.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
+import type { Question } from './messages.ts'
 import { Mutex } from './mutex.ts'
 import { refusalFor } from './refusals.ts'
 import { openSnapshots } from './snapshots.ts'
@@ -62,7 +63,10 @@ export async function openSqlite({
     throw refusalFor(error, dataDir, file)
   }
 
-  const index = new LateIndex({ engine: 'sqlite', tx, log }, lateIndex)
+  const inTurn = <T>(question: Question) => askInTurn<T>(question, mutex, askWriter)
+  const next = async (settledSeq: number) =>
+    (await inTurn<{ indexed: boolean }>({ kind: 'index', settledSeq })).indexed
+  const index = new LateIndex({ engine: 'sqlite', tx, next, log }, lateIndex)
   const queue = new HotQueue(async ({ requests, entries, losses, size }) => {
     const turn = mutex.lock()
     if (turn !== undefined) await turn
@@ -89,7 +93,7 @@ export async function openSqlite({
     engine: 'sqlite',
     read: kyselyOverThread(reader.ask),
     tx,
-    book: (limit) => bookInTurn(limit, mutex, askWriter),
+    book: (limit) => inTurn<Booked>({ kind: 'book', limit }),
     record: (request, entry) => queue.add(request, entry),
     commits: queue.commits,
     snapshot: snapshots.open,
@@ -108,11 +112,12 @@ export async function openSqlite({
   }
 }
 
-async function bookInTurn(limit: number, mutex: Mutex, ask: Ask): Promise<Booked> {
+/** What the writer does by itself, while nobody else has it. */
+async function askInTurn<T>(question: Question, mutex: Mutex, ask: Ask): Promise<T> {
   await mutex.lock()
   try {
-    const answer = await ask({ kind: 'book', limit })
-    return answer!.rows[0] as unknown as Booked
+    const answer = await ask(question)
+    return answer!.rows[0] as T
   } finally {
     mutex.unlock()
   }

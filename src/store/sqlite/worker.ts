@@ -3,9 +3,13 @@
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { cellsOf } from '../hot-queue.ts'
 import { shapeIntegers } from '../integers.ts'
+import { indexNextSegment } from '../late-index.ts'
+import type { Store } from '../store.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { Booker } from './booker.ts'
+import { kyselyOverThread } from './dialect.ts'
 import type { Asked, Failure, Question, Rows } from './messages.ts'
+import { Mutex } from './mutex.ts'
 
 declare const self: Worker
 
@@ -21,18 +25,23 @@ let lock: Database | undefined
 let writer: BatchWriter | undefined
 let booker: Booker | undefined
 const statements = new Map<string, Statement>()
+/** Never leaves the turn of the question it belongs to: whoever asks holds the writer. */
+const own = kyselyOverThread(async (question) => await answer(question), {
+  mutex: new Mutex(),
+  failed: () => {},
+})
 
-self.onmessage = (event: MessageEvent<Asked>) => {
+self.onmessage = async (event: MessageEvent<Asked>) => {
   const { id, question } = event.data
   try {
-    const rows = answer(question)
+    const rows = await answer(question)
     self.postMessage(rows === undefined ? id : { id, rows })
   } catch (error) {
     self.postMessage({ id, failure: describe(error) })
   }
 }
 
-function answer(question: Question): Rows | undefined {
+function answer(question: Question): Rows | undefined | Promise<Rows> {
   if (question.kind === 'open') return open(question)
   if (question.kind === 'close') return close()
   if (db === undefined) throw new Error('the database is not open')
@@ -44,7 +53,9 @@ function answer(question: Question): Rows | undefined {
       return undefined
     case 'book':
       booker ??= new Booker(db)
-      return { rows: [{ ...booker.book(question.limit) }], changes: 0 }
+      return oneRow({ ...booker.book(question.limit) })
+    case 'index':
+      return index(question.settledSeq)
     case 'query':
       return query(db, question.sql, question.parameters)
     case 'rollback':
@@ -53,6 +64,13 @@ function answer(question: Question): Rows | undefined {
       return undefined
   }
 }
+
+async function index(settledSeq: number): Promise<Rows> {
+  const tx: Store['tx'] = (work) => own.transaction().execute(work)
+  return oneRow({ indexed: await indexNextSegment({ engine: 'sqlite', tx }, settledSeq) })
+}
+
+const oneRow = (row: Record<string, unknown>): Rows => ({ rows: [row], changes: 0 })
 
 function open({ role, file, lockFile }: Question & { kind: 'open' }): undefined {
   if (role === 'reader') {
