@@ -167,10 +167,18 @@ describe.each([...engines])('the price book on %s', (engine) => {
 
     test('is refused where it cannot be', async () => {
       const price = { unit: 'image', per_image: '1' }
+      const perToken = { unit: 'token', per_million: { input: '1', output: '1' } }
       for (const [status, body, says] of [
         [400, { ...price, model: 'imga-edit', account: 'nobody' }, "no account 'nobody'"],
         [400, { model: 'imga-edit', unit: 'default' }, 'account is missing'],
-        [409, { ...price, model: 'txta-turbo', account: 'beta' }, 'configuration file'],
+        [409, { ...perToken, model: 'txta-turbo', account: 'beta' }, 'configuration file'],
+        [
+          400,
+          { ...price, model: 'txta-turbo' },
+          "unit must be token: 'txta-turbo' is a text model",
+        ],
+        [400, { ...perToken, model: 'imga-edit' }, 'is an image model'],
+        [400, { ...price, model: 'vfa-2.7-t2v' }, 'unit must be video_second or video_token'],
         [400, { ...price, model: 'imga-edit', default_size: '2k' }, 'by size only'],
         [400, { model: 'imga-edit', unit: 'image', per_image: { '9k': '1' } }, '"9k"'],
       ] as const) {
@@ -302,15 +310,13 @@ describe.each([...engines])('the price book on %s', (engine) => {
       expect(nanos(theirs['items'][0]['would_charge'])).toBe(200n * nanos(beta['charged']))
     })
 
-    test('over another period or in another unit says so', async () => {
+    test('over another period or in a unit that the model has not says so', async () => {
       const image = [{ model: 'txta-turbo', unit: 'image', per_image: '1' }]
       const seen = await admin('POST', '/prices/preview', { month: month(), prices: image })
-      expect(seen['items'][0]).toMatchObject({
-        would_charge: null,
-        not_comparable: 'charged by token, drafted by image',
-      })
+      expect(seen).toMatchObject({ status: 400, error: { param: 'prices[0].unit' } })
       const before = { from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00+01:00' }
-      const empty = await admin('POST', '/prices/preview', { ...before, prices: image })
+      const prices = [{ model: 'imga-edit', unit: 'image', per_image: '1' }]
+      const empty = await admin('POST', '/prices/preview', { ...before, prices })
       expect(empty).toMatchObject({
         items: [],
         total: { charges: 0, charged: '0.00' },
@@ -388,6 +394,11 @@ describe.each([...engines])('the price book on %s', (engine) => {
       const wrong = `${list}imga-edit,nobody,image,1\n`
       const refused = await admin('POST', '/prices/import', { format: 'csv', text: wrong })
       expect(refused['error'].message).toStartWith("line 4: account 'nobody' does not exist")
+      const misfit = await admin('POST', '/prices/import', {
+        format: 'csv',
+        text: `${list}txta-plus,,image,1\n`,
+      })
+      expect(misfit['error'].message).toStartWith('line 4: unit must be token')
       expect(await versions()).toBe(before)
       const done = await admin('POST', '/prices/import', { format: 'csv', text: list })
       expect(done).toMatchObject({ added: 2, unchanged: 0 })

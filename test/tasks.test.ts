@@ -259,6 +259,7 @@ test('why a task cost what it cost is told by its id and by that of its request'
     await until('the charge', async () => ((await told(id)).charge === '0.00' ? undefined : true))
     const explained = await told(id)
     expect(explained).toMatchObject({ task_id: id, request_id: requestId, charge: '2.40' })
+    expect(explained.usage).toEqual((await gateway.admin('GET', `/tasks/${id}`)).body.usage)
     expect(explained.steps).toEqual([
       'set aside when it was made: 2.40 CNY',
       '4 seconds at 720p x 0.60 = 2.40 CNY, rounded half up',

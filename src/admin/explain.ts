@@ -13,6 +13,7 @@ import { formatNanos } from '../lib/decimal.ts'
 import { findEntries, type StoredEntry } from '../store/entries.ts'
 import { entryView } from './accounts.ts'
 import { priceView } from './prices.ts'
+import { taskUsageView } from './tasks.ts'
 
 export const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
   input_tokens: usage.inputTokens,
@@ -70,7 +71,7 @@ export async function explainTask(engine: Engine, task: Task): Promise<object> {
     model: task.model,
     currency,
     charge: formatNanos(task.chargeNanos),
-    usage: task.usage ?? null,
+    usage: task.usage === undefined ? null : taskUsageView(task.usage),
     usage_reported: task.reported ?? null,
     normalisation: charge === undefined || charge.estimated ? [] : [readingOf(charge)],
     estimated: charge?.estimated ?? false,

@@ -7,7 +7,7 @@ import {
   termsFrom,
 } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
-import type { Price } from '../contract/price.ts'
+import { type Price, unitProblem } from '../contract/price.ts'
 import type { Engine } from '../engine/engine.ts'
 import { isInFile } from '../engine/import-prices.ts'
 import { announce } from '../engine/refresh.ts'
@@ -76,11 +76,16 @@ export const prices: Resource = (app, deps) => {
 /** Which list a price belongs to. */
 export async function whoseOf(
   engine: Engine,
-  { model, account: wanted }: Pick<PriceDeclaration, 'model' | 'account'>,
+  { model, account: wanted, unit }: Pick<PriceDeclaration, 'model' | 'account' | 'unit'>,
   at = '',
 ): Promise<Pick<Price, 'model' | 'account'> | Refusal> {
-  if (!engine.catalog.models.has(model)) {
+  const priced = engine.catalog.models.get(model)
+  if (priced === undefined) {
     return refuse('invalid_request', `there is no model '${model}'`, { param: `${at}model` })
+  }
+  const wrong = unitProblem(priced, unit)
+  if (wrong !== undefined) {
+    return refuse('invalid_request', `${at}unit ${wrong}`, { param: `${at}unit` })
   }
   if (wanted === undefined) return { model }
   const account = await findAccount(engine.store.read, wanted)

@@ -143,7 +143,7 @@ const view = (task: Task, names: TokenNames | undefined) => ({
   hold: formatNanos(task.holdNanos),
   charge: formatNanos(task.chargeNanos),
   price_id: task.priceId,
-  usage: task.usage === undefined ? null : usageView(task.usage),
+  usage: task.usage === undefined ? null : taskUsageView(task.usage),
   usage_reported: task.reported ?? null,
   media: task.media.map(({ kind, url, expiresAtMs }) => ({
     kind,
@@ -181,7 +181,11 @@ const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
   })),
 })
 
-const usageView = ({ outputSeconds, videoTokens, pictures }: NonNullable<Task['usage']>) => ({
+export const taskUsageView = ({
+  outputSeconds,
+  videoTokens,
+  pictures,
+}: NonNullable<Task['usage']>) => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
   ...(pictures !== undefined && { pictures }),

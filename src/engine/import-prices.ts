@@ -4,7 +4,7 @@
 import type { PriceBook } from '../billing/price-book.ts'
 import type { ListedPrice, ListProblem } from '../billing/price-list.ts'
 import { type PriceDeclaration, startOf, termsFrom } from '../contract/declarations.ts'
-import type { Price } from '../contract/price.ts'
+import { type Price, unitProblem } from '../contract/price.ts'
 import { newShortId } from '../lib/ids.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Tx } from '../store/index.ts'
@@ -87,9 +87,10 @@ async function plan(
       problems.push({ line, field, message })
       return []
     }
-    if (!engine.catalog.models.has(declared.model)) {
-      return wrong('model', `'${declared.model}' does not exist`)
-    }
+    const model = engine.catalog.models.get(declared.model)
+    if (model === undefined) return wrong('model', `'${declared.model}' does not exist`)
+    const misfit = unitProblem(model, declared.unit)
+    if (misfit !== undefined) return wrong('unit', misfit)
     const account = declared.account === undefined ? undefined : accounts.get(declared.account)
     if (declared.account !== undefined && account === undefined) {
       return wrong('account', `'${declared.account}' does not exist`)

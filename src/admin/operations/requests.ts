@@ -32,6 +32,7 @@ import {
   pageParameters,
   spanParameters,
 } from './shared.ts'
+import { taskUsage } from './tasks.ts'
 
 const tokenUsage = object({
   input_tokens: whole(0),
@@ -103,7 +104,7 @@ const explained = named(
     model: text(),
     currency: text(),
     charge: money(),
-    usage: anything('What was charged for.'),
+    usage: orNull(either(tokenUsage, taskUsage)),
     usage_reported: anything('As the upstream reported it.'),
     normalisation: list(text()),
     estimated: flag(),

@@ -34,6 +34,12 @@ import {
 
 const medium = word(['video', 'image'])
 
+export const taskUsage = object({
+  output_seconds: orNull(number(0)),
+  video_tokens: orNull(whole(0)),
+  'pictures?': whole(0),
+})
+
 const fields = {
   kind: medium,
   id: text(),
@@ -66,13 +72,7 @@ const fields = {
   hold: money(),
   charge: money(),
   price_id: text(),
-  usage: orNull(
-    object({
-      output_seconds: orNull(number(0)),
-      video_tokens: orNull(whole(0)),
-      'pictures?': whole(0),
-    }),
-  ),
+  usage: orNull(taskUsage),
   usage_reported: anything('As the upstream reported it.'),
   media: list(object({ kind: medium, url: text(), expires_at: orNull(time()) })),
   error: orNull(object({ code: text(), message: text(), 'upstream_request_id?': text() })),
