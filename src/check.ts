@@ -40,10 +40,11 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
   const { value, problems } = readConfigFile(text, path, environment())
   const isSoft = ({ unset }: FileProblem) => unset !== undefined && !isStrict
   const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
-  const wrong = inOrder.filter((problem) => !isSoft(problem))
+  const wrong: Told[] = inOrder.filter((problem) => !isSoft(problem))
   const warnings: Told[] = inOrder.filter(isSoft)
   if (value !== undefined) {
-    const { unpriced, unknown } = await readOffer(value)
+    const { unpriced, unknown, misfits } = await readOffer(value)
+    wrong.push(...misfits.map((message) => ({ message })))
     for (const { channel, model } of unknown) {
       warnings.push({ message: `channel '${channel}' serves ${model}, which is no model here` })
     }

@@ -378,6 +378,15 @@ channels:
     })
   })
 
+  test('knows a price that the model cannot be charged by', async () => {
+    const dir = tempDir()
+    const text = 'prices: [{ model: txta-plus, unit: image, per_image: "1" }]'
+    writeFileSync(join(dir, 'gateway.yaml'), text)
+    const { code, out } = await gateway(['check', 'gateway.yaml'], {}, dir)
+    const says = "the unit of the price of 'txta-plus' must be token: 'txta-plus' is a text model"
+    expect([code, out]).toEqual([78, `gateway.yaml: ${says}\n`])
+  })
+
   test('warns of what is allowed but seldom meant; --strict wants every variable', async () => {
     const dir = tempDir()
     const good = `

@@ -112,7 +112,9 @@ async function lookAround(
   return [...findings, ...(offer.channels.length === 0 ? [without] : reached.findings)]
 }
 
-function lookAtModels({ unpriced, unknown, channels }: Offer): Finding[] {
+function lookAtModels({ unpriced, unknown, misfits, channels }: Offer): Finding[] {
+  const wrong = misfits.map((says) => problem('prices', says, 'a start is refused until it fits'))
+  if (wrong.length > 0) return wrong
   const strangers = unknown.map(({ channel, model }) =>
     warning(
       'models',

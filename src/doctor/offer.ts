@@ -12,6 +12,7 @@ import {
   termsFrom,
 } from '../contract/declarations.ts'
 import type { Price } from '../contract/price.ts'
+import { misfitsIn } from '../engine/declared-prices.ts'
 import { pricesOf } from '../engine/refresh.ts'
 import type { Seal } from '../lib/seal.ts'
 import { loadChannels } from '../store/channels.ts'
@@ -25,6 +26,8 @@ export interface Offer {
   unpriced: readonly string[]
   /** Names that channels serve and no model has. */
   unknown: readonly { channel: string; model: string }[]
+  /** Prices of the file that stop a start. */
+  misfits: readonly string[]
   /** Channels whose keys could not be opened. */
   sealed: readonly string[]
 }
@@ -57,6 +60,7 @@ export async function readOffer(
     channels,
     unpriced: unpricedOf(file, channels, models, stored.prices),
     unknown: unknownOf(channels, models),
+    misfits: misfitsIn(file),
     sealed: seal === undefined ? opened.map(({ name }) => name) : [],
   }
 }

@@ -183,6 +183,17 @@ describe.each([...engines])('declarations on %s', (on) => {
       expect(paid(id)).toBe(2_000_000_000n)
     })
 
+    test('by a unit that the model cannot be charged by are refused', async () => {
+      const film = { name: 'film', kind: 'video', interfaces: ['videos'], protocols: ['vf'] }
+      const image = { unit: 'image', per_image: '1' }
+      for (const [file, says] of [
+        [{ prices: [{ ...image, model: 'txta-plus' }] }, "of 'txta-plus' must be token"],
+        [{ models: [film], prices: [{ ...image, model: 'film' }] }, "'film' is a video model"],
+      ] as const) {
+        expect(await failureOf(apply(file))).toContain(says)
+      }
+    })
+
     test('of an account that does not exist are refused by its name', async () => {
       const wrong = { prices: [{ ...at('1'), account: 'nobody' }] }
       expect(await failureOf(apply(wrong))).toContain(

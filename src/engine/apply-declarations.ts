@@ -17,7 +17,7 @@ import { findAccount } from '../store/accounts.ts'
 import { isUniqueConflict, type Tx } from '../store/index.ts'
 import { insertPrice, loadPrices } from '../store/prices.ts'
 import { insertToken, loadTokens, revokeToken, updateToken } from '../store/tokens.ts'
-import { lastVersion, saysTheSame } from './declared-prices.ts'
+import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
 import type { Engine } from './engine.ts'
 import { openAccount } from './open-account.ts'
 
@@ -56,6 +56,8 @@ export async function applyDeclarations(
 /** Everything a person can get wrong is looked for before anything is changed. */
 async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
   const { read } = engine.store
+  const [misfit] = misfitsIn(file)
+  if (misfit !== undefined) throw new DeclarationRefused(misfit)
   for (const { model, account: payer } of file.prices) {
     if (payer === undefined || file.accounts.some(({ name }) => name === payer)) continue
     if ((await findAccount(read, payer)) !== undefined) continue

@@ -1,7 +1,14 @@
 // Which stored price versions are the ones a list of declarations speaks of. Versions are never
 // taken away, so what the file no longer says must be told apart from what it says now.
-import { type PriceDeclaration, startOf, termsFrom } from '../contract/declarations.ts'
-import type { Price } from '../contract/price.ts'
+import { builtinModels } from '../catalog/builtin.ts'
+import {
+  type FileDeclaration,
+  modelFrom,
+  type PriceDeclaration,
+  startOf,
+  termsFrom,
+} from '../contract/declarations.ts'
+import { type Price, unitProblem } from '../contract/price.ts'
 
 type Whose = Pick<PriceDeclaration, 'model' | 'account'>
 
@@ -62,4 +69,19 @@ export function withoutDropped(
     }),
   )
   return versions.filter((price) => price.source !== 'file' || kept.has(price))
+}
+
+/** Prices of a file by units that their models cannot be charged by, in a sentence each. */
+export function misfitsIn({ models, prices }: FileDeclaration): string[] {
+  const known = new Map(
+    [...builtinModels, ...models.map((model) => modelFrom(model, 'file'))].map((model) => [
+      model.name,
+      model,
+    ]),
+  )
+  return prices.flatMap(({ model: name, unit }) => {
+    const model = known.get(name)
+    const wrong = model === undefined ? undefined : unitProblem(model, unit)
+    return wrong === undefined ? [] : [`the unit of the price of '${name}' ${wrong}`]
+  })
 }
