@@ -18,6 +18,7 @@ import {
   tempDir,
 } from './support/gateway.ts'
 import { ownEnv } from './support/own-env.ts'
+import { python } from './support/python.ts'
 
 const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
@@ -442,13 +443,13 @@ describe('what docs/callbacks.md shows', () => {
     expect(JSON.parse(given).map((each: string[]) => isGenuine(...each))).toEqual(expected)
   })
 
-  if (Bun.spawnSync(['sh', '-c', 'python3 --version']).success) {
+  if (python.has()) {
     test('tells genuine notices from forged ones in Python', () => {
       const path = join(tempDir(), 'verify.py')
       const rest =
         'import json, sys\nprint(json.dumps([is_genuine(*c) for c in json.load(sys.stdin)]))'
       writeFileSync(path, `${fence('python')}\n${rest}\n`)
-      const { stdout } = Bun.spawnSync(['python3', path], { stdin: Buffer.from(given) })
+      const { stdout } = Bun.spawnSync([python.program, path], { stdin: Buffer.from(given) })
       expect(JSON.parse(String(stdout))).toEqual(expected)
     })
   } else {

@@ -12,6 +12,7 @@ import {
   tempDir,
 } from './support/gateway.ts'
 import { ownEnv } from './support/own-env.ts'
+import { python } from './support/python.ts'
 
 const caseLimitMs = 60_000
 const folder = join(root, 'examples')
@@ -32,7 +33,7 @@ const runners: Readonly<Record<string, readonly string[]>> = {
   sh: [],
   ts: [join(root, 'scripts/bun')],
   mjs: ['node'],
-  py: ['python3'],
+  py: [python.program],
 }
 
 async function run(
@@ -73,18 +74,15 @@ async function printed(name: string, costs: number, args: readonly string[] = []
 
 const usages = (out: string) => out.match(/^usage: \d+ in, \d+ out$/gm)
 
-const python = (module: string): boolean =>
-  Bun.spawnSync(['python3', '-c', `import ${module}`], { stderr: 'ignore' }).success
 const has = {
   node: Bun.which('node') !== null,
-  python: Bun.which('python3') !== null,
-  openai: Bun.which('python3') !== null && python('openai'),
-  anthropic: Bun.which('python3') !== null && python('anthropic'),
+  python: python.has(),
+  openai: python.has('openai'),
+  anthropic: python.has('anthropic'),
 }
-const sayLeftOut = (what: string, how: string) => console.error(`left out: ${what} (${how})`)
-if (!has.python) sayLeftOut('examples in Python', 'install Python 3.9 or newer')
-if (!has.openai) sayLeftOut('examples/openai_sdk.py', 'install the Python package openai')
-if (!has.anthropic) sayLeftOut('examples/anthropic_sdk.py', 'install the Python package anthropic')
+if (!has.python) console.error('left out: examples in Python (install Python 3.9 or newer)')
+if (!has.openai) python.sayLeftOut('examples/openai_sdk.py', 'openai')
+if (!has.anthropic) python.sayLeftOut('examples/anthropic_sdk.py', 'anthropic')
 
 test('each opens with what it is and how it is run, and is in the list', () => {
   const list = readFileSync(join(folder, 'README.md'), 'utf8')
