@@ -6,15 +6,9 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { referenceText } from '../scripts/config-reference.ts'
 import { refusals } from '../src/contract/errors.ts'
-import {
-  commands,
-  type Fence,
-  fencesIn,
-  missingLine,
-  runFence,
-  type Stage,
-} from './support/fences.ts'
+import { examplesIn, fencesIn, kindOf, type Stage } from './support/fences.ts'
 import { root, startGateway, type TestGateway } from './support/gateway.ts'
+import { tryExample } from './support/stages.ts'
 
 const limitMs = 60_000
 const folder = join(root, 'docs/guide')
@@ -31,20 +25,10 @@ const unpadded = (text: string): string =>
     .replace(/\n{2,}/g, '\n\n')
     .trim()
 
-/** An example and what it must print. */
-interface Example extends Fence {
-  page: string
-  output: string | undefined
-}
-
 const all = pages.flatMap((page) => fencesIn(read(page)).map((fence) => ({ ...fence, page })))
-const isOutput = ({ language, mark }: Fence): boolean => language === 'text' && mark === 'output'
-const examples: Example[] = all.flatMap((fence, at) => {
-  if (fence.mark !== 'run' || commands[fence.language] === undefined) return []
-  const after = all[at + 1]
-  const output = after !== undefined && isOutput(after) ? after.text : undefined
-  return [{ ...fence, output }]
-})
+const examples = pages.flatMap((page) =>
+  examplesIn(fencesIn(read(page)), ['run']).map((example) => ({ ...example, page })),
+)
 
 let gateway: TestGateway
 let stage: Stage
@@ -57,8 +41,8 @@ beforeAll(async () => {
   const asked = await fetch(`${gateway.url}/v1/models`, {
     headers: { authorization: `Bearer ${token}` },
   })
-  const lastRequestId = asked.headers.get('x-request-id') ?? ''
-  stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastRequestId }
+  const lastIds = new Map([['req', asked.headers.get('x-request-id') ?? '']])
+  stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastIds }
 }, limitMs)
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
@@ -67,19 +51,13 @@ afterAll(async () => {
 describe('the guide', () => {
   test.each(examples)(
     '$page, line $line: the $language example runs and prints what it says',
-    async ({ output, ...fence }) => {
-      const { code, printed } = await runFence(stage, fence)
-      expect({ code, printed }).toMatchObject({ code: 0 })
-      const missing = output === undefined ? undefined : missingLine(output, printed)
-      expect({ missing, printed }).toEqual({ missing: undefined, printed })
-      expect(printed.trim()).not.toBe('')
-    },
+    ({ page: _, ...example }) => tryExample(stage, example),
     limitMs,
   )
 
   test('has no code that is not run', () => {
     const known = ['sh run', 'ts run', 'python run', 'text output', 'yaml config']
-    const others = all.filter(({ language, mark }) => !known.includes(`${language} ${mark}`.trim()))
+    const others = all.filter((fence) => !known.includes(kindOf(fence)))
     expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([])
     expect(examples.length).toBeGreaterThan(15)
   })
@@ -120,6 +98,8 @@ describe('the guide', () => {
       expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
       const html = await answer.text()
       expect(html).not.toContain('<script')
+      // What a block is for, besides its language, is for the tests.
+      expect(html.match(/<code class="(?!language-\w+")[^>]*>/g)).toBeNull()
       const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)
       for (const href of links) {
         expect(href).not.toMatch(/\.md\b/)

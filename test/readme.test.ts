@@ -4,8 +4,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { commands, fencesIn, missingLine, runFence, type Stage } from './support/fences.ts'
+import { differences } from './support/answers.ts'
+import { examplesIn, fencesIn, kindOf, missingLine, type Stage } from './support/fences.ts'
 import { root, startGateway, type TestGateway } from './support/gateway.ts'
+import { pages } from './support/pages.ts'
+import { tryExample } from './support/stages.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
@@ -19,7 +22,7 @@ let stage: Stage
 beforeAll(async () => {
   gateway = await startGateway({ config: '', env: { GATEWAY_ADMIN_TOKEN: '' } })
   const token = /API token +(\S+)/.exec(gateway.output())?.[1] ?? ''
-  stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastRequestId: '' }
+  stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastIds: new Map() }
 }, limitMs)
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
@@ -31,18 +34,22 @@ describe('the README', () => {
     expect(missingLine(shown!.text, gateway.output())).toBeUndefined()
   })
 
-  const examples = fences.filter(({ mark, language }) => mark === 'run' && commands[language])
-  test.each(examples.map((fence) => ({ ...fence, after: fences[fences.indexOf(fence) + 1] })))(
+  test.each(examplesIn(fences, ['run']))(
     'line $line: the $language example runs and prints what it says',
-    async ({ after, ...fence }) => {
-      const { code, printed } = await runFence(stage, fence)
-      expect({ code, printed }).toMatchObject({ code: 0 })
-      if (after?.mark !== 'output') return expect(printed.trim()).not.toBe('')
-      const missing = missingLine(after.text, printed)
-      expect({ missing, printed }).toEqual({ missing: undefined, printed })
-    },
+    (example) => tryExample(stage, example),
     limitMs,
   )
+
+  test('shows what a refusal looks like', async () => {
+    const shown = fences.find((fence) => kindOf(fence) === 'json error')
+    const messages = [{ role: 'user', content: 'Hi [[sim:status=429]]' }]
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stage.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'txta-plus', messages }),
+    })
+    expect(differences(JSON.parse(shown!.text), await answer.json())).toEqual([])
+  })
 
   test('has a configuration that starts', async () => {
     const [file] = fences.filter(({ language, mark }) => language === 'yaml' && mark === 'run')
@@ -61,12 +68,7 @@ describe('the README', () => {
 })
 
 describe('the pages', () => {
-  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join('docs', name))
-  const all = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages]
-
-  test.each(all)('%s links to what is there', (page) => {
+  test.each([...pages])('%s links to what is there', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)]
     const broken = links.filter(([, path = '', anchor]) => {
       if (/^https?:/.test(path)) return false

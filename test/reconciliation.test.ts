@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { examplesIn, kindOf } from './support/fences.ts'
 import {
   adminToken,
   apiToken,
@@ -12,7 +13,9 @@ import {
   tempDir,
 } from './support/gateway.ts'
 import { ownEnv } from './support/own-env.ts'
+import { fencesOf } from './support/pages.ts'
 import { until } from './support/read.ts'
+import { stageOf, tryExample } from './support/stages.ts'
 import {
   asEvents,
   completion,
@@ -23,13 +26,12 @@ import {
   textChunk,
 } from './support/upstream.ts'
 
-const page = readFileSync(join(root, 'docs/reconciliation.md'), 'utf8')
-const fence = (kind: string): string =>
-  new RegExp(`^\`\`\`${kind}\\n([^]*?)^\`\`\`$`, 'm').exec(page)?.[1] ?? ''
+const page = 'docs/reconciliation.md'
+const statement = fencesOf(page).find((fence) => kindOf(fence) === 'csv november')!.text
 /** The day of the example is today. */
 const today = new Date().toISOString().slice(0, 10)
 const tomorrow = new Date(Date.now() + 24 * 3_600_000).toISOString().slice(0, 10)
-const dated = (text: string) => text.replaceAll('2026-11-02', today)
+const dated = (text: string) => text.replaceAll('2026-11-15', today)
 
 let upstream: ScriptedUpstream
 let gateway: TestGateway
@@ -87,25 +89,11 @@ const fileWith = (text: string | Uint8Array, name = 'november.csv'): string => {
   return path
 }
 
-/** As the page shows it: ids and other days are anything. */
-const asShown = (text: string) =>
-  text
-    .replace(/stm_[0-9a-f]{22}/, 'stm_01a1e3f0c2a0b1c2d3e4f5')
-    .replaceAll(today, '2026-11-02')
-    .replaceAll(tomorrow, '2026-11-03')
-
-test('the example of the page comes out as the page says', async () => {
-  const path = fileWith(dated(fence('csv statement')))
-  const { out, err, code } = await run(
-    'reconcile',
-    path,
-    '--channel',
-    'cloud-a',
-    '--cost-factor',
-    '0.5',
-  )
-  expect([err, code]).toEqual(['', 0])
-  expect(asShown(out)).toBe(fence('text output'))
+test('the examples of the page run and print what it says', async () => {
+  const stage = stageOf(gateway, page)
+  const examples = examplesIn(fencesOf(page), ['run'])
+  expect(examples).toHaveLength(2)
+  for (const example of examples) await tryExample(stage, example)
 })
 
 describe('a statement', () => {
@@ -125,11 +113,11 @@ describe('a statement', () => {
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
     return { status: response.status, body: (await response.json()) as any }
   }
-  const simple = dated('request_id,time,tokens,cost\nup-1,2026-11-02 10:15:01,25,0.01\n')
+  const simple = dated('request_id,time,tokens,cost\nup-1,2026-11-15 10:15:01,25,0.01\n')
   const count = async () => (await gateway.admin('GET', '/statements')).body.items.length
 
   test('is listed, shown, paged by outcome, handed out and forgotten', async () => {
-    const text = dated(fence('csv statement'))
+    const text = dated(statement)
     const made = await post(text, { channel: 'cloud-a', name: 'all', cost_factor: '0.5' })
     expect(made.status).toBe(201)
     const { id, outcomes, warnings } = made.body
@@ -172,7 +160,7 @@ describe('a statement', () => {
   })
 
   test('comes out without formulas', async () => {
-    const text = dated('request_id,time,model,tokens\n"=HYPERLINK(""x"")",2026-11-02,@SUM(A1),1\n')
+    const text = dated('request_id,time,model,tokens\n"=HYPERLINK(""x"")",2026-11-15,@SUM(A1),1\n')
     const { body } = await post(text, { channel: 'cloud-a' })
     const { out } = await run('statement', 'export', body.id)
     expect(out).toContain(`,'@SUM(A1),"'=HYPERLINK(""x"")",1,`)
@@ -181,8 +169,8 @@ describe('a statement', () => {
 
   test('of sums by day and model is compared by day and model', async () => {
     const text = dated(
-      'Date,Model,Tokens,Cost\n2026-11-02,txta-plus,75,0.0000516\n2026-11-02,txta-plus,25,0.0000172\n' +
-        '2026-11-02,other,1,1\n',
+      'Date,Model,Tokens,Cost\n2026-11-15,txta-plus,75,0.0000516\n2026-11-15,txta-plus,25,0.0000172\n' +
+        '2026-11-15,other,1,1\n',
     )
     const { body } = await post(text, { channel: 'cloud-a', cost_factor: '0.5' })
     expect(body.outcomes.matched).toMatchObject({ lines: 2, quantity: 100, our_quantity: 100 })

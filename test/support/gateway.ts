@@ -15,6 +15,8 @@ export interface GatewayOptions {
   env?: Record<string, string>
   dataDir?: string
   port?: number
+  /** The command that is started; default: this repository's. */
+  program?: string
 }
 
 export interface TestGateway {
@@ -57,7 +59,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const dataDir = options.dataDir ?? tempDir()
   const configPath = join(tempDir(), 'gateway.yaml')
   writeFileSync(configPath, options.config ?? defaultConfig)
-  const child = Bun.spawn([join(root, 'bin/gateway'), 'start'], {
+  const child = Bun.spawn([options.program ?? join(root, 'bin/gateway'), 'start'], {
     cwd: tempDir(),
     stdout: 'pipe',
     stderr: 'pipe',

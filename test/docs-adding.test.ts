@@ -1,0 +1,172 @@
+// What the pages on adding a provider and a surface show is added here, to a copy of the source and
+// with no more edits than they ask for; it compiles, and a gateway made of it serves calls.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fencesIn, fileIn } from './support/fences.ts'
+import { apiToken, root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
+import { until } from './support/read.ts'
+import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+
+const limitMs = 60_000
+const files = ['docs/adding-a-provider.md', 'docs/adding-a-surface.md'].flatMap((page) =>
+  fencesIn(readFileSync(join(root, page), 'utf8'))
+    .filter(({ language, mark }) => `${language} ${mark}` === 'ts file')
+    .map(fileIn),
+)
+
+/** The rows and lines that the pages ask for, and where they go. */
+const edits: readonly [path: string, before: string, added: string][] = [
+  [
+    'src/contract/catalog.ts',
+    '} as const satisfies Readonly<Record<string, InterfaceRow>>',
+    'plain: { own: true, clientWords: [], question: { prompt: "ping", most: 1 } },',
+  ],
+  [
+    'src/contract/catalog.ts',
+    '} as const satisfies Readonly<Record<string, string>>',
+    "plain: '/complete', films: '/films',",
+  ],
+  [
+    'src/providers/index.ts',
+    'export const',
+    "import { plain } from './plain/index.ts'\nimport { films } from './films/index.ts'\n",
+  ],
+  ['src/providers/index.ts', 'vendorg].map(', 'plain, films, '],
+  ['src/surfaces/index.ts', 'export const', "import { plain } from './plain/index.ts'\n"],
+  ['src/surfaces/index.ts', '  usage,\n]', '  plain,\n'],
+]
+
+const copied = ['src', 'sandbox', 'bin', 'scripts']
+const linked = ['node_modules', 'docs', 'console', 'package.json', 'gateway.schema.json']
+
+function makeCopy(): string {
+  const copy = tempDir()
+  const isKept = (path: string) => !/\.test\.tsx?$/.test(path)
+  for (const name of copied) {
+    cpSync(join(root, name), join(copy, name), { recursive: true, filter: isKept })
+  }
+  for (const name of linked) symlinkSync(join(root, name), join(copy, name))
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true })
+    writeFileSync(join(copy, path), text)
+  }
+  for (const [path, before, added] of edits) {
+    const text = readFileSync(join(copy, path), 'utf8')
+    expect(text.split(before)).toHaveLength(2)
+    writeFileSync(join(copy, path), text.replace(before, added + before))
+  }
+  const own = { extends: join(root, 'tsconfig.json'), include: ['src', 'sandbox'], exclude: [] }
+  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(own))
+  return copy
+}
+
+/** An upstream of both protocols; the second question about a film finds it done. */
+function startBoth(): TestUpstream {
+  let looks = 0
+  const upstream = startUpstream(({ path, headers }) => {
+    // Its files are for anybody who knows the address, so no key comes along.
+    if (path === '/file.mp4') return new Response('the film')
+    if (headers.get('authorization') !== 'Bearer any-upstream-key')
+      return jsonReply({}, { status: 401 })
+    if (path === '/p/complete') return jsonReply({ text: 'and so on', usage: { in: 5, out: 7 } })
+    if (path === '/f/films') return jsonReply({ id: 'film-1' })
+    if (path !== '/f/films/film-1') return jsonReply({}, { status: 404 })
+    const file = `${upstream.url}/file.mp4`
+    return jsonReply({
+      id: 'film-1',
+      ...(looks++ === 0 ? { status: 'in progress' } : { status: 'done', file, seconds: 4 }),
+    })
+  })
+  return upstream
+}
+
+const configFor = (url: string) => `
+accounts: [{ name: acme, balance: "100.00" }]
+tokens: [{ account: acme, name: test, token: ${apiToken} }]
+channels:
+  - name: house
+    keys: [any-upstream-key]
+    protocols: { plain: "${url}/p", films: "${url}/f" }
+    models: { plain-1: "*", films-1: "*" }
+models:
+  - { name: plain-1, kind: text, interfaces: [plain], protocols: [plain] }
+  - { name: films-1, kind: video, interfaces: [videos], protocols: [films] }
+prices:
+  - { model: plain-1, unit: token, per_million: { input: "1.00", output: "2.00" } }
+  - { model: films-1, unit: video_second, per_second: { 720p: "0.50", 1080p: "1.00" } }
+`
+
+describe('what the pages on adding show', () => {
+  let copy: string
+  let upstream: TestUpstream
+  let gateway: TestGateway
+  beforeAll(async () => {
+    copy = makeCopy()
+    upstream = startBoth()
+    gateway = await startGateway({
+      program: join(copy, 'bin/gateway'),
+      config: configFor(upstream.url),
+      env: { MODEL_GATEWAY_DIST: '', GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' },
+    })
+  }, limitMs)
+  afterAll(async () => {
+    expect(await gateway.stop()).toBe(0)
+    await upstream.stop()
+  }, limitMs)
+
+  test(
+    'is seven files that compile beside all the others',
+    async () => {
+      expect(files).toHaveLength(7)
+      const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', copy], { stdout: 'pipe' })
+      const said = await new Response(child.stdout).text()
+      expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
+    },
+    limitMs,
+  )
+
+  test('answers a text call, counts it and refuses a wrong one by name', async () => {
+    const answer = await gateway.post('/v1/complete', { model: 'plain-1', prompt: 'Once', most: 9 })
+    expect(await answer.json()).toMatchObject({ text: 'and so on', usage: { in: 5, out: 7 } })
+    expect(JSON.parse(upstream.calls.at(-1)!.body)).toMatchObject({ prompt: 'Once', most: 9 })
+    const { body } = await gateway.admin('GET', '/requests?limit=1')
+    expect(body.items[0]).toMatchObject({
+      interface: 'plain',
+      charge: '0.000019',
+      estimated: false,
+      usage: { input_tokens: 5, output_tokens: 7 },
+    })
+    const wrong = await gateway.post('/v1/complete', { model: 'plain-1', prompt: 5 })
+    expect(wrong.status).toBe(400)
+    expect(await wrong.json()).toMatchObject({ error: { param: 'prompt' } })
+  })
+
+  test('is in the documents', async () => {
+    const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+      paths: Record<string, unknown>
+    }
+    expect(document.paths['/v1/complete']).toMatchObject({ post: { operationId: 'completePlain' } })
+  })
+
+  test(
+    'makes a film of four seconds, charges them and hands it over',
+    async () => {
+      const made = await gateway.post('/v1/videos', {
+        model: 'films-1',
+        prompt: 'A boat',
+        seconds: 4,
+      })
+      const { id } = (await made.json()) as { id: string }
+      const task = await until('the film', async () => {
+        const { body } = await gateway.admin('GET', `/tasks/${id}`)
+        return ['succeeded', 'failed'].includes(body.state) ? body : undefined
+      })
+      expect(task).toMatchObject({ state: 'succeeded', charge: '4.00' })
+      const headers = { authorization: `Bearer ${apiToken}` }
+      const film = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers })
+      expect(await film.text()).toBe('the film')
+    },
+    limitMs,
+  )
+})

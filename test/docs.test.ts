@@ -1,0 +1,239 @@
+// Every code block of the documentation is checked by some test, and says by a word behind its
+// language by which way. Those that need nothing but a gateway are checked here.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { readConfigFile } from '../src/config-file.ts'
+import { differences } from './support/answers.ts'
+import { examplesIn, kindOf, missingLine } from './support/fences.ts'
+import { apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
+import { fencesOf, pages, textOf } from './support/pages.ts'
+import { requestIdOf, until } from './support/read.ts'
+import { stageOf, tryExample } from './support/stages.ts'
+import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+
+const limitMs = 60_000
+
+/** Which test checks which kinds of code of which pages. */
+const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
+  ['docs.test.ts', /^docs\/console\.md$/, /^text start$/],
+  ['docs.test.ts', /^docs\/deploy\.md$/, /^(sh fails|text output)$/],
+  ['docs.test.ts', /^docs\/metrics\.md$/, /^yaml scrape$/],
+  ['docs.test.ts', /^docs\/openapi\.md$/, /^(sh run|ts run|text output)$/],
+  ['docs.test.ts', /^docs\/operations\.md$/, /^(yaml config|json log)$/],
+  ['docs.test.ts', /^docs\/simulation\.md$/, /^(sh run|text output)$/],
+  ['callbacks.test.ts', /^docs\/callbacks\.md$/, /^(js|python) verify$/],
+  ['docs-adding.test.ts', /^docs\/adding-a-\w+\.md$/, /^ts file$/],
+  ['docs-admin.test.ts', /^docs\/admin-api\.md$/, /^(sh run|json (?!alert|bill)\w+)$/],
+  ['docs-altered.test.ts', /^docs\/admin-api\.md$/, /^json alert$/],
+  ['docs-altered.test.ts', /^docs\/money\.md$/, /^sh fails$/],
+  ['docs-bills.test.ts', /^docs\/admin-api\.md$/, /^json bill$/],
+  ['docs-bills.test.ts', /^docs\/bills\.md$/, /^(sh run|text output)$/],
+  [
+    'docs-money.test.ts',
+    /^docs\/(money|backup)\.md$/,
+    /^(sh run|sh start|text output|yaml file|csv prices)$/,
+  ],
+  ['docs-rehearsed.test.ts', /./, /^sh rehearse$/],
+  ['docs-rehearsed.test.ts', /^docs\/deploy\.md$/, /^yaml file$/],
+  [
+    'docs-sandbox.test.ts',
+    /^docs\/sandbox\.md$/,
+    /^(sh start|text output|json \w+|text (film|picture))$/,
+  ],
+  ['docs-upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
+  ['guide.test.ts', /^docs\/guide\//, /^((sh|ts|python) run|text output|yaml config)$/],
+  ['readme.test.ts', /^README\.md$/, /^((sh|ts|python|yaml) run|text (output|start)|json error)$/],
+  ['reconciliation.test.ts', /^docs\/reconciliation\.md$/, /^(csv november|sh run|text output)$/],
+]
+
+const all = pages.flatMap((page) =>
+  fencesOf(page).map((fence) => ({ ...fence, page, kind: kindOf(fence) })),
+)
+const of = (page: string, kind: string) => {
+  const found = all.filter((fence) => fence.page === page && fence.kind === kind)
+  expect([page, kind, found.length > 0]).toEqual([page, kind, true])
+  return found
+}
+
+describe('the code in the documentation', () => {
+  test('is checked, each block of it by one test', () => {
+    expect(pages.length).toBeGreaterThan(60)
+    const claims = all.map(({ page, line, kind }) => {
+      const tests = checks.filter(([, where, what]) => where.test(page) && what.test(kind))
+      return { place: `${page}:${line} '${kind}'`, tests: tests.length }
+    })
+    expect(claims.filter(({ tests }) => tests !== 1)).toEqual([])
+    expect(claims.length).toBeGreaterThan(150)
+  })
+
+  test('is where the tests that check it look for it', () => {
+    for (const [name, where, what] of checks) {
+      expect([name, existsSync(join(root, 'test', name))]).toEqual([name, true])
+      const isUsed = all.some(({ page, kind }) => where.test(page) && what.test(kind))
+      expect([where, what, isUsed]).toEqual([where, what, true])
+    }
+  })
+
+  test('stands in fences that are closed, at the start of a line', () => {
+    for (const page of pages) {
+      const marks = textOf(page).match(/^ *(?:```|~~~).*$/gm) ?? []
+      expect([page, marks.length]).toEqual([page, 2 * fencesOf(page).length])
+    }
+  })
+
+  test('shows output right behind what printed it', () => {
+    const runs = /^(sh|ts|python) (run|fails|start)$/
+    const lost = all.filter(({ kind, page }, at) => {
+      const before = all[at - 1]
+      return kind === 'text output' && !(before?.page === page && runs.test(before.kind))
+    })
+    expect(lost.map(({ page, line }) => `${page}:${line}`)).toEqual([])
+  })
+})
+
+describe('a configuration in the documentation', () => {
+  const configurations = all.filter(({ kind }) => ['yaml config', 'yaml run'].includes(kind))
+
+  test.each(configurations)('$page, line $line: is taken', ({ page, text }) => {
+    expect(parse(text)).toBeObject()
+    const env = Object.fromEntries(
+      [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'any-secret-of-yours']),
+    )
+    expect(readConfigFile(text, page, env).problems).toEqual([])
+  })
+})
+
+/** The generator as a library: its command would load the newer compiler that this repository has. */
+const generator = `
+curl -sS "$1" -o "\${3%.d.ts}.json"
+scripts/bun test/support/generate-types.ts "\${3%.d.ts}.json"
+echo "$3"
+`
+
+describe('on a gateway,', () => {
+  let gateway: TestGateway
+  let upstream: TestUpstream
+  let config: string
+  beforeAll(async () => {
+    // It refuses to list its models, and never answers a call.
+    upstream = startUpstream(({ path }) =>
+      path.endsWith('/models') ? jsonReply({}, { status: 401 }) : new Promise(() => {}),
+    )
+    config = `
+accounts: [{ name: acme, balance: "100.00" }]
+tokens: [{ account: acme, name: ci, token: ${apiToken} }]
+channels:
+  - name: cloud-a
+    keys: [any-upstream-key]
+    protocols: { chat: "${upstream.chat}" }
+    models: { txta-turbo: "*", house-writer: "*" }
+    timeouts: { first_byte: 1s }
+models: [{ name: house-writer, kind: text, interfaces: [chat] }]
+`
+    gateway = await startGateway({ config, env: { GATEWAY_SANDBOX: 'on' } })
+  }, limitMs)
+  afterAll(async () => {
+    expect(await gateway.stop()).toBe(0)
+    await upstream.stop()
+  }, limitMs)
+
+  test('docs/console.md shows what a start prints', () => {
+    const [shown] = of('docs/console.md', 'text start')
+    expect(missingLine(shown!.text, gateway.output())).toBeUndefined()
+  })
+
+  test('docs/metrics.md shows how it is scraped', async () => {
+    const [shown] = of('docs/metrics.md', 'yaml scrape')
+    const { scrape_configs } = parse(shown!.text)
+    expect(scrape_configs).toHaveLength(1)
+    const {
+      job_name,
+      metrics_path = '/metrics',
+      scheme = 'http',
+      static_configs,
+      ...others
+    } = scrape_configs[0]
+    expect({ job_name, scheme, others }).toEqual({
+      job_name: 'model-gateway',
+      scheme: 'http',
+      others: {},
+    })
+    const [target] = static_configs[0].targets as string[]
+    const here = `http://${target}${metrics_path}`.replace(
+      'http://gateway.internal:8080',
+      gateway.url,
+    )
+    const scraped = await fetch(here)
+    expect(await scraped.text()).toMatch(/^gateway_info\{.*\} 1$/m)
+  })
+
+  test(
+    'docs/operations.md shows a line of the log',
+    async () => {
+      const messages = [{ role: 'user', content: 'Hello!' }]
+      const asked = await gateway.post('/v1/chat/completions', { model: 'txta-turbo', messages })
+      expect(asked.status).toBe(504)
+      const line = await until('the line', () =>
+        gateway
+          .output()
+          .split('\n')
+          .find((each) => each.includes(requestIdOf(asked))),
+      )
+      const [shown] = of('docs/operations.md', 'json log')
+      expect(differences(JSON.parse(shown!.text), JSON.parse(line))).toEqual([])
+    },
+    limitMs,
+  )
+
+  test(
+    'docs/deploy.md shows what the doctor says',
+    async () => {
+      const page = 'docs/deploy.md'
+      const [example] = examplesIn(fencesOf(page), ['fails'])
+      const stage = stageOf(gateway, page)
+      writeFileSync(join(stage.cwd, 'gateway.yaml'), config)
+      stage.names.set('https://up.example', upstream.url)
+      const env = { ...stage.env, GATEWAY_PORT: new URL(gateway.url).port, GATEWAY_SANDBOX: 'on' }
+      await tryExample({ ...stage, env }, example!)
+    },
+    limitMs,
+  )
+
+  test.each(examplesIn(fencesOf('docs/simulation.md'), ['run']))(
+    'docs/simulation.md, line $line: the example runs',
+    async (example) => {
+      await tryExample(stageOf(gateway, 'docs/simulation.md'), example)
+    },
+    limitMs,
+  )
+
+  test(
+    'docs/openapi.md shows how a client is made, which compiles and asks',
+    async () => {
+      const page = 'docs/openapi.md'
+      const stage = stageOf(gateway, page, apiToken)
+      writeFileSync(join(stage.cwd, 'generate'), generator)
+      stage.names.set('npx openapi-typescript', 'sh ./generate')
+      for (const example of examplesIn(fencesOf(page), ['run'])) await tryExample(stage, example)
+      const [program] = of(page, 'ts run')
+      writeFileSync(join(stage.cwd, 'client.ts'), program!.text)
+      const types = [join(root, 'node_modules/@types/bun')]
+      const settings = {
+        extends: join(root, 'tsconfig.json'),
+        compilerOptions: { types },
+        include: [],
+        files: ['client.ts'],
+      }
+      writeFileSync(join(stage.cwd, 'tsconfig.client.json'), JSON.stringify(settings))
+      const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', 'tsconfig.client.json'], {
+        cwd: stage.cwd,
+        stdout: 'pipe',
+      })
+      const said = await new Response(child.stdout).text()
+      expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
+    },
+    limitMs,
+  )
+})
