@@ -217,7 +217,7 @@ const mountUsers: Resource = (app, deps) => {
         if (now === undefined) return notFound('person', id)
         const { role = now.role, disabled = now.disabled } = change
         const others = all.filter((each) => each.id !== id)
-        if (!hasAdministrator([...others, { ...now, role, disabled }])) return lastAdministrator
+        if (losesAll(all, [...others, { ...now, role, disabled }])) return lastAdministrator
         await updatePerson(tx, id, change)
         // What somebody may do has changed: they sign in anew.
         if (Object.keys(change).length > 0) await endSessionsOf(tx, id)
@@ -236,8 +236,9 @@ const mountUsers: Resource = (app, deps) => {
       const before = await findPerson(store.read, id)
       if (before === undefined) return notFound('person', id)
       return store.tx(async (tx) => {
-        const others = (await lockPeople(tx)).filter((each) => each.id !== id)
-        if (!hasAdministrator(others)) return lastAdministrator
+        const all = await lockPeople(tx)
+        const others = all.filter((each) => each.id !== id)
+        if (losesAll(all, others)) return lastAdministrator
         await deletePerson(tx, id)
         await noteChange(tx, x, { action: 'person.delete', subject: id, before: viewOf(before) })
         return { deleted: true }
@@ -248,6 +249,10 @@ const mountUsers: Resource = (app, deps) => {
 
 const hasAdministrator = (all: readonly Person[]): boolean =>
   all.some(({ role, disabled }) => role === 'administrator' && !disabled)
+
+/** Where nobody was one, the admin token is how the gateway is run, and the others may be changed. */
+const losesAll = (before: readonly Person[], after: readonly Person[]): boolean =>
+  hasAdministrator(before) && !hasAdministrator(after)
 
 const lastAdministrator = refuse('conflict', 'somebody must be able to administer the gateway')
 

@@ -70,6 +70,22 @@ describe.each([...engines])('traffic in the admin API on %s', (on) => {
     ])
   })
 
+  test('says which time it is of, in whole slots, and of an account in whole hours', async () => {
+    const span = 'from=2026-11-01T12:01:30Z&to=2026-11-01T12:58:00Z'
+    expect((await ask(`/traffic?${span}`)).body).toMatchObject({
+      from: '2026-11-01T12:00:00.000Z',
+      to: '2026-11-01T13:00:00.000Z',
+    })
+    const narrow = span.replace('12:58', '12:04')
+    expect((await ask(`/traffic?${narrow}`)).body).toMatchObject({
+      from: '2026-11-01T12:00:00.000Z',
+      to: '2026-11-01T12:05:00.000Z',
+    })
+    expect((await ask(`/traffic?${narrow}&account=acme`)).body).toMatchObject({
+      to: '2026-11-01T13:00:00.000Z',
+    })
+  })
+
   test('is narrowed down by filters, and by account has no percentiles', async () => {
     const failed = await ask(`/traffic?${day}&by=day&status=404`)
     expect(failed.body.items).toMatchObject([{ day: '2026-11-01T00:00:00.000Z', requests: 1 }])

@@ -36,8 +36,8 @@ export const traffic: Resource = (app, deps) => {
         return refuse('invalid_request', message, { param: 'by' })
       }
       return {
-        from: time(query.fromMs),
-        to: time(query.untilMs),
+        from: time(traffic.fromMs),
+        to: time(traffic.untilMs),
         items: traffic.sums.map((sum) => view(sum, query)),
         uncounted_requests: traffic.uncounted,
       }

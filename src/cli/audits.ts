@@ -4,15 +4,20 @@ import { list } from './list.ts'
 import { cell, column, nameOf, numberColumn, type Row, rowOf, rowsOf, table } from './show.ts'
 
 const countOf = (value: unknown): string => cell(Array.isArray(value) ? value.length : value)
+const some = (value: unknown, one: string, many: string): string => {
+  const count = countOf(value)
+  return `${count} ${count === '1' ? one : many}`
+}
 
 function auditText(answer: unknown): string {
   const row = rowOf(answer)
-  const scope = `${countOf(row['accounts'])} accounts, ${countOf(row['entries'])} entries recomputed`
+  const accounts = some(row['accounts'], 'account', 'accounts')
+  const scope = `${accounts}, ${some(row['entries'], 'entry', 'entries')} recomputed`
   const problems = rowsOf(row['problems'])
   const head =
     row['ok'] === true
       ? `ok: ${scope}${provenText(row)}`
-      : `not ok: ${scope}, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`
+      : `not ok: ${scope}, ${some(problems, 'problem', 'problems')}`
   const parts = [head]
   const checks = rowsOf(row['checks'])
   if (problems.length > 0) parts.push('', table(problems, columnsFor(problems)))
@@ -23,7 +28,8 @@ function auditText(answer: unknown): string {
 function provenText(row: Row): string {
   if (row['receipts'] === undefined) return ''
   const seconds = (Number(row['took_ms']) / 1000).toFixed(1)
-  return `, ${countOf(row['receipts'])} receipts and ${countOf(row['seals'])} seals proven in ${seconds} s`
+  const receipts = some(row['receipts'], 'receipt', 'receipts')
+  return `, ${receipts} and ${some(row['seals'], 'seal', 'seals')} proven in ${seconds} s`
 }
 
 /** The earliest entry of an account comes first: that is where to look. */

@@ -42,6 +42,9 @@ export interface TrafficSum extends TrafficSums {
 
 export interface Traffic {
   sums: TrafficSum[]
+  /** What was asked for, rounded. */
+  fromMs: number
+  untilMs: number
   /** Requests of the last moments that were too many to be counted here. */
   uncounted: number
 }
@@ -69,7 +72,7 @@ export async function sumTraffic(
     if (row.requests !== null) groups.add(row.slot_ms, valuesOf(row, query), sumsOf(row))
   }
   const uncounted = await addTail(db, asked, Number(rows[0]!.indexed ?? '0'), groups)
-  return groups.size > maxGroups ? undefined : { sums: groups.all(), uncounted }
+  return groups.size > maxGroups ? undefined : { sums: groups.all(), fromMs, untilMs, uncounted }
 }
 
 interface KeptRow extends Record<string, unknown> {
