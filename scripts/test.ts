@@ -29,6 +29,8 @@ interface Job {
 interface Outcome extends Job {
   code: number
   seconds: number
+  /** Of its processes, as far as they were waited for. */
+  cpuSeconds: number
   output: string
 }
 
@@ -72,7 +74,8 @@ async function run(job: Job, live = false): Promise<Outcome> {
   await Promise.race([collected, Bun.sleep(goodbyeMs)])
   running.delete(child)
   const output = Buffer.concat(chunks).toString()
-  return { ...job, code, output, seconds: (performance.now() - startMs) / 1000 }
+  const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0n) / 1e6
+  return { ...job, code, output, cpuSeconds, seconds: (performance.now() - startMs) / 1000 }
 }
 
 function jobsOf(files: readonly string[]): Job[] {
@@ -129,9 +132,11 @@ function leftOut(outcomes: readonly Outcome[]): string[] {
 
 function reportJobs(outcomes: readonly Outcome[]): void {
   const slowest = outcomes.toSorted((one, other) => other.seconds - one.seconds)
-  print('\nlongest:')
-  for (const { name, seconds } of slowest.slice(0, slowestShown)) {
-    print(`${seconds.toFixed(1).padStart(8)} s  ${name}`)
+  const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0)
+  print(`\nlongest, with their CPU time; ${cpuSeconds.toFixed(0)} s of it in all:`)
+  for (const { name, seconds, cpuSeconds } of slowest.slice(0, slowestShown)) {
+    const columns = [seconds, cpuSeconds].map((each) => each.toFixed(1).padStart(8))
+    print(`${columns.join('')} s  ${name}`)
   }
   for (const { name, output } of outcomes.filter(({ code }) => code !== 0)) {
     print(`\nfailed: ${name}`)

@@ -278,9 +278,10 @@ test(
 
 test('a text model whose price is by the picture cannot be called, and nothing breaks', async () => {
   const model = 'house-painter'
-  await world.gateway.admin('PUT', `/models/${model}`, { kind: 'text', interfaces: ['chat'] })
+  await world.gateway.admin('PUT', `/models/${model}`, { kind: 'image', interfaces: ['images'] })
   const price = { model, unit: 'image', per_image: '0.10' }
   expect((await world.gateway.admin('POST', '/prices', price)).status).toBe(201)
+  await world.gateway.admin('PUT', `/models/${model}`, { kind: 'text', interfaces: ['chat'] })
   const answer = await world.gateway.post('/v1/chat/completions', {
     model,
     messages: [{ role: 'user', content: 'hello' }],

@@ -8,8 +8,9 @@ import type { Input, Outcome } from './hops.ts'
 import type { SsrfUpstream } from './upstream.ts'
 
 const auth = { authorization: `Bearer ${apiToken}` }
-const lookEveryMs = 500
-const mostLooks = 120
+/** Hundreds of tasks are watched at once: more often, and the looks are all that the machine does. */
+const lookEveryMs = 2_000
+const mostLooks = 100
 /** At each input. */
 const atOnce = 100
 /** An account without a usable address is asked for again, in the hope of a better one. */
