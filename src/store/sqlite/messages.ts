@@ -9,10 +9,8 @@ export type Question =
   | { kind: 'index'; settledSeq: number }
   | { kind: 'close' }
 
-export interface Asked {
-  id: number
-  question: Question
-}
+/** Flat: what is nested goes from thread to thread by a slower way. */
+export type Asked = Question & { id: number }
 
 export interface Rows {
   rows: Record<string, unknown>[]

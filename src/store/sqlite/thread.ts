@@ -26,7 +26,7 @@ export class DatabaseThread {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#pending.set(id, { resolve, reject })
-      this.#worker.postMessage({ id, question } satisfies Asked)
+      this.#worker.postMessage({ ...question, id } satisfies Asked)
     })
   }
 

@@ -32,9 +32,9 @@ const own = kyselyOverThread(async (question) => await answer(question), {
 })
 
 self.onmessage = async (event: MessageEvent<Asked>) => {
-  const { id, question } = event.data
+  const { id } = event.data
   try {
-    const rows = await answer(question)
+    const rows = await answer(event.data)
     self.postMessage(rows === undefined ? id : { id, rows })
   } catch (error) {
     self.postMessage({ id, failure: describe(error) })
