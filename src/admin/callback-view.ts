@@ -1,7 +1,7 @@
 // A notice of a task's end as an administrator sees it: what was sent when, and what came of it.
 import type { Task } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
-import { type CallbackAttempt, findAttempts, findCallback } from '../store/callbacks.ts'
+import { type CallbackAttempt, findCallbackStory } from '../store/callbacks.ts'
 import { time } from './route.ts'
 
 /** The newest ones: a schedule has ten, and every resend starts another. */
@@ -10,12 +10,12 @@ const mostShown = 100
 /** Null for a task whose end nobody wants to hear of. */
 export async function callbackView({ store }: Engine, task: Task): Promise<object | null> {
   if (task.callbackUrl === undefined) return null
-  const callback = await findCallback(store.read, task.id)
-  if (callback === undefined) {
+  const found = await findCallbackStory(store.read, task.id, mostShown)
+  if (found === undefined) {
     return { id: null, url: task.callbackUrl, state: null, next_at: null, attempts: [] }
   }
+  const { callback, attempts } = found
   const { id, url, state, nextAtMs } = callback
-  const attempts = await findAttempts(store.read, id, mostShown)
   return {
     id,
     url,

@@ -199,9 +199,10 @@ describe.each([...engines])('the auditor on %s', (on) => {
     await engine.bookkeeper.drain()
     await tamper(1n)
     auditor.start(engine)
-    while (engine.ledger.stopped.size === 0) await Bun.sleep(5)
+    const marks = () => getMeta(engine.store.read, 'audit_marks')
+    while (engine.ledger.stopped.size === 0 || (await marks()) === undefined) await Bun.sleep(5)
     await auditor.close()
-    expect(await getMeta(engine.store.read, 'audit_marks')).toContain('entryId')
+    expect(await marks()).toContain('entryId')
     expect(await openAlerts()).toHaveLength(1)
   })
 

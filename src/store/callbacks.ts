@@ -210,25 +210,28 @@ export async function findCallback(
   return row && shape(row)
 }
 
-/** The newest so many, oldest first. */
-export async function findAttempts(
+/** With the newest so many attempts, oldest first; one statement, so that they fit together. */
+export async function findCallbackStory(
   db: Kysely<Schema>,
-  callbackId: string,
+  taskId: string,
   limit: number,
-): Promise<CallbackAttempt[]> {
+): Promise<{ callback: Callback; attempts: CallbackAttempt[] } | undefined> {
   const rows = await db
-    .selectFrom('callback_attempts')
-    .selectAll()
-    .where('callback_id', '=', callbackId)
-    .orderBy('number', 'desc')
+    .selectFrom('callbacks')
+    .leftJoin('callback_attempts as tried', 'tried.callback_id', 'callbacks.id')
+    .selectAll('callbacks')
+    .select(['tried.at_ms', 'tried.took_ms', 'tried.status', 'tried.error'])
+    .where('callbacks.task_id', '=', taskId)
+    .orderBy('tried.number', 'desc')
     .limit(limit)
     .execute()
-  return rows.toReversed().map((row) => ({
-    atMs: row.at_ms,
-    tookMs: row.took_ms,
-    ...(row.status !== null && { status: row.status }),
-    ...(row.error !== null && { error: row.error }),
-  }))
+  const [first] = rows
+  if (first === undefined) return undefined
+  const attempts = rows.toReversed().flatMap(({ at_ms: atMs, took_ms: tookMs, status, error }) => {
+    if (atMs === null || tookMs === null) return []
+    return [{ atMs, tookMs, ...(status !== null && { status }), ...(error !== null && { error }) }]
+  })
+  return { callback: shape(first), attempts }
 }
 
 type Row = Selectable<Schema['callbacks']>

@@ -7,8 +7,8 @@ import { ensure } from '../../lib/ensure.ts'
 import { newWebhookSecret } from '../../lib/webhook.ts'
 import {
   type Callback,
-  findAttempts,
   findCallback,
+  findCallbackStory,
   insertCallback,
   leaseDueCallbacks,
   restartCallback,
@@ -120,7 +120,7 @@ describe.each([...engines])('callbacks on %s', (on) => {
 
   const callback = (task: Task) => findCallback(engine.store.read, task.id)
   const attempts = async (task: Task) =>
-    findAttempts(engine.store.read, (await callback(task))!.id, 100)
+    (await findCallbackStory(engine.store.read, task.id, 100))!.attempts
   /** Sends what is due, and waits for what becomes of it. */
   async function send(by = sender): Promise<void> {
     await by.round(engine)
