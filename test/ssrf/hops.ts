@@ -70,10 +70,13 @@ const alternating: readonly (readonly string[])[] = [
   ['rebinding', 'rebinding before a redirect'],
 ]
 
-/** Every spelling in each of the four ways, whose kinds take turns. */
-export const fewerAttemptsFor = (spellings: readonly Spelling[]): Attempt[] =>
+/** Every spelling in two of the four ways, whose kinds take turns; the next turn has the other two. */
+export const fewerAttemptsFor = (spellings: readonly Spelling[], turn: number): Attempt[] =>
   spellings.flatMap((spelling, index) =>
-    alternating.flatMap((kinds) => attemptAt(spelling, kinds[index % kinds.length]!)),
+    alternating.flatMap((kinds, way) => {
+      if ((index + way + turn) % 2 !== 0) return []
+      return attemptAt(spelling, kinds[Math.floor(index / 2) % kinds.length]!)
+    }),
   )
 
 function attemptAt(spelling: Spelling, hop: string): Attempt[] {

@@ -126,7 +126,7 @@ async function tryGateway(spellings: readonly Spelling[]) {
   const upstream = startSsrfUpstream()
   const { inputs, stop } = await startGatewayInputs(upstream)
   const tallies = await Promise.all(
-    inputs.map((input) => tryAll(input, fewerAttemptsFor(spellings))),
+    inputs.map((input, turn) => tryAll(input, fewerAttemptsFor(spellings, turn))),
   )
   await settle()
   await stop()

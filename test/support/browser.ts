@@ -5,13 +5,19 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { root } from './gateway.ts'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The one without windows comes first: it takes a fifth less of the machine. */
+const places = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
 
 export const chromiumPath: string | undefined =
   process.env['TEST_CHROMIUM'] || places.find((path) => existsSync(path))
 
 export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })
+  chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--in-process-gpu'] })
 
 /** Screenshots that people look at; thrown away with the clone. */
 const shots = process.env['TEST_SCREENSHOTS'] || join(root, 'screenshots')

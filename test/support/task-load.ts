@@ -56,8 +56,8 @@ const callers = 2
 const createPauseMs = 250
 /** While a gateway waits for its point, work goes on more slowly, lest it run out. */
 const slowPauseMs = 900
-const lookPauseMs = 20
-const callPauseMs = 150
+const lookPauseMs = 80
+const callPauseMs = 250
 /** About when the gateway takes its first look: the two may meet. */
 const cancelAfterMs = { least: 900, most: 1_600 }
 const gatePauseMs = 20
