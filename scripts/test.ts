@@ -41,7 +41,11 @@ let isLate = false
 function startJob(files: readonly string[]) {
   return Bun.spawn(
     // --no-orphans: a gateway that a test started does not outlive the run.
-    [process.execPath, 'test', '--no-orphans', '--timeout', `${caseLimitMs}`, ...files],
+    [
+      ...[process.execPath, 'test', '--no-orphans', '--timeout', `${caseLimitMs}`],
+      ...(isWhole ? ['--preload', join(root, 'test/support/built-thread.ts')] : []),
+      ...files,
+    ],
     {
       cwd: root,
       stdin: 'ignore',

@@ -18,6 +18,7 @@ const film = { model: 'vfa-2.7-t2v', prompt: 'a cat', seconds: '5', size: '1280x
 const configFor = ({ protocols }: Sandbox) => `
 accounts: [{ name: acme, balance: "60.00" }]
 tokens: [{ account: acme, name: test, token: ${apiToken} }]
+tasks: { unknown_for: 4s, lost_after: 4s }
 channels:
   - name: simulated
     keys: [${key}]

@@ -1,6 +1,6 @@
 // For tests: places to keep a store in, one kind per engine, thrown away afterwards. PostgreSQL is
 // there when TEST_POSTGRES_URL names a server on which databases may be created.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -25,6 +25,7 @@ export const engines: readonly Engine[] =
 /** `empty`: without even its tables, as nobody has opened it. */
 export async function newPlace(engine: Engine, { empty = false } = {}): Promise<Place> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-store-'))
+  if (engine === 'sqlite' && !empty) copyFileSync(await templateFile(), join(dataDir, databaseFile))
   const databaseUrl = engine === 'postgres' ? await createDatabase(empty) : undefined
   const options: StoreOptions = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
   return {
@@ -35,6 +36,20 @@ export async function newPlace(engine: Engine, { empty = false } = {}): Promise<
       if (databaseUrl !== undefined) await dropDatabase(databaseUrl)
     },
   }
+}
+
+const databaseFile = 'gateway.db'
+let templateMade: Promise<string> | undefined
+
+/** A database with its tables: made once, copied ever after. */
+const templateFile = (): Promise<string> => {
+  templateMade ??= (async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'gateway-template-'))
+    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+    await (await openStore({ dataDir })).close()
+    return join(dataDir, databaseFile)
+  })()
+  return templateMade
 }
 
 export async function onServer(statement: string, database?: string): Promise<void> {
