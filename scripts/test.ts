@@ -19,7 +19,19 @@ const slowestShown = 15
 const goodbyeMs = 5_000
 
 /** These begin, in this order: by how long they take. What is short fills the gaps at the end. */
-const long = ['simulate', 'task-storm', 'ssrf', 'console', 'backup', 'many-gateways', 'tamper']
+const long = [
+  ...['simulate', 'task-storm', 'ssrf', 'outages', 'faults/tasks-table', 'kept-media', 'console'],
+  ...[
+    'packages',
+    'idempotency',
+    'callbacks',
+    'tamper',
+    'crash',
+    'tasks',
+    'backup',
+    'many-gateways',
+  ],
+]
 
 interface Job {
   name: string

@@ -195,7 +195,8 @@ describe.each([...engines])('the auditor on %s', (on) => {
   })
 
   test('looks by itself, one gateway at a time, and goes on where it was', async () => {
-    await call()
+    // One in five calls comes to nothing, and leaves nothing to mark.
+    for (let i = 0; i < 12; i++) await call()
     await engine.bookkeeper.drain()
     await tamper(1n)
     auditor.start(engine)
