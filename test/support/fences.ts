@@ -137,17 +137,20 @@ const envOf = (stage: Stage): Record<string, string> => ({
   ...stage.env,
 })
 
-export async function runFence(
-  stage: Stage,
-  { language, text }: Fence,
-): Promise<{ code: number; printed: string }> {
-  const command = commands[language]!(textHere(stage, text))
-  const child = Bun.spawn(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...command], {
+/** Its complaints are printed with the rest. */
+const spawned = (stage: Stage, { language, text }: Fence) =>
+  Bun.spawn(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...commands[language]!(textHere(stage, text))], {
     cwd: stage.cwd ?? root,
     env: envOf(stage),
     stdout: 'pipe',
     timeout: limitMs,
   })
+
+export async function runFence(
+  stage: Stage,
+  fence: Fence,
+): Promise<{ code: number; printed: string }> {
+  const child = spawned(stage, fence)
   const printed = await new Response(child.stdout).text()
   for (const [id, kind] of printed.matchAll(anyId)) stage.lastIds.set(kind!, id)
   return { code: await child.exited, printed: asWritten(stage, printed) }
@@ -175,14 +178,8 @@ export interface Started {
 }
 
 /** An example that does not end by itself: it runs until it is stopped. */
-export async function startFence(stage: Stage, { language, text }: Fence): Promise<Started> {
-  const command = commands[language]!(textHere(stage, text))
-  const child = Bun.spawn(['sh', '-c', 'exec "$@" 2>&1', 'sh', ...command], {
-    cwd: stage.cwd ?? root,
-    env: envOf(stage),
-    stdout: 'pipe',
-    timeout: limitMs,
-  })
+export async function startFence(stage: Stage, fence: Fence): Promise<Started> {
+  const child = spawned(stage, fence)
   let printed = ''
   const collect = async () => {
     const decoder = new TextDecoder()
