@@ -163,14 +163,15 @@ async function playTasks(): Promise<void> {
 }
 
 async function playChannel(token: string): Promise<void> {
-  const channel = { ...bodyOf('POST /channels'), keys: ['any-upstream-key'] }
+  const keys = ['any-upstream-key']
+  const channel = { ...bodyOf('POST /channels'), keys }
   real.set('channel', await admin('POST', '/channels', channel))
-  await admin('PATCH', '/channels/cloud-a', { protocols: { chat: 'http://127.0.0.1:9/v1' } })
+  await admin('PATCH', '/channels/cloud-a', { keys, protocols: { chat: 'http://127.0.0.1:9/v1' } })
   real.set(
     'tried',
     await admin('POST', '/channels/cloud-a/test', bodyOf('POST /channels/{id}/test')),
   )
-  await admin('PATCH', '/channels/cloud-a', { protocols: { chat: upstream.chat } })
+  await admin('PATCH', '/channels/cloud-a', { keys, protocols: { chat: upstream.chat } })
   real.set('discovered', await admin('POST', '/channels/cloud-a/discover'))
   await ask(token, 'Hello!', { stream: true })
   const loss = await until('the loss', async () => (await admin('GET', '/losses')).items[0])

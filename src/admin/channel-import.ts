@@ -25,6 +25,7 @@ import {
   notOurs,
   sealed,
   storedView,
+  unacceptable,
 } from './channels.ts'
 import { noteChange, type Resource, readBody, route } from './route.ts'
 
@@ -120,7 +121,7 @@ function planOf(engine: Engine, declared: Imported, atMs: number): Planned {
   if (found.source !== 'api') return plan('skipped', notOurs(found).message)
   const before = { ...found, keyCiphertexts: found.keys, createdAtMs: atMs, updatedAtMs: atMs }
   const after = merged(engine, before, declared, atMs)
-  const problem = misplaced(engine, after)
+  const problem = unacceptable(engine, before, after, declared)
   if (problem !== undefined) return plan('refused', problem.message)
   const hasKeys = declared.keys !== undefined
   const fields = differing(storedView(before), storedView(after), hasKeys)

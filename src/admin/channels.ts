@@ -22,6 +22,7 @@ import {
   updateChannel,
 } from '../store/channels.ts'
 import { isUniqueConflict, type Tx } from '../store/index.ts'
+import { keysNeeded } from './channel-origins.ts'
 import {
   listOf,
   noteChange,
@@ -203,7 +204,7 @@ export async function changeChannel(
   const stored = await lockChannel(tx, id)
   if (stored === undefined) return notFound('channel', id)
   const channel = merged(engine, stored, body, x.atMs)
-  const refusal = misplaced(engine, channel)
+  const refusal = unacceptable(engine, stored, channel, body)
   if (refusal !== undefined) return refusal
   await updateChannel(tx, channel)
   const after = storedView(channel)
@@ -216,6 +217,16 @@ export async function changeChannel(
   })
   return after
 }
+
+/** Why a change is refused: another region, a name in use, or stored keys for another origin. */
+export const unacceptable = (
+  engine: Engine,
+  before: Pick<Channel, 'protocols'>,
+  after: StoredChannel,
+  { keys }: Pick<Change, 'keys'>,
+): Refusal | undefined =>
+  misplaced(engine, after) ??
+  (keys === undefined ? keysNeeded(before.protocols, after.protocols) : undefined)
 
 /** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
 export function merged(

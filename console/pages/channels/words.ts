@@ -88,7 +88,8 @@ export const words = defineWords({
     models: 'Models',
     models_hint: 'One a line: name = upstream name. A name may end in *; = * keeps it.',
     keys: 'Keys',
-    keys_hint: 'One a line. They are sealed and never shown again; empty keeps the old ones.',
+    keys_hint:
+      'One a line. They are sealed and never shown again. Empty keeps the old ones, unless an address has another host.',
     protocols: 'Addresses',
     protocols_hint: 'One a line: protocol = base address.',
     priority: 'Priority',
@@ -197,7 +198,7 @@ export const words = defineWords({
     models: '模型',
     models_hint: '每行一个：名称 = 上游名称。名称可以 * 结尾；= * 表示保持原名。',
     keys: '密钥',
-    keys_hint: '每行一个，加密保存且不再显示；留空则保留原有密钥。',
+    keys_hint: '每行一个，加密保存且不再显示。留空则保留原有密钥；若地址换了主机，须重新填写。',
     protocols: '地址',
     protocols_hint: '每行一个：协议 = 基础地址。',
     priority: '优先级',
