@@ -47,6 +47,7 @@ describe('the environment', () => {
       sandbox: 'auto',
       sandboxTaskSeconds: 3,
       egressAllow: [],
+      trustedProxies: [],
       workers: 1,
       metrics: 'on',
       logLevel: 'info',
@@ -79,6 +80,7 @@ describe('the environment', () => {
         GATEWAY_SANDBOX: 'off',
         GATEWAY_SANDBOX_TASK_SECONDS: '0.5',
         GATEWAY_EGRESS_ALLOW: '10.0.0.0/8, 127.0.0.1,::1',
+        GATEWAY_TRUSTED_PROXIES: '10.1.0.0/16, ::1',
         GATEWAY_WORKERS: '1',
         GATEWAY_LOG: 'debug',
         PATH: '/bin',
@@ -97,6 +99,7 @@ describe('the environment', () => {
       sandbox: 'off',
       sandboxTaskSeconds: 0.5,
       egressAllow: ['10.0.0.0/8', '127.0.0.1/32', '::1/128'],
+      trustedProxies: ['10.1.0.0/16', '::1/128'],
       logLevel: 'debug',
     })
     expect(config.masterKey).toEqual(new Uint8Array(32).fill(0xab))

@@ -31,6 +31,8 @@ export interface Config {
   sandboxTaskSeconds: number
   /** CIDRs. */
   egressAllow: readonly string[]
+  /** CIDRs whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
   workers: number
   metrics: MetricsPlace
   /** Absent when nothing is traced. */
@@ -86,6 +88,7 @@ const variables = [
   'GATEWAY_SANDBOX',
   'GATEWAY_SANDBOX_TASK_SECONDS',
   'GATEWAY_EGRESS_ALLOW',
+  'GATEWAY_TRUSTED_PROXIES',
   'GATEWAY_WORKERS',
   'GATEWAY_METRICS',
   'GATEWAY_LOG',
@@ -109,7 +112,8 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     dataDir: resolve(cwd, get('GATEWAY_DATA_DIR') ?? 'data'),
     sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
-    egressAllow: readEgressAllow(get('GATEWAY_EGRESS_ALLOW')),
+    egressAllow: readCidrs('GATEWAY_EGRESS_ALLOW', get('GATEWAY_EGRESS_ALLOW')),
+    trustedProxies: readCidrs('GATEWAY_TRUSTED_PROXIES', get('GATEWAY_TRUSTED_PROXIES')),
     workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
     metrics: readMetricsPlace(get('GATEWAY_METRICS') ?? 'on'),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
@@ -282,7 +286,7 @@ function readTaskSeconds(text: string): number {
   throw wrong('GATEWAY_SANDBOX_TASK_SECONDS', text, 'a number of seconds from 0 to 86400')
 }
 
-function readEgressAllow(text: string | undefined): readonly string[] {
+function readCidrs(variable: Variable, text: string | undefined): readonly string[] {
   if (text === undefined) return []
   const entries = text.split(',').map((entry) => entry.trim())
   return entries
@@ -290,7 +294,7 @@ function readEgressAllow(text: string | undefined): readonly string[] {
     .map((entry) => {
       const cidr = asCidr(entry)
       const accepts = 'a comma list of CIDRs such as 10.0.0.0/8'
-      if (cidr === undefined) throw wrong('GATEWAY_EGRESS_ALLOW', text, accepts)
+      if (cidr === undefined) throw wrong(variable, text, accepts)
       return cidr
     })
 }

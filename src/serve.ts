@@ -11,6 +11,7 @@ import {
   type MadeToken,
 } from './engine/apply-declarations.ts'
 import { announce } from './engine/refresh.ts'
+import { clientIp, noProxies, type TrustedProxies, trustedProxies } from './http/client-ip.ts'
 import { type Connection, newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
@@ -130,6 +131,8 @@ export function listen(
   setting = 'GATEWAY_PORT/GATEWAY_HOST',
 ) {
   const { host, port, limits } = config
+  const proxies =
+    config.trustedProxies.length === 0 ? noProxies : trustedProxies(config.trustedProxies)
   try {
     return Bun.serve({
       hostname: host,
@@ -139,7 +142,7 @@ export function listen(
       // Sizes are judged per route, after the caller is known and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request, server) => handle()(request, new ServerConnection(server, request)),
+      fetch: (request, server) => handle()(request, new ServerConnection(server, request, proxies)),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -174,14 +177,17 @@ async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeT
 class ServerConnection implements Connection {
   readonly #server: Bun.Server<undefined>
   readonly #request: Request
+  readonly #proxies: TrustedProxies
 
-  constructor(server: Bun.Server<undefined>, request: Request) {
+  constructor(server: Bun.Server<undefined>, request: Request, proxies: TrustedProxies) {
     this.#server = server
     this.#request = request
+    this.#proxies = proxies
   }
 
   ip(): string | undefined {
-    return this.#server.requestIP(this.#request)?.address
+    const peer = this.#server.requestIP(this.#request)?.address
+    return clientIp(peer, this.#request.headers.get('x-forwarded-for'), this.#proxies)
   }
 
   /** An upstream may think longer than a connection may idle; deadlines watch it instead. */

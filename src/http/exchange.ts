@@ -16,7 +16,7 @@ export interface Exchange {
 }
 
 export interface Connection {
-  /** The address it came from. */
+  /** The caller's address, also behind trusted proxies. */
   ip(): string | undefined
   /** From here on the connection may be silent for as long as the answer takes, or for so long. */
   keepOpen(idleSeconds?: number): void

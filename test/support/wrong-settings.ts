@@ -19,6 +19,7 @@ export const wrongVariables: readonly [variable: string, value: string, says: st
   ['GATEWAY_SANDBOX', 'yes', 'auto, on, off'],
   ['GATEWAY_SANDBOX_TASK_SECONDS', '3s', 'number of seconds'],
   ['GATEWAY_EGRESS_ALLOW', '10.0.0.0/33', 'CIDRs'],
+  ['GATEWAY_TRUSTED_PROXIES', 'nginx', 'CIDRs'],
   ['GATEWAY_WORKERS', '0', 'at least 1'],
   ['GATEWAY_WORKERS', '2', 'cannot share SQLite'],
   ['GATEWAY_LOG', 'trace', 'debug, info, warn, error'],
