@@ -17,6 +17,7 @@ export interface Bug {
 }
 
 const ledger = 'src/billing/ledger.ts'
+const endHold = 'src/billing/end-hold.ts'
 const balances = 'src/billing/balances.ts'
 const endTask = 'src/engine/tasks/end-task.ts'
 const acceptTask = 'src/engine/tasks/accept-task.ts'
@@ -65,30 +66,31 @@ export const bugs: readonly Bug[] = [
     'charge-before-state',
     'the money of an end is committed before its state is',
     ledger,
-    `        await alongside(tx)
-        return amountNanos
-      }),
-    )
+    `        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, ending, beyond)),
+        )
 `,
-    `        return amountNanos
-      }),
-    )
-    if (heldNanos !== undefined) await this.#store.tx(alongside)
+    `        let told: Parameters<typeof alongside>[1] | undefined
+        const early = { ...ending, alongside: async (_: Tx, booked: typeof told) => void (told = booked) }
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, early, beyond)),
+        )
+        if (told !== undefined) await this.#store.tx((tx) => alongside(tx, told!))
 `,
   ),
   one(
     'release-outside-transaction',
     'a task fails in one transaction and its hold is released in the next',
     ledger,
-    `    const heldNanos = await this.#balances.tracked(funds, () =>
-      this.#store.tx(async (tx) => {
-        const hold = await findEntry`,
-    `    const own = charge === undefined ? alongside : undefined
-    if (own !== undefined) await this.#store.tx(own)
-    if (own !== undefined) alongside = async () => {}
-    const heldNanos = await this.#balances.tracked(funds, () =>
-      this.#store.tx(async (tx) => {
-        const hold = await findEntry`,
+    `        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold`,
+    `        const own = charge === undefined ? ending.alongside : undefined
+        if (own !== undefined) {
+          await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n }))
+          ending.alongside = async () => {}
+        }
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold`,
   ),
   one(
     'no-compare-and-set',
@@ -111,12 +113,12 @@ export const bugs: readonly Bug[] = [
     knownSeed: knownSeeds['double-charge'] ?? 1,
     edits: [
       {
-        file: ledger,
+        file: endHold,
         find: releaseLine,
         replace: releaseLine.replace('if (!(', 'void (').replace(')) return undefined', ')'),
       },
       {
-        file: ledger,
+        file: endHold,
         find: 'ensure(await appendEntry(tx, entry), ',
         replace:
           "const isNew = (await findEntry(tx, taskId, 'charge')) === undefined\n" +
@@ -168,7 +170,7 @@ export const bugs: readonly Bug[] = [
   one(
     'hold-kept-on-failure',
     'a task that fails keeps its hold',
-    ledger,
+    endHold,
     releaseLine,
     releaseLine.replace('if (!(', 'if (charge !== undefined && !('),
   ),

@@ -10,6 +10,7 @@ import type { RequestRecord } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { formatNanos } from '../lib/decimal.ts'
+import { shortNanos } from '../store/audit-chain.ts'
 import { findEntries, type StoredEntry } from '../store/entries.ts'
 import { entryView } from './accounts.ts'
 import { priceView } from './prices.ts'
@@ -64,6 +65,10 @@ export async function explainTask(engine: Engine, task: Task): Promise<object> {
       : price === undefined
         ? []
         : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
+  const short = charge === undefined ? 0n : await shortNanos(engine.store.read, task.id)
+  if (short > 0n) {
+    steps.push(`not covered by the balance and carried by the operator: ${formatNanos(short)}`)
+  }
   if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
   return {
     request_id: task.requestId,

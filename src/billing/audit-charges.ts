@@ -14,8 +14,8 @@ import {
 
 export interface ChargeDeps {
   priceOf: (id: string) => Price | undefined
-  /** What of a request's cost its account could not cover. */
-  absorbedOf: (requestId: string) => Promise<bigint>
+  /** What of the cost of a request or task its account could not cover. */
+  absorbedOf: (ref: string) => Promise<bigint>
   /** Request rows of before may be gone. */
   logHorizonMs: number
 }
@@ -79,7 +79,8 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
   if (typeof cost !== 'bigint') return cost
   const chargedNanos = -row.amount_nanos
   if (cost === chargedNanos) return undefined
-  if (isCall(row) && cost - chargedNanos === (await deps.absorbedOf(row.ref))) return undefined
+  if (cost > chargedNanos && cost - chargedNanos === (await deps.absorbedOf(row.ref)))
+    return undefined
   const [entry, made] = [chargedNanos, cost].map(formatNanos)
   return `${entry} are charged, price ${price.id} times quantity is ${made}`
 }

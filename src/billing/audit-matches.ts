@@ -17,7 +17,7 @@ export async function matchEntries(
   const prices = new Map((await loadPrices(db)).map((price) => [price.id, price]))
   const deps: ChargeDeps = {
     priceOf: (id) => prices.get(id),
-    absorbedOf: (requestId) => shortNanos(db, requestId),
+    absorbedOf: (ref) => shortNanos(db, ref),
     logHorizonMs: await logHorizonMs(db),
   }
   for await (const page of chargePages(books, scope)) {

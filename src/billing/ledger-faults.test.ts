@@ -192,9 +192,27 @@ test('what cannot be charged is an error before anything is written', async () =
   expect(hold.open).toBe(true)
   ledger.release(hold)
   await ledger.holdTask('video_1', id, 20n, 1)
-  const tooMuch = { taskId: 'video_1', chargeNanos: 21n, ...labels }
-  const ending = ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, tooMuch)
-  expect(await failureOf(ending)).toMatch('within its hold')
+  const negative = { taskId: 'video_1', chargeNanos: -1n, ...labels }
+  const ending = ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, negative)
+  expect(await failureOf(ending)).toMatch('never negative')
   await until(() => ledger.usable(id))
   expect([spendable(), await stored()]).toEqual([980n, 980n])
+})
+
+test('a task that costs more than it holds leaves alone what calls hold', async () => {
+  const hold = ledger.hold(id, 900n)!
+  await ledger.holdTask('video_1', id, 20n, 1)
+  const charge = { taskId: 'video_1', chargeNanos: 150n, ...labels }
+  let told: object = {}
+  const ended = await ledger.endTask(
+    id,
+    { taskId: 'video_1', atMs: 1 },
+    charge,
+    async (_, booked) => {
+      told = booked
+    },
+  )
+  expect([ended, told]).toEqual([true, { chargeNanos: 100n, shortNanos: 50n }])
+  expect([spendable(), await stored()]).toEqual([0n, 900n])
+  ledger.release(hold)
 })

@@ -11,6 +11,7 @@ import { findRequest } from '../store/requests.ts'
 import { aRequest, engines, failureOf, newPlace, type Place } from '../store/test-engines.ts'
 import { absorbedNanos } from './absorb.ts'
 import { availableNanos } from './balances.ts'
+import type { TaskBooking } from './end-hold.ts'
 import { type Hold, Ledger } from './ledger.ts'
 
 if (!engines.includes('postgres')) {
@@ -54,7 +55,8 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({
     op: fc.constant('endTask' as const),
     task: few,
-    share: fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }),
+    // Of its hold, in quarters: some cost more than was held.
+    share: fc.option(fc.bigInt({ min: 0n, max: 12n }), { nil: undefined }),
   }),
   fc.constant({ op: 'reopen' as const }),
 )
@@ -183,11 +185,18 @@ class Bench {
     const task = model.tasks.get(taskId)
     const chargeNanos = share === undefined ? undefined : ((task?.held ?? 0n) * share) / 4n
     const charge = chargeNanos === undefined ? undefined : { taskId, chargeNanos, ...labels }
-    const ended = await ledger.endTask(accountId, { taskId, atMs: 1 }, charge)
+    let told: TaskBooking | undefined
+    const tell = async (_: unknown, booked: TaskBooking) => {
+      told = booked
+    }
+    const ended = await ledger.endTask(accountId, { taskId, atMs: 1 }, charge, tell)
     expect(ended).toBe(task !== undefined && !task.ended)
     if (!ended || task === undefined) return
+    const cost = chargeNanos ?? 0n
+    const charged = smaller(cost, task.held + available(model))
+    expect(told).toEqual({ chargeNanos: charged, shortNanos: cost - charged })
     task.ended = true
-    model.balance -= chargeNanos ?? 0n
+    model.balance -= charged
   }
 
   /** Memory, store and model agree, and nobody has spent what they had not. */
@@ -295,7 +304,8 @@ async function atOnce({ ledger, accountId, holds }: Bench, step: Op): Promise<vo
     await ledger.holdTask(`video_${accountId}_${step.task}`, accountId, step.amount, 1)
   } else if (step.op === 'endTask') {
     const taskId = `video_${accountId}_${step.task}`
-    const charge = step.share === undefined ? undefined : { taskId, chargeNanos: 0n, ...labels }
+    const chargeNanos = (step.share ?? 0n) * 20n
+    const charge = step.share === undefined ? undefined : { taskId, chargeNanos, ...labels }
     await ledger.endTask(accountId, { taskId, atMs: 1 }, charge)
   }
 }

@@ -15,7 +15,7 @@ import { ensure } from '../lib/ensure.ts'
 import { monthAt } from '../lib/month.ts'
 import { listBalances } from '../store/accounts.ts'
 import { findClosedMonth } from '../store/closed-months.ts'
-import { appendEntry, findEntries, findEntry } from '../store/entries.ts'
+import { appendEntry, findEntries } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/purses.ts'
 import { absorbShort } from './absorb.ts'
@@ -27,23 +27,19 @@ import {
   undo,
 } from './balances.ts'
 import { Disowned } from './disowned.ts'
+import {
+  type BeyondHold,
+  type ChargeLabels,
+  type EndingHold,
+  endHold,
+  type TaskSettlement,
+} from './end-hold.ts'
 import { Purses } from './purses.ts'
 
 export interface Hold {
   readonly accountId: string
   readonly amountNanos: bigint
   open: boolean
-}
-
-/** Labels of a charge; the ledger copies them into the entry. */
-export type ChargeLabels = Pick<
-  Entry,
-  'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
->
-
-export interface TaskSettlement extends ChargeLabels {
-  taskId: string
-  chargeNanos: bigint
 }
 
 /** `mismatch`: this ref has been used for another amount. */
@@ -237,45 +233,40 @@ export class Ledger {
     }
   }
 
-  /** Ends a task's hold: with a charge if there is one, else with nothing. False: it had ended. */
+  /**
+   * Ends a task's hold: with a charge if there is one, else with nothing. What a charge has beyond the
+   * hold comes from the free balance; `alongside` is told what of it was booked. False: it had ended.
+   */
   async endTask(
     accountId: string,
     task: { taskId: string; atMs: number },
     charge?: TaskSettlement,
-    alongside: (tx: Tx) => Promise<void> = async () => {},
+    alongside: EndingHold['alongside'] = async () => {},
   ): Promise<boolean> {
     const funds = this.#balances.of(accountId)
-    const heldNanos = await this.#balances.tracked(funds, () =>
-      this.#store.tx(async (tx) => {
-        const hold = await findEntry(tx, task.taskId, 'hold')
-        if (hold === undefined) return undefined
-        ensure(
-          hold.accountId === accountId,
-          `task ${task.taskId} is of the account it is ended for`,
+    const ending = { accountId, ...task, charge, alongside }
+    const isShared = this.#purses !== undefined
+    const beyond: BeyondHold = { reservedNanos: isShared ? undefined : 0n, isLast: false }
+    try {
+      for (let tries = 0; ; tries++) {
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, ending, beyond)),
         )
-        const base = { atMs: task.atMs, accountId, ref: task.taskId }
-        const amountNanos = -hold.amountNanos
-        if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
-        if (charge !== undefined) {
-          const { taskId, chargeNanos, ...labels } = charge
-          ensure(taskId === task.taskId, 'a task pays for itself')
-          ensure(
-            chargeNanos >= 0n && chargeNanos <= amountNanos,
-            'a task is charged within its hold',
-          )
-          const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos }
-          ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
+        if (ended === undefined) return false
+        if ('missingNanos' in ended) {
+          if (this.#purses === undefined) setAside(funds, beyond, ended.missingNanos)
+          else beyond.isLast = !(await this.#purses.gather(funds, tries))
+          continue
         }
-        await alongside(tx)
-        return amountNanos
-      }),
-    )
-    if (heldNanos === undefined) return false
-    this.#booked(funds, () => {
-      funds.taskHoldsNanos -= heldNanos
-      funds.balanceNanos -= charge?.chargeNanos ?? 0n
-    })
-    return true
+        this.#booked(funds, () => {
+          funds.taskHoldsNanos -= ended.heldNanos
+          funds.balanceNanos -= ended.chargeNanos
+        })
+        return true
+      }
+    } finally {
+      funds.callHoldsNanos -= beyond.reservedNanos ?? 0n
+    }
   }
 
   /**
@@ -334,4 +325,13 @@ export class Ledger {
     ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
     return funds
   }
+}
+
+/** Out of the reach of calls while a charge beyond its hold is written. */
+function setAside(funds: AccountFunds, beyond: BeyondHold, missingNanos: bigint): void {
+  const free = availableNanos(funds)
+  const most = free > 0n ? free : 0n
+  beyond.reservedNanos = missingNanos < most ? missingNanos : most
+  beyond.isLast = true
+  funds.callHoldsNanos += beyond.reservedNanos
 }

@@ -160,6 +160,24 @@ if (!engines.includes('postgres')) {
       expect((await hold(second, id, 4n))?.amountNanos).toBe(4n)
     })
 
+    test('a task that costs more than it holds is paid with what others have drawn', async () => {
+      const id = await newAccount(100n)
+      const [first, second] = gateways as [Gateway, Gateway]
+      const small = await hold(first, id, 4n)
+      const taskId = newId('video')
+      expect(await second.ledger.holdTask(taskId, id, 10n, 1)).toBe('done')
+      const charge = { taskId, chargeNanos: 99n, ...labels }
+      let told: object = {}
+      const tell = async (_: unknown, booked: object) => {
+        told = booked
+      }
+      expect(await second.ledger.endTask(id, { taskId, atMs: 1 }, charge, tell)).toBe(true)
+      expect(told).toEqual({ chargeNanos: 96n, shortNanos: 3n })
+      first.ledger.release(small!)
+      expect((await findAccount(first.store.read, id))?.balanceNanos).toBe(4n)
+      expect(await wrongAccounts(first.store)).toEqual([])
+    })
+
     test('what a gateway that died had drawn goes back to the account', async () => {
       const id = await newAccount(100n)
       const doomed = await openGateway()

@@ -155,17 +155,28 @@ export function chargePages({ db, engine }: Books, scope: AuditScope): AsyncGene
   )
 }
 
-/** What its account could not cover of a request, by the request's own word. */
-export async function shortNanos(db: Db, requestId: string): Promise<bigint> {
+/** What its account could not cover: of a request by the request's own word, of a task by its loss. */
+export async function shortNanos(db: Db, ref: string): Promise<bigint> {
+  if (!ref.startsWith('req_')) return shortOfTask(db, ref)
   const row = await db
     .selectFrom('requests')
     .select('detail')
-    .where('request_id', '=', requestId)
+    .where('request_id', '=', ref)
     .executeTakeFirst()
   const { absorbed = [] } = JSON.parse(row?.detail ?? '{}') as Pick<RequestDetail, 'absorbed'>
   return absorbed
     .filter(({ reason, nanos }) => reason === 'balance_short' && /^\d{1,19}$/.test(nanos))
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
+}
+
+async function shortOfTask(db: Db, taskId: string): Promise<bigint> {
+  const rows = await db
+    .selectFrom('losses')
+    .select('amount_nanos')
+    .where('ref', '=', taskId)
+    .where('reason', '=', 'balance_short')
+    .execute()
+  return rows.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)
 }
 
 /** Entries that should have a receipt by now, and have none. */

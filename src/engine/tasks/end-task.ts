@@ -1,6 +1,6 @@
 // The one door through which a task ends: state and money in one transaction, once. Whoever comes
 // second finds the hold already ended and changes nothing.
-import type { TaskSettlement } from '../../billing/ledger.ts'
+import type { TaskBooking, TaskSettlement } from '../../billing/end-hold.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
@@ -53,28 +53,30 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   const charge = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
   const told = withoutSecrets(engine, end)
   let ended: Task | undefined
+  let losses: readonly Loss[] = []
   const first = await engine.ledger.endTask(
     task.accountId,
     { taskId: task.id, atMs: nowMs },
     charge,
-    async (tx) => {
+    async (tx, booked) => {
       // It may have gone on since it was looked at: what ends is the row as it is now.
       const row = await findTaskRow(tx, task.id)
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
-      ended = endedAs({ ...task, ...row }, told, nowMs, charge?.chargeNanos ?? 0n)
+      ended = endedAs({ ...task, ...row }, told, nowMs, booked.chargeNanos)
       ended.checks = Math.max(ended.checks, task.checks)
       ended.trail = trailOf(row ?? task, ended, end, nowMs)
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
-      for (const loss of end.losses ?? []) await recordLoss(tx, loss)
+      losses = [...(end.losses ?? []), ...shortLoss(ended, charge, booked)]
+      for (const loss of losses) await recordLoss(tx, loss)
       if (end.lateLook) await insertLateLook(tx, task.id, nowMs + waitBeforeLook(engine, 0))
       crashPoint('task-ending')
     },
   )
   if (!first) return undefined
   crashPoint('task-ended')
-  if (ended !== undefined) noteTaskEnd(engine, ended, end)
+  if (ended !== undefined) noteTaskEnd(engine, ended, losses)
   if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
   if (ended?.state === 'succeeded') engine.media?.keep(ended)
   if (end.lateLook) engine.lateLooks?.wake(nowMs + waitBeforeLook(engine, 0))
@@ -98,7 +100,21 @@ function trailOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
   ])
 }
 
-function noteTaskEnd({ meters, tracer }: Engine, ended: Task, { losses = [] }: TaskEnd): void {
+/** What a task cost beyond what its account had. */
+function shortLoss(
+  ended: Task,
+  charge: TaskSettlement | undefined,
+  { shortNanos: amountNanos }: TaskBooking,
+): Loss[] {
+  if (amountNanos === 0n) return []
+  const { id: ref, accountId, channel, model, upstreamId, updatedAtMs: atMs } = ended
+  const isEstimate = charge?.estimated === true
+  const named = upstreamId !== undefined && { upstreamId }
+  const what = { atMs, accountId, ref, channel, model, ...named, amountNanos, isEstimate }
+  return [{ ...what, reason: 'balance_short' }]
+}
+
+function noteTaskEnd({ meters, tracer }: Engine, ended: Task, losses: readonly Loss[]): void {
   meters?.taskEnded(ended)
   tracer?.taskEnded(ended)
   for (const loss of losses) meters?.absorbed(loss)
@@ -119,7 +135,6 @@ const isKnown = (end: TaskEnd): boolean =>
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
   ensure(task.finishedAtMs === undefined, `task ${task.id} ends once`)
-  ensure(chargeNanos <= task.holdNanos, `task ${task.id} costs no more than was set aside`)
   const ended: Task = {
     ...task,
     state: end.state,

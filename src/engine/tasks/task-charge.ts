@@ -1,7 +1,7 @@
 // What a task costs: what is set aside for it, and what it comes to. Seconds or video tokens, as the
 // price says, and by the upstream's count; pictures by how many were delivered. Within the hold.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
-import type { TaskSettlement } from '../../billing/ledger.ts'
+import type { TaskSettlement } from '../../billing/end-hold.ts'
 import { imageTier } from '../../contract/image-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
 import type {

@@ -1,0 +1,82 @@
+// The end of a task's hold, in one transaction: the release, and the charge for what was delivered.
+// A charge above the hold takes the rest from the free balance of the account; what that does not
+// cover is reported as short, and the balance never falls below zero.
+import type { Entry } from '../contract/ledger.ts'
+import { ensure } from '../lib/ensure.ts'
+import { appendEntry, findEntry } from '../store/entries.ts'
+import type { Tx } from '../store/index.ts'
+import { lockFreeNanos } from '../store/purses.ts'
+
+/** Labels of a charge; the ledger copies them into the entry. */
+export type ChargeLabels = Pick<
+  Entry,
+  'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
+>
+
+export interface TaskSettlement extends ChargeLabels {
+  taskId: string
+  /** What was delivered comes to, whatever was held for it. */
+  chargeNanos: bigint
+}
+
+/** What the end of a task has booked. */
+export interface TaskBooking {
+  chargeNanos: bigint
+  /** The part of its cost that the account could not cover. */
+  shortNanos: bigint
+}
+
+export interface EndingHold {
+  accountId: string
+  taskId: string
+  atMs: number
+  charge: TaskSettlement | undefined
+  /** Runs in the same transaction. */
+  alongside: (tx: Tx, booked: TaskBooking) => Promise<void>
+}
+
+/** What may be taken beyond the hold. */
+export interface BeyondHold {
+  /** Reserved for this charge; undefined: the free balance as the database has it. */
+  reservedNanos: bigint | undefined
+  /** Nothing more can be had: what is missing is short. */
+  isLast: boolean
+}
+
+/** `missingNanos`: nothing was written, because so much more is needed. */
+export type EndedHold = (TaskBooking & { heldNanos: bigint }) | { missingNanos: bigint }
+
+/** Undefined: it had ended, or never was. */
+export async function endHold(
+  tx: Tx,
+  { accountId, taskId, atMs, charge, alongside }: EndingHold,
+  beyond: BeyondHold,
+): Promise<EndedHold | undefined> {
+  const hold = await findEntry(tx, taskId, 'hold')
+  if (hold === undefined) return undefined
+  ensure(hold.accountId === accountId, `task ${taskId} is of the account it is ended for`)
+  const amountNanos = -hold.amountNanos
+  const costNanos = charge?.chargeNanos ?? 0n
+  ensure(costNanos >= 0n, 'a charge is never negative')
+  const coverNanos = costNanos <= amountNanos ? 0n : await freeFor(tx, accountId, beyond)
+  const missingNanos = costNanos - amountNanos - coverNanos
+  if (missingNanos > 0n && !beyond.isLast) return { missingNanos }
+  const shortNanos = missingNanos > 0n ? missingNanos : 0n
+  const base = { atMs, accountId, ref: taskId }
+  if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
+  const booked = { chargeNanos: costNanos - shortNanos, shortNanos }
+  if (charge !== undefined) {
+    const { taskId: paidBy, chargeNanos: _, ...labels } = charge
+    ensure(paidBy === taskId, 'a task pays for itself')
+    const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -booked.chargeNanos }
+    ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
+  }
+  await alongside(tx, booked)
+  return { ...booked, heldNanos: amountNanos }
+}
+
+async function freeFor(tx: Tx, accountId: string, { reservedNanos }: BeyondHold): Promise<bigint> {
+  if (reservedNanos !== undefined) return reservedNanos
+  const freeNanos = await lockFreeNanos(tx, accountId)
+  return freeNanos > 0n ? freeNanos : 0n
+}
