@@ -148,7 +148,7 @@ export class SimGateway {
   async #engine(store: SimStore, proc: Proc): Promise<Engine> {
     const { speaker, receivers, stage } = this.#around
     const { world } = stage
-    const nowMs = () => world.wallMs(proc)
+    const { nowMs } = store.clock
     const owner = store.sharing?.gatewayId ?? proc.name
     const log = logOf(world, proc)
     const ledger = await Ledger.open(store)
@@ -161,7 +161,7 @@ export class SimGateway {
       seal,
       log,
       providers,
-      clock: { nowMs },
+      clock: store.clock,
       random: Math.random,
       http: new SimHttp(speaker, proc),
       limits,

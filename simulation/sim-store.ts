@@ -2,6 +2,7 @@
 // database on which everything can happen. Each transaction is one turn of the world; its question and
 // its answer travel, and the gateway may die at either end.
 import type { Kysely } from 'kysely'
+import { SteadyClock } from '../src/lib/clock.ts'
 import { ensure } from '../src/lib/ensure.ts'
 import { Health } from '../src/store/health.ts'
 import { type Batch, cellsOf, HotQueue, requestColumns } from '../src/store/hot-queue.ts'
@@ -30,6 +31,8 @@ const never = <T>(): Promise<T> => new Promise(() => {})
 
 export class SimStore implements Store {
   readonly engine: 'sqlite' | 'postgres'
+  /** Several gateways go by the database's; one alone by what its machine said at its start. */
+  readonly clock: SteadyClock
   readonly read: Kysely<Schema>
   readonly #stage: Stage
   readonly #proc: Proc
@@ -43,6 +46,7 @@ export class SimStore implements Store {
     this.#stage = stage
     this.#proc = proc
     this.engine = stage.gateways === 1 ? 'sqlite' : 'postgres'
+    this.clock = new SteadyClock(stage.world.wallMs(this.engine === 'sqlite' ? proc : noProc))
     this.#writer = kyselyOver({
       ask: async (sql, parameters) => this.#ask(sql, parameters),
       begin: async () => {

@@ -89,7 +89,7 @@ export function createApp(deps: AppDeps): Handle {
   app.onError((error, { env }) => answerBug(env.exchange, error))
 
   return (request, connection) => {
-    const exchange = newExchange(request, connection)
+    const exchange = newExchange(request, connection, engine.clock.nowMs())
     const { method } = request
     const parent = request.headers.get('traceparent')
     if (parent !== null || engine.tracer !== undefined) beginTrace(engine, exchange, parent)

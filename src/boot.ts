@@ -36,7 +36,6 @@ import { Poller } from './engine/tasks/poller.ts'
 import { Tracer } from './engine/traces/tracer.ts'
 import { WaitingRoom } from './engine/waiting-room.ts'
 import { type OwnKeys, secretsIn } from './keys.ts'
-import { systemClock } from './lib/clock.ts'
 import { createHttpClient } from './lib/http-client.ts'
 import { newSecret, newShortId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
@@ -200,7 +199,7 @@ function newEngine(
     seal,
     log,
     providers,
-    clock: systemClock,
+    clock: store.clock,
     random: Math.random,
     http: createHttpClient(),
     limits: config.limits,
@@ -213,11 +212,11 @@ function newEngine(
       tokens: new Map(),
       isPriced: () => false,
     }),
-    prices: createPriceBook([], new Set(), systemClock.nowMs),
+    prices: createPriceBook([], new Set(), store.clock.nowMs),
     cleaner: createCleaner([]),
     knownSecrets: new Map(),
     standings: new Map(),
-    entitlements: new Entitlements(systemClock.nowMs),
+    entitlements: new Entitlements(store.clock.nowMs),
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
@@ -237,7 +236,7 @@ function newEngine(
     egressAllow: config.egressAllow,
     rates: createRateLimits({
       ...(config.redisUrl !== undefined && { redisUrl: config.redisUrl }),
-      nowMs: systemClock.nowMs,
+      nowMs: store.clock.nowMs,
       log,
       instanceId,
       sharers: config.workers,

@@ -61,7 +61,7 @@ async function copy(to: string): Promise<number> {
   const source = await openStore(from)
   try {
     return await fillFrom(
-      linesOf(split(backupLines(source, Date.now())), nameOf(from)),
+      linesOf(split(backupLines(source, source.clock.nowMs())), nameOf(from)),
       target,
       nameOf(from),
     )

@@ -74,7 +74,7 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
     if (scope.accountId === undefined) findings.addAll('transfers', await ownerless(db, mostOfEach))
     const books = { db, engine: store.engine }
     await matchEntries(books, scope, findings)
-    await findOverdue(db, scope, findings, options)
+    await findOverdue(db, scope, findings, { nowMs: store.clock.nowMs(), ...options })
     await proveChain(books, scope, findings, counts, options.knows ?? knowsAny)
     findings.addAll('sums_by_hour', await wrongHours(books, scope, mostOfEach))
     await findGuards(books, findings)

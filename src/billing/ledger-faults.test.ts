@@ -29,6 +29,7 @@ function faulty(store: Store): Faulty {
   }
   const made: Faulty = {
     engine: store.engine,
+    clock: store.clock,
     read: store.read,
     tx: (work) => guarded(() => store.tx(work)),
     record: (request, entry) => guarded(() => store.record(request, entry)),

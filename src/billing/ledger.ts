@@ -60,7 +60,7 @@ export class Ledger {
   private constructor(store: Store) {
     this.#store = store
     this.#balances = new Balances(store)
-    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry))
+    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), store.clock.nowMs)
     if (store.sharing !== undefined) this.#purses = new Purses(store, store.sharing, this.#balances)
   }
 

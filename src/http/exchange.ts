@@ -22,8 +22,11 @@ export interface Connection {
   keepOpen(idleSeconds?: number): void
 }
 
-export function newExchange(request: Request, connection: Connection): Exchange {
-  const atMs = Date.now()
+export function newExchange(
+  request: Request,
+  connection: Connection,
+  atMs: number = Date.now(),
+): Exchange {
   return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), connection }
 }
 

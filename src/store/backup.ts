@@ -67,7 +67,13 @@ const format = 'model-gateway backup'
 const formatVersion = 1
 const rowsAtOnce = 500
 /** Said by the database itself, anew each time. */
-const ownMeta: readonly unknown[] = ['schema_version', 'probe', 'opened_at_ms', 'restoring']
+const ownMeta: readonly unknown[] = [
+  'schema_version',
+  'probe',
+  'opened_at_ms',
+  'clock_at_ms',
+  'restoring',
+]
 
 /** Chunks of whole lines; the last one closes the backup. */
 export async function* backupLines(store: Store, nowMs: number): AsyncGenerator<string> {
@@ -177,7 +183,7 @@ async function fill(store: Store, lines: AsyncIterable<string>): Promise<number>
   const write = async () => {
     const [first] = waiting
     if (into?.table === 'requests' && first !== undefined) {
-      await makeWeekOf(store, String(first['request_id']), Date.now())
+      await makeWeekOf(store, String(first['request_id']), store.clock.nowMs())
     }
     if (into !== undefined && waiting.length > 0) await insert(store, into.table, waiting)
     waiting = []

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import type { SteadyClock } from '../lib/clock.ts'
 import type { Histogram } from '../lib/metrics.ts'
 import type { Booked } from './receipts.ts'
 import type { Engine, Schema } from './schema.ts'
@@ -44,6 +45,8 @@ export interface Commits {
 
 export interface Store {
   readonly engine: Engine
+  /** What all durable times go by: the database's own on PostgreSQL, so that gateways agree. */
+  readonly clock: SteadyClock
   /** Absent when this is the only gateway there can be. */
   readonly sharing?: Sharing
   /** Reads outside a transaction. */

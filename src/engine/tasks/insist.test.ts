@@ -13,6 +13,7 @@ type Fault = 'refuse' | 'lose'
 function failing(store: Store, faults: Fault[]): Store {
   return {
     engine: store.engine,
+    clock: store.clock,
     read: store.read,
     record: (request, entry) => store.record(request, entry),
     snapshot: () => store.snapshot(),

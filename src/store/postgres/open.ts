@@ -2,9 +2,11 @@
 // batches so that no report can keep them waiting, and one that says that this gateway lives.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { SteadyClock } from '../../lib/clock.ts'
 import { Health } from '../health.ts'
 import { HotQueue } from '../hot-queue.ts'
 import { integerPlugin } from '../integers.ts'
+import { ClockKeeper } from '../keep-clock.ts'
 import { indexNextSegment, LateIndex, type LateIndexLimits } from '../late-index.ts'
 import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
@@ -22,6 +24,7 @@ import {
 } from './connection.ts'
 import { Presence } from './presence.ts'
 import { Pulse } from './pulse.ts'
+import { readClock } from './read-clock.ts'
 import { Sockets } from './sockets.ts'
 import { Turnstile } from './turnstile.ts'
 
@@ -42,6 +45,8 @@ const hotQueryTimeoutMs = 5000
 /** Callers wait for it. */
 const hotConnectTimeoutMs = 2000
 const maxTries = 5
+/** The best of these is where the clock starts; what is asked later makes it better. */
+const firstReadings = 3
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { databaseUrl, log } = options
@@ -67,8 +72,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     dialect: new PostgresDialect({ pool }),
     plugins: [integerPlugin],
   })
+  const clock = new SteadyClock()
   const health = new Health(
-    () => presence?.write() ?? setMeta(db, 'probe', String(Date.now())),
+    () => presence?.write() ?? setMeta(db, 'probe', String(clock.nowMs())),
     log,
   )
   let isOpen = false
@@ -77,7 +83,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     if (isOpen) health.failed(error)
   }
   const tx = retried(db, health, failed)
-  const presence = options.join ? new Presence({ databaseUrl, pool, tx, failed, log }) : undefined
+  const clockKeeper = new ClockKeeper({ tx }, clock)
+  const presence = options.join
+    ? new Presence({ databaseUrl, pool, tx, failed, log, clock })
+    : undefined
   const isHere = () => presence === undefined || presence.here
   const unanswered = (ms: number) => failed(new Error(`the database has not answered for ${ms} ms`))
   const pulse = new Pulse({
@@ -102,7 +111,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   try {
     await migrate({ engine: 'postgres', name: address.name, tx }, options.schema)
-    await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
+    for (let reading = 0; reading < firstReadings; reading++) await readClock(pool, clock)
+    await clockKeeper.start()
     await presence?.join()
     isOpen = true
     pulse.start()
@@ -127,6 +137,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   return {
     engine: 'postgres',
+    clock,
     ...(presence !== undefined && { sharing: presence }),
     read: db,
     tx,
@@ -139,6 +150,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     close: once(async () => {
       await index.stop()
       await queue.close()
+      await clockKeeper.stop()
       await closeConnections()
     }),
   }

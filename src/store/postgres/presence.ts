@@ -3,11 +3,13 @@
 // free, and whoever sees that first gives back what it had drawn.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { type SteadyClock, stepMs } from '../../lib/clock.ts'
 import { newShortId } from '../../lib/ids.ts'
 import { messageOf } from '../health.ts'
 import { buryGateway } from '../purses.ts'
 import type { Log, Notice, Sharing, Store } from '../store.ts'
 import { clientConfig, pause } from './connection.ts'
+import { readClock } from './read-clock.ts'
 import { Sockets } from './sockets.ts'
 
 /** Any constant will do as long as no release changes it. */
@@ -28,6 +30,7 @@ export interface PresenceOptions {
   tx: Store['tx']
   failed: (error: unknown) => void
   log: Log
+  clock: SteadyClock
 }
 
 export class Presence implements Sharing {
@@ -81,16 +84,23 @@ export class Presence implements Sharing {
     }
   }
 
-  /** The smallest question there is, where nobody else can be in the way. */
+  /** A small question, where nobody else can be in the way: what time it is there. */
   ask(): Promise<unknown> | undefined {
-    return this.#client?.query('SELECT 1')
+    return this.#client && this.#askTime(this.#client)
+  }
+
+  async #askTime(client: pg.Client): Promise<void> {
+    const { clock, log } = this.#options
+    const byMs = await readClock(client, clock)
+    if (Math.abs(byMs) <= stepMs) return
+    log('error', `the clock of the database was set by ${Math.round(byMs / 1000)} s`)
   }
 
   /** Fails while this gateway is not here, or nothing can be written. */
   async write(): Promise<void> {
     const client = this.#client
     if (client === undefined) throw new Error('the others cannot see this gateway')
-    const values = ['probe', String(Date.now())]
+    const values = ['probe', String(this.#options.clock.nowMs())]
     await client.query(
       'INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2',
       values,
@@ -151,7 +161,7 @@ export class Presence implements Sharing {
       await client.query(`LISTEN ${channel}`)
       const { rowCount } = await client.query(
         'INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING',
-        [this.gatewayId, this.#lockKey, Date.now()],
+        [this.gatewayId, this.#lockKey, this.#options.clock.nowMs()],
       )
       client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
       client.once('end', () => void this.#again())

@@ -2,8 +2,10 @@
 // of its own, so that a slow report never stalls a commit.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { SteadyClock } from '../../lib/clock.ts'
 import { Health } from '../health.ts'
 import { HotQueue } from '../hot-queue.ts'
+import { ClockKeeper } from '../keep-clock.ts'
 import { LateIndex, type LateIndexLimits } from '../late-index.ts'
 import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
@@ -25,6 +27,9 @@ export interface SqliteOptions {
   lateIndex: LateIndexLimits
 }
 
+/** There is no other clock than this machine's: its drift is followed, a step is not. */
+const slewEveryMs = 5_000
+
 const brokenDisk = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/
 
 export async function openSqlite({
@@ -36,7 +41,8 @@ export async function openSqlite({
   const file = join(dataDir, 'gateway.db')
   const writerThread = new DatabaseThread()
   const mutex = new Mutex()
-  const health = new Health(() => tx((db) => setMeta(db, 'probe', String(Date.now()))), log)
+  const clock = new SteadyClock()
+  const health = new Health(() => tx((db) => setMeta(db, 'probe', String(clock.nowMs()))), log)
   const failed = (error: unknown) => health.failed(error)
 
   const askWriter: Ask = async (question) => {
@@ -49,6 +55,7 @@ export async function openSqlite({
   }
   const writer = kyselyOverThread(askWriter, { mutex, failed })
   const tx: Store['tx'] = (work) => writer.transaction().execute(work)
+  const clockKeeper = new ClockKeeper({ tx }, clock)
 
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -56,13 +63,15 @@ export async function openSqlite({
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile })
     await migrate({ engine: 'sqlite', name: file, tx }, schema)
     // A write that changes something tells now what the first paying caller would find out.
-    await tx((db) => setMeta(db, 'opened_at_ms', String(Date.now())))
+    await clockKeeper.start()
   } catch (error) {
     health.stop()
     await writerThread.close().catch(() => {})
     throw refusalFor(error, dataDir, file)
   }
 
+  const slewing = setInterval(() => clock.slew(slewEveryMs), slewEveryMs)
+  slewing.unref()
   const inTurn = <T>(question: Question) => askInTurn<T>(question, mutex, askWriter)
   const next = async (settledSeq: number) =>
     (await inTurn<{ indexed: boolean }>({ kind: 'index', settledSeq })).indexed
@@ -91,6 +100,7 @@ export async function openSqlite({
 
   return {
     engine: 'sqlite',
+    clock,
     read: kyselyOverThread(reader.ask),
     tx,
     book: (limit) => inTurn<Booked>({ kind: 'book', limit }),
@@ -101,9 +111,11 @@ export async function openSqlite({
       return health.healthy
     },
     close: once(async () => {
+      clearInterval(slewing)
       health.stop()
       await index.stop()
       await queue.close()
+      await clockKeeper.stop()
       await mutex.lock()
       await reader.close()
       await snapshots.close()

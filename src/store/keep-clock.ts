@@ -1,0 +1,44 @@
+// How far time is known to have come, kept with the data: what lies between the last such moment and
+// a start was lived by no gateway, or the clock is wrong.
+import type { SteadyClock } from '../lib/clock.ts'
+import { getMeta, setMeta } from './meta.ts'
+import type { Store } from './store.ts'
+
+const key = 'clock_at_ms'
+const everyMs = 60_000
+
+export class ClockKeeper {
+  readonly #store: Pick<Store, 'tx'>
+  readonly #clock: SteadyClock
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor(store: Pick<Store, 'tx'>, clock: SteadyClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Tells the clock how far time was known before, and keeps it from now on. */
+  async start(): Promise<void> {
+    await this.#store.tx(async (tx) => {
+      const lastMs = Number((await getMeta(tx, key)) ?? 'NaN')
+      if (Number.isFinite(lastMs)) this.#clock.knownUntil(lastMs)
+      await setMeta(tx, 'opened_at_ms', String(this.#clock.nowMs()))
+      await setMeta(tx, key, String(this.#clock.sureMs()))
+    })
+    this.#timer = setInterval(() => void this.#keep(), everyMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer === undefined) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    await this.#keep()
+  }
+
+  /** Missed once, it comes with the next. */
+  async #keep(): Promise<void> {
+    const atMs = String(this.#clock.sureMs())
+    await this.#store.tx((tx) => setMeta(tx, key, atMs)).catch(() => {})
+  }
+}
