@@ -56,5 +56,8 @@ export function useSession(): Session {
   return session
 }
 
+/** Channels, upstream names and attempts are not a member's to see; the API leaves them out. */
+export const isStaff = ({ role }: Session): boolean => role !== 'member'
+
 export const maySee = (session: Session, roles: readonly Role[]): boolean =>
   session.role === 'administrator' || roles.includes(session.role)

@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.ts'
 import { findAccount } from '../store/accounts.ts'
 import { findRequest } from '../store/requests.ts'
 import { findTaskRow } from '../store/tasks.ts'
-import { findToken } from '../store/tokens.ts'
+import { findToken, ownerOfToken } from '../store/tokens.ts'
 
 /** What the id in the path is the name of, so that its owner can be found. */
 type Kind = 'account' | 'token' | 'request' | 'task' | 'any'
@@ -111,16 +111,34 @@ export type Verdict = 'yes' | 'no' | 'unknown'
 export async function judge(
   engine: Engine,
   viewer: Viewer,
-  method: string,
-  path: string,
+  { method, path, query }: { method: string; path: string; query: Iterable<[string, string]> },
 ): Promise<Verdict> {
   if (viewer.role === 'administrator') return 'yes'
   const found = ruleFor(method, path)
   if (found === undefined || !found.roles.includes(viewer.role)) return 'no'
-  if (viewer.role !== 'member' || found.names === undefined) return 'yes'
+  if (viewer.role !== 'member') return 'yes'
+  if (!(await namesOwn(engine, viewer, query))) return 'unknown'
+  if (found.names === undefined) return 'yes'
   const id = decoded(path.split('/')[2] ?? '')
   const owner = await ownerOf(engine, found.names, id)
   return owner !== undefined && owner === viewer.accountId ? 'yes' : 'unknown'
+}
+
+/**
+ * Whether all that a list is narrowed to is the member's own. Channels are nobody's own: which one
+ * served a request is the operator's to know.
+ */
+export async function namesOwn(
+  { store }: Engine,
+  { accountId }: Viewer,
+  filters: Iterable<[string, string]>,
+): Promise<boolean> {
+  for (const [name, value] of filters) {
+    if (name === 'channel') return false
+    if (name === 'account' && (await findAccount(store.read, value))?.id !== accountId) return false
+    if (name === 'token' && (await ownerOfToken(store.read, value)) !== accountId) return false
+  }
+  return true
 }
 
 /** What is spelled wrong names nothing. */

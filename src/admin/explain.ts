@@ -23,7 +23,12 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
   cache_write_tokens: usage.cacheWriteTokens,
 })
 
-export async function explainCall(engine: Engine, record: RequestRecord): Promise<object> {
+/** `isStaff`: also what the operator bears, which names the channel. */
+export async function explainCall(
+  engine: Engine,
+  record: RequestRecord,
+  isStaff: boolean,
+): Promise<object> {
   const { currency } = engine.declared.file
   const { usage, priceId, detail } = record
   const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
@@ -35,7 +40,7 @@ export async function explainCall(engine: Engine, record: RequestRecord): Promis
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
-  steps.push(...explainAbsorbed(detail))
+  if (isStaff) steps.push(...explainAbsorbed(detail))
   return {
     request_id: record.requestId,
     model: record.model,

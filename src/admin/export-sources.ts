@@ -8,6 +8,7 @@ import type {
   ExportFilters,
   ExportKind,
   ExportPage,
+  ExportReader,
   ExportSource,
   ExportSources,
 } from '../engine/exports/source.ts'
@@ -22,6 +23,7 @@ import { listTaskRows } from '../store/tasks.ts'
 import { sumTraffic } from '../store/traffic.ts'
 import { entryView } from './accounts.ts'
 import { auditFilterFrom, auditView } from './audits.ts'
+import { isStaffField, memberRow } from './member-view.ts'
 import * as requests from './requests.ts'
 import { type AdminDeps, listOf, notFound } from './route.ts'
 import * as tasks from './tasks.ts'
@@ -42,8 +44,10 @@ const mostCounted = 100_000
 export const exportSources = (limits: AdminDeps['limits']): ExportSources => {
   const deps = (engine: Engine): AdminDeps => ({ engine, limits, isAdmin: () => false })
   return {
-    requests: (engine, filters) => openRequests(deps(engine), filters),
-    tasks: (engine, filters) => openTasks(deps(engine), filters),
+    requests: async (engine, filters, reader) =>
+      readBy(reader, await openRequests(deps(engine), filters)),
+    tasks: async (engine, filters, reader) =>
+      readBy(reader, await openTasks(deps(engine), filters)),
     ledger: openLedger,
     bill_lines: openBillLines,
     audit_log: (engine, filters) => openAuditLog(deps(engine), filters),
@@ -82,6 +86,22 @@ function listSource(
   }
 }
 
+/** For members without the columns and fields that are the staff's. */
+function readBy(reader: ExportReader, source: ExportSource | Refusal): ExportSource | Refusal {
+  if (reader === 'staff' || source instanceof Refusal) return source
+  const kept = source.columns.map((name) => !isStaffField(name))
+  return {
+    ...source,
+    columns: source.columns.filter((_, i) => kept[i]),
+    cells: (row) => source.cells(row).filter((_, i) => kept[i]),
+    async *pages(place, rowsBefore) {
+      for await (const { rows, ...rest } of source.pages(place, rowsBefore)) {
+        yield { ...rest, rows: rows.map(memberRow) }
+      }
+    },
+  }
+}
+
 type Row = Readonly<Record<string, unknown>>
 const field = (name: string) => (row: Row) => row[name]
 const fields = (...names: string[]) => Object.fromEntries(names.map((name) => [name, field(name)]))
@@ -102,7 +122,8 @@ const requestColumns: Columns = {
   cache_read_tokens: within('usage', 'cache_read_tokens'),
   cache_write_tokens: within('usage', 'cache_write_tokens'),
   ...fields('first_byte_ms', 'total_ms', 'operation', 'task_id', 'replay_of'),
-  attempts: (row: { attempts: readonly unknown[] }) => row.attempts.length,
+  // A member's rows have none.
+  attempts: (row: { attempts?: readonly unknown[] }) => row.attempts?.length,
 }
 
 /** What is a text or says one. */

@@ -32,7 +32,7 @@ function dyingAfter(pages: number): ExportSources {
   return {
     ...sources,
     async requests(engine, filters) {
-      const source = await sources.requests(engine, filters)
+      const source = await sources.requests(engine, filters, 'staff')
       if ('code' in source) return source
       return {
         ...source,
@@ -254,7 +254,7 @@ describe.each([...engines])('exports on %s', (on) => {
     const dying = {
       ...sources,
       async bill_lines(engine: Engine, filters: Readonly<Record<string, string>>) {
-        const source = await sources.bill_lines(engine, filters)
+        const source = await sources.bill_lines(engine, filters, 'staff')
         if ('code' in source) return source
         return {
           ...source,
@@ -328,7 +328,8 @@ describe.each([...engines])('exports on %s', (on) => {
     }
     const bills = await begin(cookies.finance, 'bill_lines', account)
     expect(bills.status).toBe(202)
-    const own = await begin(cookies.member, 'requests', account)
+    expect((await begin(cookies.member, 'requests', account)).status).toBe(404)
+    const own = await begin(cookies.member, 'requests')
     expect(own.body.filters).toEqual({ account: accounts.get('other') })
     while (await run());
     const see = (cookie: string | undefined, path: string) => ask('GET', path, { cookie })
@@ -415,7 +416,7 @@ describe.each([...engines])('exports on %s', (on) => {
     const deleting: ExportSources = {
       ...sources,
       async requests(engine, filters) {
-        const source = await sources.requests(engine, filters)
+        const source = await sources.requests(engine, filters, 'staff')
         if ('code' in source) return source
         return {
           ...source,

@@ -7,7 +7,7 @@ import { Refusal, refuse } from '../contract/errors.ts'
 import type { Viewer } from '../contract/people.ts'
 import type { Engine } from '../engine/engine.ts'
 import { exportLimits } from '../engine/exports/run-export.ts'
-import { type ExportKind, exportFormats, exportKinds } from '../engine/exports/source.ts'
+import { type ExportKind, exportFormats, exportKinds, readerOf } from '../engine/exports/source.ts'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { newId } from '../lib/ids.ts'
 import {
@@ -19,7 +19,7 @@ import {
   readPiece,
   weighExports,
 } from '../store/exports.ts'
-import { rules } from './access.ts'
+import { namesOwn, rules } from './access.ts'
 import { exportFilters, exportSources } from './export-sources.ts'
 import {
   type AdminDeps,
@@ -125,10 +125,10 @@ async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
   if (!maySee(viewer, body.kind)) {
     return refuse('not_permitted', `a ${viewer.role} may not export this`, { param: 'kind' })
   }
-  const filters = filtersFor(viewer, body)
+  const filters = await filtersFor(engine, viewer, body)
   if (filters instanceof Refusal) return filters
   // Opened once for what it says about the filters.
-  const source = await exportSources(limits)[body.kind](engine, filters)
+  const source = await exportSources(limits)[body.kind](engine, filters, readerOf(viewer))
   if (source instanceof Refusal) return source
   const full = await tooMuch(engine, viewer)
   if (full !== undefined) return full
@@ -151,8 +151,12 @@ async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
   return view((await findExport(engine.store.read, id))!)
 }
 
-/** Members get their own account's, whatever they ask for; the audit log is nobody's own. */
-function filtersFor(viewer: Viewer, { kind, filters }: Wish): Record<string, string> | Refusal {
+/** Members get their own account's; what is not theirs is not there for them. */
+async function filtersFor(
+  engine: Engine,
+  viewer: Viewer,
+  { kind, filters }: Wish,
+): Promise<Record<string, string> | Refusal> {
   const known = exportFilters[kind]
   const unknown = Object.keys(filters).find((name) => !known.includes(name))
   if (unknown !== undefined) {
@@ -160,7 +164,11 @@ function filtersFor(viewer: Viewer, { kind, filters }: Wish): Record<string, str
     const message = `'filters' has '${unknown}'; of ${kind} there are: ${all}`
     return refuse('invalid_request', message, { param: `filters.${unknown}` })
   }
-  return viewer.accountId === undefined ? filters : { ...filters, account: viewer.accountId }
+  if (viewer.accountId === undefined) return filters
+  if (!(await namesOwn(engine, viewer, Object.entries(filters)))) {
+    return refuse('not_found', "'filters' names what is not there", { param: 'filters' })
+  }
+  return { ...filters, account: viewer.accountId }
 }
 
 async function tooMuch(engine: Engine, viewer: Viewer): Promise<Refusal | undefined> {

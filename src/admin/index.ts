@@ -112,7 +112,8 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
   const viewer = await viewerFor(deps, x)
   if (viewer instanceof Refusal) return viewer
   x.viewer = viewer
-  const verdict = await judge(deps.engine, viewer, method, path)
+  const query = new URL(x.request.url).searchParams
+  const verdict = await judge(deps.engine, viewer, { method, path, query })
   if (verdict === 'yes') return undefined
   return verdict === 'unknown'
     ? refuse('not_found', `there is nothing at ${x.path}`)

@@ -54,14 +54,16 @@ export const requests: Resource = (app, deps) => {
 
   app.get(
     '/explain/:id',
-    route(async ({ id }) => {
+    route(async ({ id }, x) => {
       const task = await findTaskRow(store.read, id)
       if (task !== undefined) return explainTask(engine, task)
       const [record] = await newestFirst(engine, id)
       if (record === undefined) return missing(engine, id)
       const { taskId } = record.detail
       const made = taskId === undefined ? undefined : await findTaskRow(store.read, taskId)
-      return made === undefined ? explainCall(engine, record) : explainTask(engine, made)
+      return made === undefined
+        ? explainCall(engine, record, x.viewer?.role !== 'member')
+        : explainTask(engine, made)
     }),
   )
 }

@@ -10,6 +10,7 @@ import { answer } from '../http/render-error.ts'
 import { appendAudit } from '../store/audit-log.ts'
 import { pageOf, textCursor } from '../store/cursor.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../store/index.ts'
+import { memberView } from './member-view.ts'
 
 export interface AdminDeps {
   engine: Engine
@@ -46,7 +47,8 @@ export function route(work: Work, status = 200) {
     try {
       const result = await work({ id: req.param('id') ?? '', query, header }, x)
       if (result instanceof Refusal || result instanceof Response) return answer(x, result)
-      return answerJson(x, JSON.stringify(result), status)
+      const shown = x.viewer?.role === 'member' ? memberView(result) : result
+      return answerJson(x, JSON.stringify(shown), status)
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error
       return answer(

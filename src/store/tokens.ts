@@ -95,6 +95,16 @@ export async function findToken(db: Kysely<Schema>, id: string): Promise<StoredT
   return row === undefined ? undefined : shape(row)
 }
 
+/** The account of a token, also of one that was revoked. */
+export async function ownerOfToken(db: Kysely<Schema>, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('tokens')
+    .select('account_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.account_id
+}
+
 /** The same, and nobody else changes it until the transaction ends. */
 export async function lockToken(tx: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
   // Writing is the lock both engines know; what is read after it is the newest.

@@ -47,7 +47,7 @@ async function askAs(url: string, cookie: string, method: string, path: string, 
   const response = await fetch(`${url}/admin/v1${path}`, {
     method,
     headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && method !== 'GET' && { body: JSON.stringify(body) }),
   })
   const text = await response.text()
   return { status: response.status, body: parsed(text), text }

@@ -5,7 +5,7 @@ import type { Query } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { type List, useList, useNewer } from '../../lib/lists.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
+import { isStaff, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { CopyBlock, CopyId } from '../../parts/copy.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -31,7 +31,8 @@ function useColumns(): Column<LoggedRequest>[] {
   const say = useWords(words)
   const shared = useWords(common)
   const format = useFormat()
-  const { currency } = useSession()
+  const session = useSession()
+  const { currency } = session
   return [
     { title: shared('time'), width: '135px', cell: ({ at }) => <Time at={at} how="short" /> },
     {
@@ -48,16 +49,14 @@ function useColumns(): Column<LoggedRequest>[] {
       title: shared('model'),
       width: '160px',
       cell: ({ model, upstream_model }) =>
-        upstream_model === null || upstream_model === model
-          ? model
-          : `${model} → ${upstream_model}`,
+        upstream_model == null || upstream_model === model ? model : `${model} → ${upstream_model}`,
     },
     {
       title: shared('token'),
       width: '140px',
       cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}`,
     },
-    { title: shared('channel'), width: '100px', cell: ({ channel }) => channel ?? '–' },
+    ...(isStaff(session) ? [channelColumn(shared('channel'))] : []),
     {
       title: shared('cost'),
       align: 'right',
@@ -95,18 +94,25 @@ function useColumns(): Column<LoggedRequest>[] {
   ]
 }
 
+const channelColumn = (title: string): Column<LoggedRequest> => ({
+  title,
+  width: '100px',
+  cell: ({ channel }) => channel ?? '–',
+})
+
 const keyOf = ({ request_id }: LoggedRequest) => request_id
 
 export default function Requests() {
   const say = useWords(words)
   const shared = useWords(common)
-  const { public_url } = useSession()
+  const session = useSession()
+  const { public_url } = session
   const filters: Filter[] = [
     { name: 'id', title: say('any_id') },
     { name: 'account', title: shared('account') },
     { name: 'token', title: shared('token') },
     { name: 'model', title: shared('model') },
-    { name: 'channel', title: shared('channel') },
+    ...(isStaff(session) ? [{ name: 'channel', title: shared('channel') }] : []),
     { name: 'status', title: shared('status') },
     { name: 'error_code', title: say('error_code') },
     { name: 'from', title: shared('from'), isTime: true },

@@ -24,16 +24,17 @@ export interface LoggedRequest {
   token: string | null
   interface: string
   model: string
-  channel: string | null
-  upstream_model: string | null
-  upstream_request_id: string
+  /** Members are not sent these. */
+  channel?: string | null
+  upstream_model?: string | null
+  upstream_request_id?: string
   status: number
   error_code: string | null
   error: string | null
   ending: string
   stream: boolean
   charge: string
-  absorbed: string
+  absorbed?: string
   usage: Usage | null
   usage_reported: unknown
   estimated: boolean
@@ -42,7 +43,7 @@ export interface LoggedRequest {
   total_ms: number
   task_id?: string
   trace_id?: string
-  attempts: Attempt[]
+  attempts?: Attempt[]
 }
 
 export interface Explanation {

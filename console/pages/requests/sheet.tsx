@@ -90,13 +90,13 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [say('estimated'), request.estimated ? shared('yes') : undefined],
           [
             say('absorbed'),
-            Number(request.absorbed) === 0 ? undefined : (
+            request.absorbed === undefined || Number(request.absorbed) === 0 ? undefined : (
               <Money amount={request.absorbed} currency={currency} />
             ),
           ],
         ]}
       />
-      {request.attempts.length > 0 && (
+      {request.attempts !== undefined && request.attempts.length > 0 && (
         <>
           <SectionTitle>{say('attempts')}</SectionTitle>
           <Text size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 // The columns of the task table, how far a task is, and when it is likely to end.
 import { Checkbox, Group, Progress, Text } from '@mantine/core'
 import { useFormat } from '../../lib/format.ts'
-import { useSession } from '../../lib/session.ts'
+import { isStaff, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { CopyId } from '../../parts/copy.tsx'
 import type { Column } from '../../parts/data-table.tsx'
@@ -61,7 +61,8 @@ export function Elapsed({ task }: { task: Task }) {
 export function useColumns(selection: Selection | undefined): Column<Task>[] {
   const say = useWords(words)
   const shared = useWords(common)
-  const { currency } = useSession()
+  const session = useSession()
+  const { currency } = session
   return [
     ...(selection === undefined ? [] : [selectColumn(selection, say('select'))]),
     {
@@ -93,13 +94,15 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
       ),
     },
     { title: say('id'), width: '230px', cell: ({ id }) => <CopyId id={id} /> },
-    {
-      title: say('upstream_id'),
-      width: '230px',
-      cell: ({ upstream_id }) => <CopyId id={upstream_id} />,
-    },
+    ...(isStaff(session) ? [upstreamId(say('upstream_id'))] : []),
   ]
 }
+
+const upstreamId = (title: string): Column<Task> => ({
+  title,
+  width: '230px',
+  cell: ({ upstream_id }) => <CopyId id={upstream_id} />,
+})
 
 function selectColumn({ ids, toggle }: Selection, title: string): Column<Task> {
   return {

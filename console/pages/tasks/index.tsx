@@ -2,7 +2,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { type List, useList } from '../../lib/lists.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { maySee, useSession } from '../../lib/session.ts'
+import { isStaff, maySee, useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { ExportButton } from '../../parts/export-button.tsx'
 import { type Filter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
@@ -25,6 +25,7 @@ const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor'] as co
 function useTaskFilters(): Filter[] {
   const say = useWords(words)
   const shared = useWords(common)
+  const session = useSession()
   return [
     {
       name: 'state',
@@ -38,7 +39,7 @@ function useTaskFilters(): Filter[] {
     },
     { name: 'model', title: shared('model') },
     { name: 'account', title: shared('account') },
-    { name: 'channel', title: shared('channel') },
+    ...(isStaff(session) ? [{ name: 'channel', title: shared('channel') }] : []),
   ]
 }
 

@@ -10,9 +10,10 @@ export interface Task {
   request_id: string
   interface: 'videos' | 'arkvendor' | 'vendorg' | 'images' | 'imgvendor'
   model: string
-  upstream_model: string
-  channel: string
-  upstream_id: string | null
+  /** Members are not sent these. */
+  upstream_model?: string
+  channel?: string
+  upstream_id?: string | null
   state: State
   progress: number
   request: {

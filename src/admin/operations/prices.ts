@@ -34,6 +34,7 @@ import {
   pageParameters,
   schemaOf,
   source,
+  staffOnly,
 } from './shared.ts'
 
 const model = named(
@@ -42,14 +43,16 @@ const model = named(
     name: text(),
     kind: word(modelKinds),
     interfaces: list(word(interfaces)),
-    protocols: list(word(protocols)),
+    'protocols?': list(word(protocols), { description: staffOnly }),
     display_name: text(),
     max_output_tokens: orNull(whole(1)),
     source,
     callable: flag('A channel serves it and a price is in force.'),
     not_callable_because: orNull(text()),
     price_id: orNull(text()),
-    own_prices: list(text(), { description: 'Accounts with a price of their own.' }),
+    'own_prices?': list(text(), {
+      description: `Accounts with a price of their own. ${staffOnly}`,
+    }),
   }),
 )
 

@@ -31,6 +31,7 @@ import {
   pageOf,
   pageParameters,
   spanParameters,
+  staffOnly,
 } from './shared.ts'
 import { taskUsage } from './tasks.ts'
 
@@ -52,16 +53,16 @@ const request = named(
     token: orNull(text()),
     interface: word(interfaces),
     model: text(),
-    channel: orNull(text()),
-    upstream_model: orNull(text()),
-    upstream_request_id: text(),
+    'channel?': orNull(text(staffOnly)),
+    'upstream_model?': orNull(text(staffOnly)),
+    'upstream_request_id?': text(staffOnly),
     status: whole(100, 599),
     error_code: orNull(text()),
     error: orNull(text()),
     ending: word(['complete', 'refused', 'failed', 'caller_left']),
     stream: flag(),
     charge: money(),
-    absorbed: money('What the operator bears of it.'),
+    'absorbed?': money(`What the operator bears of it. ${staffOnly}`),
     usage: orNull(tokenUsage),
     usage_reported: anything('As the upstream reported it.'),
     estimated: flag(),
@@ -72,7 +73,7 @@ const request = named(
     'task_id?': text(),
     'replay_of?': text(),
     'trace_id?': text(),
-    attempts: list(
+    'attempts?': list(
       object({
         after_ms: number(0),
         channel: text(),
@@ -81,6 +82,7 @@ const request = named(
         'status?': whole(),
         'error?': text(),
       }),
+      { description: staffOnly },
     ),
   }),
 )

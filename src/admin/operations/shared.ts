@@ -17,6 +17,9 @@ import { object, type Schema, text, time, whole, word } from '../../http/schema.
 
 export { pageOf }
 
+/** Of a field that members are not sent. */
+export const staffOnly = 'Not for members.'
+
 /** The very schema that a body is checked with, in the words of JSON Schema. */
 export function schemaOf(schema: z.ZodType): Schema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' })

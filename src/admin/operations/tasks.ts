@@ -30,6 +30,7 @@ import {
   pageOf,
   pageParameters,
   schemaOf,
+  staffOnly,
 } from './shared.ts'
 
 const medium = word(['video', 'image'])
@@ -51,10 +52,10 @@ const fields = {
   request_id: text(),
   interface: word(interfaces),
   model: text(),
-  upstream_model: text(),
-  channel: text(),
-  protocol: word(protocols),
-  upstream_id: orNull(text()),
+  'upstream_model?': text(staffOnly),
+  'channel?': text(staffOnly),
+  'protocol?': word(protocols, staffOnly),
+  'upstream_id?': orNull(text(staffOnly)),
   state: word(taskStates),
   progress: number(0, 100),
   request: object({
@@ -74,7 +75,9 @@ const fields = {
   price_id: text(),
   usage: orNull(taskUsage),
   usage_reported: anything('As the upstream reported it.'),
-  media: list(object({ kind: medium, url: text(), expires_at: orNull(time()) })),
+  'media?': list(object({ kind: medium, url: text(), expires_at: orNull(time()) }), {
+    description: `As the upstream keeps them. ${staffOnly}`,
+  }),
   error: orNull(object({ code: text(), message: text(), 'upstream_request_id?': text() })),
   created_at: time(),
   started_at: orNull(time()),

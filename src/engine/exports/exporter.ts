@@ -12,7 +12,7 @@ import { gatewayOf } from '../../store/index.ts'
 import { sharedClockMs } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
 import { type ExportLimits, exportLimits, runExport } from './run-export.ts'
-import { type ExportSources, isExportKind } from './source.ts'
+import { type ExportSources, isExportKind, readerOf } from './source.ts'
 
 /** Where gateways share a database, one may have left something behind. */
 const lookEveryMs = 5_000
@@ -127,7 +127,7 @@ export class Exporter {
   async #run(engine: Engine, job: ExportJob): Promise<string | undefined> {
     if (job.attempts > mostAttempts) return 'it broke off too often; see the log of the gateway'
     if (!isExportKind(job.kind)) return `there is no list '${job.kind}'`
-    const source = await this.sources[job.kind](engine, job.filters)
+    const source = await this.sources[job.kind](engine, job.filters, readerOf(job))
     if (source instanceof Refusal) return source.message
     await runExport(engine, job, source, this.limits, () => this.#closed || engine.draining)
     return undefined

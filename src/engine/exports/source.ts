@@ -28,7 +28,18 @@ export interface ExportSource {
 }
 
 /** A refusal says what is wrong with the filters. */
-export type OpenSource = (engine: Engine, filters: ExportFilters) => Promise<ExportSource | Refusal>
+export type OpenSource = (
+  engine: Engine,
+  filters: ExportFilters,
+  reader: ExportReader,
+) => Promise<ExportSource | Refusal>
+
+/** Members' files lack what only staff may read. */
+export type ExportReader = 'staff' | 'member'
+
+/** A member's job is bound to their account, nobody else's is. */
+export const readerOf = ({ accountId }: { accountId?: string | undefined }): ExportReader =>
+  accountId === undefined ? 'staff' : 'member'
 
 export type ExportSources = Readonly<Record<ExportKind, OpenSource>>
 

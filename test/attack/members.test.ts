@@ -1,0 +1,241 @@
+// A member must find nothing of the operator's side in any answer of the admin API (channels, upstream
+// names, ids and addresses, keys) and nothing of another account, whatever they ask for. Walks every
+// route that members may use.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { rules } from '../../src/admin/access.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { requestIdOf, until } from '../support/read.ts'
+import { newPerson, type SignedIn } from '../support/sign-in.ts'
+
+const key = 'upk-hush-0123456789abcdef'
+const ownToken = 'sk-own-0123456789abcdefghijklmnop'
+const rivalToken = 'sk-rival-0123456789abcdefghijklmn'
+
+let sandbox: Sandbox
+let gateway: TestGateway
+let member: SignedIn
+/** What a path of a rule is asked with: things of the member's own account. */
+const own: Record<string, string[]> = {}
+const rival = { account: '', token: '', request: '', task: '' }
+/** Words that must be in no answer. */
+let facts: string[] = []
+
+const post = async (token: string, path: string, body: object) =>
+  fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const chat = async (token: string, content: string, stream = false) => {
+  const messages = [{ role: 'user', content }]
+  const answer = await post(token, '/v1/chat/completions', { model: 'txta-plus', messages, stream })
+  await answer.text()
+  return requestIdOf(answer)
+}
+const video = async (token: string, prompt: string) => {
+  const answer = await post(token, '/v1/videos', { model: 'vfa-2.7-t2v', prompt, seconds: 5 })
+  return { status: answer.status, id: ((await answer.json()) as { id?: string }).id ?? '' }
+}
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+const asBoss = async (path: string): Promise<any> => (await gateway.admin('GET', path)).body
+const ended = (id: string) =>
+  until(`the end of ${id}`, async () => {
+    const task = await asBoss(`/tasks/${id}`)
+    return task.finished_at === null ? undefined : task
+  })
+
+beforeAll(async () => {
+  sandbox = startSandbox({ key, taskSeconds: 0.2 })
+  gateway = await startGateway({
+    env: { GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' },
+    config: `
+accounts: [{ name: acme, balance: "100.00" }, { name: hush-rival, balance: "100.00" }]
+tokens:
+  - { account: acme, name: own, token: ${ownToken} }
+  - { account: hush-rival, name: hush-token, token: ${rivalToken} }
+channels:
+  - name: hush-channel
+    keys: [${key}]
+    protocols: { chat: "${sandbox.protocols.chat}", vf: "${sandbox.protocols.vf}" }
+    models: { txta-plus: hush-text-model, "vfa-*": hush-video-model }
+prices:
+  - { model: txta-turbo, account: hush-rival, unit: token, per_million: { input: "1.00", output: "1.00" } }
+`,
+  })
+  member = await newPerson(gateway, { name: 'mia', role: 'member', account: 'acme' })
+  const requests = [
+    await chat(ownToken, 'hello'),
+    await chat(ownToken, 'hello', true),
+    await chat(ownToken, 'x [[sim:status=500]]'),
+    await chat(ownToken, 'x [[sim:cut=3]]', true),
+    await chat(ownToken, 'x [[sim:malformed]]'),
+  ]
+  const tasks = [
+    (await video(ownToken, 'a cat')).id,
+    (await video(ownToken, 'a cat [[sim:fail]]')).id,
+    (await video(ownToken, 'a cat [[sim:delay=30s]]')).id,
+  ]
+  rival.request = await chat(rivalToken, 'hello')
+  rival.task = (await video(rivalToken, 'a dog')).id
+  for (const id of [...tasks.slice(0, 2), rival.task]) await ended(id)
+  const tokens = (await asBoss('/tokens')).items as { id: string; name: string }[]
+  rival.account = (await asBoss('/accounts/hush-rival')).id
+  rival.token = tokens.find(({ name }) => name === 'hush-token')!.id
+  Object.assign(own, {
+    account: ['acme'],
+    token: [tokens.find(({ name }) => name === 'own')!.id],
+    request: requests,
+    task: tasks,
+    any: [...requests, ...tasks],
+  })
+  const upstreamIds = [
+    ...((await asBoss('/tasks')).items as { upstream_id: string | null }[]).map(
+      (task) => task.upstream_id,
+    ),
+    ...((await asBoss('/requests')).items as { upstream_request_id: string }[]).map(
+      (row) => row.upstream_request_id,
+    ),
+  ].filter((id) => id)
+  expect(upstreamIds.length).toBeGreaterThan(4)
+  facts = [
+    ...['hush-channel', 'hush-text-model', 'hush-video-model', 'hush-rival', 'hush-token', key],
+    new URL(sandbox.url).host,
+    rival.account,
+    rival.token,
+    rival.request,
+    rival.task,
+    ...upstreamIds,
+  ] as string[]
+}, 60_000)
+afterAll(async () => {
+  await gateway.stop()
+  await sandbox.stop()
+})
+
+const forMembers = Object.entries(rules).filter(([, { roles }]) => roles.includes('member'))
+const reads = forMembers.filter(([name]) => name.startsWith('GET '))
+const hiddenFields = ['channel', 'upstream_model', 'upstream_id', 'attempts', 'media', 'absorbed']
+
+/** Those of an error are the caller's: its answer had them. */
+const withoutErrors = (text: string): string =>
+  text.replaceAll(/"upstream_request_id":"[^"]*"(?=\})/g, '')
+
+const clean = (where: string, text: string) => {
+  for (const fact of facts) {
+    const at = withoutErrors(text).indexOf(fact)
+    expect([where, fact, at === -1 ? '' : text.slice(Math.max(0, at - 200), at + 50)]).toEqual([
+      where,
+      fact,
+      '',
+    ])
+  }
+}
+
+/** Every spelling of a rule's path with the member's own things. */
+const pathsOf = (name: string, kind: string | undefined): string[] => {
+  const path = name.split(' ')[1]!
+  if (!path.includes(':id')) return [path]
+  return (own[kind ?? ''] ?? []).map((id) => path.replace(':id', id))
+}
+
+test.each(reads)('%s shows a member nothing of the operator or of others', async (name, rule) => {
+  for (const path of pathsOf(name, rule.names)) {
+    for (const query of ['', '?account=acme', '?by=day,model&limit=200&spend=true']) {
+      const { status, text, body } = await member.ask('GET', path + query)
+      clean(path + query, text)
+      if (status !== 200 || typeof body !== 'object') continue
+      for (const row of [body, ...(Array.isArray(body.items) ? body.items : [])]) {
+        expect([path, hiddenFields.filter((field) => Object.hasOwn(row, field))]).toEqual([
+          path,
+          [],
+        ])
+      }
+    }
+  }
+})
+
+test('tasks and requests still show what is the member’s own', async () => {
+  const tasks = (await member.ask('GET', '/tasks')).body.items
+  expect(tasks).toHaveLength(3)
+  const done = tasks.find(({ state }: { state: string }) => state === 'succeeded')
+  expect(done.files[0].url).toStartWith(gateway.url)
+  const rows = (await member.ask('GET', '/requests')).body.items
+  expect(rows.length).toBeGreaterThan(4)
+  const { timeline } = (await member.ask('GET', `/tasks/${done.id}`)).body
+  expect(timeline.map(({ kind }: { kind: string }) => kind)).toContain('ended')
+})
+
+test.each([
+  ['account', () => ['hush-rival', rival.account, 'no-such-account', '']],
+  ['token', () => [rival.token, 'no-such-token']],
+  ['channel', () => ['hush-channel', 'no-such-channel']],
+])('a list narrowed to a foreign %s is not there', async (name, values) => {
+  for (const [route] of reads.filter(([each]) => !each.includes(':id'))) {
+    for (const value of values()) {
+      const path = `${route.split(' ')[1]}?month=2026-11&${name}=${encodeURIComponent(value)}`
+      const { status, body } = await member.ask('GET', path)
+      expect([path, status, body.error?.code]).toEqual([path, 404, 'not_found'])
+      // Given twice, the own one does not hide the other.
+      if (name !== 'account') continue
+      const twice = await member.ask('GET', `${path}&account=acme`)
+      expect([path, 'twice', twice.status]).toEqual([path, 'twice', 404])
+    }
+  }
+})
+
+test.each(forMembers.filter(([name]) => name.includes('/:id')))(
+  '%s of another account is not there',
+  async (name, { names }) => {
+    const [method = '', path = ''] = name.split(' ')
+    const ids =
+      names === 'any' ? [rival.request, rival.task] : [rival[names as keyof typeof rival] ?? 'x']
+    for (const id of ids) {
+      const { status, text } = await member.ask(method, path.replace(':id', id), {})
+      expect([name, status]).toEqual([name, 404])
+      expect(text).not.toContain('hush')
+    }
+  },
+)
+
+test('what a member does with a task is answered without the operator’s facts', async () => {
+  const [done = '', , live = ''] = own['task']!
+  for (const path of [`/tasks/${live}/cancel`, `/tasks/${done}/again`, `/tasks/${done}/callback`]) {
+    const { text } = await member.ask('POST', path, {})
+    clean(path, text)
+    expect(text).not.toContain('"upstream_id"')
+  }
+})
+
+test.each([
+  ['csv', 'requests'],
+  ['jsonl', 'requests'],
+  ['csv', 'tasks'],
+  ['jsonl', 'tasks'],
+  ['csv', 'ledger'],
+  ['csv', 'bill_lines'],
+])('a %s export of %s has none of them', async (format, kind) => {
+  const { status, body } = await member.ask('POST', '/exports', { kind, format })
+  expect(status).toBe(202)
+  const path = `/exports/${body.id}`
+  await until(
+    'the export',
+    async () => (await member.ask('GET', path)).body.state === 'done' || undefined,
+  )
+  const { text } = await member.ask('GET', `${path}/file`)
+  expect(text.split('\n').length).toBeGreaterThan(2)
+  clean(`${format} of ${kind}`, text)
+  for (const field of hiddenFields) expect(text).not.toMatch(new RegExp(`(?:^|[",{])${field}[",]`))
+})
+
+test('an export narrowed to what is not the member’s is not there', async () => {
+  for (const filters of [
+    { account: 'hush-rival' },
+    { account: rival.account },
+    { token: rival.token },
+    { channel: 'hush-channel' },
+  ]) {
+    const { status } = await member.ask('POST', '/exports', { kind: 'requests', filters })
+    expect([filters, status]).toEqual([filters, 404])
+  }
+})
