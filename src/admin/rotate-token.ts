@@ -13,6 +13,7 @@ import {
   type StoredToken,
 } from '../store/tokens.ts'
 import { noteChange, notFound, time } from './route.ts'
+import { boundsBefore } from './token-bounds.ts'
 import { fileOwned, prefixLength, view } from './token-view.ts'
 
 const longestOverlapMs = 90 * 24 * 3_600_000
@@ -54,6 +55,8 @@ async function rotate(
     name: retiredName(before, oldId),
     createdAtMs: x.atMs,
     expiresAtMs: endsAtMs,
+    // Whoever asked for it: the old secret does not outlive what was agreed.
+    staffBounds: { ...boundsBefore(before), expiresAtMs: endsAtMs },
   }
   const stays = endsAtMs > x.atMs
   if (stays) await insertToken(tx, old)

@@ -22,6 +22,7 @@ import {
 } from '../store/tokens.ts'
 import { rotateToken } from './rotate-token.ts'
 import { listOf, noteChange, notFound, pageQuery, type Resource, readBody, route } from './route.ts'
+import { boundsBefore, boundsOf, widens, withChange } from './token-bounds.ts'
 import { fileOwned, prefixLength, spendView, view } from './token-view.ts'
 
 const { name, models, limits, allowed_ips, expires_at } = tokenDeclaration.shape
@@ -60,9 +61,18 @@ export const tokens: Resource = (app, deps) => {
       if (account === undefined || (own !== undefined && own !== account.id)) {
         return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
       }
+      const weak = unfitSecret(x, body.token)
+      if (weak !== undefined) return weak
       const secret = body.token ?? newSecret('sk-')
       const id = newShortId('tok', x.atMs)
       try {
+        const settings = {
+          models: body.models ?? ['*'],
+          limits: defined(body.limits ?? {}),
+          allowedIps: body.allowed_ips ?? [],
+          ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
+          disabled: false,
+        }
         const made = await store.tx(async (tx) => {
           await insertToken(tx, {
             id,
@@ -70,13 +80,10 @@ export const tokens: Resource = (app, deps) => {
             name: body.name,
             hash: engine.seal.hash(secret),
             prefix: secret.slice(0, prefixLength),
-            models: body.models ?? ['*'],
-            limits: defined(body.limits ?? {}),
-            allowedIps: body.allowed_ips ?? [],
-            ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
-            disabled: false,
+            ...settings,
             source: 'api',
             createdAtMs: x.atMs,
+            staffBounds: isMember(x) ? {} : boundsOf(settings),
           })
           const after = view((await findToken(tx, id))!)
           await noteChange(tx, x, { action: 'token.create', subject: id, after })
@@ -175,11 +182,33 @@ async function changeToken(
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
-  await updateToken(tx, id, changeFrom(body, before))
+  const change = changeFrom(body, before)
+  const bounds = boundsBefore(before)
+  const refusal = isMember(x) ? widens(bounds, change) : undefined
+  if (refusal !== undefined) return refusal
+  const staffBounds = isMember(x) ? bounds : withChange(bounds, change)
+  await updateToken(tx, id, { ...change, staffBounds })
   const after = view((await findToken(tx, id))!)
   const note = { action: 'token.update', subject: id, before: view(before), after }
   await noteChange(tx, x, note)
   return after
+}
+
+const isMember = ({ viewer }: Exchange): boolean => viewer?.role === 'member'
+
+/** Fewer than these in a secret that somebody has thought up are soon guessed. */
+const minDistinct = 8
+
+/** Members get a random secret; staff may bring one, but not one that is easily guessed. */
+function unfitSecret(x: Exchange, secret: string | undefined): Refusal | undefined {
+  if (secret === undefined) return undefined
+  const param = 'token'
+  if (isMember(x)) {
+    return refuse('not_permitted', 'the gateway makes the secrets of tokens', { param })
+  }
+  if (new Set(secret.slice('sk-'.length)).size >= minDistinct) return undefined
+  const message = `token must have at least ${minDistinct} different characters after 'sk-'`
+  return refuse('invalid_request', message, { param })
 }
 
 const nameTaken = (account: string, name: string): Refusal =>

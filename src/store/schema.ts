@@ -50,6 +50,7 @@ export interface Schema extends AuditTables, ExportTables {
     source: string
     created_at_ms: number
     revoked_at_ms: number | null
+    staff_bounds: string | null
   }
   channels: {
     id: string

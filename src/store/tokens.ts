@@ -9,7 +9,14 @@ export interface StoredToken extends Token {
   hash: string
   createdAtMs: number
   revokedAtMs?: number
+  /** What staff has set, for members to stay within; absent: what the token says. */
+  staffBounds?: TokenBounds
 }
+
+/** What is absent is not bound. */
+export type TokenBounds = Partial<
+  Pick<Token, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
+>
 
 export async function insertToken(
   tx: Kysely<Schema>,
@@ -31,6 +38,7 @@ export async function insertToken(
       source: token.source,
       created_at_ms: token.createdAtMs,
       revoked_at_ms: null,
+      staff_bounds: token.staffBounds === undefined ? null : JSON.stringify(token.staffBounds),
     })
     .execute()
 }
@@ -43,6 +51,7 @@ export interface TokenChange {
   /** Null: never. */
   expiresAtMs?: number | null
   disabled?: boolean
+  staffBounds?: TokenBounds
 }
 
 /** False when there is no such token that still counts. */
@@ -51,7 +60,7 @@ export async function updateToken(
   id: string,
   change: TokenChange,
 ): Promise<boolean> {
-  const { name, models, limits, allowedIps, expiresAtMs, disabled } = change
+  const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
   const columns = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
@@ -59,6 +68,7 @@ export async function updateToken(
     ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+    ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
   }
   if (Object.keys(columns).length === 0) return (await findToken(tx, id)) !== undefined
   const result = await tx
@@ -192,6 +202,7 @@ function shape(row: Selectable<Schema['tokens']> & { account_name: string }): St
     createdAtMs: row.created_at_ms,
   }
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
+  if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
   if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms
   return token
 }

@@ -15,6 +15,7 @@ import { peopleTables } from './0007-people.ts'
 import { trailColumns } from './0008-trail.ts'
 import { exportTables } from './0009-exports.ts'
 import { auditPlaces } from './0010-audit-places.ts'
+import { tokenBounds } from './0011-token-bounds.ts'
 
 export interface Migration {
   version: number
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   trailColumns,
   exportTables,
   auditPlaces,
+  tokenBounds,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
