@@ -47,6 +47,7 @@ export function writeSharedBatch(db: SimDatabase, batch: Batch, gatewayId: strin
     const sums = new Map<string, Sum>()
     const entries = { table: 'entries', columns: entryColumns, nullable: nullableInEntries }
     for (const row of rowsOf(batch.entries, entryColumns.length)) {
+      moveOutOfClosed(db, row)
       if (insert(db, entries, 'ref, kind', row)) add(sums, row)
     }
     for (const [accountId, sum] of sums) book(db, accountId, gatewayId, sum)
@@ -55,6 +56,17 @@ export function writeSharedBatch(db: SimDatabase, batch: Batch, gatewayId: strin
     db.rollback()
     throw error
   }
+}
+
+/** No entry lands in a closed month of its account. */
+function moveOutOfClosed(db: SimDatabase, row: string[]): void {
+  const accountId = row[at('account_id')]!
+  const { rows } = db.query<{ closed_until_ms: number }>(
+    'SELECT closed_until_ms FROM accounts WHERE id = ?',
+    [accountId],
+  )
+  const untilMs = rows[0]?.closed_until_ms ?? 0
+  if (Number(row[at('at_ms')]) < untilMs) row[at('at_ms')] = String(untilMs)
 }
 
 interface Sum {

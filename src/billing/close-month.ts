@@ -6,6 +6,7 @@ import { monthAt, monthBounds } from '../lib/month.ts'
 import { countUnbooked, lastNumberBefore } from '../store/bills.ts'
 import {
   type ClosedMonth,
+  closeUntil,
   findClosedMonth,
   insertClosedMonth,
   lastClosedBefore,
@@ -50,19 +51,62 @@ export async function closeMonth(
   if (clock.nowMs() < fromMs) return { kind: 'too_early', fromMs }
   const earlier = await firstOpenBefore(store.read, accountId, month)
   if (earlier !== undefined) return { kind: 'earlier_open', month: earlier }
+  for (let tries = 1; ; tries++) {
+    const done = await tryToClose(desk, of, note, alongside)
+    if (done.kind !== 'behind' || tries === maxTries) return done
+  }
+}
+
+/** What is booked while the bill is made makes it another bill: it is made again, so many times. */
+const maxTries = 5
+
+async function tryToClose(
+  desk: ClosingDesk,
+  of: BillOf,
+  note: string | undefined,
+  alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
+): Promise<Closing> {
+  const { store } = desk
+  const { accountId, month } = of
+  const { untilMs } = monthBounds(month)!
   await desk.bookkeeper.drain(accountId)
   const entries = await countUnbooked(store.read, accountId, untilMs)
   if (entries > 0) return { kind: 'behind', entries }
   const closed = await signedMonth(desk, of, note)
   if ('kind' in closed) return closed
   crashPoint('month-closing')
-  const isFirst = await store.tx(async (tx) => {
-    if (!(await insertClosedMonth(tx, closed))) return false
-    await alongside(tx, JSON.parse(closed.body) as ClosedBill)
-    return true
-  })
-  crashPoint('month-closed')
-  return { kind: 'closed', again: !isFirst }
+  try {
+    const again = await store.tx(async (tx) => {
+      await closeUntil(tx, accountId, untilMs)
+      if (!(await insertClosedMonth(tx, closed))) return true
+      // The account's row is locked: what was booked up to here can be seen, and nothing follows.
+      const late = await countLate(tx, closed, untilMs)
+      if (late > 0) throw new Outdated(late)
+      await alongside(tx, JSON.parse(closed.body) as ClosedBill)
+      return false
+    })
+    crashPoint('month-closed')
+    return { kind: 'closed', again }
+  } catch (error) {
+    if (error instanceof Outdated) return { kind: 'behind', entries: error.entries }
+    throw error
+  }
+}
+
+/** Thrown to roll back: entries came into the month after its bill was made. */
+class Outdated extends Error {
+  readonly entries: number
+
+  constructor(entries: number) {
+    super('entries came while the month was being closed')
+    this.entries = entries
+  }
+}
+
+/** Entries of the month, or of an earlier one, that its bill does not know. */
+async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
+  const unbooked = await countUnbooked(tx, accountId, untilMs)
+  return unbooked + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
 }
 
 async function signedMonth(

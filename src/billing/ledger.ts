@@ -12,9 +12,7 @@ import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
-import { monthAt } from '../lib/month.ts'
 import { listBalances } from '../store/accounts.ts'
-import { findClosedMonth } from '../store/closed-months.ts'
 import { appendEntry, findEntries } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/purses.ts'
@@ -151,7 +149,7 @@ export class Ledger {
     await this.#balances.tracked(funds, () =>
       this.#store.record(record, {
         ...labels,
-        // Of the month in which it was booked: no charge ever comes late into an earlier one.
+        // Of the month in which it was booked; the store moves it out of one that is closed.
         atMs: record.atMs + record.totalMs,
         tokenId: record.tokenId,
         accountId: hold.accountId,
@@ -194,8 +192,6 @@ export class Ledger {
     const write = async (tx: Tx) => {
       // One ref is one correction, whichever its sign.
       if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
-      const closed = await findClosedMonth(tx, accountId, monthAt(entry.atMs))
-      ensure(closed === undefined, 'nothing is booked into a month that is closed')
       if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
       await alongside(tx)
       return 'done'

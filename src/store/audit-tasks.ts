@@ -34,7 +34,7 @@ export async function mischargedTasks(
     WHERE (e.id IS NULL) <> (t.state <> 'succeeded')
       OR t.charge_nanos <> coalesce(-CAST(e.amount_nanos AS numeric), 0)
       OR e.account_id <> t.account_id OR e.price_id <> t.price_id OR e.model <> t.model
-      OR e.token_id <> t.token_id OR e.at_ms <> t.finished_at_ms
+      OR e.token_id <> t.token_id OR ${isOfOtherTime('e', 't.finished_at_ms')}
     LIMIT ${limit}`.execute(db)
   return told(rows, 'charge and task do not agree')
 }
@@ -47,7 +47,7 @@ export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Pr
     LEFT JOIN entries r ON r.ref = t.id AND r.kind = 'release'
     WHERE h.id IS NULL
       OR (r.id IS NULL) <> (t.state NOT IN ('succeeded', 'failed', 'cancelled'))
-      OR r.amount_nanos <> -CAST(h.amount_nanos AS numeric) OR r.at_ms <> t.finished_at_ms
+      OR r.amount_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('r', 't.finished_at_ms')}
       OR ${isLabelled('r')}
     LIMIT ${limit}`.execute(db)
   return told(rows, 'the task and its hold are not at one')
@@ -59,10 +59,21 @@ export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Pr
     SELECT h.account_id, h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
     WHERE h.kind IN ('hold', 'release') AND ${entriesIn('h', scope)} AND (
       t.id IS NULL OR t.account_id <> h.account_id OR (h.kind = 'hold' AND (
-        t.hold_nanos <> -CAST(h.amount_nanos AS numeric) OR h.at_ms <> t.created_at_ms OR ${isLabelled('h')}
+        t.hold_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('h', 't.created_at_ms')} OR ${isLabelled('h')}
       ))
     ) LIMIT ${limit}`.execute(db)
   return told(rows, 'hold and task do not agree')
+}
+
+/**
+ * An entry is of the time its task says. Where the months of that time were closed already, it is
+ * later: of the first moment after them, which is the beginning of a day.
+ */
+const isOfOtherTime = (alias: string, taskMs: string): RawBuilder<boolean> => {
+  const [e, ms] = [sql.ref(alias), sql.ref(taskMs)]
+  return sql`(${e}.at_ms <> ${ms} AND (${e}.at_ms < ${ms} OR ${e}.at_ms % 86400000 <> 0 OR ${e}.at_ms > (
+    SELECT a.closed_until_ms FROM accounts a WHERE a.id = ${e}.account_id
+  )))`
 }
 
 /** Money that is set aside or given back is for nothing yet. */

@@ -16,6 +16,24 @@ export interface ClosedMonth {
   signature: string
 }
 
+/**
+ * From here to the end of the transaction nothing is booked for the account, and afterwards nothing
+ * before `untilMs`: every writer of entries reads this from the row it locks.
+ */
+export async function closeUntil(
+  tx: Kysely<Schema>,
+  accountId: string,
+  untilMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('accounts')
+    .set({
+      closed_until_ms: sql`CASE WHEN closed_until_ms < ${untilMs} THEN ${untilMs} ELSE closed_until_ms END`,
+    })
+    .where('id', '=', accountId)
+    .execute()
+}
+
 /** False, and nothing changes, when it is closed already. */
 export async function insertClosedMonth(tx: Kysely<Schema>, closed: ClosedMonth): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx

@@ -10,12 +10,17 @@ export interface StoredEntry extends Entry {
   id: number
 }
 
-/** False, and nothing changes, when an entry with the same ref and kind exists. */
+/**
+ * False, and nothing changes, when an entry with the same ref and kind exists. The account's row
+ * comes first: it stays locked, and says until when its months are closed. An entry of that time is
+ * booked at the first moment after it.
+ */
 export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boolean> {
+  const closedUntilMs = await moveBalance(tx, entry, entry.amountNanos)
   const inserted = await tx
     .insertInto('entries')
     .values({
-      at_ms: entry.atMs,
+      at_ms: Math.max(entry.atMs, closedUntilMs),
       account_id: entry.accountId,
       kind: entry.kind,
       amount_nanos: entry.amountNanos,
@@ -31,20 +36,30 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
     .executeTakeFirst()
-  if (inserted.numInsertedOrUpdatedRows === 0n) return false
+  if (inserted.numInsertedOrUpdatedRows === 1n) return true
+  await moveBalance(tx, entry, -entry.amountNanos)
+  return false
+}
 
-  const held = entry.kind === 'hold' || entry.kind === 'release'
-  const updated = await tx
+/** Answers until when the account's months are closed. */
+async function moveBalance(
+  tx: Kysely<Schema>,
+  { accountId, kind, ref }: Entry,
+  nanos: bigint,
+): Promise<number> {
+  const held = kind === 'hold' || kind === 'release'
+  const account = await tx
     .updateTable('accounts')
     .set((e) =>
       held
-        ? { held_nanos: e('held_nanos', '-', entry.amountNanos) }
-        : { balance_nanos: e('balance_nanos', '+', entry.amountNanos) },
+        ? { held_nanos: e('held_nanos', '-', nanos) }
+        : { balance_nanos: e('balance_nanos', '+', nanos) },
     )
-    .where('id', '=', entry.accountId)
+    .where('id', '=', accountId)
+    .returning('closed_until_ms')
     .executeTakeFirst()
-  ensure(updated.numUpdatedRows === 1n, `entry ${entry.ref} is for an account that exists`)
-  return true
+  ensure(account !== undefined, `entry ${ref} is for an account that exists`)
+  return account.closed_until_ms
 }
 
 /** Newest first. */

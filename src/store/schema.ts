@@ -19,6 +19,8 @@ export interface Schema extends AuditTables, ExportTables {
     created_at_ms: number
     /** Since when nothing billable is done for it, because its books do not add up. */
     stopped_since_ms: Generated<number | null>
+    /** Nothing is booked before this moment any more: the end of its newest closed month. */
+    closed_until_ms: Generated<number>
   }
   entries: {
     id: Generated<number>

@@ -16,6 +16,7 @@ import { trailColumns } from './0008-trail.ts'
 import { exportTables } from './0009-exports.ts'
 import { auditPlaces } from './0010-audit-places.ts'
 import { tokenBounds } from './0011-token-bounds.ts'
+import { closedUntil } from './0012-closed-until.ts'
 
 export interface Migration {
   version: number
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   exportTables,
   auditPlaces,
   tokenBounds,
+  closedUntil,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -34,12 +34,15 @@ const columnTypes: Readonly<Record<string, string>> = {
   quantity: 'double precision',
 }
 
-function insert(table: string, columns: readonly string[], firstParameter: number): string {
+function given(columns: readonly string[], firstParameter: number): string {
   const arrays = columns.map(
     (column, i) => `$${firstParameter + i}::${columnTypes[column] ?? 'text'}[]`,
   )
-  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`
+  return `SELECT * FROM unnest(${arrays.join(', ')})`
 }
+
+const insert = (table: string, columns: readonly string[], firstParameter: number): string =>
+  `INSERT INTO ${table} (${columns.join(', ')}) ${given(columns, firstParameter)}`
 
 const gatewayParameter = `$${1 + requestColumns.length + entryColumns.length}::text`
 
@@ -49,20 +52,28 @@ const firstLossParameter = 2 + requestColumns.length + entryColumns.length
 const statementWith = (more: string) => `
 WITH logged AS (
   ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
-)${more}, booked AS (
-  ${insert('entries', entryColumns, 1 + requestColumns.length)} ON CONFLICT (ref, kind) DO NOTHING
+)${more}, given (${entryColumns.join(', ')}) AS (
+  ${given(entryColumns, 1 + requestColumns.length)}
+), locked AS (
+  SELECT id, closed_until_ms FROM accounts WHERE id IN (SELECT account_id FROM given)
+  ORDER BY id FOR UPDATE
+), moved AS (
+  -- Nearly always none: entries of a month that is closed by now, at a clock that is behind.
+  SELECT id, closed_until_ms FROM locked WHERE closed_until_ms > (SELECT min(at_ms) FROM given)
+), booked AS (
+  INSERT INTO entries (${entryColumns.join(', ')})
+  SELECT ${entryColumns.map((name) => (name === 'at_ms' ? 'greatest(at_ms, closed_until_ms)' : name)).join(', ')}
+  FROM given LEFT JOIN moved ON moved.id = given.account_id
+  ON CONFLICT (ref, kind) DO NOTHING
   RETURNING account_id, kind, amount_nanos
 ), sums AS (
   SELECT account_id,
     coalesce(sum(amount_nanos) FILTER (WHERE kind NOT IN ('hold', 'release')), 0)::bigint AS balance,
     coalesce(-sum(amount_nanos) FILTER (WHERE kind IN ('hold', 'release')), 0)::bigint AS held
   FROM booked GROUP BY account_id
-), locked AS (
-  SELECT accounts.id FROM accounts JOIN sums ON accounts.id = sums.account_id
-  ORDER BY accounts.id FOR UPDATE OF accounts
 ), spent AS (
   UPDATE purses SET amount_nanos = amount_nanos + sums.balance
-  FROM sums JOIN locked ON locked.id = sums.account_id
+  FROM sums
   WHERE purses.account_id = sums.account_id AND purses.gateway_id = ${gatewayParameter}
     AND sums.balance < 0
   RETURNING purses.account_id
@@ -75,7 +86,7 @@ SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums
     -- By a look-up: joined, every account of the batch would be compared with every other.
     ELSE sums.balance / CASE WHEN sums.account_id IN (SELECT account_id FROM spent) THEN 1 ELSE 0 END
   END
-FROM sums JOIN locked ON locked.id = sums.account_id
+FROM sums
 WHERE accounts.id = sums.account_id`
 
 const statement = statementWith('')

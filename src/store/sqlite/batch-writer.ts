@@ -15,6 +15,7 @@ const entryWidth = entryColumns.length
 const lossWidth = lossColumns.length
 const lossKey = 'ref, reason, channel, upstream_id'
 const entryAccount = entryColumns.indexOf('account_id')
+const entryAt = entryColumns.indexOf('at_ms')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
 
@@ -25,10 +26,12 @@ export class BatchWriter {
   readonly #request: Statement
   readonly #entry: Statement
   readonly #loss: Statement
+  readonly #closedUntil: Statement
   readonly #balance: Statement
   readonly #held: Statement
   readonly #balanceChanges = new Map<string, bigint>()
   readonly #heldChanges = new Map<string, bigint>()
+  readonly #closedUntilMs = new Map<string, number>()
 
   /** The tables must exist. */
   constructor(db: Database) {
@@ -50,6 +53,7 @@ export class BatchWriter {
     this.#request = insert('requests', requestColumns, 'request_id', nullableInRequests)
     this.#entry = insert('entries', entryColumns, 'ref, kind', nullableInEntries)
     this.#loss = insert('losses', lossColumns, lossKey, nullableInLosses)
+    this.#closedUntil = db.prepare('SELECT closed_until_ms FROM accounts WHERE id = ?')
     this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
   }
@@ -57,6 +61,7 @@ export class BatchWriter {
   write(requests: string[], entries: string[], losses: string[]): void {
     this.#balanceChanges.clear()
     this.#heldChanges.clear()
+    this.#closedUntilMs.clear()
     this.#begin.run()
     try {
       for (let at = 0; at < requests.length; at += requestWidth) {
@@ -77,9 +82,12 @@ export class BatchWriter {
 
   /** An entry that is already there changes nothing, the balance included. */
   #insertEntry(entries: string[], at: number): void {
-    const { changes } = this.#entry.run(...entries.slice(at, at + entryWidth))
-    if (changes === 0) return
     const account = entries[at + entryAccount]!
+    const row = entries.slice(at, at + entryWidth)
+    const closedUntilMs = this.#closedUntilMsOf(account)
+    if (Number(row[entryAt]) < closedUntilMs) row[entryAt] = String(closedUntilMs)
+    const { changes } = this.#entry.run(...row)
+    if (changes === 0) return
     const kind = entries[at + entryKind]
     const amount = BigInt(entries[at + entryAmount]!)
     if (kind === 'hold' || kind === 'release') {
@@ -89,8 +97,19 @@ export class BatchWriter {
     }
   }
 
+  /** No entry lands in a closed month; read once per account and batch. */
+  #closedUntilMsOf(account: string): number {
+    let ms = this.#closedUntilMs.get(account)
+    if (ms === undefined) {
+      const row = this.#closedUntil.get(account) as { closed_until_ms: bigint } | null
+      ms = Number(row?.closed_until_ms ?? 0)
+      this.#closedUntilMs.set(account, ms)
+    }
+    return ms
+  }
+
   close(): void {
-    const rows = [this.#request, this.#entry, this.#loss]
+    const rows = [this.#request, this.#entry, this.#loss, this.#closedUntil]
     const all = [this.#begin, this.#commit, ...rows, this.#balance, this.#held]
     for (const statement of all) statement.finalize()
   }

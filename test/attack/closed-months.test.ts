@@ -1,0 +1,187 @@
+// A closed month stays as it was closed, whatever the clock of a gateway says: every writer of entries
+// books what is of that time at the first moment after it, also while the month is being closed.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { auditBooks } from '../../src/billing/audit.ts'
+import { makeBill } from '../../src/billing/bill.ts'
+import { Bookkeeper } from '../../src/billing/bookkeeper.ts'
+import { type Closing, type ClosingDesk, closeMonth } from '../../src/billing/close-month.ts'
+import { Ledger } from '../../src/billing/ledger.ts'
+import { readBill } from '../../src/billing/read-bill.ts'
+import { loadSigningKeys } from '../../src/billing/signing-keys.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { monthBounds } from '../../src/lib/month.ts'
+import { createSeal } from '../../src/lib/seal.ts'
+import { isSigned } from '../../src/lib/signing.ts'
+import { insertAccount } from '../../src/store/accounts.ts'
+import { findEntries } from '../../src/store/entries.ts'
+import type { Store } from '../../src/store/index.ts'
+import { setMeta } from '../../src/store/meta.ts'
+import { insertPrice } from '../../src/store/prices.ts'
+import { insertTask, updateTask } from '../../src/store/tasks.ts'
+import { aRequest, engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { aTask } from '../../src/store/test-tasks.ts'
+
+if (!engines.includes('postgres')) {
+  console.error('left out: closed months on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+const month = '2026-10'
+const { untilMs } = monthBounds(month)!
+const minuteMs = 60_000
+/** The month is closed at this time. */
+const closedMs = untilMs + 6 * minuteMs
+/** What a clock says that is seven minutes behind, or was set back by fifteen. */
+const slowMs = closedMs - 7 * minuteMs
+const steppedMs = closedMs - 15 * minuteMs
+
+const id = 'acc_1'
+const of = { accountId: id, account: 'acme', month, currency: 'CNY' }
+const log = createLog({ level: 'error', pretty: false, write: () => {} })
+const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 }
+const labels = { model: 'txta-plus', unit: 'token', quantity: 15, priceId: 'price_1' }
+const words = {
+  unit: 'token',
+  tiers: [{ inputNanos: 1_000_000n, outputNanos: 3_000_000n }],
+} as const
+const film = { unit: 'video_second', perSecondNanos: { '720p': 4n } } as const
+
+interface Site {
+  store: Store
+  ledger: Ledger
+  desk: ClosingDesk
+}
+
+async function openSite(place: Place): Promise<Site> {
+  const store = await place.open()
+  const keys = await loadSigningKeys(store, createSeal(Buffer.alloc(32, 7)))
+  const bookkeeper = new Bookkeeper(store, keys, log)
+  const notary = {
+    knows: (text: string, { key, signature }: { key: string; signature: string }) =>
+      keys.published.includes(key) && isSigned(text, key, signature),
+    sign: (text: string) => ({ key: keys.signer.key, signature: keys.signer.sign(text) }),
+  }
+  const desk = { store, notary, bookkeeper, clock: { nowMs: () => closedMs }, log }
+  return { store, desk, ledger: await Ledger.open(store) }
+}
+
+async function shut({ store, ledger, desk }: Site): Promise<void> {
+  ledger.close()
+  await (desk.bookkeeper as Bookkeeper).stop()
+  await store.close()
+}
+
+describe.each([...engines])('a closed month on %s', (engine) => {
+  let place: Place
+  let site: Site
+  const others: Site[] = []
+
+  beforeEach(async () => {
+    place = await newPlace(engine)
+    site = await openSite(place)
+    await site.store.tx(async (tx) => {
+      await setMeta(tx, 'currency', 'CNY')
+      await insertAccount(tx, { id, name: 'acme', source: 'api', createdAtMs: 1 })
+      const price = { model: 'any', effectiveFromMs: 0, source: 'api' } as const
+      await insertPrice(tx, { ...price, id: 'price_1', terms: words }, 1)
+      await insertPrice(tx, { ...price, id: 'price_2', terms: film }, 1)
+    })
+    site.ledger.add({ id, balanceNanos: 0n, heldNanos: 0n })
+    await site.ledger.credit(id, 1_000_000n, { ref: 'c_1', atMs: untilMs - 3_600_000 })
+    await call(site.ledger, untilMs - 3_000_000)
+  })
+  afterEach(async () => {
+    for (const other of others.splice(0)) await shut(other)
+    await shut(site)
+    await place.remove()
+  })
+
+  const close = (): Promise<Closing> => closeMonth(site.desk, of, undefined, async () => {})
+
+  /** A call of 25 nanos that ends at this time; its request id. */
+  async function call(ledger: Ledger, endMs: number): Promise<string> {
+    const record = aRequest({ atMs: endMs - 3, totalMs: 3, priceId: 'price_1', usage })
+    await ledger.draw(id, 25n)
+    await ledger.settle(ledger.hold(id, 25n)!, 25n, record, labels)
+    return record.requestId
+  }
+
+  const timesOf = async (ref: string) =>
+    (await findEntries(site.store.read, ref)).map(({ kind, atMs }) => [kind, atMs])
+
+  async function expectUnchanged(): Promise<void> {
+    await (site.desk.bookkeeper as Bookkeeper).drain()
+    expect((await readBill(site.desk, of)).differences ?? []).toEqual([])
+    const { problems } = await auditBooks(site.store, { nowMs: closedMs })
+    expect(problems).toEqual([])
+  }
+
+  test('takes no charge of a gateway whose clock is behind', async () => {
+    expect(await close()).toEqual({ kind: 'closed', again: false })
+    // Where several gateways share the store, the slow one is another.
+    const slow = engine === 'postgres' ? await openSite(place) : site
+    if (slow !== site) others.push(slow)
+    const ref = await call(slow.ledger, slowMs)
+    expect(await timesOf(ref)).toEqual([['charge', untilMs]])
+    await expectUnchanged()
+    const next = await makeBill(site.store.read, { ...of, month: '2026-11' })
+    expect(next).toMatchObject({ charge_count: 1, charges: '0.000000025' })
+  })
+
+  test('takes nothing of what is booked after the clock was set back', async () => {
+    const made = { createdAtMs: steppedMs, priceId: 'price_2', holdNanos: 30n }
+    const task = aTask(made)
+    expect(await close()).toEqual({ kind: 'closed', again: false })
+    const { ledger } = site
+    expect(await ledger.credit(id, 7n, { ref: 'c_2', atMs: steppedMs })).toBe('done')
+    expect(await ledger.credit(id, -3n, { ref: 'c_3', atMs: steppedMs })).toBe('done')
+    expect(await ledger.holdTask(task.id, id, 30n, steppedMs, (tx) => insertTask(tx, task))).toBe(
+      'done',
+    )
+    const ended = {
+      ...task,
+      state: 'succeeded' as const,
+      chargeNanos: 20n,
+      finishedAtMs: steppedMs,
+    }
+    const filmed = { model: task.model, unit: 'video_second', tier: '720p', quantity: 5 }
+    const charge = {
+      ...filmed,
+      taskId: task.id,
+      chargeNanos: 20n,
+      priceId: 'price_2',
+      tokenId: 'tok_1',
+    }
+    const end = { taskId: task.id, atMs: steppedMs }
+    expect(
+      await ledger.endTask(
+        id,
+        end,
+        charge,
+        async (tx) => void (await updateTask(tx, ended, task.state)),
+      ),
+    ).toBe(true)
+    const charged = await call(ledger, steppedMs)
+    for (const ref of ['c_2', 'c_3', task.id, charged]) {
+      for (const [, atMs] of await timesOf(ref)) expect(atMs).toBe(untilMs)
+    }
+    expect(await timesOf(task.id)).toHaveLength(3)
+    await expectUnchanged()
+  })
+
+  test('is closed with all that came before, while charges go on', async () => {
+    const other = engine === 'postgres' ? await openSite(place) : site
+    if (other !== site) others.push(other)
+    let isClosed = false
+    const charging = [site, other].map(async ({ ledger }) => {
+      for (let n = 0; n < 400 && !(isClosed && n > 60); n++) await call(ledger, steppedMs)
+    })
+    let closing: Closing
+    do closing = await close()
+    while (closing.kind === 'behind')
+    expect(closing).toEqual({ kind: 'closed', again: false })
+    isClosed = true
+    await Promise.all(charging)
+    await call(other.ledger, steppedMs)
+    await expectUnchanged()
+  }, 30_000)
+})
