@@ -13,7 +13,6 @@ import {
   deletePerson,
   endSession,
   endSessionsOf,
-  findPassword,
   findPerson,
   insertPerson,
   listPeople,
@@ -21,6 +20,7 @@ import {
   type PersonChange,
   updatePerson,
 } from '../store/people.ts'
+import { hashPassword } from './passwords.ts'
 import {
   type AdminDeps,
   noteChange,
@@ -30,12 +30,12 @@ import {
   route,
   time,
 } from './route.ts'
-import { useSetupCode } from './set-up.ts'
+import { codeUsed, useSetupCode, wrongCode } from './set-up.ts'
 import {
   beginSession,
+  checkOldPassword,
   cookieOf,
   endedCookie,
-  hashPassword,
   leastPassword,
   mostPassword,
   signIn,
@@ -82,8 +82,12 @@ export const people: Resource = (app, deps) => {
     route(async (_, x) => {
       const body = await readBody(x, deps, first)
       if (body instanceof Refusal) return body
+      // Before any password is hashed, which is dear.
+      const refusal = await wrongCode(engine, body.code)
+      if (refusal !== undefined) return refusal
       const person = personFrom(x, { name: body.name, role: 'administrator' })
       const hash = await hashPassword(body.password)
+      if (hash instanceof Refusal) return hash
       const made = await store.tx(async (tx) => {
         if (!(await useSetupCode(tx, engine.seal, body.code, x.atMs))) return false
         await insertPerson(tx, { ...person, password: hash })
@@ -91,8 +95,7 @@ export const people: Resource = (app, deps) => {
         await noteChange(tx, x, change)
         return true
       })
-      if (!made)
-        return refuse('conflict', 'this link has been used or has expired; restart for one')
+      if (!made) return codeUsed
       return withCookie(x, await beginSession(engine, x, person), meView(deps, person, undefined))
     }, 201),
   )
@@ -139,12 +142,10 @@ export const people: Resource = (app, deps) => {
       const { viewer } = x
       if (viewer?.personId === undefined)
         return refuse('conflict', 'the admin token has no password')
-      const found = await findPassword(store.read, viewer.actor)
-      const right = found && (await Bun.password.verify(body.old, found.password))
-      if (right !== true) {
-        return refuse('invalid_request', 'the old password is wrong', { param: 'old' })
-      }
+      const right = await checkOldPassword(engine, x, viewer, body.old)
+      if (right !== true) return right
       const hash = await hashPassword(body.password)
+      if (hash instanceof Refusal) return hash
       const stays = cookieOf(x)
       await store.tx(async (tx) => {
         await updatePerson(tx, viewer.personId!, { password: hash })
@@ -187,6 +188,7 @@ const mountUsers: Resource = (app, deps) => {
         ...(account !== undefined && { accountId: account.id }),
       })
       const hash = await hashPassword(body.password)
+      if (hash instanceof Refusal) return hash
       const after = viewOf(person, account?.name)
       try {
         await store.tx(async (tx) => {
@@ -281,11 +283,13 @@ async function changeFrom(
   const wanted = body.account ?? (body.account === null ? undefined : before.accountId)
   const account = await accountFor(engine, role, role === 'member' ? wanted : undefined)
   if (account instanceof Refusal) return account
+  const hash = body.password === undefined ? undefined : await hashPassword(body.password)
+  if (hash instanceof Refusal) return hash
   return {
     ...(body.role !== undefined && { role }),
     ...(account?.id !== before.accountId && { accountId: account?.id ?? null }),
     ...(body.disabled !== undefined && { disabled: body.disabled }),
-    ...(body.password !== undefined && { password: await hashPassword(body.password) }),
+    ...(hash !== undefined && { password: hash }),
   }
 }
 

@@ -1,7 +1,8 @@
 // Signing in: passwords, sessions and what happens to whoever guesses. Knows no page and no role's
 // powers; access.ts does.
 
-import { type Refusal, refuse } from '../contract/errors.ts'
+import ipaddr from 'ipaddr.js'
+import { Refusal, refuse } from '../contract/errors.ts'
 import type { Person, Viewer } from '../contract/people.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -12,11 +13,13 @@ import {
   findFailures,
   findPassword,
   findSession,
+  forgetFailures,
   forgetOld,
   insertSession,
   noteFailure,
   touchSession,
 } from '../store/people.ts'
+import { checkPassword } from './passwords.ts'
 
 /** A browser sends it back only where it came from, over TLS or on this machine. */
 const cookieName = '__Host-gateway-session'
@@ -25,51 +28,37 @@ const longestMs = 12 * 3_600_000
 /** How often it is written down that a session is in use. */
 const touchEveryMs = 60_000
 const forgottenMs = 7 * 24 * 3_600_000
-/** Hashing takes memory on purpose: only so many at once. */
-const mostHashes = 4
-const hashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 export const leastPassword = 12
 export const mostPassword = 256
 
-let busy = 0
-
-/** Undefined when too many are being hashed already. */
-async function oneOfFew<T>(work: () => Promise<T>): Promise<T | undefined> {
-  if (busy >= mostHashes) return undefined
-  busy++
-  return work().finally(() => {
-    busy--
-  })
-}
-
-export const hashPassword = (password: string): Promise<string> =>
-  Bun.password.hash(password, hashing)
-
-let nobodys: Promise<string> | undefined
-
-/** Checked against when there is no such person, so that both take as long. */
-function nobodysPassword(): Promise<string> {
-  nobodys ??= hashPassword(newSecret(''))
-  return nobodys
-}
-
 /** Failures that are free, and how long one has to wait after each further one. */
-const freeFailures = { name: 5, address: 20 }
+const freeFailures = 5
 const waitsMs = [5_000, 15_000, 60_000, 300_000, 900_000]
+/** A failure counts for so long after the last one; also bounds how many are kept. */
+const failuresKeptMs = 3_600_000
 
-const subjectsOf = (name: string, address: string) => [`name ${name}`, `address ${address}`]
+/**
+ * Failures count for a name at an address, never for one of them alone: who guesses at a name, or at
+ * many from one address, must not lock out its owner elsewhere, or others behind the same proxy.
+ */
+const subjectOf = (name: string, x: Exchange): string => `${name}@${addressOf(x)}`
 
-async function waitMsFor(engine: Engine, subjects: readonly string[], nowMs: number) {
-  const free = [freeFailures.name, freeFailures.address]
-  let mostMs = 0
-  for (const [i, subject] of subjects.entries()) {
-    const found = await findFailures(engine.store.read, subject)
-    if (found === undefined || found.failures < free[i]!) continue
-    const step = Math.min(found.failures - free[i]!, waitsMs.length - 1)
-    mostMs = Math.max(mostMs, found.lastAtMs + waitsMs[step]! - nowMs)
-  }
-  return mostMs
+/** One caller has a whole /64 of IPv6. */
+function addressOf({ connection }: Exchange): string {
+  const text = connection.ip()
+  if (text === undefined || !ipaddr.isValid(text)) return text ?? 'unknown'
+  const address = ipaddr.process(text)
+  if (!(address instanceof ipaddr.IPv6)) return address.toString()
+  return new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString()
+}
+
+async function waitMsFor({ store }: Engine, subject: string, nowMs: number): Promise<number> {
+  const found = await findFailures(store.read, subject)
+  if (found === undefined || found.failures < freeFailures) return 0
+  const waitMs = waitsMs[Math.min(found.failures - freeFailures, waitsMs.length - 1)]!
+  // A clock that was set back does not make it longer.
+  return Math.min(waitMs, found.lastAtMs + waitMs - nowMs)
 }
 
 const tooManyAt = (waitMs: number): Refusal =>
@@ -79,41 +68,65 @@ const tooManyAt = (waitMs: number): Refusal =>
 
 const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
 
+/** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
+async function verified(
+  engine: Engine,
+  x: Exchange,
+  { subject, password, stored }: { subject: string; password: string; stored?: string | undefined },
+): Promise<true | Refusal> {
+  const nowMs = engine.clock.nowMs()
+  const waitMs = await waitMsFor(engine, subject, nowMs)
+  if (waitMs > 0) return tooManyAt(waitMs)
+  const right = await checkPassword(addressOf(x), password, stored)
+  if (right instanceof Refusal) return right
+  if (right) return true
+  await engine.store.tx(async (tx) => {
+    await forgetFailures(tx, nowMs - failuresKeptMs)
+    await noteFailure(tx, subject, nowMs)
+  })
+  return wrong
+}
+
 /** The cookie of a new session, or why not. */
 export async function signIn(
   engine: Engine,
   x: Exchange,
   { name, password }: { name: string; password: string },
 ): Promise<{ person: Person; cookie: string } | Refusal> {
-  const nowMs = engine.clock.nowMs()
-  const address = x.connection.ip() ?? 'unknown'
-  const subjects = subjectsOf(name.toLowerCase(), address)
-  const waitMs = await waitMsFor(engine, subjects, nowMs)
-  if (waitMs > 0) return tooManyAt(waitMs)
   const found = await findPassword(engine.store.read, name.toLowerCase())
-  const stored = found?.password ?? (await nobodysPassword())
-  const right = await oneOfFew(() => Bun.password.verify(password, stored))
-  if (right === undefined) return tooManyAt(1_000)
-  if (!right || found === undefined || found.person.disabled) {
-    await engine.store.tx(async (tx) => {
-      for (const subject of subjects) await noteFailure(tx, subject, nowMs)
-    })
-    return wrong
-  }
-  return { person: found.person, cookie: await beginSession(engine, x, found.person, subjects) }
+  const subject = subjectOf(name.toLowerCase(), x)
+  // Somebody who is disabled is as unknown as anybody.
+  const stored = found?.person.disabled === true ? undefined : found?.password
+  const right = await verified(engine, x, { subject, password, stored })
+  if (right !== true || found === undefined) return right === true ? wrong : right
+  return { person: found.person, cookie: await beginSession(engine, x, found.person, subject) }
+}
+
+/** Of somebody who is signed in: a session that was stolen does not let its thief guess. */
+export async function checkOldPassword(
+  engine: Engine,
+  x: Exchange,
+  { personId, actor }: Viewer,
+  password: string,
+): Promise<true | Refusal> {
+  const found = await findPassword(engine.store.read, actor)
+  const subject = `person ${personId}`
+  const right = await verified(engine, x, { subject, password, stored: found?.password })
+  if (right !== wrong) return right
+  return refuse('invalid_request', 'the old password is wrong', { param: 'old' })
 }
 
 export async function beginSession(
   engine: Engine,
   x: Exchange,
   person: Person,
-  cleared: readonly string[] = [],
+  cleared?: string,
 ): Promise<string> {
   const secret = newSecret('')
   const nowMs = engine.clock.nowMs()
   await engine.store.tx(async (tx) => {
     await forgetOld(tx, nowMs - forgottenMs)
-    if (cleared.length > 0) await clearFailures(tx, cleared)
+    if (cleared !== undefined) await clearFailures(tx, cleared)
     await insertSession(tx, {
       hash: engine.seal.hash(secret),
       personId: person.id,

@@ -151,6 +151,9 @@ export async function endSessionsOf(
 /** What nobody has used for so long is forgotten. */
 export async function forgetOld(tx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await tx.deleteFrom('sessions').where('seen_at_ms', '<', beforeMs).execute()
+}
+
+export async function forgetFailures(tx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await tx.deleteFrom('failed_sign_ins').where('last_at_ms', '<', beforeMs).execute()
 }
 
@@ -188,11 +191,8 @@ export async function noteFailure(
     .execute()
 }
 
-export async function clearFailures(
-  tx: Kysely<Schema>,
-  subjects: readonly string[],
-): Promise<void> {
-  await tx.deleteFrom('failed_sign_ins').where('subject', 'in', subjects).execute()
+export async function clearFailures(tx: Kysely<Schema>, subject: string): Promise<void> {
+  await tx.deleteFrom('failed_sign_ins').where('subject', '=', subject).execute()
 }
 
 function shape(row: Selectable<Schema['people']>): Person {
