@@ -51,6 +51,7 @@ describe('the environment', () => {
       workers: 1,
       metrics: 'on',
       logLevel: 'info',
+      startedByNpm: false,
       file: {
         region: 'cn',
         currency: 'CNY',

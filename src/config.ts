@@ -4,8 +4,16 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Environment, parseConfigFile } from './config-file.ts'
 import { type MetricsPlace, readMetricsPlace } from './config-metrics.ts'
+import {
+  readCidrs,
+  readHost,
+  readPort,
+  readPublicUrl,
+  wrong,
+  wrongSecret,
+} from './config-network.ts'
 import { readTraceConfig, type TraceConfig } from './config-traces.ts'
-import { asCidr, type FileDeclaration, nearestName } from './contract/declarations.ts'
+import { type FileDeclaration, nearestName } from './contract/declarations.ts'
 import { type CrashAt, type CrashPoint, crashPoints } from './lib/crash-point.ts'
 
 export { ConfigError } from './config-file.ts'
@@ -38,11 +46,16 @@ export interface Config {
   /** Absent when nothing is traced. */
   traces?: TraceConfig
   logLevel: (typeof logLevels)[number]
+  /** By `npm start` or `npx`, which stand between a signal and this process. */
+  startedByNpm: boolean
   /** For tests of recovery: die at this point. */
   crashAt?: CrashAt
   file: FileDeclaration
   limits: Limits
 }
+
+/** What npm calls its ways to run the gateway; within another script it may be started to outlive it. */
+const npmScripts = ['start', 'dev', 'npx']
 
 export const limits = {
   /** Largest request body: several pictures as base64 fit, a video does not. */
@@ -107,8 +120,8 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   const crashAt = readCrashAt(get('GATEWAY_CRASH_AT'))
   const traces = readTraceConfig(env)
   const settings = {
-    host: readHost(get('GATEWAY_HOST') ?? '127.0.0.1'),
-    port: readPort(get('GATEWAY_PORT') ?? '8080'),
+    host: readHost('GATEWAY_HOST', get('GATEWAY_HOST') ?? '127.0.0.1'),
+    port: readPort('GATEWAY_PORT', get('GATEWAY_PORT') ?? '8080'),
     dataDir: resolve(cwd, get('GATEWAY_DATA_DIR') ?? 'data'),
     sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
@@ -117,6 +130,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
     metrics: readMetricsPlace(get('GATEWAY_METRICS') ?? 'on'),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
+    startedByNpm: npmScripts.includes(env['npm_lifecycle_event'] ?? ''),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(redisUrl === undefined ? {} : { redisUrl }),
@@ -159,7 +173,23 @@ export function reloadFile(
       `${read.configPath}: media cannot change while the gateway runs; restart it.`,
     )
   }
+  refuseEmptied(config.file, read)
   return freeze({ ...config, ...read })
+}
+
+/** A file that was cut or emptied by mistake must not lock every caller out. */
+function refuseEmptied(
+  inForce: FileDeclaration,
+  { file, configPath }: { file: FileDeclaration; configPath?: string },
+): void {
+  for (const section of ['tokens', 'channels'] as const) {
+    const lost = inForce[section].length
+    if (lost === 0 || file[section].length > 0) continue
+    throw new ConfigError(
+      `${configPath}: ${section} is empty now, which would take all ${lost} of the file out of ` +
+        'use; if that is meant, restart the gateway.',
+    )
+  }
 }
 
 function readFile(
@@ -198,38 +228,6 @@ export function unknownVariables(env: Environment = process.env): string[] {
       const near = nearestName(variable, variables)
       return `${variable} is not a known setting and is ignored; did you mean ${near}?`
     })
-}
-
-/** For settings that hold no secret: the sentence repeats what it got. */
-const wrong = (variable: Variable, got: string, accepts: string) =>
-  new ConfigError(`${variable} is ${JSON.stringify(got)}; it takes ${accepts}.`)
-
-const wrongSecret = (variable: Variable, got: string, accepts: string) =>
-  new ConfigError(`${variable} has ${got}; it takes ${accepts}.`)
-
-function readHost(text: string): string {
-  const host = text.replace(/^\[(.*)\]$/, '$1')
-  if (asCidr(host) !== undefined && !host.includes('/')) return host
-  // Digits and dots alone would be a mistyped address, not a name.
-  if (/^(?!.*\.\.)[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(host) && /[a-z]/i.test(host)) {
-    return host
-  }
-  throw wrong('GATEWAY_HOST', text, 'an IP address or a host name')
-}
-
-function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw wrong('GATEWAY_PORT', text, 'a whole number from 0 to 65535')
-}
-
-function readPublicUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const accepts = 'an http or https address without credentials, query or fragment'
-  if (text.includes('@')) throw wrongSecret('GATEWAY_PUBLIC_URL', 'credentials in it', accepts)
-  if (!/^https?:\/\/[^\s/?#\\][^\s?#\\]*$/.test(text) || !URL.canParse(text)) {
-    throw wrong('GATEWAY_PUBLIC_URL', text, accepts)
-  }
-  return text.replace(/\/+$/, '')
 }
 
 /** The scheme of an address whose rest may hold a password. */
@@ -284,19 +282,6 @@ function readChoice<T extends string>(variable: Variable, text: string, choices:
 function readTaskSeconds(text: string): number {
   if (/^\d{1,5}(?:\.\d{1,3})?$/.test(text) && Number(text) <= 86_400) return Number(text)
   throw wrong('GATEWAY_SANDBOX_TASK_SECONDS', text, 'a number of seconds from 0 to 86400')
-}
-
-function readCidrs(variable: Variable, text: string | undefined): readonly string[] {
-  if (text === undefined) return []
-  const entries = text.split(',').map((entry) => entry.trim())
-  return entries
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      const cidr = asCidr(entry)
-      const accepts = 'a comma list of CIDRs such as 10.0.0.0/8'
-      if (cidr === undefined) throw wrong(variable, text, accepts)
-      return cidr
-    })
 }
 
 /** `point`, or `point:3` for the third time it is passed. */

@@ -1,6 +1,7 @@
 // What the command `gateway` runs: its first word decides which part of the program is loaded, and
 // nothing else is. A program of one file first gives itself the environment it needs.
 import { pieces } from './lib/pieces.ts'
+import { keepSignals } from './signals.ts'
 
 /** Bun reads these before any code runs; bin/gateway sets the same. */
 const wanted: Readonly<Record<string, string>> = {
@@ -33,4 +34,5 @@ const words: Readonly<Record<string, () => Promise<unknown>>> = {
 const serving = ['start', 'worker', 'sandbox']
 const word = process.argv[2] ?? 'start'
 if (serving.includes(word)) settle()
+if (word === 'start' || word === 'worker') keepSignals()
 void (words[word] ?? (() => import('./cli/main.ts')))()

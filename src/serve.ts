@@ -33,6 +33,8 @@ export interface Served {
   reload(next: Config): Promise<readonly MadeToken[]>
   /** No new work; resolves when all that ran has ended and the store is closed. */
   drain(): Promise<void>
+  /** Ends what a drain still waits for, with an error that callers can read. */
+  hurry(): void
 }
 
 export interface ServeOptions {
@@ -79,6 +81,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const { server, metrics } = first ?? open()
   const opened = gateway
   let drained: Promise<void> | undefined
+  const hurried = Promise.withResolvers<void>()
   return {
     port: server.port!,
     welcome: {
@@ -93,9 +96,13 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
     metrics: () => opened.metrics.own(),
     reload: (next) => reload(next, opened),
     drain() {
-      drained ??= drain(config, opened, server, log).then(() => metrics?.stop(true))
+      const untilMs = config.limits.drainMs
+      drained ??= drain(opened, server, Promise.race([hurried.promise, Bun.sleep(untilMs)])).then(
+        () => metrics?.stop(true),
+      )
       return drained
     },
+    hurry: hurried.resolve,
   }
 }
 
@@ -196,22 +203,35 @@ class ServerConnection implements Connection {
   }
 }
 
-/** No new work, running answers end properly. */
+/** What is left for callers to read the error that ends their stream. */
+const endingMs = 2_000
+
+/** No new work, running answers end properly; those that are still there after `enough` with an error. */
 async function drain(
-  config: Config,
-  gateway: Gateway,
+  { engine, close }: Gateway,
   server: ReturnType<typeof listen>,
-  log: Log,
+  enough: Promise<void>,
 ): Promise<void> {
-  const { engine } = gateway
   engine.draining = true
-  log.info('draining', { running: engine.running })
+  engine.log.info('draining', { running: engine.running })
   const ended = server.stop()
   // Downloads are no calls, but answers that run.
   const busy = () => engine.running > 0 || engine.abandoned > 0 || server.pendingRequests > 0
-  const untilMs = Date.now() + config.limits.drainMs
-  while (busy() && Date.now() < untilMs) await Bun.sleep(20)
+  if (!(await isQuiet(busy, enough))) {
+    engine.deadlines.stopAll()
+    await isQuiet(busy, Bun.sleep(endingMs))
+  }
   await Promise.race([ended, Bun.sleep(1_000)])
   await server.stop(true)
-  await gateway.close()
+  await close()
+}
+
+/** False when there was no end of it in time. */
+async function isQuiet(busy: () => boolean, enough: Promise<void>): Promise<boolean> {
+  let isEnough = false
+  void enough.then(() => {
+    isEnough = true
+  })
+  while (busy() && !isEnough) await Bun.sleep(20)
+  return !busy()
 }

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { MadeToken } from './engine/apply-declarations.ts'
 import type { Family } from './lib/metrics.ts'
 import { isRefusedStart, type Served, serve } from './serve.ts'
+import { handleSignals } from './signals.ts'
 import type { Welcome } from './welcome.ts'
 
 /** How the supervisor starts this program as a worker. */
@@ -17,7 +18,7 @@ export type Order =
   | { kind: 'listen' }
   | { kind: 'reload'; config: Config }
   | { kind: 'drain' }
-  /** Without waiting for what runs. */
+  /** What still runs is ended. */
   | { kind: 'quit' }
   /** Its numbers are wanted. */
   | { kind: 'count' }
@@ -58,16 +59,15 @@ export async function runWorker(): Promise<void> {
   }
   // Without a supervisor nobody would replace it, stop it or keep others off its port.
   process.on('disconnect', leave)
-  // A terminal and a service manager signal every process; the supervisor's word counts.
-  process.on('SIGHUP', () => {})
+  const hurry = () => (served === undefined ? process.exit(0) : served.hurry())
   let signalled = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (signalled || served === undefined) process.exit(0)
-      signalled = true
-      void leave()
-    })
-  }
+  handleSignals((signal) => {
+    // A terminal and a service manager signal every process; the supervisor's word counts.
+    if (signal === 'SIGHUP') return
+    if (signalled || served === undefined) return hurry()
+    signalled = true
+    void leave()
+  })
   const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
   const free = Promise.withResolvers<void>()
   const whole = new WholeMetrics()
@@ -75,7 +75,7 @@ export async function runWorker(): Promise<void> {
     if (order.kind === 'begin') begun.resolve(order)
     if (order.kind === 'listen') free.resolve()
     if (order.kind === 'drain') void leave()
-    if (order.kind === 'quit') process.exit(0)
+    if (order.kind === 'quit') hurry()
     if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
     if (order.kind === 'count' && served !== undefined) void count(served)
     if (order.kind === 'whole') whole.heard(order.families)

@@ -1,13 +1,15 @@
 // The supervisor of GATEWAY_WORKERS processes behind one port: starts them, replaces the dead, hands
 // on signals, and prints what one process would print, once. It serves no caller itself.
 import { openSandboxFor } from './boot.ts'
-import { type Config, ConfigError, reloadFile, unknownVariables } from './config.ts'
+import { type Config, ConfigError, unknownVariables } from './config.ts'
 import { Crew } from './crew.ts'
-import type { Log } from './lib/log.ts'
+import type { Controlled } from './lifecycle.ts'
 import { listen, openLog } from './serve.ts'
 import { tokenLine, welcomeText } from './welcome.ts'
 
-export async function supervise(first: Config): Promise<void> {
+export async function supervise(
+  first: Config,
+): Promise<{ controlled: Controlled; config: Config }> {
   // Held until the first worker can take it: an unrelated gateway on the port is found here.
   const held = listen(first, false, () => () => new Response(null, { status: 503 }))
   const config = { ...first, port: held.port! }
@@ -28,36 +30,15 @@ export async function supervise(first: Config): Promise<void> {
   if (typeof welcomes === 'string') throw new ConfigError(welcomes)
   const tokens = welcomes.flatMap((welcome) => welcome.tokens)
   process.stdout.write(welcomeText({ ...welcomes[0]!, tokens }))
-  obeySignals(crew, config, log, async () => sandbox?.sandbox.stop())
-  process.stdout.write(`ready http://localhost:${config.port}\n`)
-}
-
-function obeySignals(crew: Crew, first: Config, log: Log, close: () => Promise<unknown>): void {
-  let config = first
-  let reloading = Promise.resolve()
-  const reload = async () => {
-    try {
-      const next = reloadFile(config)
-      await crew.reload(next)
-      config = next
-      log.info('configuration reloaded', { file: next.configPath })
-    } catch (error) {
-      const reason = (error as Error).message
-      log.error('configuration not reloaded; the old one stays in force', { reason })
-    }
-  }
-  process.on('SIGHUP', () => {
-    reloading = reloading.then(reload)
-  })
-  let draining = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      // A second signal does not wait.
-      if (draining) return crew.quit()
-      draining = true
+  const controlled: Controlled = {
+    log,
+    reload: (next) => crew.reload(next),
+    async drain() {
       const isWell = await crew.drain()
-      await close()
-      process.exit(isWell ? 0 : 1)
-    })
+      await sandbox?.sandbox.stop()
+      return isWell
+    },
+    hurry: () => crew.quit(),
   }
+  return { controlled, config }
 }

@@ -125,6 +125,6 @@ describe('a command that is not for here', () => {
 
   test('starts the gateway by the command that all tests start it by', () => {
     expect(fences.length).toBeGreaterThan(8)
-    expect(scripts['start']).toBe('bin/gateway start')
+    expect(scripts['start']).toBe('exec bin/gateway start')
   })
 })

@@ -158,7 +158,7 @@ describe('SIGTERM', () => {
   )
 
   test(
-    'given a second time ends at once, without waiting for a stream',
+    'given a second time ends soon, without waiting for a stream',
     async () => {
       const gateway = await startGateway()
       const endless = 'endless [[sim:chunk=200ms]] [[sim:tokens=1000]]'

@@ -111,6 +111,24 @@ channels:
   )
 
   test(
+    'that would take every channel of the file away changes nothing and says why',
+    async () => {
+      const sandbox: Sandbox = startSandbox()
+      const channels = `
+channels:
+  - { name: only, keys: [sk-upstream-0123456789], protocols: { chat: "${sandbox.protocols.chat}" }, models: { "*": "*" } }
+`
+      expect(await reload(`${fileA}${channels}`)).toContain(reloaded)
+      const line = await reload(fileA)
+      expect(line).toContain(notReloaded)
+      expect(line).toContain('channels is empty now')
+      expect((await rowOf(await ask(secretA))).channel).toBe('only')
+      await sandbox.stop()
+    },
+    caseLimitMs,
+  )
+
+  test(
     'takes tokens that are no longer in the file out of use, and puts them back in',
     async () => {
       await reload(`${account}tokens:\n${token('b', secretB)}`)
@@ -149,6 +167,9 @@ channels:
   test.each([
     ['is no YAML', 'accounts: [', ':1:12:'],
     ['has an unknown key', `${fileA}chanels: []\n`, 'did you mean \\"channels\\"?'],
+    ['is empty', '', 'tokens is empty now'],
+    ['has lost its tokens', account, 'tokens is empty now'],
+    ['has an empty list of tokens', `${account}tokens: []\n`, 'restart the gateway'],
     ['has another currency', `currency: EUR\n${fileA}`, 'currency cannot change'],
     [
       'names an account that is not there',

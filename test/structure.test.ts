@@ -16,6 +16,8 @@ const everything = '*'
 // only. The command line and the console speak HTTP, so they import nothing that does the work.
 const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/program': [everything],
+  'src/signals': [],
+  'src/lifecycle': ['src/config.ts', 'src/lib', 'src/signals.ts'],
   'src/main': [everything],
   'src/serve': [everything],
   'src/worker': [everything],

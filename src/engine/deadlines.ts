@@ -19,6 +19,8 @@ const keepAliveMs = 15_000
 /** The limits of one call. */
 export class Deadline {
   expired = false
+  /** It expired because the gateway ends, not because of the upstream. */
+  stopped = false
   readonly #all: Set<Deadline>
   readonly #nowMs: () => number
   readonly #limits: DeadlineLimits
@@ -58,6 +60,12 @@ export class Deadline {
     this.#all.delete(this)
   }
 
+  /** The gateway ends: time is up, whatever the limits are. */
+  stop(): void {
+    this.stopped = true
+    this.#expire()
+  }
+
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
     if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) {
@@ -70,6 +78,10 @@ export class Deadline {
       caller.cancel()
       return
     }
+    this.#expire()
+  }
+
+  #expire(): void {
     this.expired = true
     this.end()
     this.#guarded.cancel()
@@ -99,6 +111,11 @@ export class Deadlines {
   sweep(): void {
     const nowMs = this.#nowMs()
     for (const deadline of this.#open) deadline.check(nowMs)
+  }
+
+  /** Ends every call that is still open. */
+  stopAll(): void {
+    for (const deadline of this.#open) deadline.stop()
   }
 
   close(): void {

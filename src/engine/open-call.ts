@@ -100,8 +100,10 @@ export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   // An upstream that goes on after its own error must not keep a connection nobody reads.
   trying.stop.cancel()
   const left = hasLeft(open)
-  const told = left ? callerLeft : trying.deadline.expired ? timedOut : raw
-  if (left) dropProbes(trying)
+  const { expired, stopped } = trying.deadline
+  const told = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
+  // Neither says anything about the channel.
+  if (left || stopped) dropProbes(trying)
   else noteFailure(engine, trying, call.model, told)
   const error = cleaned(engine, told, call, trying.route)
   noteAttempt(open, {
@@ -121,6 +123,11 @@ export const hasLeft = ({ ctx, trying }: OpenCall): boolean =>
   ctx.signal.aborted && !trying.deadline.expired
 
 const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
+const shuttingDown: UpstreamError = {
+  code: 'overloaded',
+  message: 'the gateway is shutting down',
+  retryAfterSeconds: 2,
+}
 const timedOut: UpstreamError = {
   code: 'upstream_timeout',
   message: 'the upstream did not answer in time',

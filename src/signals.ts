@@ -1,0 +1,40 @@
+// Signals from the first moment of the process on: what arrives before the program can act on it is
+// kept and handed over later, in order. What a signal means is decided elsewhere.
+const watched = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+export type Signal = (typeof watched)[number]
+
+/** Of the process as it began; another one later means that the first has died. */
+const firstParent = process.ppid
+const parentCheckMs = 250
+
+const kept: Signal[] = []
+let handler: ((signal: Signal) => void) | undefined
+
+function arrived(signal: Signal): void {
+  if (handler !== undefined) handler(signal)
+  else if (!kept.includes(signal)) kept.push(signal)
+}
+
+/** From here on no signal ends the process by itself. */
+export function keepSignals(): void {
+  for (const signal of watched) process.on(signal, () => arrived(signal))
+}
+
+/** Takes over, beginning with what has been kept. */
+export function handleSignals(next: (signal: Signal) => void): void {
+  handler = next
+  for (const signal of kept.splice(0)) next(signal)
+}
+
+/** Nothing has taken over yet, and the process shall end. */
+export const stopIsKept = (): boolean => kept.some((signal) => signal !== 'SIGHUP')
+
+/** The death of the parent counts as SIGTERM: npm and its shell do not always hand signals on. */
+export function stopWithParent(): void {
+  const timer = setInterval(() => {
+    if (process.ppid === firstParent) return
+    clearInterval(timer)
+    arrived('SIGTERM')
+  }, parentCheckMs)
+  timer.unref()
+}
