@@ -3,7 +3,7 @@
 // result per line.
 
 import { createInterface } from 'node:readline'
-import { Ledger } from '../src/billing/ledger.ts'
+import { type Hold, Ledger } from '../src/billing/ledger.ts'
 import { newId } from '../src/lib/ids.ts'
 import { findAccount, insertAccount, listBalances } from '../src/store/accounts.ts'
 import { openStore, type Store } from '../src/store/index.ts'
@@ -51,11 +51,8 @@ const sumOf = async (store: Store): Promise<bigint> =>
   (await listBalances(store.read)).reduce((sum, { balanceNanos }) => sum + balanceNanos, 0n)
 
 async function chargeOne(ledger: Ledger, accountId: string): Promise<void> {
-  let hold = ledger.hold(accountId, holdNanos)
-  while (hold === undefined) {
-    await ledger.draw(accountId, holdNanos)
-    hold = ledger.hold(accountId, holdNanos)
-  }
+  let hold: Hold | undefined
+  while (hold === undefined) hold = await ledger.reserve(accountId, holdNanos)
   const atMs = Date.now()
   await ledger.settle(
     hold,

@@ -18,6 +18,7 @@ export interface Bug {
 
 const ledger = 'src/billing/ledger.ts'
 const endHold = 'src/billing/end-hold.ts'
+const accountWrites = 'src/billing/account-writes.ts'
 const balances = 'src/billing/balances.ts'
 const endTask = 'src/engine/tasks/end-task.ts'
 const acceptTask = 'src/engine/tasks/accept-task.ts'
@@ -65,26 +66,26 @@ export const bugs: readonly Bug[] = [
   one(
     'charge-before-state',
     'the money of an end is committed before its state is',
-    ledger,
+    accountWrites,
     `        const ended = await this.#balances.tracked(funds, () =>
           this.#store.tx((tx) => endHold(tx, ending, beyond)),
         )
 `,
-    `        let told: Parameters<typeof alongside>[1] | undefined
+    `        let told: Parameters<EndingHold['alongside']>[1] | undefined
         const early = { ...ending, alongside: async (_: Tx, booked: typeof told) => void (told = booked) }
         const ended = await this.#balances.tracked(funds, () =>
           this.#store.tx((tx) => endHold(tx, early, beyond)),
         )
-        if (told !== undefined) await this.#store.tx((tx) => alongside(tx, told!))
+        if (told !== undefined) await this.#store.tx((tx) => ending.alongside(tx, told!))
 `,
   ),
   one(
     'release-outside-transaction',
     'a task fails in one transaction and its hold is released in the next',
-    ledger,
+    accountWrites,
     `        const ended = await this.#balances.tracked(funds, () =>
           this.#store.tx((tx) => endHold`,
-    `        const own = charge === undefined ? ending.alongside : undefined
+    `        const own = ending.charge === undefined ? ending.alongside : undefined
         if (own !== undefined) {
           await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n }))
           ending.alongside = async () => {}
@@ -186,7 +187,7 @@ export const bugs: readonly Bug[] = [
   one(
     'hold-not-reserved',
     'two holds that are written at once are both paid for by the same money',
-    ledger,
+    accountWrites,
     `      funds.callHoldsNanos += amountNanos
     }
     let written`,
@@ -197,7 +198,7 @@ export const bugs: readonly Bug[] = [
   one(
     'balance-read-outside',
     'where gateways share a database, the balance is looked at before the transaction begins',
-    ledger,
+    accountWrites,
     `        written = await this.#balances.tracked(funds, () =>
           this.#store.tx(async (tx) => {
             const free =
@@ -221,14 +222,12 @@ export const bugs: readonly Bug[] = [
     'credit that goes back to its account can still be spent meanwhile',
     'src/billing/purses.ts',
     `    funds.balanceNanos -= amountNanos
-    const { gatewayId } = this.#sharing
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, { accountId: funds.id, gatewayId }, amountNanos)),
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
     )
 `,
-    `    const { gatewayId } = this.#sharing
-    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, { accountId: funds.id, gatewayId }, amountNanos)),
+    `    const returned = await this.#balances.tracked(funds, () =>
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
     )
     funds.balanceNanos -= amountNanos
 `,

@@ -21,7 +21,7 @@ if (!has.postgres) {
 
 const examplesOf = (page: string, ...marks: string[]) => examplesIn(fencesOf(page), marks)
 const tokenOf = (account: string) => `sk-${account}-0123456789abcdefghijklmnop`
-const accounts = { acme: '100.00', beta: '10.00', gamma: '10.00', long: '10.00', poor: '0.00006' }
+const accounts = { acme: '100.00', beta: '10.00', gamma: '10.00', long: '10.00' }
 const config = `
 accounts:
 ${Object.entries(accounts)
@@ -75,7 +75,6 @@ const scenes: Readonly<Record<string, () => Promise<string>>> = {
     await ask('long', 'txta-turbo', words(594))
     return ask('long', 'txta-turbo', words(594))
   },
-  req_01a1ddbcf5523b6551947f61e1929cbc: () => ask('poor', 'txta-plus', 'Hi [[sim:tokens=40]]'),
   async req_01a1df8af59bb32ae3de99b19894dc7f() {
     const id = await ask('acme', 'txta-plus', 'Hello!')
     const film = { model: 'vfa-2.7-t2v', prompt: 'A boat', seconds: 4, size: '1280x720' }

@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '../sandbox/server.ts'
 import { adminToken, apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
 import { ownEnv } from './support/own-env.ts'
 import { listAll, nanos, requestIdOf, rowOf, until } from './support/read.ts'
-import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
 
 interface LossRow {
   id: string
@@ -23,6 +23,7 @@ interface LossRow {
 
 let sandbox: Sandbox
 let broken: TestUpstream
+let greedy: TestUpstream
 let gateway: TestGateway
 
 const configFor = () => `
@@ -34,6 +35,11 @@ channels:
     keys: [upk-broken-0123456789]
     protocols: { chat: "${broken.chat}" }
     models: { txta-turbo: "*" }
+    priority: 1
+  - name: greedy
+    keys: [upk-greedy-0123456789]
+    protocols: { chat: "${greedy.chat}" }
+    models: { txta-vl-plus: "*" }
     priority: 1
   - name: upstream
     keys: [upk-good-0123456789]
@@ -53,12 +59,14 @@ beforeAll(async () => {
       headers: { 'x-request-id': 'up-broken-1' },
     }),
   )
+  greedy = startUpstream(() => jsonReply(completion({ prompt_tokens: 2000, completion_tokens: 1 })))
   gateway = await startGateway({ config: configFor() })
 })
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
   await sandbox.stop()
   await broken.stop()
+  await greedy.stop()
 })
 
 const lossesOf = (ref: string) => listAll<LossRow>(gateway, `/losses?ref=${ref}`)
@@ -150,15 +158,16 @@ describe('calls', () => {
     const response = await gateway.post(
       '/v1/chat/completions',
       {
-        model: 'txta-plus',
-        messages: [{ role: 'user', content: '[[sim:tokens=60]]' }],
+        model: 'txta-vl-plus',
+        messages: [{ role: 'user', content: 'Hello' }],
+        max_tokens: 1,
       },
       { authorization: `Bearer ${made.body.token}` },
     )
     expect(response.status).toBe(200)
     await response.text()
     const [loss] = await lossesOf(requestIdOf(response))
-    expect(loss).toMatchObject({ reason: 'balance_short', estimated: false, channel: 'upstream' })
+    expect(loss).toMatchObject({ reason: 'balance_short', estimated: false, channel: 'greedy' })
     const row = await rowOf(gateway, requestIdOf(response))
     expect([row.charge, row.absorbed]).toEqual(['0.00006', loss!.amount])
     const { body } = await gateway.admin('GET', '/losses?account=poor')

@@ -171,13 +171,16 @@ describe('a balance for ten calls', () => {
 describe('an account that runs out', () => {
   test('never falls below zero; what it could not pay is noted', async () => {
     const account = await newAccount('0.001')
-    const answer = await account.ask('[[sim:tokens=2000]]')
+    // More input than anybody could foresee.
+    own.on(account.name, () => jsonReply(completion({ prompt_tokens: 2000, completion_tokens: 5 })))
+    const extra = { model: 'uncached', max_tokens: 5 }
+    const answer = await account.ask('Hello', extra)
     expect(answer.status).toBe(200)
     await answer.text()
     expect((await accountOf(gateway, account.name)).balance).toBe('0.00')
     const row = await rowOf(gateway, requestIdOf(answer))
     expect(nanos(row.charge)).toBe(nanos('0.001'))
-    expect(nanos(row.charge) + nanos(row.absorbed)).toBe(10n * 800n + 2000n * 2000n)
+    expect(nanos(row.charge) + nanos(row.absorbed)).toBe(2000n * 800n + 5n * 2000n)
     const next = await account.ask('x')
     expect([next.status, (await errorOf(next)).code]).toEqual([402, 'insufficient_quota'])
     await booksAreRight(account.name)

@@ -1,5 +1,6 @@
 // Accounts, their credits, their ledger, and what each of them pays now.
 import { z } from 'zod'
+import type { Spendable } from '../billing/ledger.ts'
 import type { Model } from '../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
@@ -62,9 +63,11 @@ export const accounts: Resource = (app, deps) => {
       const own = x.viewer?.accountId
       if (own !== undefined) {
         const account = await findAccount(store.read, own)
-        return { items: account ? [view(engine, account)] : [], next_cursor: null }
+        return { items: account ? [await view(engine, account)] : [], next_cursor: null }
       }
-      return listOf(await listAccounts(store.read, page), (account) => view(engine, account))
+      const found = await listAccounts(store.read, page)
+      const items = await viewAll(engine, found.items)
+      return listOf({ ...found, items }, (account) => account)
     }),
   )
 
@@ -155,20 +158,24 @@ function priceFor(engine: Engine, account: Account, { name, pricedAs = name }: M
   ]
 }
 
-function view(engine: Engine, account: Account) {
-  const { heldNanos, availableNanos } = engine.ledger.spendable(account)
-  return {
-    id: account.id,
-    name: account.name,
-    currency: engine.declared.file.currency,
-    balance: formatNanos(account.balanceNanos),
-    held: formatNanos(heldNanos),
-    available: formatNanos(availableNanos),
-    source: account.source,
-    created_at: time(account.createdAtMs),
-    ...(account.stoppedSinceMs !== undefined && { stopped_since: time(account.stoppedSinceMs) }),
-  }
+const view = async (engine: Engine, account: Account) => (await viewAll(engine, [account]))[0]
+
+async function viewAll(engine: Engine, accounts: readonly Account[]) {
+  const spendable = await engine.ledger.spendable(accounts)
+  return accounts.map((account, at) => viewOf(engine, account, spendable[at]!))
 }
+
+const viewOf = (engine: Engine, account: Account, { heldNanos, availableNanos }: Spendable) => ({
+  id: account.id,
+  name: account.name,
+  currency: engine.declared.file.currency,
+  balance: formatNanos(account.balanceNanos),
+  held: formatNanos(heldNanos),
+  available: formatNanos(availableNanos),
+  source: account.source,
+  created_at: time(account.createdAtMs),
+  ...(account.stoppedSinceMs !== undefined && { stopped_since: time(account.stoppedSinceMs) }),
+})
 
 export const entryView = (entry: StoredEntry) => ({
   id: String(entry.id),

@@ -50,6 +50,11 @@ export class Balances {
     return this.#accounts.values()
   }
 
+  /** Only what this gateway has had to do with. */
+  peek(accountId: string): AccountFunds | undefined {
+    return this.#accounts.get(accountId)
+  }
+
   /** Where gateways share a database, only the store can tell whether an account exists. */
   find(accountId: string): AccountFunds | undefined {
     const funds = this.#accounts.get(accountId)

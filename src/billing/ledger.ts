@@ -15,8 +15,8 @@ import { ensure } from '../lib/ensure.ts'
 import { listBalances } from '../store/accounts.ts'
 import { appendEntry, findEntries } from '../store/entries.ts'
 import type { Store, Tx } from '../store/index.ts'
-import { lockFreeNanos } from '../store/purses.ts'
 import { absorbShort } from './absorb.ts'
+import { AccountWrites } from './account-writes.ts'
 import {
   type AccountFunds,
   availableNanos,
@@ -24,20 +24,21 @@ import {
   type StoredBalance,
   undo,
 } from './balances.ts'
+import { CallHolds } from './call-holds.ts'
 import { Disowned } from './disowned.ts'
-import {
-  type BeyondHold,
-  type ChargeLabels,
-  type EndingHold,
-  endHold,
-  type TaskSettlement,
-} from './end-hold.ts'
+import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
+import { Inquiries } from './inquiries.ts'
 import { Purses } from './purses.ts'
 
 export interface Hold {
   readonly accountId: string
   readonly amountNanos: bigint
   open: boolean
+}
+
+export interface Spendable {
+  heldNanos: bigint
+  availableNanos: bigint
 }
 
 /** `mismatch`: this ref has been used for another amount. */
@@ -48,9 +49,11 @@ export class Ledger {
   readonly #balances: Balances
   /** Absent when this is the only gateway there can be. */
   readonly #purses: Purses | undefined
+  readonly #elsewhere: CallHolds | undefined
   /** Accounts whose books do not add up; swapped as a whole. */
   stopped: ReadonlySet<string> = new Set()
   readonly #disowned: Disowned
+  readonly #writes: AccountWrites
 
   /** Told of every entry that has been written; must cost nothing. */
   onEntry: () => void = () => {}
@@ -59,7 +62,13 @@ export class Ledger {
     this.#store = store
     this.#balances = new Balances(store)
     this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), store.clock.nowMs)
-    if (store.sharing !== undefined) this.#purses = new Purses(store, store.sharing, this.#balances)
+    const { sharing } = store
+    if (sharing !== undefined) {
+      const inquiries = new Inquiries(sharing)
+      this.#purses = new Purses(store, sharing, this.#balances, inquiries)
+      this.#elsewhere = new CallHolds(store, sharing, this.#balances, inquiries)
+    }
+    this.#writes = new AccountWrites(store, this.#balances, this.#purses, () => this.onEntry())
   }
 
   static async open(store: Store): Promise<Ledger> {
@@ -84,10 +93,14 @@ export class Ledger {
     return this.#balances.of(accountId)
   }
 
-  /** What of a stored balance can be spent, holds of calls in flight taken off. */
-  spendable({ id, balanceNanos, heldNanos }: StoredBalance) {
-    const held = heldNanos + (this.#balances.find(id)?.callHoldsNanos ?? 0n)
-    return { heldNanos: held, availableNanos: balanceNanos - held }
+  /** What of stored balances can be spent, holds of calls in flight at all gateways taken off. */
+  async spendable(stored: readonly StoredBalance[]): Promise<Spendable[]> {
+    const elsewhere = await this.#elsewhere?.of(stored.map(({ id }) => id))
+    return stored.map(({ id, balanceNanos, heldNanos }) => {
+      const callsNanos = this.#balances.peek(id)?.callHoldsNanos ?? 0n
+      const held = heldNanos + callsNanos + (elsewhere?.get(id) ?? 0n)
+      return { heldNanos: held, availableNanos: balanceNanos - held }
+    })
   }
 
   /** False while the account's last write has an open outcome. */
@@ -95,32 +108,36 @@ export class Ledger {
     return this.#balances.find(accountId)?.stale === false
   }
 
-  /**
-   * Reserves `wantedNanos`, or whatever is available if that is at least `leastNanos`.
-   * Undefined: the account cannot pay for it.
-   */
-  hold(accountId: string, wantedNanos: bigint, leastNanos = wantedNanos): Hold | undefined {
+  /** Holds `wantedNanos` of what can be spent without asking. */
+  hold(accountId: string, wantedNanos: bigint): Hold | undefined {
     const funds = this.#balances.find(accountId)
     if (funds === undefined || funds.stale) return undefined
     funds.touched = true
-    const available = availableNanos(funds)
-    const amountNanos = available < wantedNanos ? available : wantedNanos
-    if (amountNanos < leastNanos || amountNanos < 0n) return undefined
-    if (amountNanos === 0n && wantedNanos > 0n) return undefined
-    funds.callHoldsNanos += amountNanos
-    return { accountId, amountNanos, open: true }
+    if (availableNanos(funds) < wantedNanos || availableNanos(funds) < 0n) return undefined
+    funds.callHoldsNanos += wantedNanos
+    return { accountId, amountNanos: wantedNanos, open: true }
   }
 
   /**
-   * For a call that cannot be held yet: asks the store for credit where that can help.
-   * Undefined: there is nobody to ask.
+   * Holds `wantedNanos`, at once or after more credit was leased for it. Undefined: the account
+   * cannot pay for it, whatever other gateways give back. Fails when that cannot be told now.
    */
-  draw(accountId: string, wantedNanos: bigint): Promise<void> | undefined {
-    return this.#purses?.draw(this.#balances.of(accountId), wantedNanos)
+  reserve(accountId: string, wantedNanos: bigint): Hold | undefined | Promise<Hold | undefined> {
+    const hold = this.hold(accountId, wantedNanos)
+    if (hold !== undefined || this.#purses === undefined) return hold
+    return this.#purses
+      .reserve(this.#balances.of(accountId), wantedNanos)
+      .then((amountNanos) =>
+        amountNanos === undefined ? undefined : { accountId, amountNanos, open: true },
+      )
   }
 
   release(hold: Hold): void {
-    this.#end(hold)
+    ensure(hold.open, 'a hold ends once')
+    hold.open = false
+    const funds = this.#balances.of(hold.accountId)
+    unhold(funds, hold.amountNanos)
+    this.#purses?.freed(funds)
   }
 
   /**
@@ -135,16 +152,19 @@ export class Ledger {
   ): Promise<void> {
     ensure(amountNanos >= 0n, 'a charge is never negative')
     ensure(record.accountId === hold.accountId, 'who is held on is who pays')
-    if (this.#lacks(hold, amountNanos)) {
-      await this.draw(hold.accountId, amountNanos - hold.amountNanos)?.catch(() => {})
-    }
-    const funds = this.#end(hold)
+    ensure(hold.open, 'a hold ends once')
+    hold.open = false
+    const funds = this.#balances.of(hold.accountId)
+    const isBeyond = amountNanos > hold.amountNanos && this.#purses !== undefined
+    const extraNanos = isBeyond ? await this.#extra(this.#purses!, hold, amountNanos) : 0n
+    unhold(funds, hold.amountNanos + extraNanos)
     const room = availableNanos(funds)
     const most = room < 0n ? 0n : room
     const chargeNanos = amountNanos > most ? most : amountNanos
     if (chargeNanos < amountNanos) absorbShort(record, labels, amountNanos - chargeNanos)
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
+    this.#purses?.freed(funds)
     crashPoint('call-answered')
     await this.#balances.tracked(funds, () =>
       this.#store.record(record, {
@@ -173,7 +193,7 @@ export class Ledger {
       this.#store.tx((tx) => appendEntry(tx, entry)),
     )
     if (!isNew) return
-    this.#booked(funds, () => {
+    this.#writes.booked(funds, () => {
       funds.balanceNanos += entry.amountNanos
     })
   }
@@ -196,9 +216,12 @@ export class Ledger {
       await alongside(tx)
       return 'done'
     }
-    return this.#take(accountId, takesBack ? -amountNanos : 0n, write, (funds) => {
+    const taken = takesBack ? -amountNanos : 0n
+    const result = await this.#writes.take(accountId, taken, write, (funds) => {
       funds.balanceNanos += amountNanos
     })
+    if (result === 'done' && !takesBack) this.#purses?.funded(this.#balances.of(accountId))
+    return result
   }
 
   /**
@@ -220,7 +243,7 @@ export class Ledger {
       return 'done'
     }
     try {
-      return await this.#take(accountId, amountNanos, write, (funds) => {
+      return await this.#writes.take(accountId, amountNanos, write, (funds) => {
         funds.taskHoldsNanos += amountNanos
       })
     } catch (error) {
@@ -233,101 +256,31 @@ export class Ledger {
    * Ends a task's hold: with a charge if there is one, else with nothing. What a charge has beyond the
    * hold comes from the free balance; `alongside` is told what of it was booked. False: it had ended.
    */
-  async endTask(
+  endTask(
     accountId: string,
     task: { taskId: string; atMs: number },
     charge?: TaskSettlement,
     alongside: EndingHold['alongside'] = async () => {},
   ): Promise<boolean> {
-    const funds = this.#balances.of(accountId)
-    const ending = { accountId, ...task, charge, alongside }
-    const isShared = this.#purses !== undefined
-    const beyond: BeyondHold = { reservedNanos: isShared ? undefined : 0n, isLast: false }
-    try {
-      for (let tries = 0; ; tries++) {
-        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, ending, beyond)),
-        )
-        if (ended === undefined) return false
-        if ('missingNanos' in ended) {
-          if (this.#purses === undefined) setAside(funds, beyond, ended.missingNanos)
-          else beyond.isLast = !(await this.#purses.gather(funds, tries))
-          continue
-        }
-        this.#booked(funds, () => {
-          funds.taskHoldsNanos -= ended.heldNanos
-          funds.balanceNanos -= ended.chargeNanos
-        })
-        return true
-      }
-    } finally {
-      funds.callHoldsNanos -= beyond.reservedNanos ?? 0n
-    }
+    return this.#writes.endTask({ accountId, ...task, charge, alongside })
   }
 
   /**
-   * A write that takes money off an account, if it has that much: set aside in memory while it
-   * is written, or looked for by the store, with every gateway's help.
+   * What a charge needs beyond its hold, held before that ends, so that no other call takes it. All
+   * that is free at any gateway counts; only what is nowhere is a loss.
    */
-  async #take(
-    accountId: string,
-    amountNanos: bigint,
-    write: (tx: Tx) => Promise<'done' | 'repeated'>,
-    shadow: (funds: AccountFunds) => void,
-  ): Promise<'done' | 'repeated' | 'insufficient'> {
-    const funds = this.#balances.of(accountId)
-    const isShared = this.#purses !== undefined
-    if (!isShared && amountNanos > 0n) {
-      if (funds.stale || availableNanos(funds) < amountNanos) return 'insufficient'
-      funds.callHoldsNanos += amountNanos
-    }
-    let written: 'done' | 'repeated' | 'insufficient' | undefined
-    try {
-      for (let tries = 0; ; tries++) {
-        written = await this.#balances.tracked(funds, () =>
-          this.#store.tx(async (tx) => {
-            const free =
-              isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
-            return free !== undefined && free < amountNanos ? 'insufficient' : write(tx)
-          }),
-        )
-        if (written !== 'insufficient') return written
-        if (!(await this.#purses?.gather(funds, tries))) return written
-      }
-    } finally {
-      if (!isShared && amountNanos > 0n) funds.callHoldsNanos -= amountNanos
-      if (written === 'done') this.#booked(funds, () => shadow(funds))
-    }
-  }
-
-  /** The shadow follows what has been written; a purse is only touched by what it pays for. */
-  #booked(funds: AccountFunds, shadow: () => void): void {
-    this.onEntry()
-    if (this.#purses === undefined) shadow()
-    else this.#purses.freed(funds.id)
-  }
-
-  /** Whether a charge needs more than its hold and what else can be spent. */
-  #lacks(hold: Hold, amountNanos: bigint): boolean {
-    if (this.#purses === undefined || amountNanos <= hold.amountNanos) return false
-    return availableNanos(this.#balances.of(hold.accountId)) < amountNanos - hold.amountNanos
-  }
-
-  #end(hold: Hold): AccountFunds {
-    ensure(hold.open, 'a hold ends once')
-    hold.open = false
-    const funds = this.#balances.of(hold.accountId)
-    funds.callHoldsNanos -= hold.amountNanos
-    ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
-    return funds
+  async #extra(purses: Purses, hold: Hold, chargeNanos: bigint): Promise<bigint> {
+    const { accountId, amountNanos } = hold
+    const lackingNanos = chargeNanos - amountNanos
+    const extra = this.hold(accountId, lackingNanos)
+    if (extra !== undefined) return lackingNanos
+    const leased = purses.reserve(this.#balances.of(accountId), lackingNanos, true)
+    // If it cannot be told now, the charge itself will hardly be written either.
+    return (await leased.catch(() => undefined)) ?? 0n
   }
 }
 
-/** Out of the reach of calls while a charge beyond its hold is written. */
-function setAside(funds: AccountFunds, beyond: BeyondHold, missingNanos: bigint): void {
-  const free = availableNanos(funds)
-  const most = free > 0n ? free : 0n
-  beyond.reservedNanos = missingNanos < most ? missingNanos : most
-  beyond.isLast = true
-  funds.callHoldsNanos += beyond.reservedNanos
+function unhold(funds: AccountFunds, amountNanos: bigint): void {
+  funds.callHoldsNanos -= amountNanos
+  ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
 }

@@ -15,6 +15,7 @@ import {
   type Place,
   until,
 } from '../store/test-engines.ts'
+import { absorbedNanos } from './absorb.ts'
 import { auditBooks } from './audit.ts'
 import { availableNanos } from './balances.ts'
 import { type Hold, Ledger } from './ledger.ts'
@@ -60,10 +61,7 @@ if (!engines.includes('postgres')) {
       return id
     }
 
-    const hold = async ({ ledger }: Gateway, id: string, nanos: bigint) => {
-      await ledger.draw(id, nanos)
-      return ledger.hold(id, nanos)
-    }
+    const hold = async ({ ledger }: Gateway, id: string, nanos: bigint) => ledger.reserve(id, nanos)
 
     test(
       'do together what one alone would do',
@@ -149,6 +147,89 @@ if (!engines.includes('postgres')) {
       caseLimitMs,
     )
 
+    test(
+      'serve all that wait for one draw, however many they are',
+      async () => {
+        const id = await newAccount(1_000_000_000n)
+        for (const gateway of gateways) {
+          const holds = await Promise.all(many(300, () => hold(gateway, id, 1_000n)))
+          expect(holds.filter((each) => each === undefined)).toEqual([])
+          expect(gateway.ledger.funds(id).callHoldsNanos).toBe(300_000n)
+          for (const each of holds) gateway.ledger.release(each!)
+        }
+      },
+      caseLimitMs,
+    )
+
+    test(
+      'serve exactly as many calls as the balance has holds for, wherever they come',
+      async () => {
+        // What the first calls leave over at each gateway is less than a hold.
+        for (const [balance, small] of [
+          [100n, 0n],
+          [109n, 3n],
+          [101n, 1n],
+          [130n, 7n],
+        ] as const) {
+          const id = await newAccount(balance)
+          for (const gateway of small === 0n ? [] : gateways) {
+            const first = await hold(gateway, id, small)
+            await settle(gateway, first!, id, small)
+          }
+          const left = balance - 3n * small
+          const calls = many(60, (i) => hold(gateways[i % 3]!, id, 10n))
+          const got = (await Promise.all(calls)).filter((each) => each !== undefined)
+          expect([left, got.length]).toEqual([left, Number(left / 10n)])
+          expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
+        }
+      },
+      caseLimitMs,
+    )
+
+    test(
+      'charge in full what costs more than was held, while there is money anywhere',
+      async () => {
+        const id = await newAccount(100_000n)
+        const call = async (i: number) => {
+          const gateway = gateways[i % 3]!
+          const got = await hold(gateway, id, 10n)
+          return (await settle(gateway, got!, id, 400n)).chargeNanos
+        }
+        const charges = await Promise.all(many(240, call))
+        expect(new Set(charges)).toEqual(new Set([400n]))
+        const left = 100_000n - 240n * 400n
+        expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(left)
+        // The last one takes what there is, and no more.
+        const last = await hold(gateways[1]!, id, 1n)
+        const record = await settle(gateways[1]!, last!, id, left + 7n)
+        expect([record.chargeNanos, absorbedNanos(record.detail)]).toEqual([left, 7n])
+        expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(0n)
+        expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
+      },
+      caseLimitMs,
+    )
+
+    test('what calls hold at any of them is held, and the rest can be spent', async () => {
+      const id = await newAccount(100n)
+      const other = await newAccount(50n)
+      for (const gateway of gateways) expect(await hold(gateway, id, 7n)).toBeDefined()
+      expect(await hold(gateways[2]!, other, 5n)).toBeDefined()
+      for (const { ledger, store } of gateways) {
+        const accounts = [await findAccount(store.read, other), await findAccount(store.read, id)]
+        expect(await ledger.spendable(accounts.map((each) => each!))).toEqual([
+          { heldNanos: 5n, availableNanos: 45n },
+          { heldNanos: 21n, availableNanos: 79n },
+        ])
+      }
+    })
+
+    test('an account that was found empty is looked at again when it gets money', async () => {
+      const id = await newAccount(10n)
+      expect(await hold(gateways[0]!, id, 11n)).toBeUndefined()
+      await gateways[1]!.ledger.credit(id, 1n, { ref: newId('credit'), atMs: 1 })
+      await until(async () => (await hold(gateways[0]!, id, 11n)) !== undefined)
+    })
+
     test('what one has drawn and does not need reaches the others at once', async () => {
       const id = await newAccount(100n)
       const [first, second] = gateways as [Gateway, Gateway]
@@ -220,6 +301,9 @@ if (!engines.includes('postgres')) {
     })
   })
 }
+
+const many = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
 
 async function settle({ ledger }: Gateway, hold: Hold, accountId: string, nanos: bigint) {
   const record = aRequest({ accountId })

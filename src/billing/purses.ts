@@ -1,152 +1,293 @@
-// When several gateways share a database, each draws credit from an account before it spends it:
-// calls are held against the purse in memory, charges come out of it, and what nobody needs goes
-// back. What is in a purse is out of every other gateway's reach, so no two can spend it.
+// When several gateways share a database, each leases credit of an account before it spends it:
+// calls are held against the lease in memory, charges come out of it, and what no call needs goes
+// back. What is leased is out of every other gateway's reach, so no two can spend it. A call is told
+// that there is too little only when what others do not use has come back and does not suffice.
 //
 //   account: balance ── held by tasks
-//                    ── drawn into purses ──> this gateway's ── holds of its calls
-//                    └─ free: for draws and tasks              └─ spendable
+//                    ── leased ──> this gateway's ── holds of its calls
+//                    └─ free: for draws and tasks   └─ spendable
 import { crashPoint } from '../lib/crash-point.ts'
 import type { Notice, Sharing, Store } from '../store/index.ts'
-import { emptyPurse, fillPurse, othersHaveDrawn } from '../store/purses.ts'
+import { type Drawn, emptyPurse, fillPurse, otherHolders } from '../store/purses.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
+import {
+  CreditQueue,
+  type DrawNeed,
+  maxWaiters,
+  sizeDraw,
+  smaller,
+  type Waiter,
+} from './credit-queue.ts'
+import type { Inquiries } from './inquiries.ts'
 
 /** A draw brings as much as this many more calls of the same size would take, if there is plenty. */
 const callsAhead = 32n
 /** Of an account that is spent from all the time; every draw in a row brings twice as much. */
-const mostCallsAhead = 8192n
+const maxCallsAhead = 8192n
 /** Draws that follow each other within this are in a row. */
 const inRowMs = 1_000
-/** No draw takes more than this part of what is free, unless a call needs it. */
-const freeShare = 4n
 /** What was not touched for this long goes back. */
 const idleMs = 5_000
-/** Waits for other gateways to give back what somebody lacks; after these it is lacking. */
-const gatherWaitsMs = [20, 60, 200, 400] as const
-/** An account that was found empty is not asked about again for this long. */
+/** How long each round waits until all that have a lease have returned what they do not hold. */
+const recallWaitsMs = [60, 400, 900] as const
+/** Calls that find an account empty are served together: nobody is asked more often than this. */
+const recallEveryMs = 20
+/** After a recall nothing is leased in advance, and what becomes free goes back soon. */
+const scarceMs = 1_000
+const returnSoonMs = 10
+/** An account of which no other gateway has any is not asked about again for this long. */
 const emptyMs = 100
+/** How long an account whose last write has an open outcome is waited for. */
+const staleTries = 20
+const staleWaitMs = 50
+
+/** Whether there is credit cannot be told at the moment. */
+export class CreditUnknown extends Error {}
 
 export class Purses {
   readonly #store: Store
   readonly #sharing: Sharing
   readonly #balances: Balances
-  readonly #drawing = new Map<string, Promise<void>>()
-  readonly #emptyUntilMs = new Map<string, number>()
-  readonly #paces = new Map<string, Pace>()
+  readonly #inquiries: Inquiries
+  readonly #queues = new Map<string, CreditQueue>()
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(store: Store, sharing: Sharing, balances: Balances) {
+  constructor(store: Store, sharing: Sharing, balances: Balances, inquiries: Inquiries) {
     this.#store = store
     this.#sharing = sharing
     this.#balances = balances
+    this.#inquiries = inquiries
     sharing.hear((notice) => this.#heard(notice))
     this.#timer = setInterval(() => this.#returnIdle(), idleMs)
     this.#timer.unref()
   }
 
-  /** Tries to have `wantedNanos` spendable when this resolves. */
-  async draw(funds: AccountFunds, wantedNanos: bigint): Promise<void> {
-    if (performance.now() < (this.#emptyUntilMs.get(funds.id) ?? 0)) return
-    const lacks = () => availableNanos(funds) < wantedNanos && !funds.stale
-    let asked = true
-    for (const waitMs of [0, ...gatherWaitsMs]) {
-      asked = waitMs === 0 || (await this.#ask(funds, waitMs))
-      if (!asked) break
-      await this.#fill(funds, wantedNanos, sized)
-      if (!lacks()) return
+  /**
+   * Adds to the calls' holds as soon as there is credit; gives how much, which is less than wanted
+   * only for those that take less. Undefined: there is not enough at any gateway.
+   */
+  reserve(
+    funds: AccountFunds,
+    wantedNanos: bigint,
+    takesLess = false,
+  ): Promise<bigint | undefined> {
+    const queue = this.#queueOf(funds)
+    const { lacking } = queue
+    const isKnown = lacking !== undefined && wantedNanos >= lacking.nanos
+    if (isKnown && !takesLess && performance.now() < lacking.untilMs) {
+      return Promise.resolve(undefined)
     }
-    await this.#fill(funds, wantedNanos, whatThereIs)
-    // With nobody to ask, this was quick: it must not be a way to keep the store busy.
-    if (!asked && lacks()) this.#emptyUntilMs.set(funds.id, performance.now() + emptyMs)
+    if (queue.waiters.length >= maxWaiters) {
+      return Promise.reject(new CreditUnknown('too many calls wait for credit of this account'))
+    }
+    return new Promise((resolve, reject) => {
+      queue.waiters.push({ wantedNanos, takesLess, resolve, reject })
+      if (!queue.serving) void this.#serve(queue)
+    })
   }
 
   /** For what is taken from the account itself: true when another try is worth it. */
   async gather(funds: AccountFunds, tries: number): Promise<boolean> {
-    const given = await this.giveBack(funds)
-    if (given && tries === 0) return true
-    const waitMs = gatherWaitsMs[tries]
-    return waitMs !== undefined && this.#ask(funds, waitMs)
+    const waitMs = recallWaitsMs[tries]
+    if (waitMs === undefined) return false
+    const queue = this.#queueOf(funds)
+    const wasMoving = queue.turns > 0
+    const givenNanos = await this.giveBack(funds)
+    const holders = await otherHolders(this.#store.read, this.#purseOf(funds))
+    const isAnswered = await this.#recall(queue, holders, waitMs)
+    // What moved meanwhile was not seen by the last try.
+    const isFirst = tries === 0 && (wasMoving || holders.length > 0)
+    return isFirst || givenNanos > 0n || !isAnswered
   }
 
-  /** Money has come in, or become free. */
-  freed(accountId: string): void {
-    this.#emptyUntilMs.delete(accountId)
+  /** Money has come in, or become free: for those who wait here, or elsewhere. */
+  freed({ id }: AccountFunds): void {
+    const queue = this.#queues.get(id)
+    if (queue === undefined) return
+    queue.lacking = undefined
+    if (queue.waiters.length > 0) queue.grantFirst()
+    else if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
   }
 
-  /** What no call holds goes back to the account; false when there was nothing. */
-  async giveBack(funds: AccountFunds): Promise<boolean> {
+  /** The other gateways look again, too. */
+  funded(funds: AccountFunds): void {
+    this.freed(funds)
+    this.#sharing.tell({ kind: 'funded', accountId: funds.id })
+  }
+
+  /** What no call holds goes back to the account; gives how much that was. */
+  giveBack(funds: AccountFunds): Promise<bigint> {
+    return this.#queueOf(funds).inTurn(() => this.#giveBackNow(funds))
+  }
+
+  async #giveBackNow(funds: AccountFunds): Promise<bigint> {
     const amountNanos = availableNanos(funds)
-    if (amountNanos <= 0n || funds.stale) return false
-    // From here on nobody can spend it.
+    if (amountNanos <= 0n || funds.stale) return 0n
+    // From here on no call can spend it.
     funds.balanceNanos -= amountNanos
-    const { gatewayId } = this.#sharing
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, { accountId: funds.id, gatewayId }, amountNanos)),
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
     )
     crashPoint('purse-returned')
     if (!returned) this.#balances.suspect(funds)
-    return returned
+    return returned ? amountNanos : 0n
   }
 
   close(): void {
     clearInterval(this.#timer)
+    for (const { returning } of this.#queues.values()) clearTimeout(returning)
   }
 
-  /** One draw per account at a time: it may bring enough for those who wait. */
-  async #fill(funds: AccountFunds, wantedNanos: bigint, size: Size): Promise<void> {
-    while (this.#drawing.has(funds.id)) await this.#drawing.get(funds.id)
-    if (availableNanos(funds) >= wantedNanos || funds.stale) return
-    const lackingNanos = wantedNanos - availableNanos(funds)
-    const drawing = this.#fillNow(funds, lackingNanos, size)
-    this.#drawing.set(funds.id, drawing)
-    await drawing.finally(() => this.#drawing.delete(funds.id))
+  async #serve(queue: CreditQueue): Promise<void> {
+    queue.serving = true
+    try {
+      while (queue.waiters.length > 0) await this.#round(queue)
+    } catch (error) {
+      queue.fail(error)
+    } finally {
+      queue.serving = false
+      if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
+    }
   }
 
-  async #fillNow(funds: AccountFunds, lackingNanos: bigint, size: Size): Promise<void> {
-    const purse = { accountId: funds.id, gatewayId: this.#sharing.gatewayId }
-    const aheadNanos = lackingNanos * this.#pace(funds.id)
-    const drawn = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => fillPurse(tx, purse, (free) => size(lackingNanos, free, aheadNanos))),
-    )
-    crashPoint('purse-drawn')
-    if (drawn === undefined) this.#balances.suspect(funds)
-    else funds.balanceNanos += drawn
+  /** All who wait at its end got credit, or were told that there is none, or came too late for it. */
+  async #round(queue: CreditQueue): Promise<void> {
+    let isAnswered = false
+    for (const waitMs of [...recallWaitsMs, undefined]) {
+      const asking = [...queue.waiters]
+      const drawn = await this.#draw(queue, asking, false)
+      const left = leftOf(queue, asking)
+      if (left.length === 0) return
+      // There was enough, but calls that came meanwhile have taken some of it.
+      if (!drawn.isShort) continue
+      const { holders } = drawn
+      if (holders.length === 0 || isAnswered || waitMs === undefined) {
+        return this.#giveUp(queue, left, holders.length === 0)
+      }
+      isAnswered = await this.#recall(queue, holders, waitMs)
+    }
   }
 
-  /** How many calls ahead this draw is for: draws of a busy account must be rare, they lock it. */
-  #pace(accountId: string): bigint {
+  /** There is not enough for these anywhere. */
+  async #giveUp(queue: CreditQueue, lacking: readonly Waiter[], isAllHere: boolean): Promise<void> {
+    let left = lacking
+    if (left.some(({ takesLess }) => takesLess)) {
+      await this.#draw(queue, left, true)
+      left = leftOf(queue, left)
+    }
+    const refused = left.filter(({ takesLess }) => !takesLess)
+    const nanos = refused.reduce<bigint | undefined>(smallest, undefined)
+    // Where nobody can give any back, this was quick: it must not be a way to keep the store busy.
+    if (isAllHere && nanos !== undefined) {
+      queue.lacking = { nanos, untilMs: performance.now() + emptyMs }
+    }
+    queue.refuse(new Set(left))
+  }
+
+  /** Brings what these need and holds it for them in the turn in which it arrives. */
+  async #draw(queue: CreditQueue, waiters: readonly Waiter[], isLast: boolean): Promise<Drawn> {
+    const { funds } = queue
+    await this.#settled(funds)
+    return queue.inTurn(async () => {
+      queue.grant()
+      const left = leftOf(queue, waiters)
+      if (left.length === 0) return { nanos: 0n, isShort: false, holders: [] }
+      const need = { waiters: left, isLast, aheadNanos: this.#ahead(queue, left) }
+      const drawn = await this.#balances.tracked(funds, () =>
+        this.#store.tx((tx) =>
+          fillPurse(tx, this.#purseOf(funds), (free) =>
+            sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
+          ),
+        ),
+      )
+      crashPoint('purse-drawn')
+      if (drawn === undefined) {
+        this.#balances.suspect(funds)
+        throw new CreditUnknown('the others have given this gateway up')
+      }
+      funds.balanceNanos += drawn.nanos
+      queue.grant()
+      return drawn
+    })
+  }
+
+  async #settled(funds: AccountFunds): Promise<void> {
+    for (let tries = 0; funds.stale; tries++) {
+      if (tries === staleTries) throw new CreditUnknown('the last write has an open outcome')
+      await new Promise((go) => setTimeout(go, staleWaitMs))
+    }
+  }
+
+  /** Draws of a busy account must be rare, they lock it: so many calls ahead are drawn for. */
+  #ahead(queue: CreditQueue, waiters: readonly Waiter[]): bigint {
     const nowMs = performance.now()
-    const last = this.#paces.get(accountId)
-    const isInRow = last !== undefined && nowMs - last.atMs < inRowMs
-    const calls = isInRow ? smaller(last.calls * 2n, mostCallsAhead) : callsAhead
-    this.#paces.set(accountId, { atMs: nowMs, calls })
-    return calls
+    if (nowMs < queue.scarceUntilMs) return 0n
+    const { pace } = queue
+    const isInRow = pace !== undefined && nowMs - pace.atMs < inRowMs
+    const calls = isInRow ? smaller(pace.calls * 2n, maxCallsAhead) : callsAhead
+    queue.pace = { atMs: nowMs, calls }
+    return waiters[0]!.wantedNanos * calls
   }
 
-  /** Whether somebody else has any of it, and has been asked for it. */
-  async #ask(funds: AccountFunds, waitMs: number): Promise<boolean> {
-    const purse = { accountId: funds.id, gatewayId: this.#sharing.gatewayId }
-    if (!(await othersHaveDrawn(this.#store.read, purse))) return false
-    this.#sharing.tell({ kind: 'wanted', accountId: funds.id })
-    await new Promise((go) => setTimeout(go, waitMs))
+  /** True when all of them have answered, and none had anything to return. */
+  async #recall(queue: CreditQueue, holders: readonly string[], waitMs: number): Promise<boolean> {
+    if (holders.length === 0) return true
+    const sinceMs = performance.now() - queue.askedAtMs
+    if (sinceMs < recallEveryMs) await new Promise((go) => setTimeout(go, recallEveryMs - sinceMs))
+    queue.askedAtMs = performance.now()
+    this.#isScarce(queue)
+    const question = { kind: 'wanted', accountId: queue.funds.id } as const
+    const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
     // Who does not answer may be dead.
-    if (waitMs > gatherWaitsMs[0]) await this.#sharing.sweep()
-    return true
+    if (missing.size > 0) await this.#sharing.sweep()
+    return missing.size === 0 && answers.every((each) => 'nanos' in each && each.nanos === '0')
   }
 
   #heard(notice: Notice): void {
     if (notice.kind === 'buried') {
       for (const funds of this.#balances.all()) this.#balances.suspect(funds)
     }
-    if (notice.kind !== 'wanted') return
-    const funds = this.#balances.find(notice.accountId)
-    if (funds !== undefined) this.#giveBackQuietly(funds)
+    if (notice.kind === 'funded') {
+      const queue = this.#queues.get(notice.accountId)
+      if (queue !== undefined) queue.lacking = undefined
+    }
+    if (notice.kind === 'wanted') void this.#return(notice)
+  }
+
+  /** Whoever asks waits for the answer: all that is under way comes before it. */
+  async #return({ accountId, nonce }: { accountId: string; nonce: string }): Promise<void> {
+    const funds = this.#balances.peek(accountId)
+    if (funds === undefined) return
+    this.#isScarce(this.#queueOf(funds))
+    try {
+      const nanos = await this.giveBack(funds)
+      if (funds.stale) return
+      this.#inquiries.answer(nonce, { kind: 'returned', nanos: nanos.toString() })
+    } catch {
+      // It has made the account suspect, which sets it right.
+    }
+  }
+
+  #isScarce(queue: CreditQueue): void {
+    queue.scarceUntilMs = performance.now() + scarceMs
+  }
+
+  #returnSoon(queue: CreditQueue): void {
+    if (performance.now() > queue.scarceUntilMs) queue.scarceUntilMs = 0
+    if (queue.scarceUntilMs === 0 || queue.returning !== undefined) return
+    queue.returning = setTimeout(() => {
+      queue.returning = undefined
+      if (queue.waiters.length === 0) this.#giveBackQuietly(queue.funds)
+    }, returnSoonMs)
+    queue.returning.unref()
   }
 
   #returnIdle(): void {
     for (const funds of this.#balances.all()) {
-      if (!funds.touched) {
-        this.#paces.delete(funds.id)
-        this.#giveBackQuietly(funds)
+      const queue = this.#queues.get(funds.id)
+      if (!funds.touched && queue?.isIdle !== false) {
+        if (availableNanos(funds) > 0n) this.#giveBackQuietly(funds)
+        else this.#queues.delete(funds.id)
       }
       funds.touched = false
     }
@@ -156,25 +297,27 @@ export class Purses {
   #giveBackQuietly(funds: AccountFunds): void {
     this.giveBack(funds).catch(() => {})
   }
+
+  #purseOf = ({ id }: AccountFunds) => ({
+    accountId: id,
+    gatewayId: this.#sharing.gatewayId,
+  })
+
+  #queueOf(funds: AccountFunds): CreditQueue {
+    const known = this.#queues.get(funds.id)
+    if (known !== undefined) return known
+    const queue = new CreditQueue(funds)
+    this.#queues.set(funds.id, queue)
+    return queue
+  }
 }
 
-interface Pace {
-  atMs: number
-  calls: bigint
+/** Those of them that still wait, in order. */
+function leftOf({ waiters }: CreditQueue, asking: readonly Waiter[]): Waiter[] {
+  if (waiters.length === 0) return []
+  const waiting = new Set(waiters)
+  return asking.filter((waiter) => waiting.has(waiter))
 }
 
-type Size = (lackingNanos: bigint, freeNanos: bigint, aheadNanos: bigint) => bigint
-
-function sized(lackingNanos: bigint, freeNanos: bigint, aheadNanos: bigint): bigint {
-  if (freeNanos < lackingNanos) return 0n
-  const share = freeNanos / freeShare
-  const wanted = smaller(aheadNanos, share)
-  return wanted > lackingNanos ? wanted : lackingNanos
-}
-
-const whatThereIs: Size = (lackingNanos, freeNanos) => smaller(freeNanos, lackingNanos)
-
-function smaller(a: bigint, b: bigint): bigint {
-  if (a < b) return a
-  return b
-}
+const smallest = (least: bigint | undefined, { wantedNanos }: Waiter): bigint =>
+  least === undefined ? wantedNanos : smaller(least, wantedNanos)

@@ -18,9 +18,6 @@ export interface Admission {
   pass: RatePass
 }
 
-/** A call that sets no output bound is still let in if it can pay for this many tokens. */
-const leastOutputTokens = 16
-
 /** Answers at once unless the limits have to be asked for elsewhere. */
 export function admitText(
   engine: Engine,
@@ -38,20 +35,17 @@ export function admitText(
   const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
   // A price by the picture or the second says nothing of a text.
   if (price?.terms.unit !== 'token') return modelNotFound(call.model)
-  const { wanted, least } = amountsFor(engine, call, model, price)
-  const hold = engine.ledger.hold(accountId, wanted, wanted)
-  if (hold !== undefined) return enterWith(engine, ctx, call, { routes, price, hold })
-  const tryAgain = () => {
-    const hold = engine.ledger.hold(accountId, wanted, least)
-    return hold === undefined
-      ? insufficient(call)
-      : enterWith(engine, ctx, call, { routes, price, hold })
-  }
-  const gaveUp = (error: unknown) => {
-    if (engine.store.healthy) throw error
+  const held = engine.ledger.reserve(accountId, amountFor(engine, call, model, price))
+  const go = (hold: Hold | undefined) =>
+    hold === undefined ? insufficient(call) : enterWith(engine, ctx, call, { routes, price, hold })
+  if (!(held instanceof Promise)) return go(held)
+  return held.then(go, (error) => {
+    engine.log.warn('whether an account has credit cannot be told', {
+      account_id: accountId,
+      error,
+    })
     return notNow
-  }
-  return engine.ledger.draw(accountId, wanted)?.then(tryAgain, gaveUp) ?? tryAgain()
+  })
 }
 
 function enterWith(
@@ -121,21 +115,15 @@ function within(
   return pass
 }
 
-/** What the call may cost at most, and what it must be able to pay for. */
-function amountsFor(engine: Engine, call: TextCall, model: Model, price: Price) {
-  const cost = (outputTokens: number) =>
-    chargeTokens(price.terms, {
-      inputTokens: call.inputTokens,
-      outputTokens,
-      cacheReadTokens: 0,
-      cacheWriteTokens: 0,
-    })
-  if (call.maxOutputTokens !== undefined) {
-    const wanted = cost(call.maxOutputTokens)
-    return { wanted, least: wanted }
-  }
+/** What the call may cost at most. */
+function amountFor(engine: Engine, call: TextCall, model: Model, price: Price): bigint {
   const bound = (model.maxOutputTokens ?? engine.limits.defaultOutputTokens) * call.choices
-  return { wanted: cost(bound), least: cost(Math.min(bound, leastOutputTokens)) }
+  return chargeTokens(price.terms, {
+    inputTokens: call.inputTokens,
+    outputTokens: call.maxOutputTokens ?? bound,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+  })
 }
 
 const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {
@@ -156,7 +144,7 @@ export const modelNotFound = (name: string): Refusal =>
 function insufficient(call: TextCall): Refusal {
   const hint =
     call.maxOutputTokens === undefined
-      ? ''
+      ? '; without max_tokens it must cover the longest answer of the model: set max_tokens'
       : `; it must cover the input and ${call.maxOutputTokens} output tokens`
   return refuse('insufficient_quota', `the account's available balance is too low${hint}`)
 }

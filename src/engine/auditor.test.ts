@@ -65,7 +65,7 @@ describe.each([...engines])('the auditor on %s', (on) => {
   async function call(): Promise<void> {
     const { ledger } = engine
     const { accountId, id: tokenId } = it.token
-    const hold = ledger.hold(accountId, 2_000_000n, 0n)
+    const hold = ledger.hold(accountId, 2_000_000n)
     if (hold === undefined) return
     await nap()
     if (some(5) === 0) return ledger.release(hold)

@@ -7,7 +7,7 @@ import type { Log, Store } from './store.ts'
 export { BadCursor, type Page, type PageQuery } from './cursor.ts'
 export { isUniqueConflict, StoreRefused } from './refused.ts'
 export type { Schema } from './schema.ts'
-export type { Log, Notice, Sharing, Store, Tx } from './store.ts'
+export type { Answer, Log, Notice, Question, Reply, Sharing, Store, Tx } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string

@@ -25,15 +25,27 @@ export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Prom
   return row.free_nanos
 }
 
+/** How much of what is free to move into a lease. */
+export interface Draw {
+  nanos: bigint
+  /** It is less than is needed: whoever else has a lease is asked next. */
+  isShort: boolean
+}
+
+export interface Drawn extends Draw {
+  /** Other gateways that have credit of the account; only looked for when it is short. */
+  holders: readonly string[]
+}
+
 /**
- * Moves as much as `choose` wants of what is free into the purse; answers how much that was.
- * Undefined when the others have given this gateway up: what it draws would be lost.
+ * Moves as much as `choose` wants of what is free into the purse. Undefined when the others have
+ * given this gateway up: what it draws would be lost.
  */
 export async function fillPurse(
   tx: Kysely<Schema>,
   { accountId, gatewayId }: PurseOf,
-  choose: (freeNanos: bigint) => bigint,
-): Promise<bigint | undefined> {
+  choose: (freeNanos: bigint) => Draw,
+): Promise<Drawn | undefined> {
   const here = await tx
     .selectFrom('gateways')
     .select('id')
@@ -41,23 +53,24 @@ export async function fillPurse(
     .forShare()
     .executeTakeFirst()
   if (here === undefined) return undefined
-  const amount = choose(await lockFreeNanos(tx, accountId))
-  if (amount <= 0n) return 0n
+  const { nanos, isShort } = choose(await lockFreeNanos(tx, accountId))
+  const holders = isShort ? await otherHolders(tx, { accountId, gatewayId }) : []
+  if (nanos <= 0n) return { nanos: 0n, isShort, holders }
   await tx
     .updateTable('accounts')
-    .set((e) => ({ drawn_nanos: e('drawn_nanos', '+', amount) }))
+    .set((e) => ({ drawn_nanos: e('drawn_nanos', '+', nanos) }))
     .where('id', '=', accountId)
     .execute()
   await tx
     .insertInto('purses')
-    .values({ account_id: accountId, gateway_id: gatewayId, amount_nanos: amount })
+    .values({ account_id: accountId, gateway_id: gatewayId, amount_nanos: nanos })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'gateway_id'])
-        .doUpdateSet((e) => ({ amount_nanos: e('purses.amount_nanos', '+', amount) })),
+        .doUpdateSet((e) => ({ amount_nanos: e('purses.amount_nanos', '+', nanos) })),
     )
     .execute()
-  return amount
+  return { nanos, isShort, holders }
 }
 
 /** False when the purse is gone, and the credit with it: it went back already. */
@@ -100,20 +113,39 @@ export async function readPurse(
   return row?.amount_nanos ?? 0n
 }
 
-/** Whether another gateway has drawn anything of the account. */
-export async function othersHaveDrawn(
+/** The other gateways that have credit of the account. */
+export async function otherHolders(
   db: Kysely<Schema>,
   { accountId, gatewayId }: PurseOf,
-): Promise<boolean> {
-  const row = await db
+): Promise<string[]> {
+  const rows = await db
     .selectFrom('purses')
     .select('gateway_id')
     .where('account_id', '=', accountId)
     .where('gateway_id', '<>', gatewayId)
     .where('amount_nanos', '>', 0n)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
+  return rows.map(({ gateway_id }) => gateway_id)
+}
+
+/** What these gateways have leased of the accounts between two ids, both included. */
+export async function leasesBetween(
+  db: Kysely<Schema>,
+  { firstId, lastId }: { firstId: string; lastId: string },
+  gatewayIds: readonly string[],
+): Promise<{ accountId: string; nanos: bigint }[]> {
+  if (gatewayIds.length === 0) return []
+  const rows = await db
+    .selectFrom('purses')
+    .select(['account_id', 'amount_nanos'])
+    .where('account_id', '>=', firstId)
+    .where('account_id', '<=', lastId)
+    .where('gateway_id', 'in', gatewayIds)
+    .execute()
+  return rows.map(({ account_id, amount_nanos }) => ({
+    accountId: account_id,
+    nanos: amount_nanos,
+  }))
 }
 
 /** What a gateway that is no more had drawn goes back, its tasks and notices are free, and it is forgotten. */

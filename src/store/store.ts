@@ -16,10 +16,30 @@ export type Tx = Kysely<Schema>
 export type Notice =
   /** Something the catalog is made of. */
   | { kind: 'changed' }
-  /** Somebody lacks what others have drawn of an account. */
-  | { kind: 'wanted'; accountId: string }
   /** This gateway was away for too long: what it had drawn has been given back. */
   | { kind: 'buried' }
+  /** An account has got money: whoever found it empty looks again. */
+  | { kind: 'funded'; accountId: string }
+  | (Question & { nonce: string })
+  | Answer
+
+export type Question =
+  /** A gateway lacks what others have leased of an account: they return what they do not hold. */
+  | { kind: 'wanted'; accountId: string }
+  /** What calls hold of the accounts between these ids, both included. */
+  | { kind: 'holds_wanted'; firstId: string; lastId: string }
+
+export type Reply =
+  | { kind: 'returned'; nanos: string }
+  /** As many of them as fit into a notice; others follow unless it is the last. */
+  | {
+      kind: 'holds'
+      holds: readonly (readonly [accountId: string, nanos: string])[]
+      isLast: boolean
+    }
+
+/** To the question with the same nonce, by the gateway that is named. Amounts are in digits. */
+export type Answer = Reply & { nonce: string; by: string }
 
 /** What it takes to be one of several gateways on one database. */
 export interface Sharing {

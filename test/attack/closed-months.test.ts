@@ -100,8 +100,8 @@ describe.each([...engines])('a closed month on %s', (engine) => {
   /** A call of 25 nanos that ends at this time; its request id. */
   async function call(ledger: Ledger, endMs: number): Promise<string> {
     const record = aRequest({ atMs: endMs - 3, totalMs: 3, priceId: 'price_1', usage })
-    await ledger.draw(id, 25n)
-    await ledger.settle(ledger.hold(id, 25n)!, 25n, record, labels)
+    const hold = await ledger.reserve(id, 25n)
+    await ledger.settle(hold!, 25n, record, labels)
     return record.requestId
   }
 

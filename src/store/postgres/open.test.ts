@@ -46,7 +46,7 @@ if (postgresUrl !== undefined) {
     const purse = { accountId: 'acc_1', gatewayId: store.sharing!.gatewayId }
     await store.tx(async (tx) => {
       await insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 })
-      await fillPurse(tx, purse, () => 40n)
+      await fillPurse(tx, purse, () => ({ nanos: 40n, isShort: false }))
     })
     const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
     await store.record(requests[0]!, aCharge(requests[0]!, 1n))

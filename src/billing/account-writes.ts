@@ -1,0 +1,100 @@
+// Transactions that change what an account has: corrections, and the holds of tasks and their ends.
+// What they take is set aside in memory while it is written; where gateways share a database, it is
+// looked for in the database, with the help of all of them.
+import type { Store, Tx } from '../store/index.ts'
+import { lockFreeNanos } from '../store/purses.ts'
+import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
+import { type BeyondHold, type EndingHold, endHold } from './end-hold.ts'
+import type { Purses } from './purses.ts'
+
+export class AccountWrites {
+  readonly #store: Store
+  readonly #balances: Balances
+  readonly #purses: Purses | undefined
+  readonly #onEntry: () => void
+
+  constructor(store: Store, balances: Balances, purses: Purses | undefined, onEntry: () => void) {
+    this.#store = store
+    this.#balances = balances
+    this.#purses = purses
+    this.#onEntry = onEntry
+  }
+
+  /** Ends a task's hold; what its charge has beyond that comes from the free balance. */
+  async endTask(ending: EndingHold): Promise<boolean> {
+    const funds = this.#balances.of(ending.accountId)
+    const isShared = this.#purses !== undefined
+    const beyond: BeyondHold = { reservedNanos: isShared ? undefined : 0n, isLast: false }
+    try {
+      for (let tries = 0; ; tries++) {
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, ending, beyond)),
+        )
+        if (ended === undefined) return false
+        if ('missingNanos' in ended) {
+          if (this.#purses === undefined) setAside(funds, beyond, ended.missingNanos)
+          else beyond.isLast = !(await this.#purses.gather(funds, tries))
+          continue
+        }
+        this.booked(funds, () => {
+          funds.taskHoldsNanos -= ended.heldNanos
+          funds.balanceNanos -= ended.chargeNanos
+        })
+        return true
+      }
+    } finally {
+      funds.callHoldsNanos -= beyond.reservedNanos ?? 0n
+    }
+  }
+
+  /**
+   * A write that takes money off an account, if it has that much: set aside in memory while it
+   * is written, or looked for by the store, with every gateway's help.
+   */
+  async take(
+    accountId: string,
+    amountNanos: bigint,
+    write: (tx: Tx) => Promise<'done' | 'repeated'>,
+    shadow: (funds: AccountFunds) => void,
+  ): Promise<'done' | 'repeated' | 'insufficient'> {
+    const funds = this.#balances.of(accountId)
+    const isShared = this.#purses !== undefined
+    if (!isShared && amountNanos > 0n) {
+      if (funds.stale || availableNanos(funds) < amountNanos) return 'insufficient'
+      funds.callHoldsNanos += amountNanos
+    }
+    let written: 'done' | 'repeated' | 'insufficient' | undefined
+    try {
+      for (let tries = 0; ; tries++) {
+        written = await this.#balances.tracked(funds, () =>
+          this.#store.tx(async (tx) => {
+            const free =
+              isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
+            return free !== undefined && free < amountNanos ? 'insufficient' : write(tx)
+          }),
+        )
+        if (written !== 'insufficient') return written
+        if (!(await this.#purses?.gather(funds, tries))) return written
+      }
+    } finally {
+      if (!isShared && amountNanos > 0n) funds.callHoldsNanos -= amountNanos
+      if (written === 'done') this.booked(funds, () => shadow(funds))
+    }
+  }
+
+  /** The shadow follows what has been written; a purse is only touched by what it pays for. */
+  booked(funds: AccountFunds, shadow: () => void): void {
+    this.#onEntry()
+    if (this.#purses === undefined) shadow()
+    else this.#purses.freed(funds)
+  }
+}
+
+/** Out of the reach of calls while a charge beyond its hold is written. */
+function setAside(funds: AccountFunds, beyond: BeyondHold, missingNanos: bigint): void {
+  const free = availableNanos(funds)
+  const most = free > 0n ? free : 0n
+  beyond.reservedNanos = missingNanos < most ? missingNanos : most
+  beyond.isLast = true
+  funds.callHoldsNanos += beyond.reservedNanos
+}

@@ -1,0 +1,65 @@
+// What calls hold of accounts at the other gateways on one database. Such holds live in memory only:
+// whoever wants to know asks, and all that are there answer.
+import { listGateways } from '../store/gateways.ts'
+import type { Notice, Sharing, Store } from '../store/index.ts'
+import { leasesBetween } from '../store/purses.ts'
+import type { Balances } from './balances.ts'
+import type { Inquiries } from './inquiries.ts'
+
+/** A gateway that does not answer in this time is taken to hold all that it has leased. */
+const longestWaitMs = 500
+/** A notice has room for 8,000 bytes. */
+const holdsPerNotice = 80
+
+export class CallHolds {
+  readonly #store: Store
+  readonly #sharing: Sharing
+  readonly #balances: Balances
+  readonly #inquiries: Inquiries
+
+  constructor(store: Store, sharing: Sharing, balances: Balances, inquiries: Inquiries) {
+    this.#store = store
+    this.#sharing = sharing
+    this.#balances = balances
+    this.#inquiries = inquiries
+    sharing.hear((notice) => this.#heard(notice))
+  }
+
+  /** By account; without what this gateway's own calls hold. */
+  async of(accountIds: readonly string[]): Promise<Map<string, bigint>> {
+    const held = new Map<string, bigint>()
+    const sorted = [...accountIds].sort()
+    const [firstId, lastId] = [sorted[0], sorted.at(-1)]
+    if (firstId === undefined || lastId === undefined) return held
+    const { gatewayId } = this.#sharing
+    const others = (await listGateways(this.#store.read)).filter(({ id }) => id !== gatewayId)
+    const ids = others.map(({ id }) => id)
+    const range = { firstId, lastId }
+    const question = { kind: 'holds_wanted', ...range } as const
+    const { answers, missing } = await this.#inquiries.ask(question, ids, longestWaitMs)
+    const add = (id: string, nanos: bigint) => held.set(id, (held.get(id) ?? 0n) + nanos)
+    for (const answer of answers) {
+      if (answer.kind !== 'holds' || missing.has(answer.by)) continue
+      for (const [id, nanos] of answer.holds) add(id, BigInt(nanos))
+    }
+    const silent = await leasesBetween(this.#store.read, range, [...missing])
+    for (const { accountId, nanos } of silent) add(accountId, nanos)
+    return held
+  }
+
+  #heard(notice: Notice): void {
+    if (notice.kind !== 'holds_wanted') return
+    const { firstId, lastId, nonce } = notice
+    const holds: [string, string][] = []
+    for (const { id, callHoldsNanos } of this.#balances.all()) {
+      if (callHoldsNanos > 0n && id >= firstId && id <= lastId) {
+        holds.push([id, callHoldsNanos.toString()])
+      }
+    }
+    do {
+      const part = holds.splice(0, holdsPerNotice)
+      const isLast = holds.length === 0
+      this.#inquiries.answer(nonce, { kind: 'holds', holds: part, isLast })
+    } while (holds.length > 0)
+  }
+}

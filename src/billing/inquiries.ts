@@ -1,0 +1,60 @@
+// Questions that gateways on one database ask each other by notices, and the answers: an answer is
+// waited for by the ids of the gateways that should give one, within a limit. Knows no money.
+import { newShortId } from '../lib/ids.ts'
+import type { Answer, Notice, Question, Reply, Sharing } from '../store/index.ts'
+
+interface Pending {
+  /** Who has not answered yet. */
+  readonly missing: Set<string>
+  readonly answers: Answer[]
+  done: () => void
+}
+
+export interface Answered {
+  answers: readonly Answer[]
+  /** Gateways that did not answer in time. */
+  missing: ReadonlySet<string>
+}
+
+export class Inquiries {
+  readonly #sharing: Sharing
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(sharing: Sharing) {
+    this.#sharing = sharing
+    sharing.hear((notice) => this.#heard(notice))
+  }
+
+  /** Resolves when all of these gateways have answered, or the time is over. */
+  async ask(
+    question: Question,
+    gatewayIds: readonly string[],
+    longestMs: number,
+  ): Promise<Answered> {
+    const nonce = newShortId('ask')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const pending: Pending = { missing: new Set(gatewayIds), answers: [], done: resolve }
+    if (pending.missing.size === 0) return pending
+    this.#pending.set(nonce, pending)
+    const timer = setTimeout(resolve, longestMs)
+    this.#sharing.tell({ ...question, nonce })
+    await promise
+    clearTimeout(timer)
+    this.#pending.delete(nonce)
+    return pending
+  }
+
+  answer(nonce: string, reply: Reply): void {
+    this.#sharing.tell({ ...reply, nonce, by: this.#sharing.gatewayId })
+  }
+
+  #heard(notice: Notice): void {
+    if (!('by' in notice)) return
+    const pending = this.#pending.get(notice.nonce)
+    if (pending === undefined) return
+    pending.answers.push(notice)
+    if (notice.kind === 'holds' && !notice.isLast) return
+    pending.missing.delete(notice.by)
+    if (pending.missing.size === 0) pending.done()
+  }
+}
