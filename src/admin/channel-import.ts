@@ -27,7 +27,7 @@ import {
   storedView,
   unacceptable,
 } from './channels.ts'
-import { noteChange, type Resource, readBody, route } from './route.ts'
+import { maxImportBytes, noteChange, type Resource, readBody, route } from './route.ts'
 
 export const importBody = z.strictObject({ yaml: z.string(), dry_run: z.boolean().optional() })
 
@@ -54,7 +54,7 @@ export const channelImport: Resource = (app, deps) => {
   app.post(
     '/channels/import',
     route(async (_, x) => {
-      const body = await readBody(x, deps, importBody)
+      const body = await readBody(x, deps, importBody, maxImportBytes)
       if (body instanceof Refusal) return body
       const declared = readChannels(body.yaml)
       if (declared instanceof Refusal) return declared

@@ -74,7 +74,11 @@ export function admin(deps: AdminDeps): AdminApp {
     const x = context.env.exchange
     const refusal = await enter(deps, x)
     if (refusal !== undefined) return keepPrivate(answerRefusal(x, refusal))
-    await next()
+    try {
+      await next()
+    } finally {
+      x.releaseBody?.()
+    }
     keepPrivate(context.res)
     return undefined
   })

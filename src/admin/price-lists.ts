@@ -15,7 +15,15 @@ import { type ImportedPrice, importPrices } from '../engine/import-prices.ts'
 import { announce } from '../engine/refresh.ts'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { readBody as readTextBody } from '../http/read-json.ts'
-import { type AdminDeps, noteChange, type Resource, readBody, route, time } from './route.ts'
+import {
+  type AdminDeps,
+  maxImportBytes,
+  noteChange,
+  type Resource,
+  readBody,
+  route,
+  time,
+} from './route.ts'
 
 const formats = {
   yaml: { type: 'application/yaml', read: readYamlPrices, write: writeYamlPrices },
@@ -99,14 +107,14 @@ async function askedFor(
       const message = 'send the list as text/csv or application/yaml, or name it in ?format='
       return refuse('unsupported_media_type', message)
     }
-    const body = await readBody(x, deps, importBody)
+    const body = await readBody(x, deps, importBody, maxImportBytes)
     if (body instanceof Refusal) return body
     const { format, text, dry_run: dryRun = flag === 'true' } = body
     return { format, text, dryRun }
   }
   const format = formatOf(named)
   if (format instanceof Refusal) return format
-  const text = await readTextBody(x, deps.limits)
+  const text = await readTextBody(x, { ...deps.limits, bodyBytes: maxImportBytes })
   return text instanceof Refusal ? text : { format, text, dryRun: flag === 'true' }
 }
 

@@ -59,12 +59,20 @@ export function route(work: Work, status = 200) {
   }
 }
 
+const maxAdminBytes = 1024 * 1024
+/** Of those who have not said who they are: a name and a password fit. */
+const maxOpenBytes = 4 * 1024
+/** Lists of prices and channels as text. */
+export const maxImportBytes = 4 * 1024 * 1024
+
 export async function readBody<T>(
   x: Exchange,
   { limits }: AdminDeps,
   schema: z.ZodType<T>,
+  maxBytes = x.viewer === undefined ? maxOpenBytes : maxAdminBytes,
 ): Promise<T | Refusal> {
-  const body = await readJsonObject(x, limits)
+  const bodyBytes = Math.min(limits.bodyBytes, maxBytes)
+  const body = await readJsonObject(x, { ...limits, bodyBytes })
   if (body instanceof Refusal) return body
   const checked = checkDeclaration(schema, body.fields)
   if ('value' in checked) return checked.value

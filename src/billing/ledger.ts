@@ -103,6 +103,13 @@ export class Ledger {
     })
   }
 
+  /** Whether nothing at all is left for another hold, as far as this gateway can tell by itself. */
+  isSpent(accountId: string): boolean {
+    if (this.#purses !== undefined) return false
+    const funds = this.#balances.find(accountId)
+    return funds !== undefined && !funds.stale && availableNanos(funds) <= 0n
+  }
+
   /** False while the account's last write has an open outcome. */
   usable(accountId: string): boolean {
     return this.#balances.find(accountId)?.stale === false

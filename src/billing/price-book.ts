@@ -2,7 +2,7 @@
 // version it was admitted with. An account's own price wins over everybody's; within either list
 // declared prices win over the admin API's, those over shipped ones.
 import type { Source } from '../contract/catalog.ts'
-import type { Price } from '../contract/price.ts'
+import type { Price, PriceTerms } from '../contract/price.ts'
 
 export interface PriceBook {
   /** What this account, or anybody, pays now; undefined means that the model cannot be called. */
@@ -15,6 +15,8 @@ export interface PriceBook {
   standing(): Price[]
   /** Names of the accounts with a price of their own for a model now. */
   ownersOf(model: string): string[]
+  /** Whether some model may cost nothing, now or later. */
+  readonly hasFree: boolean
   /** When the next version begins that has not; undefined: none will. */
   nextStartMs(): number | undefined
 }
@@ -65,12 +67,30 @@ export function createPriceBook(
         .map((id) => own(model, id))
         .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
         .sort(),
+    hasFree: kept.some(({ terms }) => mayBeFree(terms)),
     nextStartMs() {
       const now = nowMs()
       let next = Number.POSITIVE_INFINITY
       for (const { effectiveFromMs: ms } of kept) if (ms > now && ms < next) next = ms
       return Number.isFinite(next) ? next : undefined
     },
+  }
+}
+
+function mayBeFree(terms: PriceTerms): boolean {
+  switch (terms.unit) {
+    case 'token':
+      return terms.tiers.some(({ inputNanos }) => inputNanos === 0n)
+    case 'image':
+      return 'perImageNanos' in terms
+        ? terms.perImageNanos === 0n
+        : Object.values(terms.perSizeNanos).includes(0n)
+    case 'video_second':
+      return Object.values(terms.perSecondNanos).includes(0n)
+    case 'video_token':
+      return terms.perMillionNanos === 0n
+    case 'default':
+      return false
   }
 }
 

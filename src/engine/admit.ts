@@ -98,7 +98,7 @@ const mostTokens = ({ inputTokens, maxOutputTokens = 0 }: TextCall): number =>
   inputTokens + maxOutputTokens
 
 /** By its names, so that gateways with databases of their own know the same token. */
-function countedAs(token: Token): LimitedToken {
+export function countedAs(token: Token): LimitedToken {
   const { limits, accountName, name } = token
   const unlimited =
     limits.rpm === undefined && limits.tpm === undefined && limits.concurrency === undefined

@@ -13,6 +13,10 @@ export interface Exchange {
   viewer?: Viewer
   /** The trace it belongs to, if any. */
   trace?: CallTrace
+  /** The account whose token it came with. */
+  payer?: string
+  /** Gives back the room that a large body has taken; whoever answers calls it. */
+  releaseBody?: () => void
 }
 
 export interface Connection {

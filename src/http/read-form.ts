@@ -2,7 +2,11 @@
 // `a[b]` is a field of an object, `a[]` one more in a list. Bounded in size, time, number and depth.
 import { Refusal, refuse } from '../contract/errors.ts'
 import { isObject } from '../lib/json.ts'
+import { nextTurn } from '../lib/turns.ts'
+import { inexactKey, type Keys } from './exact-keys.ts'
 import type { Exchange } from './exchange.ts'
+import { type FormPart, partsOf } from './multipart.ts'
+import { readChunks } from './read-chunks.ts'
 import type { BodyLimits } from './read-json.ts'
 
 /** A file of a form. Nothing that JSON can hold looks like it. */
@@ -26,74 +30,50 @@ export const isForm = (x: Exchange): boolean =>
 const mostParts = 256
 const deepestKey = 4
 
-/** Size is checked before the first byte is read. */
-export async function readForm(x: Exchange, limits: BodyLimits): Promise<FormBody | Refusal> {
+/** Size is checked before the first byte is read. `lists`: the only fields that may come twice. */
+export async function readForm(
+  x: Exchange,
+  limits: BodyLimits,
+  keys?: Keys,
+  lists?: ReadonlySet<string>,
+): Promise<FormBody | Refusal> {
   const { headers } = x.request
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
     return refuse('unsupported_media_type', `a body with content-encoding ${encoding} is not taken`)
   }
-  const bytes = await readBytes(x.request, limits)
-  if (bytes instanceof Refusal) return bytes
-  const type = headers.get('content-type') ?? ''
-  try {
-    const parts = [...(await new Response(bytes, { headers: { 'content-type': type } }).formData())]
-    return await fieldsOf(parts)
-  } catch (cause) {
-    return refuse('invalid_request', 'the body is not a complete multipart form', { cause })
-  }
-}
-
-async function readBytes(request: Request, limits: BodyLimits): Promise<Buffer | Refusal> {
-  const { bodyBytes, bodyMs } = limits
-  const tooLarge = refuse('request_too_large', `the body is larger than ${bodyBytes} bytes`)
-  if (Number(request.headers.get('content-length') ?? 0) > bodyBytes) return tooLarge
-  if (request.body === null) return Buffer.alloc(0)
-  const reader = request.body.getReader()
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    reader.cancel().catch(() => {})
-  }, bodyMs)
   const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (late) break
-      if (done) return Buffer.concat(chunks, size)
-      size += value.byteLength
-      if (size > bodyBytes) {
-        reader.cancel().catch(() => {})
-        return tooLarge
-      }
-      chunks.push(value)
-    }
-    return incomplete('too slow')
-  } catch (cause) {
-    return incomplete(cause)
-  } finally {
-    clearTimeout(timer)
+  const refusal = await readChunks(x, limits, (chunk) => void chunks.push(chunk))
+  if (refusal !== undefined) return refusal
+  await nextTurn()
+  const parts = partsOf(Buffer.concat(chunks), headers.get('content-type') ?? '', mostParts)
+  if (parts === 'too_many') {
+    return refuse('invalid_request', `a form may have at most ${mostParts} parts`)
   }
+  if (parts === undefined) {
+    return refuse('invalid_request', 'the body is not a complete multipart form')
+  }
+  const body = fieldsOf(parts, lists)
+  if (body instanceof Refusal || keys === undefined) return body
+  return inexactKey(body.fields, keys) ?? body
 }
-
-const incomplete = (cause: unknown): Refusal =>
-  refuse('invalid_request', 'the request body did not arrive completely', { cause })
 
 /** Objects without a prototype: a caller may name a part whatever it likes. */
 type Branch = Record<string, unknown>
 const newBranch = (): Branch => Object.create(null)
 
-async function fieldsOf(parts: [string, string | File][]): Promise<FormBody | Refusal> {
-  if (parts.length > mostParts) {
-    return refuse('invalid_request', `a form may have at most ${mostParts} parts`)
-  }
+function fieldsOf(
+  parts: readonly FormPart[],
+  lists: ReadonlySet<string> | undefined,
+): FormBody | Refusal {
   const root = newBranch()
-  for (const [name, part] of parts) {
+  for (const { name, value } of parts) {
     const keys = keysOf(name)
-    const value = typeof part === 'string' ? part : { type: part.type, bytes: await part.bytes() }
+    const param = name.slice(0, 64)
+    if (keys?.length === 1 && name in root && lists?.has(name) === false) {
+      return refuse('invalid_request', `the form field '${param}' is given twice`, { param })
+    }
     if (keys === undefined || !put(root, keys, value)) {
-      const param = name.slice(0, 64)
       return refuse('invalid_request', `the form field '${param}' has no place`, { param })
     }
   }

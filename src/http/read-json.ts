@@ -1,8 +1,13 @@
-// A JSON body from a caller that is already known: bounded in size, time and depth.
-import { type Refusal, refuse } from '../contract/errors.ts'
-import { readText } from '../lib/bounded-body.ts'
-import { isObject, parseJson } from '../lib/json.ts'
+// A JSON body from a caller that is already known: bounded in size, time, depth and in the work that
+// parsing it is. A large one is looked through in turns that leave the event loop to others.
+import { Refusal, refuse } from '../contract/errors.ts'
+import { isObject } from '../lib/json.ts'
+import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../lib/json-scan.ts'
+import { nextTurn } from '../lib/turns.ts'
+import { smallBodyBytes } from './body-room.ts'
+import { inexactKey, type Keys } from './exact-keys.ts'
 import type { Exchange } from './exchange.ts'
+import { readChunks } from './read-chunks.ts'
 
 export interface BodyLimits {
   bodyBytes: number
@@ -15,8 +20,31 @@ export interface JsonBody {
   fields: Readonly<Record<string, unknown>>
 }
 
+/** Whatever its shape, parsing a text of this length takes a few milliseconds. */
+const shortText = 128 * 1024
+/** Steps of looking through a text in one turn; each takes some ten nanoseconds. */
+const stepsPerTurn = 100_000
+
+/**
+ * What no real request reaches: pictures as large as a body may be, 10,000 messages, 300,000 numbers
+ * or the schemas of hundreds of tools stay far below it.
+ */
+export const textWork: WorkLimits = { total: 40e6, structure: 30e6 }
+/** A few long strings in a small structure. */
+export const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
+
+export interface JsonRules {
+  /** The fields that count; without, only keys that are given twice are refused. */
+  keys?: Keys
+  work?: WorkLimits
+}
+
 /** An object, and the text it came from. Size is checked before the first byte is read. */
-export async function readJsonObject(x: Exchange, limits: BodyLimits): Promise<JsonBody | Refusal> {
+export async function readJsonObject(
+  x: Exchange,
+  limits: BodyLimits,
+  rules: JsonRules = {},
+): Promise<JsonBody | Refusal> {
   const { headers } = x.request
   const type = headers.get('content-type')
   if (type !== null && !isJson(type)) {
@@ -28,45 +56,84 @@ export async function readJsonObject(x: Exchange, limits: BodyLimits): Promise<J
   }
   const text = await readBody(x, limits)
   if (typeof text !== 'string') return text
-  const parsed = parseJson(text, limits.jsonDepth)
-  if ('problem' in parsed) return refuse('invalid_json', parsed.problem)
-  if (!isObject(parsed.value)) return refuse('invalid_json', 'the body must be a JSON object')
-  return { text, fields: parsed.value }
+  const problem =
+    text.length <= shortText
+      ? scanShort(text, limits.jsonDepth)
+      : await scanLong(text, limits.jsonDepth, rules.work ?? plainWork)
+  if (problem !== undefined) return refusalFor(problem, limits)
+  const fields = parsed(text)
+  if (fields instanceof Refusal) return fields
+  if (text.length > shortText) await nextTurn()
+  const inexact = rules.keys === undefined ? undefined : inexactKey(fields, rules.keys)
+  return inexact ?? { text, fields }
 }
 
 const isJson = (type: string): boolean => {
+  if (type === 'application/json') return true
   const essence = type.split(';', 1)[0]!.trim().toLowerCase()
   return essence === 'application/json' || essence.endsWith('+json')
+}
+
+async function scanLong(
+  text: string,
+  depth: number,
+  work: WorkLimits,
+): Promise<ScanProblem | undefined> {
+  const scan = new JsonScan(text, { depth, work })
+  do await nextTurn()
+  while (!scan.run(stepsPerTurn))
+  await nextTurn()
+  return scan.problem
+}
+
+function refusalFor(problem: ScanProblem, { jsonDepth }: BodyLimits): Refusal {
+  switch (problem.kind) {
+    case 'too_deep':
+      return refuse('invalid_json', `JSON is nested deeper than ${jsonDepth} levels`)
+    case 'prototype_key':
+      return refuse(
+        'invalid_json',
+        'JSON must not contain the keys __proto__ or constructor.prototype',
+      )
+    case 'too_much_work':
+      return refuse(
+        'request_too_large',
+        'the body has too many values, keys or escaped characters for one request',
+      )
+    case 'key_twice':
+      return refuse('invalid_request', `the key '${problem.path}' is given twice`, {
+        param: problem.path,
+      })
+  }
+}
+
+function parsed(text: string): JsonBody['fields'] | Refusal {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return refuse('invalid_json', `body is not valid JSON: ${(error as Error).message}`)
+  }
+  return isObject(value) ? value : refuse('invalid_json', 'the body must be a JSON object')
 }
 
 /** A body of any kind, as text. */
 export async function readBody(x: Exchange, limits: BodyLimits): Promise<string | Refusal> {
   const declared = Number(x.request.headers.get('content-length') ?? 0)
-  if (declared > limits.bodyBytes) return tooLarge(limits)
-  try {
-    const reading = readText(x.request, limits.bodyBytes)
-    // A small body comes with its headers or soon after; the connection's idle limit covers it.
-    const small = declared > 0 && declared <= smallBytes
-    const text = await (small ? reading : withinMs(reading, limits.bodyMs))
-    return text ?? tooLarge(limits)
-  } catch (cause) {
-    return refuse('invalid_request', 'the request body did not arrive completely', { cause })
+  // A small body comes with its headers or soon after; the connection's idle limit covers it.
+  if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
+    try {
+      return await x.request.text()
+    } catch (cause) {
+      return refuse('invalid_request', 'the request body did not arrive completely', { cause })
+    }
   }
-}
-
-const smallBytes = 64 * 1024
-
-const tooLarge = ({ bodyBytes }: BodyLimits): Refusal =>
-  refuse('request_too_large', `the body is larger than ${bodyBytes} bytes`)
-
-async function withinMs<T>(work: Promise<T>, limitMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('too slow')), limitMs)
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  const refusal = await readChunks(x, limits, (chunk) => {
+    pieces.push(decoder.decode(chunk, { stream: true }))
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (refusal !== undefined) return refusal
+  pieces.push(decoder.decode())
+  return pieces.join('')
 }

@@ -50,7 +50,7 @@ export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
       code: token.code,
     })
     engine.meters?.turnedAway(token.code)
-  }
+  } else x.payer = token.accountId
   return token
 }
 

@@ -33,6 +33,8 @@ export interface RateLimits {
     token: LimitedToken,
     estimatedTokens: number,
   ): RatePass | Refusal | Promise<RatePass | Refusal>
+  /** Whether even the smallest call is one too many, by what was let in here; counts nothing. */
+  refusalNow(token: LimitedToken): Refusal | undefined
   close(): void
 }
 
@@ -99,6 +101,14 @@ class Limits implements RateLimits {
     // forgets cannot make a limit disappear.
     const refusal = judge(this.#count(token), limits, 1, cost)
     return refusal ?? this.#enterShared(shared, token, cost)
+  }
+
+  refusalNow(token: LimitedToken): Refusal | undefined {
+    const { rpm, tpm, concurrency } = token.limits
+    if (rpm === undefined && tpm === undefined && concurrency === undefined) return undefined
+    const shared = this.#shared
+    const gateways = shared?.ready === true ? 1 : (shared?.gateways ?? this.#sharers)
+    return judge(this.#count(token), token.limits, gateways, 0)
   }
 
   #enterHere(token: LimitedToken, cost: number): RatePass | Refusal {

@@ -12,6 +12,7 @@ import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
+import { nativeKeys } from './keys.ts'
 import { pageIn } from './page.ts'
 import { parseNative } from './parse.ts'
 import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
@@ -60,6 +61,7 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
   serveCreate<VideoTask>(deps, x, token, {
     interface: 'arkvendor',
     path,
+    keys: nativeKeys,
     parse: (fields) => asVideo(withCallback(deps.engine, fields, parseNative(fields))),
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),
   })

@@ -1,11 +1,13 @@
 // Chat completions: JSON and stream.
 import { textSurface } from '../text/serve.ts'
+import { chatKeys } from './keys.ts'
 import { parseChat } from './parse.ts'
 
 export const chat = textSurface(
   {
     name: 'chat',
     path: '/v1/chat/completions',
+    keys: chatKeys,
     parse: parseChat,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },

@@ -10,11 +10,18 @@ import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
+import { imageLists, imagesKeys } from './keys.ts'
 import { type ImageCall, parseEdit, parseGeneration } from './parse.ts'
 
 const routes: readonly ReadRoute<ImageCall>[] = [
-  { interface: 'images', path: '/v1/images/generations', parse: parseGeneration },
-  { interface: 'images', path: '/v1/images/edits', forms: true, parse: parseEdit },
+  { interface: 'images', path: '/v1/images/generations', keys: imagesKeys, parse: parseGeneration },
+  {
+    interface: 'images',
+    path: '/v1/images/edits',
+    forms: { lists: imageLists },
+    keys: imagesKeys,
+    parse: parseEdit,
+  },
 ]
 
 export const images: Surface = {

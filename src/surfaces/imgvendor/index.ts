@@ -12,6 +12,7 @@ import { withCallback } from '../media/callback.ts'
 import { serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { isPlain } from './fields.ts'
+import { imageTaskKeys } from './keys.ts'
 import type { Path } from './models.ts'
 import { noticeOf } from './notice.ts'
 import { pageIn } from './page.ts'
@@ -46,6 +47,7 @@ async function create(deps: SurfaceDeps, x: Exchange, token: Token, path: Path):
   const outcome = await serveCreate<ImageTask>(deps, x, token, {
     interface: 'imgvendor',
     path: x.path,
+    keys: imageTaskKeys,
     parse: (fields) => withCallback(deps.engine, fields, parseImageTask(fields, path)),
     answer: (task) => enveloped(x, viewOf(task, linksOf(deps.engine))),
   })

@@ -14,5 +14,9 @@ export async function asCaller(
   work: (token: Token) => Outcome | Promise<Outcome>,
 ): Promise<Response> {
   const token = callerOf(engine, x)
-  return answer(x, token instanceof Refusal ? token : await work(token))
+  try {
+    return answer(x, token instanceof Refusal ? token : await work(token))
+  } finally {
+    x.releaseBody?.()
+  }
 }

@@ -6,6 +6,8 @@ import type { Task, VideoTask } from '../../contract/task.ts'
 import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
 import type { TaskWish } from '../../engine/tasks/accept-task.ts'
 import { createTask } from '../../engine/tasks/create-task.ts'
+import { turnedAway } from '../../engine/turned-away.ts'
+import type { Keys } from '../../http/exact-keys.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
@@ -22,7 +24,8 @@ export interface ReadRoute<Call> {
   /** Where a key counts: the same one at another path is another create. */
   path: string
   /** Forms are taken besides JSON. */
-  forms?: boolean
+  forms?: { lists: ReadonlySet<string> }
+  keys: Keys
   parse(fields: Fields, isForm: boolean): Call | Refusal
 }
 
@@ -55,15 +58,19 @@ export async function readCreate<Call extends object>(
   { engine, limits }: SurfaceDeps,
   x: Exchange,
   token: Token,
-  { interface: use, path, forms = false, parse }: ReadRoute<Call>,
+  { interface: use, path, forms, keys, parse }: ReadRoute<Call>,
 ): Promise<{ ctx: Caller; wish: Call & Pick<TaskWish, 'interface' | 'key'> } | Refusal> {
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
   const refused = (refusal: Refusal) =>
     recordUnbilled(engine, newRecord(ctx, use, ''), 'refused', refusal)
   if (key instanceof Refusal) return refused(key)
-  const form = forms && isForm(x)
-  const body = await (form ? readForm(x, limits) : readJsonObject(x, limits))
+  const away = turnedAway(engine, token, key !== null)
+  if (away !== undefined) return refused(away)
+  const form = forms !== undefined && isForm(x)
+  const body = await (form
+    ? readForm(x, limits, keys, forms.lists)
+    : readJsonObject(x, limits, { keys }))
   const call = body instanceof Refusal ? body : parse(body.fields, form)
   if (call instanceof Refusal) return refused(call)
   x.connection.keepOpen()

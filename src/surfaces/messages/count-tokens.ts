@@ -12,7 +12,7 @@ import { messagesShape } from './shape.ts'
 const shape = { ...messagesShape, parse: parseCount }
 
 export async function serveCount(deps: SurfaceDeps, x: Exchange): Promise<Response> {
-  const asked = await readCall(shape, deps.engine, deps.limits, x)
+  const asked = await readCall(shape, deps.engine, deps.limits, x).finally(() => x.releaseBody?.())
   if (asked instanceof Refusal) return answerRefusal(x, asked)
   const counted = await countInput(deps.engine, asked.ctx, asked.call)
   if (counted instanceof Refusal) return answerRefusal(x, counted)

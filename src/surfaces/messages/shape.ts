@@ -1,10 +1,12 @@
 // The messages style as callers speak it.
 import type { TextShape } from '../text/serve.ts'
+import { messagesKeys } from './keys.ts'
 import { parseMessages } from './parse.ts'
 
 export const messagesShape: TextShape = {
   name: 'messages',
   path: '/v1/messages',
+  keys: messagesKeys,
   parse: parseMessages,
   // Readers of this style skip events without a name.
   errorEvent: (errorBody) => `event: error\ndata: ${errorBody}\n\n`,

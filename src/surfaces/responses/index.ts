@@ -1,11 +1,13 @@
 // Responses: JSON, and a stream of typed events.
 import { textSurface } from '../text/serve.ts'
+import { responsesKeys } from './keys.ts'
 import { parseResponses } from './parse.ts'
 
 export const responses = textSurface(
   {
     name: 'responses',
     path: '/v1/responses',
+    keys: responsesKeys,
     parse: parseResponses,
     errorEvent,
   },

@@ -6,15 +6,18 @@ import type { TextCall } from '../../contract/requests.ts'
 import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { runText } from '../../engine/run-text.ts'
+import { turnedAway } from '../../engine/turned-away.ts'
+import type { Keys } from '../../http/exact-keys.ts'
 import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
-import { type BodyLimits, type JsonBody, readJsonObject } from '../../http/read-json.ts'
+import { type BodyLimits, type JsonBody, readJsonObject, textWork } from '../../http/read-json.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { Caller, callerOf, type Surface } from '../surface.ts'
 
 export interface TextShape {
   name: Interface
   path: string
+  keys: Keys
   parse(body: JsonBody, x: Exchange): TextCall | Refusal
   /** How an error looks inside a stream that has begun; `events` have gone out before it. */
   errorEvent(errorBody: string, events: number): string
@@ -29,6 +32,19 @@ export const textSurface = (shape: TextShape, operations: Surface['operations'])
 })
 
 async function serve(
+  shape: TextShape,
+  engine: Engine,
+  limits: BodyLimits,
+  x: Exchange,
+): Promise<Response> {
+  try {
+    return await answerTo(shape, engine, limits, x)
+  } finally {
+    x.releaseBody?.()
+  }
+}
+
+async function answerTo(
   shape: TextShape,
   engine: Engine,
   limits: BodyLimits,
@@ -55,7 +71,9 @@ export async function readCall(
   const token = callerOf(engine, x)
   if (token instanceof Refusal) return token
   const ctx = new Caller(x, token, shape.errorEvent)
-  const body = await readJsonObject(x, limits)
+  const { keys } = shape
+  const body =
+    turnedAway(engine, token) ?? (await readJsonObject(x, limits, { keys, work: textWork }))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (call instanceof Refusal) {
     return recordUnbilled(engine, newRecord(ctx, shape.name, ''), 'refused', call)

@@ -11,6 +11,7 @@ import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { type Fields, modelIn } from '../text/fields.ts'
 import { serveFile } from './download.ts'
+import { operationKeys } from './keys.ts'
 import { splitCall, taskIdOf } from './names.ts'
 import { parseOperation } from './parse.ts'
 import { operationOf, pollHeaders } from './view.ts'
@@ -74,6 +75,7 @@ async function call(
     interface: 'vendorg',
     // Without the version: a create is the same one under each.
     path: `/vendorg/models/${model}:${create}`,
+    keys: operationKeys,
     parse: (fields) => asVideo(callOf(model, fields)),
     answer: (task) => answerOperation(deps.engine, x, task, version),
   })

@@ -12,6 +12,7 @@ import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { serveVideo } from './content.ts'
+import { videoLists, videosKeys } from './keys.ts'
 import { isVideoId, pageBody, pageIn } from './page.ts'
 import { parseVideo } from './parse.ts'
 import { pollHeaders, viewOf } from './view.ts'
@@ -64,7 +65,8 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
   serveCreate<VideoTask>(deps, x, token, {
     interface: 'videos',
     path,
-    forms: true,
+    forms: { lists: videoLists },
+    keys: videosKeys,
     parse: (fields, isForm) => asVideo(parseVideo(fields, isForm)),
     answer: (task) => answerTask(deps.engine, x, task),
   })

@@ -1,0 +1,73 @@
+// The parts of a multipart form, without copying the files in it. Takes what the SDKs and browsers
+// send; anything unusual is no form.
+
+export interface FormPart {
+  name: string
+  value: string | { type: string; bytes: Uint8Array }
+}
+
+const longestHead = 16 * 1024
+
+/** Undefined when it is not a complete form. */
+export function partsOf(
+  body: Buffer,
+  contentType: string,
+  mostParts: number,
+): FormPart[] | 'too_many' | undefined {
+  const boundary = boundaryIn(contentType)
+  if (boundary === undefined) return undefined
+  const opening = Buffer.from(`--${boundary}`)
+  const divider = Buffer.from(`\r\n--${boundary}`)
+  const parts: FormPart[] = []
+  // What stands before the first boundary is for nobody.
+  let at = body.indexOf(opening)
+  if (at === -1 || (at > 0 && body[at - 1] !== 0x0a)) return undefined
+  at += opening.length
+  for (;;) {
+    if (body[at] === 0x2d && body[at + 1] === 0x2d) return parts
+    // Blanks may follow a boundary.
+    while (body[at] === 0x20 || body[at] === 0x09) at++
+    if (body[at] !== 0x0d || body[at + 1] !== 0x0a) return undefined
+    if (parts.length >= mostParts) return 'too_many'
+    const end = body.indexOf(divider, at)
+    if (end === -1) return undefined
+    const part = partIn(body.subarray(at + 2, Math.max(end, at + 2)))
+    if (part === undefined) return undefined
+    parts.push(part)
+    at = end + divider.length
+  }
+}
+
+function boundaryIn(contentType: string): string | undefined {
+  const found = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
+  return found?.[1] ?? found?.[2]
+}
+
+function partIn(part: Buffer): FormPart | undefined {
+  const end = part.indexOf('\r\n\r\n')
+  if (end === -1 || end > longestHead) return undefined
+  const head = part.toString('utf8', 0, end)
+  const content = part.subarray(end + 4)
+  const disposition = headerIn(head, 'content-disposition')
+  if (disposition === undefined || !/^\s*form-data\s*(?:;|$)/i.test(disposition)) return undefined
+  const name = wordIn(disposition, 'name')
+  if (name === undefined) return undefined
+  if (!/;\s*filename\*?=/i.test(disposition)) return { name, value: content.toString('utf8') }
+  const type = headerIn(head, 'content-type')?.trim() ?? ''
+  return { name, value: { type, bytes: content } }
+}
+
+const headerIn = (head: string, name: string): string | undefined =>
+  head
+    .split('\r\n')
+    .find((line) => line.slice(0, name.length + 1).toLowerCase() === `${name}:`)
+    ?.slice(name.length + 1)
+
+/** `name="a\"b"`: browsers escape the quote as %22, others with a backslash. */
+function wordIn(disposition: string, word: string): string | undefined {
+  const shape = new RegExp(`(?:^|;)\\s*${word}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i')
+  const found = shape.exec(disposition)
+  if (found === null) return undefined
+  if (found[1] === undefined) return found[2]
+  return found[1].replaceAll(/\\(.)/g, '$1').replaceAll('%22', '"').replaceAll('%0D%0A', '\r\n')
+}

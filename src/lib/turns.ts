@@ -1,0 +1,23 @@
+// Turns of the event loop for work that takes milliseconds: one piece per turn in the whole process,
+// so that what others wait for comes in between, however many pieces there are.
+
+const waiting: (() => void)[] = []
+let scheduled = false
+
+/** Resolves in a turn of its own. */
+export function nextTurn(): Promise<void> {
+  return new Promise((go) => {
+    waiting.push(go)
+    schedule()
+  })
+}
+
+function schedule(): void {
+  if (scheduled) return
+  scheduled = true
+  setImmediate(() => {
+    scheduled = false
+    waiting.shift()?.()
+    if (waiting.length > 0) schedule()
+  })
+}

@@ -1,0 +1,15 @@
+// The keys of a request for pictures, of JSON or of a form.
+import { keysOf, plain } from '../../http/exact-keys.ts'
+
+const picture = { ...plain('url', 'file_id'), image_url: plain('url') }
+
+export const imagesKeys = keysOf({
+  ...plain('model', 'prompt', 'n', 'size', 'response_format', 'stream', 'seed', 'negative_prompt'),
+  ...plain('mask', 'markup', 'quality', 'style', 'background', 'moderation', 'output_format'),
+  ...plain('output_compression', 'partial_images', 'input_fidelity', 'user', 'watermark'),
+  image: picture,
+  images: picture,
+})
+
+/** A form may give these more than once. */
+export const imageLists: ReadonlySet<string> = new Set(['image', 'images'])
