@@ -149,7 +149,11 @@ export function listen(
       // Sizes are judged per route, after the caller is known and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request, server) => handle()(request, new ServerConnection(server, request, proxies)),
+      fetch: (request, server) =>
+        handle()(
+          request,
+          new ServerConnection(server, request, proxies, limits.idleConnectionSeconds),
+        ),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -185,11 +189,19 @@ class ServerConnection implements Connection {
   readonly #server: Bun.Server<undefined>
   readonly #request: Request
   readonly #proxies: TrustedProxies
+  readonly #idleSeconds: number
+  #kept = false
 
-  constructor(server: Bun.Server<undefined>, request: Request, proxies: TrustedProxies) {
+  constructor(
+    server: Bun.Server<undefined>,
+    request: Request,
+    proxies: TrustedProxies,
+    idleSeconds: number,
+  ) {
     this.#server = server
     this.#request = request
     this.#proxies = proxies
+    this.#idleSeconds = idleSeconds
   }
 
   ip(): string | undefined {
@@ -199,7 +211,13 @@ class ServerConnection implements Connection {
 
   /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
   keepOpen(idleSeconds = 0): void {
+    this.#kept = true
     this.#server.timeout(this.#request, idleSeconds)
+  }
+
+  /** An answer that the caller does not read would stay in memory for as long as it likes. */
+  answerReady(): void {
+    if (this.#kept) this.#server.timeout(this.#request, this.#idleSeconds)
   }
 }
 

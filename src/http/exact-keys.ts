@@ -45,7 +45,7 @@ export function inexactKey(value: unknown, keys: Keys): Refusal | undefined {
   const found = find(value, keys)
   if (found === undefined) return undefined
   const { path, field, given } = found
-  const param = `${path}.${field}`.slice(1)
+  const param = `${path}.${field}`.replace(/^\./, '')
   const shown = given.slice(0, longestKey)
   return refuse('invalid_request', `the key '${shown}' must be spelled '${field}'`, { param })
 }

@@ -24,6 +24,8 @@ export interface Connection {
   ip(): string | undefined
   /** From here on the connection may be silent for as long as the answer takes, or for so long. */
   keepOpen(idleSeconds?: number): void
+  /** The whole answer is there: from here on the caller alone keeps it waiting, and not for long. */
+  answerReady?(): void
 }
 
 export function newExchange(
@@ -67,6 +69,7 @@ export function answerJson(
   extra?: AnswerHeaders,
 ): Response {
   const headers = answerHeaders(x, 'application/json')
+  x.connection.answerReady?.()
   return new Response(body, { status, headers: extra ? { ...headers, ...extra } : headers })
 }
 

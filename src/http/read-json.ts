@@ -56,6 +56,7 @@ export async function readJsonObject(
   }
   const text = await readBody(x, limits)
   if (typeof text !== 'string') return text
+  if (!beginsObject(text)) return refuse('invalid_json', 'the body must be a JSON object')
   const problem =
     text.length <= shortText
       ? scanShort(text, limits.jsonDepth)
@@ -73,6 +74,17 @@ const isJson = (type: string): boolean => {
   const essence = type.split(';', 1)[0]!.trim().toLowerCase()
   return essence === 'application/json' || essence.endsWith('+json')
 }
+
+/** Nothing but white space may stand before it, and not much of it. */
+function beginsObject(text: string): boolean {
+  for (let at = 0; at < maxLeadingSpace; at++) {
+    const code = text.charCodeAt(at)
+    if (code !== 0x20 && (code < 0x09 || code > 0x0d)) return code === 0x7b
+  }
+  return false
+}
+
+const maxLeadingSpace = 64 * 1024
 
 async function scanLong(
   text: string,

@@ -302,7 +302,7 @@ export class JsonScan {
         path += `.${this.#nameAt(this.#keyFrom[key]!, this.#keyTo[key]!)}`
       }
     }
-    return `${path}.${name}`.slice(1, 1 + longestPath)
+    return `${path}.${name}`.replace(/^\./, '').slice(0, longestPath)
   }
 }
 
