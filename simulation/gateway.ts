@@ -32,7 +32,6 @@ import type { Speaker } from './wire.ts'
 import type { Proc, World } from './world.ts'
 
 const limits = {
-  defaultOutputTokens: 4096,
   abandonedStreams: 4,
   abandonedMs: 5_000,
   tokenCacheEntries: 10,

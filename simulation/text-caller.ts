@@ -104,6 +104,7 @@ function callOf({ prompt, stream }: Wish): TextCall {
     body: JSON.stringify(fields),
     fields,
     inputTokens: textInputTokens,
+    inputBound: { maxTextTokens: textInputTokens, images: 0, isOpen: false, inputs: 1 },
     maxOutputTokens: textOutputTokens,
     choices: 1,
   }

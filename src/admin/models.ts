@@ -63,7 +63,9 @@ const declarationView = (model: Model) => ({
   interfaces: model.interfaces,
   protocols: model.protocols,
   display_name: model.displayName,
+  context_window: model.contextWindow ?? null,
   max_output_tokens: model.maxOutputTokens ?? null,
+  max_tokens_per_image: model.maxTokensPerImage ?? null,
   source: model.source,
 })
 

@@ -84,7 +84,9 @@ const declaredModel = (model: Model) => ({
   interfaces: model.interfaces,
   protocols: model.protocols,
   display_name: model.displayName,
+  ...(model.contextWindow !== undefined && { context_window: model.contextWindow }),
   ...(model.maxOutputTokens !== undefined && { max_output_tokens: model.maxOutputTokens }),
+  ...(model.maxTokensPerImage !== undefined && { max_tokens_per_image: model.maxTokensPerImage }),
 })
 
 const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PriceTerms, TokenTier } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
-import { chargeSeconds, chargeTokens, chargeVideoTokens, tierFor } from './charge.ts'
+import {
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+  maxChargeTokens,
+  tierFor,
+} from './charge.ts'
 
 /** Exact rationals, written apart from the code under test: numerator over denominator. */
 interface Ratio {
@@ -89,6 +95,31 @@ describe('charges', () => {
         expect(chargeTokens(terms, usage)).toBe(oracle(list, usage))
       }),
       { numRuns: 20_000 },
+    )
+  })
+
+  test('never pass the most that their bounds allow, which some usage reaches', () => {
+    fc.assert(
+      fc.property(cases, fc.nat(50_000), fc.nat(50_000), ([list, usage], more, others) => {
+        const terms: PriceTerms = { unit: 'token', tiers: list }
+        const [input, output] = [usage.inputTokens + more, usage.outputTokens + others]
+        const most = maxChargeTokens(terms, input, output)
+        expect(chargeTokens(terms, usage)).toBeLessThanOrEqual(most)
+        const reached = [input, ...list.flatMap(({ upTo }) => upTo ?? [])]
+          .filter((inputTokens) => inputTokens <= input)
+          .flatMap((inputTokens) =>
+            [0, 1, 2].map((way) =>
+              chargeTokens(terms, {
+                inputTokens,
+                outputTokens: output,
+                cacheReadTokens: way === 1 ? inputTokens : 0,
+                cacheWriteTokens: way === 2 ? inputTokens : 0,
+              }),
+            ),
+          )
+        expect(reached).toContain(most)
+      }),
+      { numRuns: 5_000 },
     )
   })
 

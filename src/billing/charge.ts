@@ -67,6 +67,38 @@ export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
   return (total + million / 2n) / million
 }
 
+/**
+ * The most that a call within these bounds can cost: all of its input at the dearest input rate, in
+ * the dearest of the tiers that its input can reach.
+ */
+export function maxChargeTokens(
+  terms: PriceTerms,
+  inputTokens: number,
+  outputTokens: number,
+): bigint {
+  ensure(terms.unit === 'token', 'token usage is priced by tokens')
+  ensure(inputTokens >= 0 && outputTokens >= 0, negative)
+  const { tiers } = terms
+  let most = 0n
+  for (let i = 0; i < tiers.length; i++) {
+    const tier = tiers[i]!
+    const upTo = i === tiers.length - 1 ? undefined : tier.upTo
+    const isLast = upTo === undefined || upTo >= inputTokens
+    const input = BigInt(isLast ? inputTokens : upTo) * dearestInput(tier)
+    const total = input + BigInt(outputTokens) * tier.outputNanos
+    if (total > most) most = total
+    if (isLast) break
+  }
+  return (most + million / 2n) / million
+}
+
+function dearestInput({ inputNanos, cacheReadNanos, cacheWriteNanos }: TokenRates): bigint {
+  let most = inputNanos
+  if (cacheReadNanos !== undefined && cacheReadNanos > most) most = cacheReadNanos
+  if (cacheWriteNanos !== undefined && cacheWriteNanos > most) most = cacheWriteNanos
+  return most
+}
+
 /** Seconds of finished video at a resolution tier. Undefined: the price has no such tier. */
 export function chargeSeconds(
   terms: PriceTerms,

@@ -8,7 +8,9 @@ interface Family {
   interfaces: Interface[]
   /** Left out where the interfaces' own protocols serve. */
   protocols?: Protocol[]
+  context_window?: number
   max_output_tokens?: number
+  max_tokens_per_image?: number
   names: readonly string[]
 }
 
@@ -16,10 +18,17 @@ const families: readonly Family[] = [
   {
     kind: 'text',
     interfaces: ['chat', 'responses', 'messages'],
+    context_window: 1_000_000,
     max_output_tokens: 8192,
+    max_tokens_per_image: 16_384,
     names: ['txta-plus', 'txta-turbo', 'txta-vl-plus', 'txta-vl-long'],
   },
-  { kind: 'embedding', interfaces: ['embeddings'], names: ['txta-embed'] },
+  {
+    kind: 'embedding',
+    interfaces: ['embeddings'],
+    context_window: 32_768,
+    names: ['txta-embed'],
+  },
   {
     kind: 'image',
     interfaces: ['images'],
@@ -90,12 +99,22 @@ export const builtinModels: readonly Model[] = [
   unreachable,
 ]
 
+interface CachePrices {
+  cache_read?: string
+  cache_write?: string
+}
+
 const perTokens = (
   model: string,
   input: string,
   output: string,
-  cache: { cache_read?: string; cache_write?: string } = {},
+  cache: CachePrices = {},
 ): PriceDeclaration => ({ model, unit: 'token', per_million: { input, output, ...cache } })
+
+const tier = (up_to: number, input: string, output: string, cache: CachePrices) => ({
+  up_to,
+  per_million: { input, output, ...cache },
+})
 
 const perImage = (model: string, per_image: string): PriceDeclaration => ({
   model,
@@ -123,9 +142,9 @@ export const builtinPrices: readonly PriceDeclaration[] = [
     model: 'txta-vl-long',
     unit: 'token',
     tiers: [
-      { up_to: 32_000, per_million: { input: '1.00', output: '10.00' } },
-      { up_to: 128_000, per_million: { input: '1.50', output: '15.00' } },
-      { up_to: 256_000, per_million: { input: '3.00', output: '30.00' } },
+      tier(32_000, '1.00', '10.00', { cache_read: '0.10', cache_write: '1.25' }),
+      tier(128_000, '1.50', '15.00', { cache_read: '0.15', cache_write: '1.875' }),
+      tier(256_000, '3.00', '30.00', { cache_read: '0.30', cache_write: '3.75' }),
     ],
   },
   perTokens('txta-embed', '0.50', '0'),

@@ -72,10 +72,19 @@ export interface Model {
   ownedBy: string
   /** The model whose price applies, when it is not its own: a dated model costs as the undated one. */
   pricedAs?: string
-  /** Most output tokens one answer can have; bounds the hold when the caller sets no limit. */
+  /** Bounds of one answer of a text model; `modelDefaults` where they are left out. */
+  contextWindow?: number
   maxOutputTokens?: number
+  maxTokensPerImage?: number
   source: Source
 }
+
+/** Bounds of a text model that declares none. Holds and the check of reported usage go by them. */
+export const modelDefaults = {
+  contextWindow: 1_000_000,
+  maxOutputTokens: 32_768,
+  maxTokensPerImage: 16_384,
+} as const
 
 export interface Timeouts {
   connectMs: number

@@ -70,7 +70,7 @@ const timeouts = strict({
   connect: duration('Until the connection stands. Default 10s.').optional(),
   first_byte: duration('Until the answer begins. Default 120s.').optional(),
   idle: duration('Longest silence inside an answer. Default 60s.').optional(),
-  total: duration('Whole call. Default 600s.').optional(),
+  total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
 })
 
 const messagesSettings = strict({
@@ -153,7 +153,9 @@ const modelShape = strict({
     .meta({ description: 'Upstream protocols that serve it, best first.' })
     .optional(),
   display_name: z.string().min(1).max(128).meta({ description: 'Name for people.' }).optional(),
-  max_output_tokens: count('Most output tokens of one answer.').optional(),
+  context_window: count('Most input tokens of one call. Default 1000000.').optional(),
+  max_output_tokens: count('Most output tokens of one answer. Default 32768.').optional(),
+  max_tokens_per_image: count('Most input tokens of one image. Default 16384.').optional(),
 })
 
 export const modelDeclaration = modelShape

@@ -54,7 +54,11 @@ export function channelFrom(
 }
 
 export function modelFrom(declared: ModelDeclaration, source: Source): Model {
-  const limit = declared.max_output_tokens
+  const {
+    context_window: contextWindow,
+    max_output_tokens: maxOutputTokens,
+    max_tokens_per_image: maxTokensPerImage,
+  } = declared
   return {
     name: declared.name,
     kind: declared.kind,
@@ -63,7 +67,9 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     displayName: declared.display_name ?? declared.name,
     // Names start with their family, which is as close to an owner as callers get.
     ownedBy: declared.name.split('-', 1)[0]!,
-    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(maxTokensPerImage !== undefined && { maxTokensPerImage }),
     source,
   }
 }

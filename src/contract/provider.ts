@@ -5,7 +5,7 @@ import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoRequest } from './task.ts'
-import type { TokenUsage } from './usage.ts'
+import type { ReportedUsage } from './usage.ts'
 
 /** An answer that has begun. */
 export interface HttpAnswer {
@@ -92,7 +92,7 @@ export interface UpstreamError {
 
 export interface Reported {
   /** Undefined when the upstream gave no usable usage; the engine then counts. */
-  usage: TokenUsage | undefined
+  usage: ReportedUsage | undefined
   /** As it stood on the wire, for the log. */
   raw: unknown
 }

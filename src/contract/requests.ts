@@ -3,6 +3,26 @@ import type { Interface } from './catalog.ts'
 import type { Loss } from './ledger.ts'
 import type { TokenUsage } from './usage.ts'
 
+/** What bounds the tokens that an upstream can count in the input. */
+export interface InputBound {
+  /** Of everything that is text, and of what upstreams wrap it in. */
+  maxTextTokens: number
+  images: number
+  /** Something in it has a size that only the upstream knows. */
+  isOpen: boolean
+  /** Inputs that have the model's context window each to themselves. */
+  inputs: number
+}
+
+/** An id in a request that may stand for an object in the operator's upstream account. */
+export interface Reference {
+  /** The field's name, as a refusal tells it. */
+  param: string
+  id: string
+  /** Its place in `input`, where the item itself is given and the id can be left out. */
+  item?: number
+}
+
 /** A text call whose body goes upstream nearly as it came: only the model name changes. */
 export interface TextCall {
   interface: Interface
@@ -14,12 +34,15 @@ export interface TextCall {
   body: string
   /** The same, parsed. Read only. */
   fields: Readonly<Record<string, unknown>>
-  /** Rough size of the input in tokens, used for the hold and when usage is missing. */
+  /** Rough size of the input in tokens, used for rate limits and when usage is missing. */
   inputTokens: number
+  inputBound: InputBound
   /** The caller's own bound of the output, all choices together. */
   maxOutputTokens?: number
   /** Answers asked for at once (`n`). */
   choices: number
+  /** Left out when there are none. */
+  references?: readonly Reference[]
   /** Which version of its style the caller speaks, where the style has versions. */
   dialect?: { version?: string; beta?: string }
 }
@@ -56,6 +79,7 @@ export type CallEnding =
   | 'refused' // the gateway said no before asking an upstream
   | 'failed' // the upstream failed, stalled, was cut off or made no sense
   | 'caller_left' // hang-up; charged only by what had been produced
+  | 'cut_short' // the gateway ended the stream itself; charged by what had been delivered
 
 /** Work of one upstream that the caller did not pay for. */
 export interface Absorbed extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'quantity'> {

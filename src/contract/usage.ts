@@ -7,3 +7,9 @@ export interface TokenUsage {
   cacheReadTokens: number
   cacheWriteTokens: number
 }
+
+/** The same as an upstream reported it. A side it left out is counted by the gateway. */
+export interface ReportedUsage extends Pick<TokenUsage, 'cacheReadTokens' | 'cacheWriteTokens'> {
+  inputTokens: number | undefined
+  outputTokens: number | undefined
+}

@@ -1,19 +1,23 @@
 // Permission and money before any upstream work: is the model visible, served and priced, is the
 // token within its limits, and can the account pay for the most this call may cost?
-import { chargeTokens } from '../billing/charge.ts'
+import { maxChargeTokens } from '../billing/charge.ts'
 import type { Hold } from '../billing/ledger.ts'
 import type { Route } from '../catalog/snapshot.ts'
-import type { Model, Token } from '../contract/catalog.ts'
+import type { Interface, Model, Token } from '../contract/catalog.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price } from '../contract/price.ts'
 import type { TextCall } from '../contract/requests.ts'
+import { formatNanos } from '../lib/decimal.ts'
 import type { CallContext, Engine } from './engine.ts'
 import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
+import { boundsOf, type TextBounds } from './text-bounds.ts'
 
 export interface Admission {
   /** Where it may be served, best first. */
   routes: readonly Route[]
   price: Price
+  /** The most it can use; the hold is their price. */
+  bounds: TextBounds
   hold: Hold
   pass: RatePass
 }
@@ -27,19 +31,42 @@ export function admitText(
   const served = findServed(engine, ctx, call)
   if (served instanceof Refusal) return served
   const { model, routes } = served
-  const accountId = ctx.token.accountId
+  const price = priceFor(engine, ctx, call, model)
+  if (price instanceof Refusal) return price
+  const bounds = boundsOf(model, call)
+  const wanted = maxChargeTokens(price.terms, bounds.inputTokens, bounds.outputTokens)
+  const go = (hold: Hold | undefined) =>
+    hold === undefined
+      ? insufficient(call, bounds, wanted)
+      : enterWith(engine, ctx, call, { routes, price, bounds, hold })
+  const held = reserve(engine, ctx, wanted)
+  return held instanceof Promise
+    ? held.then((hold) => (hold instanceof Refusal ? hold : go(hold)))
+    : go(held)
+}
+
+/** What the model costs this caller, if it may start anything that costs. */
+function priceFor(
+  engine: Engine,
+  { token: { accountId } }: CallContext,
+  call: TextCall,
+  model: Model,
+): Price | Refusal {
   if (engine.ledger.stopped.has(accountId)) return accountStopped
-  if (!engine.store.healthy || !engine.ledger.usable(accountId)) {
-    return notNow
-  }
+  if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
   const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
   // A price by the picture or the second says nothing of a text.
-  if (price?.terms.unit !== 'token') return modelNotFound(call.model)
-  const held = engine.ledger.reserve(accountId, amountFor(engine, call, model, price))
-  const go = (hold: Hold | undefined) =>
-    hold === undefined ? insufficient(call) : enterWith(engine, ctx, call, { routes, price, hold })
-  if (!(held instanceof Promise)) return go(held)
-  return held.then(go, (error) => {
+  return price?.terms.unit === 'token' ? price : modelNotFound(call.model)
+}
+
+function reserve(
+  engine: Engine,
+  { token: { accountId } }: CallContext,
+  wanted: bigint,
+): Hold | undefined | Promise<Hold | undefined | Refusal> {
+  const held = engine.ledger.reserve(accountId, wanted)
+  if (!(held instanceof Promise)) return held
+  return held.catch((error) => {
     engine.log.warn('whether an account has credit cannot be told', {
       account_id: accountId,
       error,
@@ -48,23 +75,41 @@ export function admitText(
   })
 }
 
+/** For work that costs the caller nothing, but is not done for an account that has nothing. */
+export async function findFunds(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  model: Model,
+): Promise<undefined | Refusal> {
+  const price = priceFor(engine, ctx, call, model)
+  if (price instanceof Refusal) return price
+  const isFree = maxChargeTokens(price.terms, 1_000_000, 0) === 0n
+  const hold = await reserve(engine, ctx, isFree ? 0n : 1n)
+  if (hold instanceof Refusal) return hold
+  if (hold === undefined) return refuse('insufficient_quota', 'the account has no balance')
+  engine.ledger.release(hold)
+  return undefined
+}
+
 function enterWith(
   engine: Engine,
   ctx: CallContext,
   call: TextCall,
-  { routes, price, hold }: Omit<Admission, 'pass'>,
+  admitted: Omit<Admission, 'pass'>,
 ): Admission | Refusal | Promise<Admission | Refusal> {
-  const passed = enter(engine, ctx, mostTokens(call))
+  const { hold } = admitted
+  const passed = enter(engine, ctx, countedTokens(call, admitted.bounds))
   if (passed instanceof Promise) {
     return passed.then(
-      (pass) => within(engine, { routes, price, hold, pass }),
+      (pass) => within(engine, { ...admitted, pass }),
       (error) => {
         engine.ledger.release(hold)
         throw error
       },
     )
   }
-  return within(engine, { routes, price, hold, pass: passed })
+  return within(engine, { ...admitted, pass: passed })
 }
 
 /** The model and its routes, if this caller may ask for it in this way now. */
@@ -94,8 +139,9 @@ export function findServed(
 export const enter = (engine: Engine, { token }: CallContext, tokens: number) =>
   engine.rates.enter(countedAs(token), tokens)
 
-const mostTokens = ({ inputTokens, maxOutputTokens = 0 }: TextCall): number =>
-  inputTokens + maxOutputTokens
+/** A realistic count, unlike the bounds: limits would otherwise refuse what never happens. */
+const countedTokens = ({ inputTokens, maxOutputTokens }: TextCall, bounds: TextBounds): number =>
+  maxOutputTokens === undefined ? inputTokens : inputTokens + bounds.outputTokens
 
 /** By its names, so that gateways with databases of their own know the same token. */
 export function countedAs(token: Token): LimitedToken {
@@ -115,17 +161,6 @@ function within(
   return pass
 }
 
-/** What the call may cost at most. */
-function amountFor(engine: Engine, call: TextCall, model: Model, price: Price): bigint {
-  const bound = (model.maxOutputTokens ?? engine.limits.defaultOutputTokens) * call.choices
-  return chargeTokens(price.terms, {
-    inputTokens: call.inputTokens,
-    outputTokens: call.maxOutputTokens ?? bound,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-  })
-}
-
 const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {
   retryAfterSeconds: 2,
 })
@@ -141,10 +176,19 @@ export const modelNotFound = (name: string): Refusal =>
     param: 'model',
   })
 
-function insufficient(call: TextCall): Refusal {
+/** The whole hold has to be free: what a call may cost is known before it is sent. */
+function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
+  const { inputTokens, outputTokens } = bounds
   const hint =
-    call.maxOutputTokens === undefined
-      ? '; without max_tokens it must cover the longest answer of the model: set max_tokens'
-      : `; it must cover the input and ${call.maxOutputTokens} output tokens`
-  return refuse('insufficient_quota', `the account's available balance is too low${hint}`)
+    call.maxOutputTokens === undefined ? `; set '${boundFields[call.interface]}' to need less` : ''
+  return refuse(
+    'insufficient_quota',
+    `the account's available balance is too low: this call may cost ${formatNanos(wantedNanos)} (up to ${inputTokens} input and ${outputTokens} output tokens)${hint}`,
+  )
+}
+
+const boundFields: Readonly<Partial<Record<Interface, string>>> = {
+  chat: 'max_tokens',
+  responses: 'max_output_tokens',
+  messages: 'max_tokens',
 }

@@ -49,7 +49,6 @@ function gateFor(tokens: Record<string, Token>, tokenCacheEntries = 100): Gate {
     },
     clock: { nowMs: () => clock.ms },
     limits: {
-      defaultOutputTokens: 1,
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries,

@@ -4,7 +4,7 @@ import { Refusal } from '../contract/errors.ts'
 import type { CountReply } from '../contract/provider.ts'
 import type { RateView } from '../contract/rate.ts'
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
-import { enter, findServed } from './admit.ts'
+import { enter, findFunds, findServed } from './admit.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
 import { type ChannelStanding, standingOf } from './channel-standing.ts'
 import type { CallContext, Engine } from './engine.ts'
@@ -30,7 +30,9 @@ export async function countInput(
   const record = newRecord(ctx, call.interface, call.model)
   record.detail.operation = 'count_tokens'
   const served = findServed(engine, ctx, call)
-  const pass = served instanceof Refusal ? served : await enter(engine, ctx, call.inputTokens)
+  const refused =
+    served instanceof Refusal ? served : await findFunds(engine, ctx, call, served.model)
+  const pass = refused ?? (await enter(engine, ctx, call.inputTokens))
   if (served instanceof Refusal || pass instanceof Refusal) {
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }

@@ -53,6 +53,30 @@ describe('a call', () => {
     expect(after(1)).toEqual(['a'])
   })
 
+  test('that goes on is not bound by its total, unless it is only alive', () => {
+    const deadline = start('a')
+    for (let ms = 0; ms < 20_000; ms += 250) {
+      expect(after(250)).toEqual([])
+      deadline.touch()
+      deadline.advance()
+    }
+    for (let ms = 0; ms < 5_000; ms += 250) {
+      expect(after(250)).toEqual([])
+      deadline.touch()
+    }
+    expect(after(1)).toEqual(['a'])
+  })
+
+  test('is not charged with the time that its caller takes to read', () => {
+    const deadline = start('a', { idleMs: 10_000, totalMs: 100 })
+    deadline.touch()
+    deadline.awaitCaller({ cancel: () => expired.push('caller') })
+    expect(after(9_000)).toEqual([])
+    deadline.awaitCaller(undefined)
+    expect(after(100)).toEqual([])
+    expect(after(1)).toEqual(['a'])
+  })
+
   test('whose total is shorter than its first limit ends by the total', () => {
     start('a', { totalMs: 10 })
     expect(after(11)).toEqual(['a'])
@@ -94,6 +118,15 @@ describe('many calls', () => {
     expect(deadline.expired).toBe(false)
     expect(after(100)).toEqual(['caller'])
     expect(after(1)).toEqual(['caller', 'upstream'])
+  })
+
+  test('end at once when the gateway does, and streams are told', () => {
+    const told: string[] = []
+    const [call, stream] = [start('call'), start('stream')]
+    stream.stream = { cut: () => told.push('stream') }
+    deadlines.stopAll()
+    expect([expired, told]).toEqual([['call', 'stream'], ['stream']])
+    expect([call.stopped, stream.expired]).toEqual([true, true])
   })
 
   test('may end or begin while others expire', () => {

@@ -25,21 +25,24 @@ export class Deadline {
   readonly #nowMs: () => number
   readonly #limits: DeadlineLimits
   readonly #guarded: Stoppable
-  readonly #startedMs: number
+  /** Since when the total limit counts. */
+  #sinceMs: number
   #lastMs: number
   #idleMs: number
   #caller: Stoppable | undefined
   #beatMs = 0
   /** Somebody who waits for the upstream and may be told that it still goes on. */
   waiter: { beat(): void } | undefined
+  /** A stream whose caller has to be told when the gateway ends. */
+  stream: { cut(): void } | undefined
 
   constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {
     this.#all = all
     this.#nowMs = nowMs
     this.#limits = limits
     this.#guarded = guarded
-    this.#startedMs = nowMs()
-    this.#lastMs = this.#startedMs
+    this.#sinceMs = nowMs()
+    this.#lastMs = this.#sinceMs
     this.#idleMs = limits.firstByteMs
     all.add(this)
   }
@@ -50,10 +53,18 @@ export class Deadline {
     this.#idleMs = this.#limits.idleMs
   }
 
+  /** A stream went on: the total limit bounds the time without an event, not the whole of it. */
+  advance(): void {
+    this.#sinceMs = this.#lastMs
+  }
+
   /** It is the caller's turn to read: if it does not, the caller is told to go, not the upstream. */
   awaitCaller(caller: Stoppable | undefined): void {
+    const nowMs = this.#nowMs()
+    // What the caller takes is not the upstream's time.
+    if (this.#caller !== undefined) this.#sinceMs += nowMs - this.#lastMs
     this.#caller = caller
-    this.#lastMs = this.#nowMs()
+    this.#lastMs = nowMs
   }
 
   end(): void {
@@ -64,15 +75,17 @@ export class Deadline {
   stop(): void {
     this.stopped = true
     this.#expire()
+    this.stream?.cut()
   }
 
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
-    if (silentMs <= this.#idleMs && nowMs - this.#startedMs <= this.#limits.totalMs) {
+    const caller = this.#caller
+    const isLate = caller === undefined && nowMs - this.#sinceMs > this.#limits.totalMs
+    if (silentMs <= this.#idleMs && !isLate) {
       if (silentMs > keepAliveMs && nowMs - this.#beatMs > keepAliveMs) this.#beat(nowMs)
       return
     }
-    const caller = this.#caller
     if (caller !== undefined) {
       this.awaitCaller(undefined)
       caller.cancel()

@@ -31,8 +31,6 @@ import type { Tracer } from './traces/tracer.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface EngineLimits {
-  /** Output bound of a call that sets none, when its model has none either. */
-  defaultOutputTokens: number
   /** Streams read on after their caller left, at once and for how long. */
   abandonedStreams: number
   abandonedMs: number

@@ -6,7 +6,6 @@ import { chargeTokens } from '../billing/charge.ts'
 import type { Loss, LossReason } from '../contract/ledger.ts'
 import type { StreamWatcher, UpstreamError } from '../contract/provider.ts'
 import type { Task, TaskUsage } from '../contract/task.ts'
-import type { TokenUsage } from '../contract/usage.ts'
 import { recordLoss } from '../store/losses.ts'
 import { isId } from './clean-error.ts'
 import type { Engine } from './engine.ts'
@@ -14,6 +13,7 @@ import type { OpenCall } from './open-call.ts'
 import { sane } from './tasks/end-task.ts'
 import { insist } from './tasks/insist.ts'
 import { settlementFor } from './tasks/task-charge.ts'
+import { completeUsage, withinBounds } from './text-bounds.ts'
 
 /** A try that failed after the upstream had taken it up. To be told before the try ends. */
 export function absorbFailed(
@@ -23,7 +23,12 @@ export function absorbFailed(
 ): void {
   const seen = watcher?.countOutputTokens() ?? failure.outputTokens ?? 0
   if (failure.begun !== true && seen === 0) return
-  const usage = leastUsed(call.inputTokens, seen, watcher?.reported.usage)
+  const said = watcher?.reported.usage
+  const told = completeUsage(said, call.inputTokens, () => seen)
+  const usage = withinBounds(
+    { ...told, outputTokens: Math.max(told.outputTokens, seen) },
+    admission.bounds,
+  )
   const { upstreamRequestId } = failure
   const hasId = upstreamRequestId !== undefined && isId(upstreamRequestId)
   const part = {
@@ -39,13 +44,6 @@ export function absorbFailed(
 
 const callerLeft: LossReason = 'caller_left'
 const failedAfterCost: LossReason = 'failed_after_cost'
-
-/** What was said of the input before it failed, and the output that was said or seen. */
-function leastUsed(inputTokens: number, seen: number, told: TokenUsage | undefined): TokenUsage {
-  return told === undefined
-    ? { inputTokens, outputTokens: seen, cacheReadTokens: 0, cacheWriteTokens: 0 }
-    : { ...told, outputTokens: Math.max(told.outputTokens, seen) }
-}
 
 export interface TaskCost {
   /** As the upstream reported it; what was asked for counts where it did not. */

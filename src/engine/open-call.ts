@@ -3,7 +3,7 @@
 import { chargeTokens, tierLabel } from '../billing/charge.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { Reported, TextProvider, Upstream, UpstreamError } from '../contract/provider.ts'
-import type { CallTrace, RequestRecord, TextCall } from '../contract/requests.ts'
+import type { CallEnding, CallTrace, RequestRecord, TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
 import { trimmed } from '../lib/trim-json.ts'
@@ -19,8 +19,10 @@ import {
 import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
+import { noteImplausible } from './implausible-usage.ts'
 import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
 import type { PickedRoute } from './pick-route.ts'
+import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
 import { doorFor } from './traces/traced-door.ts'
 
 /** One try at one channel. */
@@ -174,21 +176,24 @@ export function release({ engine, admission }: Pick<OpenCall, 'engine' | 'admiss
   admission.pass.leave(undefined)
 }
 
-/** Charges what was produced; durable when this resolves. Usage that is missing is counted. */
+export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
+
+/**
+ * Charges what was produced; durable when this resolves. Usage that is missing is counted, and usage
+ * that the request does not allow is cut to what it does.
+ */
 export async function settleCall(
-  { engine, call, admission, record }: OpenCall,
+  open: OpenCall,
   reported: Reported,
   countOutputTokens: () => number,
-  ending: 'complete' | 'caller_left',
+  ending: SettledEnding,
 ): Promise<undefined | Refusal> {
-  const estimated = reported.usage === undefined
-  const usage = reported.usage ?? {
-    inputTokens: call.inputTokens,
-    outputTokens: countOutputTokens(),
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-  }
-  endRecord(engine, record, ending, ending === 'complete' ? 200 : 499)
+  const { engine, call, admission, record } = open
+  const estimated = ending === 'cut_short' || !isComplete(reported.usage)
+  const told = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
+  const usage = withinBounds(told, admission.bounds)
+  if (usage !== told) noteImplausible(open, told)
+  endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
   record.usage = usage
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   if (estimated) record.detail.estimated = true

@@ -102,6 +102,7 @@ function question(model: string, use: Interface): TextCall {
     body: JSON.stringify(fields),
     fields,
     inputTokens: 8,
+    inputBound: { maxTextTokens: 0, images: 0, isOpen: false, inputs: 1 },
     choices: 1,
     maxOutputTokens: 1,
   }

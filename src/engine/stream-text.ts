@@ -5,11 +5,20 @@
 //        finished ──> settle, final event, close
 //        failed   ──> release, error event, close
 //        caller leaves ──> read on for a while to learn the usage, then settle
-import { Refusal } from '../contract/errors.ts'
+//        the gateway ends it ──> settle what was delivered, error event, close
+import { Refusal, refuse } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
 import { HttpError } from '../lib/http-error.ts'
 import { absorbFailed } from './losses.ts'
-import { endAnswered, endFailed, giveUp, noteBug, type OpenCall, settleCall } from './open-call.ts'
+import {
+  endAnswered,
+  endFailed,
+  giveUp,
+  noteBug,
+  type OpenCall,
+  type SettledEnding,
+  settleCall,
+} from './open-call.ts'
 
 /** A comment: readers of events skip it, and what stands between does not take us for dead. */
 const keepAlive = Buffer.from(': keep-alive\n\n')
@@ -46,33 +55,47 @@ export function streamOf(
   // Both are needed: a body whose caller left before the first read is never cancelled.
   open.ctx.signal.addEventListener('abort', leave)
   if (open.ctx.signal.aborted) leave()
+  const { deadline } = open.trying
+  const end = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const last = await finish(open, reply)
+    open.ctx.signal.removeEventListener('abort', leave)
+    if (gone) return
+    gone = true
+    if (last !== undefined) controller.enqueue(last)
+    controller.close()
+  }
+  let isPulling = false
   const source: Bun.UnderlyingSource<Uint8Array> = {
     start(controller) {
       stalled = () => controller.error(new Error('the caller stopped reading'))
-      open.trying.deadline.waiter = {
+      deadline.waiter = {
         beat() {
           if (!gone && pending !== undefined) controller.enqueue(keepAlive)
         },
       }
+      // A caller that reads hears of it by its next read, one that does not must be charged, too.
+      deadline.stream = {
+        cut() {
+          if (!gone && !isPulling) end(controller).catch((error) => noteBug(open, error))
+        },
+      }
     },
     async pull(controller) {
-      open.trying.deadline.awaitCaller(undefined)
+      isPulling = true
+      deadline.awaitCaller(undefined)
       if (waiting === undefined) pending = nextBytes(open, reply)
       const bytes = waiting ?? ((await pending) as Uint8Array | undefined)
       waiting = undefined
       pending = undefined
       if (gone) return
       if (bytes !== undefined) controller.enqueue(bytes)
-      if (reply.watcher.outcome === undefined) {
-        open.trying.deadline.awaitCaller(slowCaller)
+      isPulling = false
+      if (reply.watcher.outcome === undefined && !deadline.stopped) {
+        deadline.awaitCaller(slowCaller)
         return
       }
-      const last = await finish(open, reply)
-      open.ctx.signal.removeEventListener('abort', leave)
-      if (gone) return
-      gone = true
-      if (last !== undefined) controller.enqueue(last)
-      controller.close()
+      isPulling = true
+      await end(controller)
     },
     cancel: leave,
   }
@@ -89,9 +112,13 @@ export async function nextBytes(
   while (watcher.outcome === undefined) {
     try {
       const chunk = await answer.read()
-      open.trying.deadline.touch()
+      const { deadline } = open.trying
+      deadline.touch()
       if (chunk === undefined) watcher.close()
+      const before = watcher.events
       const bytes = chunk === undefined ? undefined : watcher.take(chunk)
+      // Comments alone are no progress.
+      if (watcher.events > before) deadline.advance()
       if (bytes !== undefined) return bytes
     } catch (error) {
       if (!(error instanceof HttpError)) noteBug(open, error)
@@ -125,19 +152,27 @@ const mostHeld = 100
 async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
   const { outcome, ending } = reply.watcher
   if (!open.admission.hold.open) return undefined
-  if (outcome !== 'finished') {
-    return errorEvent(open, reply, fail(open, reply, outcome as UpstreamError))
+  if (outcome === 'finished') {
+    const settled = await settle(open, reply, 'complete')
+    return settled instanceof Refusal ? errorEvent(open, reply, settled) : ending
   }
-  const settled = await settle(open, reply, 'complete')
-  return settled instanceof Refusal ? errorEvent(open, reply, settled) : ending
+  if (open.trying.deadline.stopped) {
+    const settled = await settle(open, reply, 'cut_short')
+    return errorEvent(open, reply, settled ?? cutShort)
+  }
+  return errorEvent(open, reply, fail(open, reply, outcome as UpstreamError))
 }
+
+const cutShort = refuse('overloaded', 'the gateway is shutting down and has ended this stream', {
+  retryAfterSeconds: 2,
+})
 
 function fail(open: OpenCall, { watcher }: StreamReply, error: UpstreamError): Refusal {
   absorbFailed(open, error, watcher)
   return giveUp(open, endFailed(open, error))
 }
 
-function settle(open: OpenCall, reply: StreamReply, ending: 'complete' | 'caller_left') {
+function settle(open: OpenCall, reply: StreamReply, ending: SettledEnding) {
   const { watcher, answer, upstreamRequestId } = reply
   endAnswered(open, upstreamRequestId)
   if (watcher.outcome === 'finished') answer.release()
@@ -168,7 +203,7 @@ async function readOn(
   engine.abandoned--
   if (!admission.hold.open) return
   const { outcome } = reply.watcher
-  const cutShort = stop.cancelled && !deadline.expired
-  if (outcome === 'finished' || cutShort) await settle(open, reply, 'caller_left')
+  const isCut = stop.cancelled && (!deadline.expired || deadline.stopped)
+  if (outcome === 'finished' || isCut) await settle(open, reply, 'caller_left')
   else fail(open, reply, outcome as UpstreamError)
 }

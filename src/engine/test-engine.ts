@@ -50,7 +50,6 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     random: () => 0.5,
     http: createHttpClient(),
     limits: {
-      defaultOutputTokens: 4096,
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries: 10,

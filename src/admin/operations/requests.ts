@@ -59,7 +59,7 @@ const request = named(
     status: whole(100, 599),
     error_code: orNull(text()),
     error: orNull(text()),
-    ending: word(['complete', 'refused', 'failed', 'caller_left']),
+    ending: word(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
     stream: flag(),
     charge: money(),
     'absorbed?': money(`What the operator bears of it. ${staffOnly}`),

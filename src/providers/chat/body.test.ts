@@ -21,6 +21,7 @@ function callOf(body: string): TextCall {
     body,
     fields,
     inputTokens: 1,
+    inputBound: { maxTextTokens: 1, images: 0, isOpen: false, inputs: 1 },
     choices: 1,
   }
 }

@@ -63,6 +63,7 @@ function ask(
     body: JSON.stringify(fields),
     fields,
     inputTokens: 1,
+    inputBound: { maxTextTokens: 1, images: 0, isOpen: false, inputs: 1 },
     choices: 1,
   }
   const upstream: Upstream = {

@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json.ts'
 import { readErrorEvent } from '../text/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { readUsage } from './usage.ts'
 
@@ -27,7 +28,7 @@ function read(data: Json, state: StreamState): Verdict {
     return { failed: readErrorEvent(error, state.upstreamRequestId) }
   }
   if (!isObject(usage)) return 'pass'
-  state.reported = readUsage(usage)
+  state.reported = readUsage(mergeUsage(state.reported.raw, usage))
   if (state.call.wantsUsage) return 'pass'
   if (!Array.isArray(choices) || choices.length === 0) return 'hide'
   const { usage: _, ...rest } = data

@@ -308,7 +308,7 @@ describe('usage', () => {
   })
 
   test('that makes no sense is kept for the log and not used', () => {
-    const absurd = { prompt_tokens: -1, completion_tokens: 7 }
+    const absurd = { prompt_tokens: -1, completion_tokens: '7' }
     const { watcher } = watchText(dataLine(chunkOf('', { choices: [], usage: absurd })) + done)
     expect(watcher.reported).toEqual({ usage: undefined, raw: absurd })
   })

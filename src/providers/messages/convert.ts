@@ -1,7 +1,7 @@
 // A message as a stream and a stream as a message, for upstreams that mix up the two.
 import { isObject } from '../../lib/json.ts'
 import type { Json } from '../text/style.ts'
-import { mergeUsage } from './usage.ts'
+import { mergeUsage } from '../text/usage.ts'
 
 export function fromAnswer(answer: Json): string[] {
   const { content, stop_reason, stop_sequence, usage, ...rest } = answer

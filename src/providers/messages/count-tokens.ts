@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
 import { isRefused, post, refusedAnswer } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'
-import { count } from '../text/usage.ts'
+import { count, maxCount } from '../text/usage.ts'
 
 const maxAnswerBytes = 64 * 1024
 
@@ -33,7 +33,8 @@ export async function countTokens(
 function tokensIn(text: string): number | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? count(value['input_tokens']) : undefined
+    const counted = isObject(value) ? count(value['input_tokens']) : undefined
+    return counted === maxCount ? undefined : counted
   } catch {
     return undefined
   }

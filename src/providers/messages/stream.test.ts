@@ -172,9 +172,21 @@ describe('usage', () => {
     ['later ones say null', { input_tokens: 5, output_tokens: 9 }, { output_tokens: null }],
     ['it is negative', { input_tokens: 5 }, { output_tokens: -1 }],
     ['it is no object', { input_tokens: 5, output_tokens: 9 }, 'much'],
-    ['the input is unknown', undefined, { output_tokens: 3 }],
-  ])('is none when of the output only %s', (_, first, later) => {
-    expect(usageOf(first, later).usage).toBeUndefined()
+  ])('is that of the input alone when of the output %s', (_, first, later) => {
+    const { usage } = usageOf(first, later)
+    expect(usage?.inputTokens).toBeGreaterThanOrEqual(5)
+    expect(usage?.outputTokens).toBeUndefined()
+  })
+
+  test('is that of the output alone when the input is unknown', () => {
+    const { usage } = usageOf(undefined, { output_tokens: 3 })
+    expect([usage?.inputTokens, usage?.outputTokens]).toEqual([undefined, 3])
+    expect(usageOf(undefined, { input_tokens: -1 }).usage).toBeUndefined()
+  })
+
+  test('may come in the other spelling', () => {
+    const { usage } = usageOf({ prompt_tokens: 10 }, { completion_tokens: 3 })
+    expect([usage?.inputTokens, usage?.outputTokens]).toEqual([10, 3])
   })
 
   test('that is missing can be counted, thinking and tools included', () => {

@@ -1,9 +1,11 @@
 // A stream of the messages style: named events; the first knows the input, a late one the output.
+import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json.ts'
 import { readErrorEvent } from '../text/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
-import { mergeUsage, readUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 export const stream: StreamStyle = {
   unread: { named: ['content_block_'] },
@@ -20,7 +22,7 @@ function read(data: Json, state: StreamState): Verdict {
   switch (data['type']) {
     case 'message_start':
       // Its output is what had been written by then: no usage yet.
-      state.reported = { usage: undefined, raw: usageOf(data['message']) }
+      state.reported = withoutOutput(usageOf(data['message']))
       return 'pass'
     case 'message_delta':
       learn(state, data['usage'])
@@ -46,6 +48,15 @@ const usageOf = (message: unknown): unknown =>
 function learn(state: StreamState, usage: unknown): void {
   if (!isObject(usage)) return
   const merged = mergeUsage(state.reported.raw, usage)
-  const counted = state.reported.usage !== undefined || usage['output_tokens'] != null
-  state.reported = counted ? readUsage(merged) : { usage: undefined, raw: merged }
+  const counted =
+    state.reported.usage?.outputTokens !== undefined ||
+    usage['output_tokens'] != null ||
+    usage['completion_tokens'] != null
+  state.reported = counted ? readUsage(merged) : withoutOutput(merged)
+}
+
+function withoutOutput(raw: unknown): Reported {
+  const { usage } = readUsage(raw)
+  const known = usage?.inputTokens !== undefined
+  return { usage: known ? { ...usage, outputTokens: undefined } : undefined, raw }
 }

@@ -1,7 +1,7 @@
 // Usage of the messages style to plain usage: here cached and written tokens lie beside the input.
 import { describe, expect, test } from 'bun:test'
 import { oddCount, someOf, staysSound, usageOf } from '../text/test-usage.ts'
-import { mergeUsage, readUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 const wire = (more: object = {}) => ({ input_tokens: 10, output_tokens: 7, ...more })
 
@@ -40,31 +40,6 @@ describe('usable usage', () => {
   })
 })
 
-describe('what is no usage', () => {
-  test.each<[unknown]>([
-    [undefined],
-    [null],
-    [7],
-    [[]],
-    [{}],
-    [{ input_tokens: 5 }],
-    [{ output_tokens: 5 }],
-    [wire({ input_tokens: -1 })],
-    [wire({ input_tokens: null })],
-    [wire({ input_tokens: '10' })],
-    [wire({ input_tokens: 1.5 })],
-    [wire({ output_tokens: Number.NaN })],
-    [wire({ output_tokens: 1e18 })],
-    [wire({ cache_read_input_tokens: -1 })],
-    [wire({ cache_read_input_tokens: '1' })],
-    [wire({ cache_creation_input_tokens: -1 })],
-    [wire({ cache_creation: { ephemeral_5m_input_tokens: -9 } })],
-    [wire({ input_tokens: 50_000_001, cache_read_input_tokens: 50_000_000 })],
-  ])('%j', (raw) => {
-    expect(readUsage(raw)).toEqual({ usage: undefined, raw: raw ?? undefined })
-  })
-})
-
 test('whatever comes, usage is whole, never negative, and its parts lie inside the input', () => {
   const raw = someOf({
     input_tokens: oddCount,
@@ -74,16 +49,4 @@ test('whatever comes, usage is whole, never negative, and its parts lie inside t
     cache_creation: someOf({ ephemeral_5m_input_tokens: oddCount, ephemeral_1h: oddCount }),
   })
   staysSound(readUsage, raw)
-})
-
-test('later usage adds to earlier; what it leaves out or nulls stays', () => {
-  expect(mergeUsage({ a: 1, b: 2, c: 3 }, { a: 9, b: null, d: 0 })).toEqual({
-    a: 9,
-    b: 2,
-    c: 3,
-    d: 0,
-  })
-  expect(mergeUsage(undefined, { a: 1 })).toEqual({ a: 1 })
-  expect(mergeUsage({ a: 1 }, 'x')).toEqual({ a: 1 })
-  expect(mergeUsage('x', null)).toBe('x')
 })

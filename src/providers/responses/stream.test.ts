@@ -136,7 +136,7 @@ describe('the final event', () => {
   test.each<[string, unknown]>([
     ['missing', undefined],
     ['null', null],
-    ['absurd', { input_tokens: -1, output_tokens: 2 }],
+    ['absurd', { input_tokens: -1, output_tokens: 2.5 }],
   ])('with usage that is %s leaves the counting to others', (_, given) => {
     const bare = { ...done, response: response('completed', { usage: given }) }
     const { watcher } = watchText(named(delta('x'.repeat(40))) + named(bare))

@@ -46,36 +46,6 @@ describe('usable usage', () => {
   })
 })
 
-describe('what is no usage', () => {
-  test.each<[unknown]>([
-    [undefined],
-    [null],
-    ['much'],
-    [[]],
-    [{}],
-    [{ input_tokens: 5 }],
-    [{ output_tokens: 5 }],
-    [{ prompt_tokens: 5, completion_tokens: 5 }],
-    [{ input_tokens: -1, output_tokens: 5 }],
-    [{ input_tokens: 5, output_tokens: -1 }],
-    [{ input_tokens: 5.5, output_tokens: 5 }],
-    [{ input_tokens: '5', output_tokens: 5 }],
-    [{ input_tokens: null, output_tokens: 5 }],
-    [{ input_tokens: Number.NaN, output_tokens: 5 }],
-    [{ input_tokens: 1e18, output_tokens: 5 }],
-    [{ input_tokens: 5, output_tokens: 100_000_001 }],
-    [wire({ cached_tokens: 101 })],
-    [wire({ cached_tokens: -1 })],
-    [wire({ cached_tokens: -1 }, listed({ cached_tokens: 1 }))],
-    [wire({ cached_tokens: 60, cache_write_tokens: 41 })],
-    [wire({ cache_write_tokens: -1 })],
-    [wire(undefined, listed({ cached_tokens: '4' }))],
-    [wire(undefined, listed({ cache_creation: { ephemeral_5m_input_tokens: 1e300 } }))],
-  ])('%j', (raw) => {
-    expect(readUsage(raw)).toEqual({ usage: undefined, raw: raw ?? undefined })
-  })
-})
-
 test('whatever comes, usage is whole, never negative, and its parts lie inside the input', () => {
   const details = someOf({
     cached_tokens: oddCount,

@@ -71,6 +71,7 @@ export function callOf(
     body: JSON.stringify(fields),
     fields,
     inputTokens: 1,
+    inputBound: { maxTextTokens: 1, images: 0, isOpen: false, inputs: 1 },
     choices: 1,
     ...more,
   }

@@ -1,48 +1,107 @@
-// What the usage objects of all text styles have in common: counts that can be believed.
+// Usage objects of all text styles to plain usage. Upstreams mix the spellings, so both are read on
+// every style, in the details objects and beside them. Parts that contradict each other are clamped.
 import type { Reported } from '../../contract/provider.ts'
-import type { TokenUsage } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json.ts'
+import type { Json } from './style.ts'
 
-/** More tokens than any model takes: a count above this is noise, not usage. */
-const absurd = 100_000_000
+/** Above every context window; a larger count is cut to it, so that sums stay exact. */
+export const maxCount = 1_000_000_000
 
-/** A believable count, else undefined. A zero is a zero. */
+/** A count as it may be used, else undefined. A zero is a zero. */
 export function count(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= absurd
-    ? (value as number)
-    : undefined
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined
+  return Math.min(value, maxCount) + 0
 }
 
-/** Usage whose cached and written tokens lie inside the input. Contradictory usage is no usage. */
-export function plainUsage(
-  raw: unknown,
-  inputTokens: number | undefined,
-  outputTokens: number | undefined,
-  cacheReadTokens: number | undefined,
-  cacheWriteTokens: number | undefined,
-): Reported {
-  if (
-    inputTokens === undefined ||
-    outputTokens === undefined ||
-    cacheReadTokens === undefined ||
-    cacheWriteTokens === undefined ||
-    inputTokens > absurd ||
-    cacheReadTokens + cacheWriteTokens > inputTokens
-  ) {
-    return { usage: undefined, raw }
+/**
+ * Cached and written tokens lie inside `prompt_tokens` everywhere. Inside `input_tokens` they lie
+ * unless `cacheBeside` says that this style counts them beside it.
+ */
+export function plainUsage(raw: unknown, cacheBeside = false): Reported {
+  if (!isObject(raw)) return { usage: undefined, raw: raw ?? undefined }
+  const cacheReadTokens = readTokens(raw)
+  const cacheWriteTokens = writtenTokens(raw)
+  const beside = cacheBeside ? cacheReadTokens + cacheWriteTokens : 0
+  const fresh = count(raw['input_tokens'])
+  const input = said(fresh === undefined ? undefined : fresh + beside, count(raw['prompt_tokens']))
+  const output = said(count(raw['output_tokens']), count(raw['completion_tokens']))
+  if (input === undefined && output === undefined) return { usage: undefined, raw }
+  const total = count(raw['total_tokens'])
+  const inputTokens = input ?? rest(total, output)
+  const outputTokens = output ?? rest(total, input)
+  if (inputTokens === undefined) {
+    return { usage: { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }, raw }
   }
-  const usage: TokenUsage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }
+  const read = Math.min(cacheReadTokens, inputTokens)
+  const written = Math.min(cacheWriteTokens, inputTokens - read)
+  const usage = { inputTokens, outputTokens, cacheReadTokens: read, cacheWriteTokens: written }
   return { usage, raw }
 }
 
-/** Upstreams put written tokens at the top, one level down, or split by lifetime. */
-export function writtenTokens(details: Readonly<Record<string, unknown>>): unknown {
-  const top = details['cache_creation_input_tokens']
-  if (top !== undefined && top !== null) return top
-  const nested = details['cache_creation']
-  if (!isObject(nested)) return 0
-  const inner = nested['cache_creation_input_tokens']
-  if (inner !== undefined && inner !== null) return inner
-  const parts = Object.entries(nested).filter(([name]) => name.startsWith('ephemeral_'))
-  return parts.reduce((sum, [, value]) => sum + (typeof value === 'number' ? value : 0), 0)
+/** Later events of a stream know better; what they leave out or null stays. */
+export function mergeUsage(known: unknown, news: unknown): unknown {
+  if (!isObject(news)) return known
+  if (!isObject(known)) return news
+  const merged: Record<string, unknown> = { ...known }
+  for (const name in news) if (news[name] !== null) merged[name] = news[name]
+  return merged
+}
+
+/** A place that says zero may only have been filled in for form's sake. */
+const said = (a: number | undefined, b: number | undefined): number | undefined =>
+  (a || b) ?? a ?? b
+
+/** A total says nothing about one side when it is smaller than the other. */
+const rest = (total: number | undefined, known: number | undefined): number | undefined =>
+  total === undefined || known === undefined || total <= known ? undefined : total - known
+
+const none: Json = {}
+
+function objectIn(holder: Json, name: string): Json {
+  const value = holder[name]
+  return isObject(value) ? value : none
+}
+
+/** One upstream tells of caches in a list of its own: `x_details: [{prompt_tokens_details}]`. */
+function listedDetails(raw: Json): Json {
+  const list = raw['x_details']
+  const first: unknown = Array.isArray(list) ? list[0] : undefined
+  return isObject(first) ? objectIn(first, 'prompt_tokens_details') : none
+}
+
+const readNames = ['cached_tokens', 'cache_read_input_tokens', 'prompt_cache_hit_tokens'] as const
+const writtenNames = ['cache_write_tokens', 'cache_creation_input_tokens'] as const
+
+const readTokens = (raw: Json): number =>
+  firstIn(objectIn(raw, 'prompt_tokens_details'), readNames) ||
+  firstIn(objectIn(raw, 'input_tokens_details'), readNames) ||
+  firstIn(raw, readNames) ||
+  firstIn(listedDetails(raw), readNames)
+
+const writtenTokens = (raw: Json): number =>
+  writtenIn(objectIn(raw, 'prompt_tokens_details')) ||
+  writtenIn(objectIn(raw, 'input_tokens_details')) ||
+  writtenIn(raw) ||
+  writtenIn(listedDetails(raw))
+
+function firstIn(holder: Json, names: readonly string[]): number {
+  if (holder === none) return 0
+  for (const name of names) {
+    const found = count(holder[name])
+    if (found) return found
+  }
+  return 0
+}
+
+/** At the top, one level down, or split by lifetime. */
+function writtenIn(holder: Json): number {
+  const top = firstIn(holder, writtenNames)
+  if (top > 0) return top
+  const nested = objectIn(holder, 'cache_creation')
+  if (nested === none) return 0
+  const inner = firstIn(nested, writtenNames)
+  if (inner > 0) return inner
+  let sum = 0
+  for (const name in nested) if (name.startsWith('ephemeral_')) sum += count(nested[name]) ?? 0
+  return Math.min(sum, maxCount)
 }

@@ -17,14 +17,28 @@ describe('a chat request', () => {
   test('with nulls is the same as without those fields', () => {
     const names = ['stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'tools']
     const nulls = Object.fromEntries(names.map((name) => [name, null]))
-    const { body: _, fields: __, ...call } = accepted(parseChat, { ...least, ...nulls })
-    const { body: ___, fields: ____, ...plain } = accepted(parseChat, least)
+    const {
+      body: _,
+      fields: __,
+      inputBound: a,
+      ...call
+    } = accepted(parseChat, { ...least, ...nulls })
+    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseChat, least)
     expect(call).toEqual(plain)
+    expect([a.isOpen, a.images]).toEqual([b.isOpen, b.images])
   })
 
   test.each<[Record<string, unknown>, number | undefined]>([
     [{ max_tokens: 5 }, 5],
     [{ max_tokens: 5, max_completion_tokens: 7 }, 7],
+    [{ max_tokens: 9, max_completion_tokens: 7 }, 9],
+    [{ max_tokens: 9, thinking_budget: 100 }, 109],
+    [{ max_tokens: 9, enable_thinking: true }, undefined],
+    [{ max_tokens: 9, enable_thinking: false }, 9],
+    [{ max_tokens: 9, thinking: { type: 'enabled', budget_tokens: 50 } }, 59],
+    [{ max_tokens: 9, thinking: { type: 'disabled' } }, 9],
+    [{ max_tokens: 9, best_of: 3, n: 2 }, 27],
+    [{ max_tokens: 9, prediction: { content: 'abcd' } }, 9 + 18],
     [{ max_tokens: 5, max_completion_tokens: null }, 5],
     [{ max_tokens: 5, n: 3 }, 15],
     [{ n: 128 }, undefined],
@@ -72,8 +86,37 @@ describe('a chat request', () => {
     ['max_tokens', { max_tokens: 1e300 }],
     ['max_tokens', { max_tokens: '5' }],
     ['max_completion_tokens', { max_completion_tokens: 0.5 }],
+    ['best_of', { best_of: 129 }],
+    ['web_search_options', { web_search_options: {} }],
+    ['enable_search', { enable_search: true }],
+    ['service_tier', { service_tier: 'priority' }],
+    ['background', { background: true }],
+    ['modalities', { modalities: ['text', 'audio'] }],
+    ['audio', { audio: { voice: 'x', format: 'wav' } }],
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+    ['tools[0].type', { tools: [{ type: 'builtin_function', function: { name: '$web_search' } }] }],
+    ['models', { models: ['dearer'] }],
   ])('is refused for its %s in %j', (param, fields) => {
     expectRefusal(read(parseChat, { ...least, ...fields }), param)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    [
+      'file_id',
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
+    ],
+    ['file_id', { messages: [{ role: 'system', content: 'fileid://f' }] }],
+    ['audio.id', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
+    ['conversation', { conversation: 'conv_1' }],
+  ])('names nothing that exists by its %s in %j', (param, fields) => {
+    expectRefusal(read(parseChat, { ...least, ...fields }), param, 'not_found')
+  })
+
+  test('is taken with what clients send besides', () => {
+    const common = { service_tier: 'auto', store: false, modalities: ['text'], audio: null }
+    const tools = [{ type: 'function', function: { name: 'web_search' } }, { type: 'custom' }]
+    const nulls = { web_search_options: null, enable_search: false, tools, prediction: null }
+    accepted(parseChat, { ...least, ...common, ...nulls })
   })
 
   test('names the place of a message that is wrong', () => {

@@ -3,11 +3,13 @@ import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
-import { countJson, countMessages } from '../text/count-input.ts'
+import { InputCounter } from '../text/count-input.ts'
 import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { extraProblem } from '../text/refuse-extras.ts'
 
 /** More answers than anybody needs from one call. */
 export const maxChoices = 128
+const clientTools = ['function', 'custom', undefined] as const
 
 export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
@@ -27,10 +29,13 @@ export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   if (options != null && !isObject(options)) {
     return wrong('stream_options', "'stream_options' must be an object")
   }
-  const choices = wholeNumberIn(fields, 'n', maxChoices)
+  const choices = choicesIn(fields)
   if (choices instanceof Refusal) return choices
   const bound = outputBound(fields)
   if (bound instanceof Refusal) return bound
+  const input = new InputCounter(clientTools).messages(messages).tools(fields['tools'])
+  const problem = extraProblem(fields) ?? input.problem
+  if (problem !== undefined) return problem
   return {
     interface: 'chat',
     model,
@@ -38,15 +43,43 @@ export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
     wantsUsage: isObject(options) && options['include_usage'] === true,
     body: text,
     fields,
-    inputTokens: countMessages(messages) + countJson(fields['tools']),
-    choices: choices ?? 1,
-    ...(bound !== undefined && { maxOutputTokens: bound * (choices ?? 1) }),
+    inputTokens: input.tokens,
+    inputBound: input.bound(text),
+    choices,
+    ...(bound !== undefined && { maxOutputTokens: bound * choices }),
   }
 }
 
+/** Answers that are made, which some upstreams choose the best from. */
+function choicesIn(fields: Fields): number | Refusal {
+  const wanted = wholeNumberIn(fields, 'n', maxChoices)
+  const made = wholeNumberIn(fields, 'best_of', maxChoices)
+  if (wanted instanceof Refusal || made === undefined) return wanted ?? 1
+  return made instanceof Refusal ? made : Math.max(made, wanted ?? 1)
+}
+
+/** Undefined: the caller leaves it to the model. Both names given: the larger one binds. */
 function outputBound(fields: Fields): number | undefined | Refusal {
   const newer = wholeNumberIn(fields, 'max_completion_tokens')
+  if (newer instanceof Refusal) return newer
   const older = wholeNumberIn(fields, 'max_tokens')
-  if (newer instanceof Refusal || older === undefined) return newer
-  return older instanceof Refusal ? older : (newer ?? older)
+  if (older instanceof Refusal) return older
+  if (newer === undefined && older === undefined) return undefined
+  const thinking = thinkingBound(fields)
+  if (thinking instanceof Refusal || thinking === undefined) return thinking
+  const { prediction } = fields
+  // What of a prediction did not come true is counted as output, too.
+  const rejected = prediction == null ? 0 : Buffer.byteLength(JSON.stringify(prediction))
+  return Math.max(newer ?? 0, older ?? 0) + thinking + rejected
+}
+
+/** Some upstreams think beside the answer: within a budget, or as long as the model can. */
+function thinkingBound(fields: Fields): number | undefined | Refusal {
+  const budget = wholeNumberIn(fields, 'thinking_budget')
+  if (budget !== undefined) return budget
+  if (fields['enable_thinking'] === true) return undefined
+  const { thinking, chat_template_kwargs: template } = fields
+  if (isObject(template) && template['enable_thinking'] === true) return undefined
+  if (!isObject(thinking) || thinking['type'] === 'disabled') return 0
+  return wholeNumberIn(thinking, 'budget_tokens')
 }

@@ -1,9 +1,11 @@
 // The embeddings request: what the gateway itself must know of it. Everything else passes.
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { InputBound, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
+import { templateTokens } from '../text/count-input.ts'
 import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { extraProblem } from '../text/refuse-extras.ts'
 
 /** More than any upstream takes at once; each has its own, smaller limit. */
 export const mostInputs = 4_096
@@ -12,6 +14,8 @@ export const encodings = ['float', 'base64'] as const
 export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
+  const refused = extraProblem(fields)
+  if (refused !== undefined) return refused
   const inputTokens = countInput(fields['input'])
   if (inputTokens instanceof Refusal) return inputTokens
   const encoding = fields['encoding_format']
@@ -28,6 +32,7 @@ export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal 
     body: text,
     fields,
     inputTokens,
+    inputBound: boundOf(text, fields['input']),
     // Nothing is written, and what is read is known.
     maxOutputTokens: 0,
     choices: 1,
@@ -50,6 +55,14 @@ function countInput(input: unknown): number | Refusal {
     else return wrong('input', `'input[${index}]' must be a string or a list of numbers`)
   }
   return total
+}
+
+/** A numbered token takes two bytes at least: its digit and what parts it from the next. */
+function boundOf(text: string, input: unknown): InputBound {
+  const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+  const { perCall, perMessage } = templateTokens
+  const maxTextTokens = Buffer.byteLength(text) + perCall + inputs * perMessage
+  return { maxTextTokens, images: 0, isOpen: false, inputs }
 }
 
 const isTokens = (value: unknown): value is number[] =>

@@ -69,6 +69,37 @@ describe('a messages request', () => {
   })
 })
 
+describe('what costs beyond tokens, or lies upstream,', () => {
+  test.each<[string, string, Record<string, unknown>]>([
+    ['tools[0].type', 'invalid_request', { tools: [{ type: 'web_search_20250305', name: 'w' }] }],
+    ['tools[0].type', 'invalid_request', { tools: [{ type: 'web_fetch_20250910', name: 'w' }] }],
+    ['tools[0].type', 'invalid_request', { tools: [{ type: 'code_execution_20250825' }] }],
+    ['tools[0].type', 'invalid_request', { tools: [{ type: 'mcp_toolset' }] }],
+    ['mcp_servers', 'invalid_request', { mcp_servers: [{ url: 'https://a.example' }] }],
+    ['service_tier', 'invalid_request', { service_tier: 'priority' }],
+    ['speed', 'invalid_request', { speed: 'fast' }],
+    ['inference_geo', 'invalid_request', { inference_geo: 'us' }],
+    ['container', 'not_found', { container: 'container_1' }],
+    ['container', 'not_found', { container: { id: 'container_1' } }],
+    ['container', 'invalid_request', { container: { skills: [] } }],
+    [
+      'file_id',
+      'not_found',
+      { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
+    ],
+  ])('is refused by its %s: %s, %j', (param, code, fields) => {
+    expectRefusal(read(parseMessages, { ...least, ...fields }), param, code)
+    expectRefusal(read(parseCount, { ...least, ...fields }), param, code)
+  })
+
+  test('is not what the caller runs itself', () => {
+    const types = ['custom', 'bash_20250124', 'text_editor_20250728', 'computer_20250124']
+    const tools = [{ name: 'f' }, ...types.map((type) => ({ type, name: type }))]
+    const plain = { service_tier: 'standard_only', mcp_servers: [], container: null }
+    accepted(parseMessages, { ...least, ...plain, tools })
+  })
+})
+
 describe('the version and the betas of a caller', () => {
   test.each<[Record<string, string>, object]>([
     [{}, {}],

@@ -4,8 +4,20 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
-import { countContent, countJson, countMessages } from '../text/count-input.ts'
-import { modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { InputCounter } from '../text/count-input.ts'
+import { modelIn, oneAnswerIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { extraProblem } from '../text/refuse-extras.ts'
+
+/** Run by the caller; the last is a search in the caller's own tools. */
+const clientTools = [
+  undefined,
+  'custom',
+  'bash_',
+  'text_editor_',
+  'computer_',
+  'memory_',
+  'tool_search_tool_',
+] as const
 
 export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
   const call = parseCount(body, x)
@@ -24,6 +36,8 @@ export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
 export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
+  const refused = extraProblem(fields) ?? oneAnswerIn(fields)
+  if (refused !== undefined) return refused
   const { messages, system, tools } = fields
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
@@ -32,6 +46,8 @@ export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | 
   if (odd !== -1) return wrong('messages', `'messages[${odd}]' must be an object with a 'role'`)
   const dialect = dialectOf(x)
   if (dialect instanceof Refusal) return dialect
+  const input = new InputCounter(clientTools).messages(messages).content(system).tools(tools)
+  if (input.problem !== undefined) return input.problem
   return {
     interface: 'messages',
     model,
@@ -39,7 +55,8 @@ export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | 
     wantsUsage: true,
     body: text,
     fields,
-    inputTokens: countMessages(messages) + countContent(system) + countJson(tools),
+    inputTokens: input.tokens,
+    inputBound: input.bound(text),
     choices: 1,
     dialect,
   }

@@ -34,6 +34,7 @@ export function longRunningItemOf(catalog: Catalog, model: Model): object {
     version: '001',
     displayName: model.displayName,
     description: `${model.kind} model`,
+    ...(model.contextWindow !== undefined && { inputTokenLimit: model.contextWindow }),
     ...(model.maxOutputTokens !== undefined && { outputTokenLimit: model.maxOutputTokens }),
     supportedGenerationMethods: served.flatMap((use) => methods[use] ?? []),
   }

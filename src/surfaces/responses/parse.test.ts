@@ -32,20 +32,87 @@ describe('a responses request', () => {
     expect(armed.inputTokens).toBe(plain + Math.ceil(JSON.stringify(tools).length / 4))
   })
 
-  test.each(['prompt', 'previous_response_id', 'conversation'])(
-    'needs no input when it has a %s',
-    (name) => {
-      expect(accepted(parseResponses, { model: 'm', [name]: 'x' }).inputTokens).toBe(0)
-      expectRefusal(read(parseResponses, { model: 'm', [name]: null }), 'input')
-    },
-  )
+  test('needs no input when it goes on from an earlier response', () => {
+    const name = 'previous_response_id'
+    const call = accepted(parseResponses, { model: 'm', [name]: 'x' })
+    expect([call.inputTokens, call.inputBound.isOpen]).toEqual([0, true])
+    expect(call.references).toEqual([{ param: name, id: 'x' }])
+    expectRefusal(read(parseResponses, { model: 'm', [name]: null }), 'input')
+  })
+
+  test('tells which ids in it may stand for something kept upstream', () => {
+    const input = [
+      { type: 'item_reference', id: 'a' },
+      { id: 'b' },
+      { type: 'message', role: 'user', id: 'c', content: 'x' },
+      { role: 'user', content: 'x' },
+    ]
+    expect(accepted(parseResponses, { model: 'm', input }).references).toEqual([
+      { param: 'item_reference', id: 'a' },
+      { param: 'item_reference', id: 'b' },
+      { param: 'input', id: 'c', item: 2 },
+    ])
+    expect(accepted(parseResponses, { ...least, input }).inputBound.isOpen).toBe(true)
+    const given = accepted(parseResponses, { ...least, input: input.slice(2) })
+    expect(given.inputBound.isOpen).toBe(false)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['conversation', { conversation: 'conv_1' }],
+    ['conversation', { conversation: { id: 'conv_1' } }],
+    ['prompt.id', { prompt: { id: 'pmpt_1' } }],
+    ['item_reference', { input: [{ type: 'item_reference', id: 5 }] }],
+    ['previous_response_id', { previous_response_id: {} }],
+    ['vector_store_ids', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }],
+    ['container', { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }],
+    ['file_id', { tools: [{ type: 'code_interpreter', container: { file_ids: ['f'] } }] }],
+    ['file_id', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] }],
+  ])('names nothing that exists by its %s in %j', (param, fields) => {
+    expectRefusal(read(parseResponses, { ...least, ...fields }), param, 'not_found')
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+    ['tools[1].type', { tools: [{ type: 'function' }, { type: 'web_search_preview_2025_03_11' }] }],
+    ['tools[0].type', { tools: [{ type: 'mcp', server_url: 'https://a.example' }] }],
+    ['tools[0].type', { tools: [{ type: 'image_generation' }] }],
+    ['tools[0].type', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
+    ['tools[0].type', { tools: [{ type: 5 }] }],
+    ['tools[0].tools[0].type', { tools: [{ type: 'namespace', tools: [{ type: 'web_search' }] }] }],
+    ['input.tools[0].type', { input: [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }] }],
+    ['service_tier', { service_tier: 'priority' }],
+    ['service_tier', { service_tier: 'flex' }],
+    ['background', { background: 'true' }],
+    ['modalities', { modalities: ['text', 'audio'] }],
+    ['audio', { audio: { voice: 'x' } }],
+    ['n', { n: 2 }],
+    ['models', { models: ['other'] }],
+  ])('is refused for its %s in %j', (param, fields) => {
+    expectRefusal(read(parseResponses, { ...least, ...fields }), param)
+  })
+
+  test.each<[Record<string, unknown>]>([
+    [{ tools: [{ type: 'function', name: 'f' }, { type: 'custom' }, { type: 'local_shell' }] }],
+    [{ tools: [{ type: 'namespace', name: 'x', tools: [{ type: 'function' }] }] }],
+    [{ service_tier: 'auto', store: true, background: false, modalities: ['text'] }],
+    [{ service_tier: null, web_search_options: null, conversation: null, prompt: null }],
+    [{ include: ['reasoning.encrypted_content'], prompt_cache_key: 'x', metadata: {}, n: 1 }],
+  ])('is taken with %j', (fields) => {
+    accepted(parseResponses, { ...least, ...fields })
+  })
 
   test('with nulls is the same as without those fields', () => {
     const names = ['stream', 'max_output_tokens', 'tools', 'instructions', 'background']
     const nulls = Object.fromEntries(names.map((name) => [name, null]))
-    const { body: _, fields: __, ...call } = accepted(parseResponses, { ...least, ...nulls })
-    const { body: ___, fields: ____, ...plain } = accepted(parseResponses, least)
+    const {
+      body: _,
+      fields: __,
+      inputBound: a,
+      ...call
+    } = accepted(parseResponses, { ...least, ...nulls })
+    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseResponses, least)
     expect(call).toEqual(plain)
+    expect([a.isOpen, a.images]).toEqual([b.isOpen, b.images])
     expect(accepted(parseResponses, { ...least, background: false }).stream).toBe(false)
   })
 

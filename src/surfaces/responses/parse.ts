@@ -1,22 +1,50 @@
 // The responses request: what the gateway itself must know of it. Everything else passes.
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { Reference, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
-import { countContent, countJson, countMessages } from '../text/count-input.ts'
-import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { InputCounter } from '../text/count-input.ts'
+import {
+  type Fields,
+  modelIn,
+  oneAnswerIn,
+  streamIn,
+  wholeNumberIn,
+  wrong,
+} from '../text/fields.ts'
+import { extraProblem, unknownObject } from '../text/refuse-extras.ts'
+
+/** Run by the caller, or made of such tools. */
+const clientTools = [
+  'function',
+  'custom',
+  'namespace',
+  'tool_search',
+  'local_shell',
+  'apply_patch',
+  'computer',
+  'computer_use_preview',
+  'computer-preview',
+  undefined,
+] as const
 
 export function parseResponses({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
-  const problem = inputProblem(fields) ?? laterProblem(fields)
-  if (problem !== undefined) return problem
+  const refused = extraProblem(fields) ?? inputProblem(fields) ?? oneAnswerIn(fields)
+  if (refused !== undefined) return refused
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
   const bound = wholeNumberIn(fields, 'max_output_tokens')
   if (bound instanceof Refusal) return bound
+  const references = referencesIn(fields)
+  if (references instanceof Refusal) return references
   const { input, instructions, tools } = fields
-  const inputTokens = Array.isArray(input) ? countMessages(input) : countContent(input)
+  const counter = new InputCounter(clientTools)
+  if (Array.isArray(input)) counter.messages(input)
+  else counter.content(input)
+  counter.content(instructions).tools(tools).open(references.some(isBare))
+  if (counter.problem !== undefined) return counter.problem
   return {
     interface: 'responses',
     model,
@@ -24,18 +52,21 @@ export function parseResponses({ text, fields }: JsonBody): TextCall | Refusal {
     wantsUsage: true,
     body: text,
     fields,
-    inputTokens: inputTokens + countContent(instructions) + countJson(tools),
+    inputTokens: counter.tokens,
+    inputBound: counter.bound(text),
     choices: 1,
     ...(bound !== undefined && { maxOutputTokens: bound }),
+    ...(references.length > 0 && { references }),
   }
 }
 
-/** A text or a list; a stored prompt or an earlier response may stand in for it. */
+/** A text or a list; an earlier response may stand in for it. */
 function inputProblem(fields: Fields): Refusal | undefined {
   const { input } = fields
   if (input == null) {
-    const stored = fields['prompt'] ?? fields['previous_response_id'] ?? fields['conversation']
-    return stored == null ? wrong('input', "'input' must be a string or an array") : undefined
+    return fields['previous_response_id'] == null
+      ? wrong('input', "'input' must be a string or an array")
+      : undefined
   }
   if (typeof input === 'string') return undefined
   if (!Array.isArray(input)) return wrong('input', "'input' must be a string or an array")
@@ -43,9 +74,24 @@ function inputProblem(fields: Fields): Refusal | undefined {
   return odd === -1 ? undefined : wrong('input', `'input[${odd}]' must be an object`)
 }
 
-/** An answer fetched later has no usage when it is given, so it could not be billed. */
-function laterProblem(fields: Fields): Refusal | undefined {
-  return fields['background'] === true
-    ? wrong('background', "'background' is not possible through the gateway")
-    : undefined
+const isBare = ({ item }: Reference): boolean => item === undefined
+
+/** Ids that stand for something kept upstream, or for an item that is also there itself. */
+function referencesIn({ previous_response_id: previous, input }: Fields): Reference[] | Refusal {
+  const found: Reference[] = []
+  if (previous != null) {
+    const param = 'previous_response_id'
+    if (typeof previous !== 'string') return unknownObject(param)
+    found.push({ param, id: previous })
+  }
+  if (!Array.isArray(input)) return found
+  for (let index = 0; index < input.length; index++) {
+    const { id, type, role } = input[index] as Fields
+    const isReference = type === 'item_reference' || (type == null && role == null && id != null)
+    if (isReference) {
+      if (typeof id !== 'string') return unknownObject('item_reference')
+      found.push({ param: 'item_reference', id })
+    } else if (id != null) found.push({ param: 'input', id: String(id), item: index })
+  }
+  return found
 }

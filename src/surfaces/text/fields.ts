@@ -23,6 +23,15 @@ export function streamIn(fields: Fields): boolean | Refusal {
   return typeof stream === 'boolean' ? stream : wrong('stream', "'stream' must be true or false")
 }
 
+/** For styles that have one answer per call: an upstream must not take the field to mean more. */
+export function oneAnswerIn(fields: Fields): Refusal | undefined {
+  for (const name of ['n', 'best_of'] as const) {
+    if (fields[name] == null || fields[name] === 1) continue
+    return wrong(name, `'${name}' cannot be used here: a call has one answer`)
+  }
+  return undefined
+}
+
 /** A positive whole number within the bound. */
 export function wholeNumberIn(
   fields: Fields,

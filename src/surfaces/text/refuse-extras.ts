@@ -1,0 +1,144 @@
+// What a text call may not ask for. Work that costs the operator beyond tokens (server tools, faster
+// tiers, audio, background work) has no price, and objects of the operator's upstream account that
+// this gateway never hands out belong to nobody who could name them.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { type Fields, wrong } from './fields.ts'
+
+/** Undefined: it may go upstream. Never asked about null. */
+type Check = (value: unknown, name: string) => Refusal | undefined
+
+const unpriced = (name: string, what: string): Refusal =>
+  wrong(name, `'${name}' cannot be used: ${what} costs extra and the model has no price for it`)
+
+const never =
+  (what: string): Check =>
+  (_, name) =>
+    unpriced(name, what)
+
+const only =
+  (what: string, ...allowed: readonly unknown[]): Check =>
+  (value, name) =>
+    allowed.includes(value) ? undefined : unpriced(name, what)
+
+const emptyOnly =
+  (what: string): Check =>
+  (value, name) =>
+    Array.isArray(value) && value.length === 0 ? undefined : unpriced(name, what)
+
+const textOnly: Check = (value, name) =>
+  Array.isArray(value) && value.every((each) => each === 'text')
+    ? undefined
+    : unpriced(name, 'output other than text')
+
+const otherModels: Check = (_, name) =>
+  wrong(name, `'${name}' cannot be used: only 'model' names a model`)
+
+/** The same whether it exists upstream or not. */
+export const unknownObject = (param: string): Refusal =>
+  refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {
+    param,
+  })
+
+const foreign: Check = (_, name) => unknownObject(name)
+
+const search = 'web search'
+
+/** By the field at the top of the body, for all text styles. */
+const checks: Readonly<Record<string, Check>> = {
+  __proto__: null as never,
+  service_tier: only('another service tier', 'auto', 'default', 'standard_only'),
+  background: (value, name) =>
+    value === false ? undefined : wrong(name, `'${name}' is not possible through the gateway`),
+  modalities: textOnly,
+  audio: never('audio'),
+  speed: only('another speed', 'standard'),
+  inference_geo: only('a choice of where it runs', 'global'),
+  web_search_options: never(search),
+  web_search: only(search, false),
+  search_parameters: never(search),
+  enable_search: only(search, false),
+  enable_web_search: only(search, false),
+  enable_code_interpreter: only('running code', false),
+  plugins: emptyOnly('a plugin'),
+  mcp_servers: emptyOnly('a remote server'),
+  models: otherModels,
+  fallbacks: otherModels,
+  conversation: foreign,
+  container: (value, name) =>
+    isObject(value) && value['id'] == null ? unpriced(name, 'a container') : unknownObject(name),
+  cached_content: foreign,
+  file_ids: (value) => (Array.isArray(value) && value.length === 0 ? undefined : noFile),
+  prompt: (value) =>
+    isObject(value) && value['id'] != null ? unknownObject('prompt.id') : undefined,
+}
+
+export const noFile = unknownObject('file_id')
+
+export function extraProblem(fields: Fields): Refusal | undefined {
+  for (const name in fields) {
+    const check = checks[name]
+    if (check === undefined) continue
+    const value = fields[name]
+    const problem = value == null ? undefined : check(value, name)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** Tools that the caller runs itself, by their type; a name ends in `_` where a date follows. */
+export type ClientTools = readonly (string | undefined)[]
+
+export function toolProblem(
+  tools: unknown,
+  allowed: ClientTools,
+  at = 'tools',
+): Refusal | undefined {
+  if (!Array.isArray(tools)) return undefined
+  for (let i = 0; i < tools.length; i++) {
+    const tool: unknown = tools[i]
+    if (!isObject(tool)) continue
+    const problem = problemOf(tool, allowed, `${at}[${i}]`)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOf(tool: Fields, allowed: ClientTools, at: string): Refusal | undefined {
+  const type = tool['type'] ?? undefined
+  if (!isAllowed(type, allowed)) {
+    const { container, vector_store_ids: stores } = tool
+    if (stores != null) return unknownObject('vector_store_ids')
+    if (typeof container === 'string') return unknownObject('container')
+    if (hasFile(tool)) return noFile
+    const param = `${at}.type`
+    const told = typeof type === 'string' ? type.slice(0, 64) : 'this one'
+    return wrong(
+      param,
+      `'${param}' cannot be used: a tool that the upstream runs, such as '${told}', costs extra and the model has no price for it`,
+    )
+  }
+  return toolProblem(tool['tools'], allowed, `${at}.tools`)
+}
+
+const isAllowed = (type: unknown, allowed: ClientTools): boolean =>
+  allowed.some((each) =>
+    each?.endsWith('_') ? typeof type === 'string' && type.startsWith(each) : type === each,
+  )
+
+const fileNames = ['file_id', 'file_ids', 'vector_store_ids', 'container_id'] as const
+/** Bodies are shallower than this. */
+const maxDepth = 100
+
+/** Whether a file kept upstream is named anywhere in it. */
+export function hasFile(value: unknown, depth = 0): boolean {
+  if (depth > maxDepth || typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((each) => hasFile(each, depth + 1))
+  const holder = value as Fields
+  for (const name of fileNames) {
+    const named = holder[name]
+    if (named != null && !(Array.isArray(named) && named.length === 0)) return true
+  }
+  for (const name in holder) if (hasFile(holder[name], depth + 1)) return true
+  return false
+}
