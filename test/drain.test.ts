@@ -158,7 +158,7 @@ describe('SIGTERM', () => {
   )
 
   test(
-    'given a second time ends soon, without waiting for a stream',
+    'given a second time ends soon, without waiting for a stream, and charges what it gave',
     async () => {
       const gateway = await startGateway()
       const endless = 'endless [[sim:chunk=200ms]] [[sim:tokens=1000]]'
@@ -170,7 +170,9 @@ describe('SIGTERM', () => {
       const text = await stream.rest().catch(() => '')
       expect(text).not.toContain('[DONE]')
       const again = await startGateway({ dataDir: gateway.dataDir })
-      expect(chargesOf(await readLedger(again))).toEqual([])
+      expect(text).toContain('shutting down')
+      const charges = chargesOf(await readLedger(again))
+      expect(charges).toMatchObject([{ estimated: true, unit: 'token' }])
       await again.stop()
     },
     caseLimitMs,

@@ -1,6 +1,7 @@
 // Keys that the text styles share: what stands in the content of a message. Whether the gateway reads
 // a field today or an upstream bills by it, no variant of its name is let through.
 import { type KeyTable, plain } from '../../http/exact-keys.ts'
+import { checkedFields } from './refuse-extras.ts'
 
 const source: KeyTable = plain('type', 'media_type', 'data', 'url', 'file_id', 'content')
 const address: KeyTable = plain('url', 'detail', 'fps', 'max_frames')
@@ -67,6 +68,7 @@ export const streamOptions: KeyTable = plain('include_usage', 'include_obfuscati
 
 /** What a call of any style may say besides what is its own. */
 export const callFields = {
+  ...plain(...checkedFields),
   ...plain('model', 'stream', 'temperature', 'top_p', 'top_k', 'seed', 'user', 'store', 'metadata'),
   ...plain('service_tier', 'parallel_tool_calls', 'safety_identifier', 'prompt_cache_key'),
   ...plain('prompt_cache_retention', 'enable_thinking', 'thinking_budget', 'enable_search'),

@@ -73,6 +73,9 @@ const checks: Readonly<Record<string, Check>> = {
     isObject(value) && value['id'] != null ? unknownObject('prompt.id') : undefined,
 }
 
+/** Their names, which may come in no other spelling either. */
+export const checkedFields: readonly string[] = Object.keys(checks)
+
 export const noFile = unknownObject('file_id')
 
 export function extraProblem(fields: Fields): Refusal | undefined {
