@@ -19,6 +19,7 @@ import { answerRefusal } from './http/render-error.ts'
 import { publicPem } from './lib/signing.ts'
 import { type MetricsSource, metricsText } from './metrics-route.ts'
 import type { Paper } from './openapi/serve.ts'
+import { isBusy } from './store/index.ts'
 import { surfaces } from './surfaces/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
@@ -81,9 +82,10 @@ export function createApp(deps: AppDeps): Handle {
   const answerBug = (exchange: Exchange, error: unknown) => {
     const trace_id = exchange.trace?.traceId
     engine.log.error('unexpected error', { request_id: exchange.requestId, trace_id, error })
-    const refusal = engine.store.healthy
-      ? refuse('internal_error', 'something went wrong in the gateway')
-      : refuse('overloaded', 'the gateway cannot write to its store at the moment')
+    const refusal =
+      engine.store.healthy && !isBusy(error)
+        ? refuse('internal_error', 'something went wrong in the gateway')
+        : refuse('overloaded', 'the gateway cannot write to its store at the moment')
     return answerRefusal(exchange, refusal)
   }
   app.onError((error, { env }) => answerBug(env.exchange, error))

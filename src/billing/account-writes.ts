@@ -28,7 +28,7 @@ export class AccountWrites {
     try {
       for (let tries = 0; ; tries++) {
         const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, ending, beyond)),
+          this.#store.tx((tx) => endHold(tx, ending, beyond), ending.accountId),
         )
         if (ended === undefined) return false
         if ('missingNanos' in ended) {
@@ -71,7 +71,7 @@ export class AccountWrites {
             const free =
               isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
             return free !== undefined && free < amountNanos ? 'insufficient' : write(tx)
-          }),
+          }, accountId),
         )
         if (written !== 'insufficient') return written
         if (!(await this.#purses?.gather(funds, tries))) return written

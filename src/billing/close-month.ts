@@ -84,7 +84,7 @@ async function tryToClose(
       if (late > 0) throw new Outdated(late)
       await alongside(tx, JSON.parse(closed.body) as ClosedBill)
       return false
-    })
+    }, accountId)
     crashPoint('month-closed')
     return { kind: 'closed', again }
   } catch (error) {

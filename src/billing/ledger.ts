@@ -197,7 +197,7 @@ export class Ledger {
   async #giveBack(entry: Entry): Promise<void> {
     const funds = this.#balances.of(entry.accountId)
     const isNew = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => appendEntry(tx, entry)),
+      this.#store.tx((tx) => appendEntry(tx, entry), entry.accountId),
     )
     if (!isNew) return
     this.#writes.booked(funds, () => {

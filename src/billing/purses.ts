@@ -126,7 +126,7 @@ export class Purses {
     // From here on no call can spend it.
     funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
     )
     crashPoint('purse-returned')
     if (!returned) this.#balances.suspect(funds)
@@ -194,10 +194,12 @@ export class Purses {
       if (left.length === 0) return { nanos: 0n, isShort: false, holders: [] }
       const need = { waiters: left, isLast, aheadNanos: this.#ahead(queue, left) }
       const drawn = await this.#balances.tracked(funds, () =>
-        this.#store.tx((tx) =>
-          fillPurse(tx, this.#purseOf(funds), (free) =>
-            sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
-          ),
+        this.#store.tx(
+          (tx) =>
+            fillPurse(tx, this.#purseOf(funds), (free) =>
+              sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
+            ),
+          funds.id,
         ),
       )
       crashPoint('purse-drawn')

@@ -1,10 +1,12 @@
-// Group commit: records that arrive while one batch is being written make up the next. Knows how a
-// record becomes a row of text, not how an engine writes them.
+// Group commit: records that arrive while one batch is being written make up the next. Those of one
+// account share their fate; knows neither rows nor how an engine writes them.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
-import { newShortId } from '../lib/ids.ts'
 import { Histogram } from '../lib/metrics.ts'
+import { entryRow, lossRows, problemOf, requestRow } from './hot-rows.ts'
 import type { Commits } from './store.ts'
+
+export { cellsOf } from './hot-rows.ts'
 
 /** Order of the cells of one request; both engines' statements use it. */
 export const requestColumns = [
@@ -94,31 +96,53 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
 ])
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
-/**
- * Rows laid end to end as text, each cell followed by the separator: the cheapest thing to make
- * and to send to another thread. The columns' types turn digits into numbers again.
- */
-export interface Batch {
+/** Records of one account in one batch: they are stored together or not at all. */
+export interface Part {
+  readonly accountId: string
+  /** When the first of them came, by the monotonic clock. */
+  readonly sinceMs: number
   size: number
   requests: string
   entries: string
   /** Empty for nearly all. */
   losses: string
+  /** The writer of the batch has taken it aside, and settles it later. */
+  isAside: boolean
+  readonly done: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
-interface Gathering extends Batch {
-  /** Shared by every record of the batch: they are stored together or not at all. */
-  done: Promise<void>
-  resolve: () => void
-  reject: (error: unknown) => void
+/** Parts that are written together; rows as text, see hot-rows.ts. */
+export interface Batch {
+  size: number
+  requests: string
+  entries: string
+  losses: string
+  sinceMs: number
+  parts: readonly Part[]
+}
+
+/** Where records wait whose account cannot be written at the moment. */
+export interface Aside {
+  has(accountId: string): boolean
+  put(part: Part): void
+  close(): Promise<void>
 }
 
 /** In seconds. */
 const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
+class Gathering {
+  size = 0
+  readonly sinceMs = performance.now()
+  readonly parts = new Map<string, Part>()
+}
+
 export class HotQueue {
   readonly commits: Commits = { seconds: new Histogram(commitBounds), records: 0, failures: 0 }
   readonly #write: (batch: Batch) => Promise<void>
+  readonly #aside: Aside | undefined
   readonly #waiting: Gathering[] = []
   #current: Gathering | undefined
   #busy = false
@@ -126,30 +150,45 @@ export class HotQueue {
   #lastSize = 0
   #enough: (() => void) | undefined
 
-  constructor(write: (batch: Batch) => Promise<void>) {
+  constructor(write: (batch: Batch) => Promise<void>, aside?: Aside) {
     this.#write = write
+    this.#aside = aside
   }
 
   add(request: RequestRecord, entry: Entry | undefined): Promise<void> {
     const wrong = this.#closed ? 'the store is closed' : problemOf(request, entry)
     if (wrong !== undefined) return Promise.reject(new Error(wrong))
-    let batch = this.#current
-    if (batch === undefined || batch.size === maxRecordsPerBatch) {
-      batch = newBatch()
-      this.#current = batch
-      this.#waiting.push(batch)
-      if (!this.#busy) {
-        this.#busy = true
-        // After this turn of the event loop, so that all it records shares the first batch.
-        setImmediate(() => void this.#drain())
-      }
+    const { accountId } = request
+    if (this.#aside?.has(accountId)) {
+      const part = newPart(accountId, performance.now())
+      addTo(part, request, entry)
+      this.#aside.put(part)
+      return part.done
+    }
+    const batch = this.#gathering()
+    let part = batch.parts.get(accountId)
+    if (part === undefined) {
+      part = newPart(accountId, batch.sinceMs)
+      batch.parts.set(accountId, part)
     }
     batch.size++
-    batch.requests += requestRow(request)
-    if (entry !== undefined) batch.entries += entryRow(entry)
-    if (request.detail.absorbed !== undefined) batch.losses += lossRows(request)
+    addTo(part, request, entry)
     if (batch.size >= gatherRecords) this.#enough?.()
-    return batch.done
+    return part.done
+  }
+
+  #gathering(): Gathering {
+    const current = this.#current
+    if (current !== undefined && current.size < maxRecordsPerBatch) return current
+    const batch = new Gathering()
+    this.#current = batch
+    this.#waiting.push(batch)
+    if (!this.#busy) {
+      this.#busy = true
+      // After this turn of the event loop, so that all it records shares the first batch.
+      setImmediate(() => void this.#drain())
+    }
+    return batch
   }
 
   #gather(): Promise<void> {
@@ -172,13 +211,14 @@ export class HotQueue {
       if (batch === undefined) break
       if (batch === this.#current) this.#current = undefined
       const began = performance.now()
+      const parts = [...batch.parts.values()]
       try {
-        await this.#write(batch)
+        await this.#write(batchOf(parts))
+        for (const part of parts) if (!part.isAside) part.resolve()
         this.commits.records += batch.size
-        batch.resolve()
       } catch (error) {
         this.commits.failures++
-        batch.reject(error)
+        for (const part of parts) if (!part.isAside) part.reject(error)
       }
       this.commits.seconds.note((performance.now() - began) / 1000)
     }
@@ -188,77 +228,33 @@ export class HotQueue {
   /** Takes no more records and waits for those it has. */
   async close(): Promise<void> {
     this.#closed = true
-    const last = this.#waiting.at(-1)
-    if (last !== undefined) await last.done.catch(() => {})
     while (this.#busy) await new Promise((resolve) => setTimeout(resolve, 1))
+    await this.#aside?.close()
   }
 }
 
-function newBatch(): Gathering {
+function newPart(accountId: string, sinceMs: number): Part {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  return { size: 0, requests: '', entries: '', losses: '', done: promise, resolve, reject }
+  const rows = { size: 0, requests: '', entries: '', losses: '', isAside: false }
+  return { accountId, sinceMs, ...rows, done: promise, resolve, reject }
 }
 
-const S = '\x1f'
-
-/** Words of callers and upstreams must not break a row apart; all other cells are our own. */
-const cell = (text: string): string => (text.includes(S) ? text.replaceAll(S, ' ') : text)
-
-function requestRow(request: RequestRecord): string {
-  const { usage } = request
-  return (
-    `${request.requestId}${S}${request.atMs}${S}${request.accountId}${S}${request.tokenId}${S}` +
-    `${request.interface}${S}${cell(request.model)}${S}${request.channel ?? ''}${S}` +
-    `${cell(request.upstreamRequestId ?? '')}${S}${request.status}${S}` +
-    `${request.errorCode ?? ''}${S}${request.chargeNanos}${S}${request.priceId ?? ''}${S}` +
-    `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
-    `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
-    `${request.firstByteMs ?? ''}${S}${request.totalMs}${S}${JSON.stringify(request.detail)}${S}`
-  )
+function addTo(part: Part, request: RequestRecord, entry: Entry | undefined): void {
+  part.size++
+  part.requests += requestRow(request)
+  if (entry !== undefined) part.entries += entryRow(entry)
+  if (request.detail.absorbed !== undefined) part.losses += lossRows(request)
 }
 
-function entryRow(entry: Entry): string {
-  return (
-    `${entry.atMs}${S}${entry.accountId}${S}${entry.kind}${S}${entry.amountNanos}${S}` +
-    `${entry.ref}${S}${entry.model ?? ''}${S}${entry.unit ?? ''}${S}${entry.quantity ?? ''}${S}` +
-    `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}` +
-    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}`
-  )
-}
-
-function lossRows({ requestId, atMs, totalMs, accountId, model, detail }: RequestRecord): string {
-  const endedMs = atMs + totalMs
-  const rows = (detail.absorbed ?? []).map(
-    ({ reason, channel, upstreamId = '', unit = '', quantity = '', nanos, estimated }) =>
-      `${newShortId('loss', endedMs)}${S}${endedMs}${S}${accountId}${S}${requestId}${S}` +
-      `${reason}${S}${cell(channel)}${S}${cell(model)}${S}${cell(upstreamId)}${S}${unit}${S}` +
-      `${quantity}${S}${nanos}${S}${estimated === true ? 1 : 0}${S}`,
-  )
-  return rows.join('')
-}
-
-export function cellsOf(rows: string): string[] {
-  const cells = rows.split(S)
-  cells.pop()
-  return cells
-}
-
-const largestNanos = 2n ** 63n - 1n
-
-/** What the database would refuse is refused here, so that one bad record cannot sink its batch. */
-function problemOf(request: RequestRecord, entry: Entry | undefined): string | undefined {
-  if (!Number.isSafeInteger(request.atMs)) return 'a request needs a whole atMs'
-  if (!Number.isSafeInteger(request.status)) return 'a request needs a whole status'
-  if (!fits(request.chargeNanos)) return 'the charge of a request is out of range'
-  if (entry === undefined) return undefined
-  if (!Number.isSafeInteger(entry.atMs)) return 'an entry needs a whole atMs'
-  if (!fits(entry.amountNanos)) return 'the amount of an entry is out of range'
-  return signFits(entry) ? undefined : `a ${entry.kind} cannot be ${entry.amountNanos}`
-}
-
-const fits = (nanos: bigint) => nanos <= largestNanos && nanos >= -largestNanos
-
-function signFits({ kind, amountNanos }: Entry): boolean {
-  if (kind === 'charge' || kind === 'hold') return amountNanos <= 0n
-  return kind === 'release' ? amountNanos >= 0n : amountNanos !== 0n
+/** As old as the oldest of its parts. */
+export function batchOf(parts: readonly Part[]): Batch {
+  const batch = { size: 0, requests: '', entries: '', losses: '', sinceMs: Infinity, parts }
+  for (const part of parts) {
+    batch.size += part.size
+    batch.requests += part.requests
+    batch.entries += part.entries
+    batch.losses += part.losses
+    if (part.sinceMs < batch.sinceMs) batch.sinceMs = part.sinceMs
+  }
+  return batch
 }

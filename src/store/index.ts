@@ -5,7 +5,7 @@ import { openSqlite } from './sqlite/open.ts'
 import type { Log, Store } from './store.ts'
 
 export { BadCursor, type Page, type PageQuery } from './cursor.ts'
-export { isUniqueConflict, StoreRefused } from './refused.ts'
+export { isBusy, isUniqueConflict, StoreRefused } from './refused.ts'
 export type { Schema } from './schema.ts'
 export type { Answer, Log, Notice, Question, Reply, Sharing, Store, Tx } from './store.ts'
 

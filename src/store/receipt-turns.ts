@@ -7,13 +7,18 @@ import type { Schema } from './schema.ts'
 /** Any constant will do as long as no release changes it. */
 const bookingLock = 7_203_114_504
 
+/** Another gateway has it for the time of a chunk. */
+const patienceOfTurns = '10s'
+
 /** Until the end of the transaction. False: another gateway has it, and nobody waited. */
 export async function takeTurn(tx: Kysely<Schema>, patient: boolean): Promise<boolean> {
   // A chunk is small and its look-ups have indexes. With a log that fits into a few thousand pages,
   // the planner would rather read all of it, once for every chunk.
   const plan = sql`set_config('enable_hashjoin', 'off', true)`
   if (patient) {
-    await sql`SELECT ${plan}, pg_advisory_xact_lock(${sql.lit(bookingLock)})`.execute(tx)
+    const patience = sql`set_config('lock_timeout', ${sql.lit(patienceOfTurns)}, true)`
+    await sql`SELECT ${plan}, ${patience}`.execute(tx)
+    await sql`SELECT pg_advisory_xact_lock(${sql.lit(bookingLock)})`.execute(tx)
     return true
   }
   const { rows } = await sql<{ got: boolean }>`

@@ -22,6 +22,15 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+/** What is asked for waits for somebody else, or takes too long; everything else goes on. */
+export class StoreBusy extends Error {
+  override name = 'StoreBusy'
+}
+
+/** Locked, or longer than a statement may take: worth another try later, and nobody's mistake. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof StoreBusy || /^(55P03|57014)$/.test(codeOf(error))
+
 /** True when a row with the same unique name, hash or id already exists. */
 export function isUniqueConflict(error: unknown): boolean {
   const code = codeOf(error)

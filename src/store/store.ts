@@ -74,9 +74,10 @@ export interface Store {
   /**
    * All or nothing, one at a time with the hot writer on SQLite. Inside, await nothing but the
    * transaction itself: another tx or a record would wait for this one for ever. On PostgreSQL the
-   * work may run again after a deadlock, so it must change nothing but rows.
+   * work may run again after a deadlock, so it must change nothing but rows. Work that locks the row
+   * of an account names it: while that is locked elsewhere, it keeps nobody else from the store.
    */
-  tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
+  tx<T>(work: (tx: Kysely<Schema>) => Promise<T>, accountId?: string): Promise<T>
   /**
    * Hot path: one request log row and, maybe, its ledger entry; durable when the promise resolves.
    * Idempotent by request id and by the entry's ref and kind. The promise is shared with other

@@ -1,6 +1,6 @@
 // The hot statement of the PostgreSQL engine: one batch of records is one statement, one round
-// trip and one commit. Sent again with the same content when the connection fails: rows that are
-// already there change nothing.
+// trip and one commit. It may be sent again with the same content: rows that are already there change
+// nothing. Run after its deadline, by the database's clock, it fails as a whole.
 import type pg from 'pg'
 import {
   type Batch,
@@ -13,10 +13,6 @@ import {
   requestColumns,
 } from '../hot-queue.ts'
 import { codeOf } from '../refused.ts'
-import { isPassing, pause } from './connection.ts'
-
-const retryPausesMs = [100, 300, 700, 1300, 2000]
-const retryWithinMs = 5000
 
 const columnTypes: Readonly<Record<string, string>> = {
   at_ms: 'bigint',
@@ -45,8 +41,9 @@ const insert = (table: string, columns: readonly string[], firstParameter: numbe
   `INSERT INTO ${table} (${columns.join(', ')}) ${given(columns, firstParameter)}`
 
 const gatewayParameter = `$${1 + requestColumns.length + entryColumns.length}::text`
+const deadlineParameter = `$${2 + requestColumns.length + entryColumns.length}::float8`
 
-const firstLossParameter = 2 + requestColumns.length + entryColumns.length
+const firstLossParameter = 3 + requestColumns.length + entryColumns.length
 
 /** Prepared twice: with what the operator bears, which hardly any batch has, and without. */
 const statementWith = (more: string) => `
@@ -79,7 +76,12 @@ WITH logged AS (
   RETURNING purses.account_id
 )
 UPDATE accounts
-SET balance_nanos = balance_nanos + sums.balance, held_nanos = held_nanos + sums.held,
+SET balance_nanos = balance_nanos + CASE
+    WHEN extract(epoch FROM clock_timestamp()) * 1000 <= ${deadlineParameter} THEN sums.balance
+    -- Its callers have been told that it failed: a cast that fails ends the whole statement.
+    ELSE ('too late for ' || accounts.id)::bigint
+  END,
+  held_nanos = held_nanos + sums.held,
   drawn_nanos = drawn_nanos + CASE
     WHEN ${gatewayParameter} IS NULL OR sums.balance >= 0 THEN 0
     -- A charge on credit that this gateway no longer has must fail, batch and all.
@@ -93,6 +95,10 @@ const statement = statementWith('')
 const statementWithLosses = statementWith(`, lost AS (
   ${insert('losses', lossColumns, firstLossParameter)} ON CONFLICT DO NOTHING
 )`)
+
+/** The batch came to be run after its deadline. */
+export const isTooLate = (error: unknown): boolean =>
+  codeOf(error) === '22P02' && String((error as Error).message).includes('too late for ')
 
 /** The credit behind a charge went back to the account while this gateway was away. */
 export const isLostPurse = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
@@ -118,38 +124,57 @@ function byColumn(
 const storable = (cell: string): string =>
   cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
-export interface BatchWriting {
+export interface Sending {
   /** Whose purses the charges are paid from; absent, they are paid from the balance. */
   gatewayId: string | undefined
-  interrupted: (error: unknown) => void
+  /** By the database's clock. */
+  deadlineMs: number
+  /** How long an answer is waited for. */
+  timeoutMs: number
 }
 
-export async function writeBatch(
+/** One try. */
+export async function sendBatch(
   pool: pg.Pool,
   { requests, entries, losses }: Batch,
-  { gatewayId, interrupted }: BatchWriting,
+  { gatewayId, deadlineMs, timeoutMs }: Sending,
 ): Promise<void> {
   const values = [
     ...byColumn(requests, requestColumns, nullableInRequests),
     ...byColumn(entries, entryColumns, nullableInEntries),
     gatewayId ?? null,
+    deadlineMs,
     ...(losses === '' ? [] : byColumn(losses, lossColumns, nullableInLosses)),
   ]
   const query =
     losses === ''
-      ? { name: 'hot-batch', text: statement, values }
-      : { name: 'hot-batch-losses', text: statementWithLosses, values }
-  const startMs = performance.now()
-  for (let tries = 0; ; tries++) {
-    try {
-      await pool.query(query)
-      return
-    } catch (error) {
-      const pauseMs = retryPausesMs[tries]
-      const late = performance.now() - startMs + (pauseMs ?? 0) > retryWithinMs
-      if (pauseMs === undefined || late || !isPassing(error)) throw error
-      interrupted(error)
-      await pause(pauseMs * (0.5 + Math.random() / 2))
-    }
-  }
+      ? { name: 'hot-batch', text: statement, values, query_timeout: timeoutMs }
+      : { name: 'hot-batch-losses', text: statementWithLosses, values, query_timeout: timeoutMs }
+  await pool.query(query)
+}
+
+const lockedStatement = `
+WITH free AS (
+  SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE SKIP LOCKED
+), paying AS (
+  SELECT account_id FROM purses WHERE account_id = ANY($1::text[]) AND gateway_id = $2::text
+  FOR UPDATE SKIP LOCKED
+)
+SELECT id FROM accounts WHERE id = ANY($1::text[]) AND (
+  id NOT IN (SELECT id FROM free) OR EXISTS (
+    SELECT 1 FROM purses WHERE account_id = accounts.id AND gateway_id = $2::text
+      AND account_id NOT IN (SELECT account_id FROM paying)
+  )
+)`
+
+/** Those of these accounts whose rows somebody else has locked at the moment. */
+export async function findLocked(
+  pool: pg.Pool,
+  accountIds: readonly string[],
+  { gatewayId, timeoutMs }: Pick<Sending, 'gatewayId' | 'timeoutMs'>,
+): Promise<ReadonlySet<string>> {
+  const values = [accountIds, gatewayId ?? '']
+  const query = { text: lockedStatement, values, query_timeout: timeoutMs }
+  const { rows } = await pool.query<{ id: string }>(query)
+  return new Set(rows.map(({ id }) => id))
 }

@@ -14,6 +14,20 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
+/** Nobody waits longer for a lock: what is locked waits aside, everybody else goes on. */
+const lockTimeoutMs = 500
+/** Reports of a large log take seconds; longer than this nobody waits. */
+const statementTimeoutMs = 60_000
+/** A gateway that was stopped inside a transaction keeps its locks for this long. */
+const idleTransactionMs = 5_000
+
+/** What bounds every session that others may have to wait for. */
+export const bounded = {
+  lock_timeout: lockTimeoutMs,
+  statement_timeout: statementTimeoutMs,
+  idle_in_transaction_session_timeout: idleTransactionMs,
+} as const
+
 export function clientConfig(databaseUrl: string): pg.ClientConfig {
   return {
     connectionString: databaseUrl,
@@ -32,6 +46,9 @@ export function isPassing(error: unknown): boolean {
   if (!/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE') return true // not from the server
   return /^(08|53|40|57P)/.test(code)
 }
+
+/** Somebody else has a row or a table locked; nothing was done. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
 
 /** Serialization failure or deadlock: nothing was done, do it again. */
 export const isRaced = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))

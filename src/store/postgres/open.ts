@@ -12,20 +12,15 @@ import { setMeta } from '../meta.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Log, once, type Store } from '../store.ts'
-import { isLostPurse, writeBatch } from './batch-writer.ts'
-import {
-  addressOf,
-  clientConfig,
-  isCut,
-  isDatabaseTrouble,
-  isRaced,
-  pause,
-  refusalFor,
-} from './connection.ts'
+import { isLostPurse } from './batch-writer.ts'
+import { addressOf, bounded, clientConfig, refusalFor } from './connection.ts'
+import { HotWriter } from './hot-writer.ts'
+import { Lanes } from './lanes.ts'
 import { Presence } from './presence.ts'
 import { Pulse } from './pulse.ts'
 import { readClock } from './read-clock.ts'
 import { Sockets } from './sockets.ts'
+import { transactionsOf } from './transactions.ts'
 import { Turnstile } from './turnstile.ts'
 
 export interface PostgresOptions {
@@ -37,14 +32,12 @@ export interface PostgresOptions {
   lateIndex: LateIndexLimits
 }
 
-/** With the hot connection and the one of its presence: ten in all. */
+/** With the hot connection and the one of its presence: ten, and two more where something is locked. */
 const maxConnections = 8
-/** The others are for reads. */
-const maxTransactions = 6
+const maxAsideConnections = 2
 const hotQueryTimeoutMs = 5000
 /** Callers wait for it. */
 const hotConnectTimeoutMs = 2000
-const maxTries = 5
 /** The best of these is where the clock starts; what is asked later makes it better. */
 const firstReadings = 3
 
@@ -53,12 +46,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const address = addressOf(databaseUrl)
   const [sockets, hotSockets] = [new Sockets(), new Sockets()]
   const pool = openPool(
-    { ...clientConfig(databaseUrl), max: maxConnections, stream: sockets.stream },
+    { ...clientConfig(databaseUrl), ...bounded, max: maxConnections, stream: sockets.stream },
+    log,
+  )
+  const asidePool = openPool(
+    { ...clientConfig(databaseUrl), ...bounded, max: maxAsideConnections, stream: sockets.stream },
     log,
   )
   const hotPool = openPool(
     {
       ...clientConfig(databaseUrl),
+      ...bounded,
       max: 1,
       query_timeout: hotQueryTimeoutMs,
       // The server gives up soon after: no row may appear when the late index has long passed it.
@@ -68,10 +66,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     log,
   )
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    plugins: [integerPlugin],
-  })
+  const db = kyselyOver(pool)
+  const asideDb = kyselyOver(asidePool)
   const clock = new SteadyClock()
   const health = new Health(
     () => presence?.write() ?? setMeta(db, 'probe', String(clock.nowMs())),
@@ -82,12 +78,27 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const failed = (error: unknown) => {
     if (isOpen) health.failed(error)
   }
-  const tx = retried(db, health, failed)
+  const places = new Turnstile(maxAsideConnections)
+  const tx = transactionsOf({
+    db,
+    health,
+    failed,
+    aside: { db: asideDb, places },
+    isStuck: (accountId) => lanes.has(accountId),
+  })
   const clockKeeper = new ClockKeeper({ tx }, clock)
   const presence = options.join
     ? new Presence({ databaseUrl, pool, tx, failed, log, clock })
     : undefined
   const isHere = () => presence === undefined || presence.here
+  const gatewayId = presence?.gatewayId
+  const lanes = new Lanes({
+    pool: asidePool,
+    places,
+    gatewayId,
+    nowMs: clock.nowMs,
+    wrote: (records) => index.recorded(records),
+  })
   const unanswered = (ms: number) => failed(new Error(`the database has not answered for ${ms} ms`))
   const pulse = new Pulse({
     ask: () => presence?.ask(),
@@ -106,11 +117,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     pulse.stop()
     await presence?.leave()
     health.stop()
-    await Promise.allSettled([db.destroy(), hotPool.end()])
+    await Promise.allSettled([db.destroy(), asideDb.destroy(), hotPool.end()])
   }
 
   try {
-    await migrate({ engine: 'postgres', name: address.name, tx }, options.schema)
+    await migrateAlone(databaseUrl, address.name, options.schema)
     for (let reading = 0; reading < firstReadings; reading++) await readClock(pool, clock)
     await clockKeeper.start()
     await presence?.join()
@@ -123,17 +134,24 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   const next = (settledSeq: number) => indexNextSegment({ engine: 'postgres', tx }, settledSeq)
   const index = new LateIndex({ engine: 'postgres', tx, next, log }, options.lateIndex)
+  const writer = new HotWriter({
+    pool: hotPool,
+    gatewayId,
+    nowMs: clock.nowMs,
+    lanes,
+    during: (work) => pulse.during(work),
+    interrupted: failed,
+  })
   const queue = new HotQueue(async (batch) => {
     try {
-      const gatewayId = presence?.gatewayId
-      await pulse.during(writeBatch(hotPool, batch, { gatewayId, interrupted: failed }))
+      await writer.write(batch)
       if (isHere()) health.wrote()
       index.recorded(batch.size)
     } catch (error) {
       if (!isLostPurse(error)) health.failed(error)
       throw error
     }
-  })
+  }, lanes)
 
   return {
     engine: 'postgres',
@@ -161,10 +179,7 @@ async function snapshotOf(databaseUrl: string) {
   const pool = openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {})
   let connections = 0
   pool.on('connect', () => connections++)
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    plugins: [integerPlugin],
-  })
+  const db = kyselyOver(pool)
   const end = async () => {
     await db.destroy()
     // The pool mends what it lost, but with another moment.
@@ -181,6 +196,20 @@ async function snapshotOf(databaseUrl: string) {
   return { db, end }
 }
 
+/** A step may take as long as it takes, and waits for whoever takes it first. */
+async function migrateAlone(
+  databaseUrl: string,
+  name: string,
+  schema: number | undefined,
+): Promise<void> {
+  const db = kyselyOver(openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {}))
+  const tx: Store['tx'] = (work) => db.transaction().execute(work)
+  await migrate({ engine: 'postgres', name, tx }, schema).finally(() => db.destroy())
+}
+
+const kyselyOver = (pool: pg.Pool): Kysely<Schema> =>
+  new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [integerPlugin] })
+
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   const pool = new pg.Pool(config)
   // An idle connection that the server closed is replaced at the next use.
@@ -188,35 +217,4 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   // One that is lost in use tells whoever uses it; without a listener it would also be nobody's.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
-}
-
-function retried(
-  db: Kysely<Schema>,
-  health: Health,
-  failed: (error: unknown) => void,
-): Store['tx'] {
-  const turnstile = new Turnstile(maxTransactions)
-  return async (work) => {
-    for (let tries = 1; ; tries++) {
-      let isWorked = false
-      try {
-        return await turnstile.run(() =>
-          db.transaction().execute(async (tx) => {
-            const result = await work(tx)
-            isWorked = true
-            return result
-          }),
-        )
-      } catch (error) {
-        // A lost connection took all of it along, unless the commit had been sent.
-        const isUndone = isCut(error) && !isWorked && health.healthy && tries === 1
-        if ((isRaced(error) || isUndone) && tries < maxTries) {
-          await pause(Math.random() * 20 * 2 ** tries)
-          continue
-        }
-        if (isDatabaseTrouble(error)) failed(error)
-        throw error
-      }
-    }
-  }
 }

@@ -158,7 +158,8 @@ export class Presence implements Sharing {
       )
       await client.query(endFormer, [this.#lockKey])
       await client.query('SELECT pg_advisory_lock($1)', [this.#lockKey])
-      await client.query(`LISTEN ${channel}`)
+      // From here on it waits for nobody: what keeps it waiting would look like a silent database.
+      await client.query(`LISTEN ${channel}; SET lock_timeout = 500`)
       const { rowCount } = await client.query(
         'INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING',
         [this.gatewayId, this.#lockKey, this.#options.clock.nowMs()],

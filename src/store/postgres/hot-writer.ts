@@ -1,0 +1,123 @@
+// Writes the hot batches. A batch is tried until it is stored or its time is over; what waits for a
+// locked account is taken aside (lanes.ts), so that one account holds up no other. Whoever is told that
+// a record was not stored can rely on it: by then the database no longer takes it.
+import type pg from 'pg'
+import { type Batch, batchOf, type Part } from '../hot-queue.ts'
+import { findLocked, isTooLate, sendBatch } from './batch-writer.ts'
+import { isLocked, isPassing, pause } from './connection.ts'
+import type { Lanes } from './lanes.ts'
+
+/** Callers hear within 5 s; what is left is for writing down that they were told so. */
+export const giveUpAfterMs = 4_700
+/** The database refuses what it comes to later; the rest is for clocks that do not agree. */
+const applyWithinMs = 4_200
+const retryPausesMs = [100, 300, 700, 1300, 2000]
+/** With less time than this, a try is not worth it. */
+const leastTryMs = 50
+
+export interface HotWriterOptions {
+  pool: pg.Pool
+  gatewayId: string | undefined
+  /** By the database's clock. */
+  nowMs: () => number
+  lanes: Pick<Lanes, 'put'>
+  /** While the work waits for the database, its silence counts. */
+  during: <T>(work: Promise<T>) => Promise<T>
+  /** It is tried again. */
+  interrupted: (error: unknown) => void
+}
+
+/** When the time of a record is over, here and by the database's clock. */
+export function limitsOf(sinceMs: number, nowMs: number) {
+  const agoMs = performance.now() - sinceMs
+  return { deadlineMs: nowMs - agoMs + applyWithinMs, leftMs: giveUpAfterMs - agoMs }
+}
+
+export const hasTime = (sinceMs: number): boolean =>
+  performance.now() - sinceMs < applyWithinMs - leastTryMs
+
+export const outOfTime = (): Error => new Error('the database did not take it in time')
+
+export class HotWriter {
+  readonly #options: HotWriterOptions
+
+  constructor(options: HotWriterOptions) {
+    this.#options = options
+  }
+
+  async write(batch: Batch): Promise<void> {
+    const { sinceMs } = batch
+    const { deadlineMs } = limitsOf(sinceMs, this.#options.nowMs())
+    let rest = batch
+    let lastError: unknown
+    for (let tries = 0; ; tries++) {
+      if (!hasTime(sinceMs)) return this.#giveUp(sinceMs, lastError)
+      try {
+        await this.#send(rest, deadlineMs)
+        return
+      } catch (error) {
+        lastError = error
+        const free = isLocked(error) ? await this.#setAside(rest) : rest.parts
+        if (free.length === 0) return
+        if (free.length < rest.parts.length) {
+          rest = batchOf(free)
+          continue
+        }
+        // A lock that is on none of its accounts is on a table, and everybody waits for it.
+        if (!isPassing(error) && !isLocked(error)) throw error
+        this.#options.interrupted(error)
+        const pauseMs = (retryPausesMs[tries] ?? 2000) * (0.5 + Math.random() / 2)
+        await pause(Math.min(pauseMs, Math.max(0, limitsOf(sinceMs, 0).leftMs)))
+      }
+    }
+  }
+
+  /** Not before the database itself would refuse it. */
+  async #giveUp(sinceMs: number, error: unknown): Promise<never> {
+    const { leftMs } = limitsOf(sinceMs, 0)
+    if (error !== undefined && leftMs > 0) await pause(leftMs)
+    throw error ?? outOfTime()
+  }
+
+  async #send(batch: Batch, deadlineMs: number): Promise<void> {
+    const { pool, gatewayId, during } = this.#options
+    const { leftMs } = limitsOf(batch.sinceMs, 0)
+    const timeoutMs = Math.max(1, Math.ceil(leftMs))
+    const sent = during(sendBatch(pool, batch, { gatewayId, deadlineMs, timeoutMs }))
+    await within(sent, timeoutMs).catch((error) => {
+      throw isTooLate(error) ? outOfTime() : error
+    })
+  }
+
+  /** Gives those parts that nobody keeps from being written. */
+  async #setAside({ parts, sinceMs }: Batch): Promise<readonly Part[]> {
+    const { pool, gatewayId, lanes } = this.#options
+    const timeoutMs = Math.max(1, Math.ceil(limitsOf(sinceMs, 0).leftMs))
+    const paying = parts.filter(({ entries }) => entries !== '').map(({ accountId }) => accountId)
+    // Without an answer nobody can be told from the others.
+    const locked = await within(
+      findLocked(pool, paying, { gatewayId, timeoutMs }),
+      timeoutMs,
+    ).catch(() => new Set<string>())
+    const free: Part[] = []
+    for (const part of parts) {
+      if (locked.has(part.accountId)) lanes.put(part)
+      else free.push(part)
+    }
+    return free
+  }
+}
+
+/** Whoever waits in the pool for a connection has no time-out of its own. */
+export async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(outOfTime()), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    work.catch(() => {})
+  }
+}
