@@ -294,7 +294,10 @@ describe('an address', () => {
       expect((await gateway.post(imagePath, image)).status).toBe(400)
       const id = await create(gateway, 'https://localhost/hook')
       const { state, attempts } = await attempted(gateway, id, 1)
-      expect([state, attempts[0].error]).toEqual(['waiting', 'the address may not be asked'])
+      expect([state, attempts[0].error]).toEqual([
+        'waiting',
+        'the name of the host cannot be resolved, or the address may not be asked',
+      ])
       expect(JSON.stringify(attempts)).not.toContain(port)
       expect(arrivals).toEqual([])
     },

@@ -5,17 +5,19 @@ import type { TextCall } from '../contract/requests.ts'
 import { takeRequestId } from '../lib/redact-request-id.ts'
 import type { Engine } from './engine.ts'
 
+/** Longer texts of upstreams are cut before anything is looked for in them. */
+const maxErrorText = 16_000
+
 export function cleaned(
   engine: Engine,
   error: UpstreamError,
   { body, model }: Pick<TextCall, 'body' | 'model'>,
   { upstreamModel }: Pick<Route, 'upstreamModel'>,
 ): UpstreamError {
-  const { text, requestId } = takeRequestId(error.message)
+  const { text, requestId } = takeRequestId(error.message.slice(0, maxErrorText))
   const id = error.upstreamRequestId ?? requestId
   const message = engine.cleaner.clean(text, {
-    // Some writers of JSON escape every slash; the caller's addresses are its own all the same.
-    keep: body.replaceAll('\\/', '/'),
+    keep: body,
     rename: upstreamModel === model ? [] : [[upstreamModel, model]],
   })
   return {

@@ -44,11 +44,13 @@ export async function guardAddress(
     return { problem: 'the host is not among those that may be asked' }
   }
   const literal = hostname.replace(/^\[|\]$/g, '')
-  const answers = isIP(literal) === 0 ? await resolveName(hostname, lookupName) : [literal]
-  if (answers.length === 0) return { problem: 'the name of the host cannot be resolved' }
+  const isNamed = isIP(literal) === 0
+  const answers = isNamed ? await resolveName(hostname, lookupName) : [literal]
+  if (answers.length === 0) return { problem: unresolved }
   for (const answer of answers) {
     const problem = problemOf(answer, url, rules)
-    if (problem !== undefined) return { problem }
+    if (problem === undefined) continue
+    return { problem: isNamed && problem === notAsked ? unresolved : problem }
   }
   return { addresses: answers.map(dialled), url }
 }
@@ -104,12 +106,16 @@ async function resolveName(host: string, lookupName: Lookup): Promise<readonly s
   }
 }
 
+const notAsked = 'the address may not be asked'
+/** The same for a name that does not exist and one of a private network, so that nothing inside is told. */
+const unresolved = 'the name of the host cannot be resolved, or the address may not be asked'
+
 function problemOf(answer: string, url: URL, rules: AddressRules): string | undefined {
   // A zone names an interface of this machine.
-  if (isIP(answer) === 0 || answer.includes('%')) return 'the address may not be asked'
+  if (isIP(answer) === 0 || answer.includes('%')) return notAsked
   const address = unwrap(ipaddr.parse(answer))
   if (rules.allow.some((network) => isWithin(address, network))) return undefined
-  return isPublic(address) ? problemOfPublic(url, rules) : 'the address may not be asked'
+  return isPublic(address) ? problemOfPublic(url, rules) : notAsked
 }
 
 function problemOfPublic(url: URL, rules: AddressRules): string | undefined {

@@ -191,6 +191,9 @@ const badUrls: readonly [string, string][] = [
   ['http://[2606:4700::1111]:6379/', 'port'],
 ]
 
+/** Whether a name does not exist or is a private one is not told. */
+const unresolved = 'the name of the host cannot be resolved, or the address may not be asked'
+
 describe('the guard', () => {
   test.each([...loopbackHosts, ...specialHosts])('refuses %s before a connection', async (host) => {
     for (const url of [`http://${host}:${port}/`, `https://${host}/`, `http:\\\\${host}:${port}`]) {
@@ -231,7 +234,7 @@ describe('the guard', () => {
     for (const bad of ['127.0.0.1', '10.1.1.1', '::1', '::ffff:10.0.0.1', 'fe80::1%eth0', 'x']) {
       for (const answers of [[bad], ['8.8.8.8', bad], [bad, '8.8.8.8'], ['2606:4700::1', bad]]) {
         const guarded = await guardAddress('http://a.example/', strict, async () => answers)
-        expect(guarded).toEqual({ problem: 'the address may not be asked' })
+        expect(guarded).toEqual({ problem: unresolved })
       }
     }
     const url = new URL('http://a.example/')
@@ -241,12 +244,12 @@ describe('the guard', () => {
   })
 
   test('refuses a name that has no answer, and localhost by its real one', async () => {
-    const none = { problem: 'the name of the host cannot be resolved' }
+    const none = { problem: unresolved }
     expect(await guardAddress('http://a.example/', strict, async () => [])).toEqual(none)
     const broken = () => Promise.reject(new Error('SERVFAIL'))
     expect(await guardAddress('http://a.example/', strict, broken)).toEqual(none)
     const local = await guardAddress(`http://localhost:${port}/`, strict)
-    expect(local).toEqual({ problem: 'the address may not be asked' })
+    expect(local).toEqual({ problem: unresolved })
   })
 
   test('wants https where told to, except of networks on the list', async () => {
@@ -380,7 +383,7 @@ describe('a download', () => {
     let asked = 0
     const lookup = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1'])
     const answer = await open(`http://a.example:${port}/`, { lookup })
-    expect(answer).toEqual({ kind: 'forbidden', problem: 'the address may not be asked' })
+    expect(answer).toEqual({ kind: 'forbidden', problem: unresolved })
     expect([asked, accepts]).toEqual([2, 1])
   })
 

@@ -1,10 +1,16 @@
 // The caller's own words: what of an upstream's text stood, as a thing of its own, in the request.
 // Parts that stay are taken out of the way of the other rules and put back at the end.
 
-/** Upstreams quote one or two addresses; each look goes through the whole request. */
-const maxLooks = 32
+/**
+ * Upstreams quote one or two addresses of a request. Each question goes through the whole request, so
+ * what all of them may read together is bounded: hundreds of a short request, a few of a long one.
+ */
+const maxRead = 12 * 1024 * 1024
+const maxQuestions = 256
 /** A request with media inside is long; its addresses are looked for up to here. */
 const maxKeepLength = 4 * 1024 * 1024
+/** No address is longer. */
+const maxMatch = 2_048
 /** How often one match may turn out to be a part of something longer. */
 const maxPlaces = 64
 /** One private-use character stands for each part that stays. */
@@ -22,21 +28,32 @@ export interface Kept {
   restore(text: string): string
 }
 
-export function createKept(sent: string): Kept {
+export type IsOwn = Kept['isOwn']
+
+/** Answers are remembered: the same is asked in every round of cleaning. */
+export function createOwn(sent: string): IsOwn {
   const keep = sent.length > maxKeepLength ? sent.slice(0, maxKeepLength) : sent
   const known = new Map<string, boolean>()
+  let readLength = 0
+  return (match, kind) => {
+    if (keep === '' || match === '' || match.length > maxMatch) return false
+    const name = `${kind} ${match}`
+    const before = known.get(name)
+    if (before !== undefined) return before
+    if (known.size >= maxQuestions) return false
+    const found = spellingsOf(match).some((spelling) => {
+      readLength += keep.length
+      return readLength <= maxRead && standsIn(keep, spelling, kind)
+    })
+    known.set(name, found)
+    return found
+  }
+}
+
+export function createKept(sent: string | IsOwn): Kept {
   const shielded: string[] = []
   return {
-    isOwn(match, kind) {
-      if (keep === '' || match === '') return false
-      const name = `${kind} ${match}`
-      const before = known.get(name)
-      if (before !== undefined) return before
-      if (known.size >= maxLooks) return false
-      const found = spellingsOf(match).some((spelling) => standsIn(keep, spelling, kind))
-      known.set(name, found)
-      return found
-    },
+    isOwn: typeof sent === 'string' ? createOwn(sent) : sent,
     shield(match) {
       if (shielded.length >= maxShields) return match
       shielded.push(match)

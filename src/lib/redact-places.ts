@@ -15,6 +15,12 @@ const urlEnd = /[\s"'`<>|]|[^\x21-\x7e\ue000-\ue0ff]/
 const word = /[A-Za-z0-9_.-]+(?::\d{1,5}(?!\d))?/g
 const internal =
   /^(?:internal|local|localdomain|lan|corp|intra|intranet|svc|cluster|consul|localhost)$/
+/** Parts of a label by which clouds name what only their own networks reach. */
+const internalPart =
+  /(?:^|-)(?:internal|intranet|intra|inner|private|privatelink|vpc|vpce|svc)\d*(?:-|$)/
+/** Fewer labels may be a setting: `internal.timeout`. */
+const publicEnding =
+  /^(?:com|net|org|cn|io|dev|app|cloud|co|ai|eu|us|uk|de|jp|sg|hk|example|test|invalid)$/
 const unreachable =
   /\b((?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNRESET|EHOSTUNREACH|(?:dial tcp: )?lookup|dial tcp|resolve host):? )([A-Za-z0-9_.-]{1,253}(?::\d{1,5})?)/g
 const ipv4 =
@@ -111,6 +117,9 @@ function isPrivateHost(name: string, hasPort: boolean, hosts: ReadonlySet<string
   if (labels.some((part) => part === '')) return false
   if (internal.test(labels.at(-1)!)) return true
   if (labels.length >= 3 && labels.slice(1).some((part) => internal.test(part))) return true
+  if (publicEnding.test(labels.at(-1)!) && labels.some((part) => internalPart.test(part))) {
+    return true
+  }
   return labels.some((_, i) => i < labels.length - 1 && hosts.has(labels.slice(i).join('.')))
 }
 

@@ -1,5 +1,6 @@
-// Finds configured secrets in a text: whole or in pieces, in any case, plain or escaped, in base64
-// or hex, or with the middle hidden. Knows the secrets and nothing else of what may be private.
+// Finds configured secrets in a text: whole or in pieces, in any case, plain, escaped or backwards, in
+// base64, base32 or hex, spread out, spelled as numbers, or with the middle hidden. Knows the secrets and nothing else of what may be private.
+import { type LooseView, lettersIn, looseViewsOf } from './redact-loose.ts'
 import { indexEnds, maskedRanges } from './redact-masked.ts'
 import { lower, type Range, viewsOf } from './redact-view.ts'
 
@@ -8,6 +9,11 @@ const shortestPiece = 8
 /** A piece made of plain words goes from this length on: one word, or several. */
 const longWord = 16
 const longWords = 12
+
+/** With all but letters and digits left out, shorter runs may be chance; whole secrets are not. */
+const fewestLetters = 12
+/** So many letters of a secret made of words are no sentence. */
+const fewestWordLetters = 16
 
 const hard = 1
 const soft = 2
@@ -21,6 +27,11 @@ interface PieceIndex {
   readonly kinds: ReadonlyMap<number, number>
 }
 
+interface SecretIndex extends PieceIndex {
+  /** Of secrets that runs do not show: their letters and digits as a whole, lower case. */
+  readonly letters: ReadonlySet<string>
+}
+
 interface Form {
   readonly text: string
   readonly isEncoded: boolean
@@ -32,6 +43,7 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
   if (known.length === 0) return (text) => text
   const kinds = new Map<number, number>()
   const wordy: string[] = []
+  const letters = new Set<string>()
   for (const secret of known) {
     let isWordy = true
     for (const form of formsOf(secret)) {
@@ -39,8 +51,11 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
       if (!form.isEncoded && (any & hard) !== 0) isWordy = false
     }
     if (isWordy) wordy.push(lower(secret))
+    const bare = lower(lettersIn(secret))
+    const isShort = bare.length >= shortestPiece && bare.length < fewestLetters
+    if (isWordy ? bare.length >= fewestWordLetters : isShort) letters.add(bare)
   }
-  const index = indexOf(kinds)
+  const index = { ...indexOf(kinds), letters }
   const ends = indexEnds(known)
   return (text) => {
     const ranges = text.length < shortestPiece ? [] : findRanges(text, index, wordy)
@@ -56,19 +71,38 @@ function formsOf(secret: string): Form[] {
   // Percent signs stand for bytes, and so do characters read in the wrong alphabet.
   for (const text of new Set([secret, bytes.toString('latin1')])) {
     forms.push({ text, isEncoded: false })
+    forms.push({ text: [...text].reverse().join(''), isEncoded: false })
+    forms.push({ text: lettersIn(text), isEncoded: false })
     if (text.includes(' ')) forms.push({ text: text.replaceAll(' ', '+'), isEncoded: false })
   }
+  forms.push(...base32Of(bytes))
   for (const before of [0, 1, 2]) {
     const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
     // The first character also carries bits of the neighbour, and the last one if there is any.
     const end = Math.ceil(((before + bytes.length) * 8) / 6)
     const own = base64.slice(Math.ceil((before * 8) / 6), end)
-    forms.push({ text: own, isEncoded: true })
+    forms.push({ text: own, isEncoded: true }, { text: lettersIn(own), isEncoded: true })
     if (/[+/]/.test(own)) {
       forms.push({ text: own.replaceAll('+', '-').replaceAll('/', '_'), isEncoded: true })
     }
   }
   return forms
+}
+
+const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** At each of the five places within a group that it may begin at. */
+function base32Of(bytes: Uint8Array): Form[] {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  return [0, 1, 2, 3, 4].map((before) => {
+    // The first character is shared with the byte before, unless that ends with a character.
+    const shared = (5 - ((before * 8) % 5)) % 5
+    const own = bits.slice(shared).match(/.{5}/g) ?? []
+    return {
+      text: own.map((group) => base32Letters[Number.parseInt(group, 2)]).join(''),
+      isEncoded: true,
+    }
+  })
 }
 
 /** Adds all pieces of a form, and tells which kinds there were. */
@@ -145,7 +179,7 @@ function indexOf(kinds: ReadonlyMap<number, number>): PieceIndex {
 /** The low bits of the hash know the low bits of the characters only, so the high ones choose. */
 const slotOf = (hash: number, shift: number): number => Math.imul(hash, 0x9e3779b1) >>> shift
 
-function findRanges(text: string, index: PieceIndex, wordy: readonly string[]): Range[] {
+function findRanges(text: string, index: SecretIndex, wordy: readonly string[]): Range[] {
   const ranges: Range[] = []
   for (const view of viewsOf(text)) {
     const { starts } = view
@@ -154,8 +188,31 @@ function findRanges(text: string, index: PieceIndex, wordy: readonly string[]): 
     for (const [start, end] of found) {
       ranges.push(starts === undefined ? [start, end] : [starts[start]!, starts[end]!])
     }
+    for (const loose of looseViewsOf(view)) findLoose(text, loose, index, ranges)
   }
   return ranges
+}
+
+/** What is found spread out; the rest of an encoded word beside it goes as well. */
+function findLoose(text: string, view: LooseView, index: SecretIndex, ranges: Range[]): void {
+  const { starts, ends, isSpelled } = view
+  const add = (start: number, end: number, isEncoded: boolean) => {
+    const range = [starts[start]!, ends[end - 1]!] as const
+    ranges.push(isEncoded ? widened(text, ...range) : range)
+  }
+  eachRun(view.text, index, (start, end, kind) => {
+    const isLong = (kind & hard) !== 0 && end - start >= fewestLetters
+    if (isSpelled || isLong) add(start, end, (kind & encoded) !== 0)
+  })
+  if (isSpelled) return
+  const haystack = lower(view.text)
+  for (const secret of index.letters) {
+    let at = haystack.indexOf(secret)
+    while (at >= 0) {
+      add(at, at + secret.length, false)
+      at = haystack.indexOf(secret, at + secret.length)
+    }
+  }
 }
 
 function findWhole(text: string, wordy: readonly string[], found: Range[]): void {
@@ -170,15 +227,25 @@ function findWhole(text: string, wordy: readonly string[], found: Range[]): void
 }
 
 /** Pieces that overlap or touch are one run; a run goes if it tells something. */
-function runsIn(text: string, { bits, shift, kinds }: PieceIndex): Range[] {
+function runsIn(text: string, index: PieceIndex): Range[] {
   const runs: Range[] = []
+  eachRun(text, index, (start, end, kind) => {
+    if (!tells(text.slice(start, end), kind)) return
+    runs.push((kind & encoded) !== 0 ? widened(text, start, end) : [start, end])
+  })
+  return runs
+}
+
+function eachRun(
+  text: string,
+  { bits, shift, kinds }: PieceIndex,
+  found: (start: number, end: number, kind: number) => void,
+): void {
   let start = -1
   let end = -1
   let kind = 0
   const close = () => {
-    if (start >= 0 && tells(text.slice(start, end), kind)) {
-      runs.push((kind & encoded) !== 0 ? widened(text, start, end) : [start, end])
-    }
+    if (start >= 0) found(start, end, kind)
   }
   walk(text, (at, a, b) => {
     const slot = slotOf(a, shift)
@@ -194,7 +261,6 @@ function runsIn(text: string, { bits, shift, kinds }: PieceIndex): Range[] {
     kind |= hit
   })
   close()
-  return runs
 }
 
 function tells(run: string, kind: number): boolean {

@@ -10,6 +10,8 @@ const frameLines: readonly RegExp[] = [
   /^at (?:async |new )?\S.{0,500}:(?:line )?\d{1,7}\)?$/,
   /^at (?:[\w$<>`+[\],/@-]{1,200}\.)+[\w$<>`[\],]{1,200}\([^()]{0,300}\)(?: \[\S{1,200}\])?$/,
   /^at (?:async )?[\w$.<> ]{1,200}\((?:<anonymous>|native|index \d+)\)$/,
+  // Of a runtime or a file, without a line.
+  /^at (?:async |new )?[\w$.<>/]{1,200}(?: \[as \w{1,80}\])? ?\((?:[a-z]{2,12}:|internal\/|\/)[^()\s]{0,300}\)$/,
   /^Traceback \(most recent call last\):$/,
   /^File "[^"]{1,500}", line \d+.{0,300}$/,
   /^[\^~]+$/,
@@ -31,6 +33,7 @@ const frameLines: readonly RegExp[] = [
 ]
 
 const inlineFrames: readonly RegExp[] = [
+  /\bat (?:async |new )?[\w$.<>/]{1,200}(?: \[as \w{1,80}\])? ?\((?:(?:node|bun|deno|ext|file|webpack):|internal\/)[^()\s]{0,300}\)/g,
   /\bat (?:async |new )?[\w$.<>/]{1,200}(?: \[as \w{1,80}\])? ?\([^()\s]{1,300}:\d{1,7}(?::\d{1,7})?\)/g,
   /\bat (?:async )?(?:file:|node:|webpack:|\/|[A-Za-z]:\\)[^\s()]{1,300}:\d{1,7}:\d{1,7}/g,
   /\bat [\w$.<>]{1,200}\((?:Native Method|Unknown Source|<anonymous>)\)/g,

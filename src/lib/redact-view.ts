@@ -1,5 +1,5 @@
 // Text as it reads once escapes are undone, with the way back to the places in the original.
-// Knows the escapes (percent, backslash, HTML), not what anybody looks for in the text.
+// Knows the escapes (percent, backslash, HTML) and what is invisible, not what anybody looks for in the text.
 
 export type Range = readonly [start: number, end: number]
 
@@ -13,7 +13,11 @@ export interface View {
 const maxLayers = 3
 
 const escapes =
-  /%u[0-9a-f]{4}|%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{[0-9a-f]{1,5}\}|\\x[0-9a-f]{2}|\\[\\"'/nrtbf]|&#\d{1,5};|&#x[0-9a-f]{1,5};|&[a-z]{2,8};/gi
+  /%u[0-9a-f]{4}|%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{[0-9a-f]{1,6}\}|\\x[0-9a-f]{2}|\\[0-3][0-7]{2}|\\[\\"'/nrtbf]|U\+[0-9a-f]{4}|&#\d{1,7};|&#x[0-9a-f]{1,6};|&[a-z]{2,8};|[\p{Cf}\p{Mn}\p{Me}]+/giu
+
+/** Nobody sees them: soft hyphens, joiners, marks that go on top of another character. */
+const invisible = /^[\p{Cf}\p{Mn}\p{Me}]/u
+const mayEscape = /[%\\&]|U\+|[\p{Cf}\p{Mn}\p{Me}]/u
 
 const entities: Readonly<Record<string, string>> = {
   amp: '&',
@@ -65,7 +69,7 @@ export function viewsOf(text: string): View[] {
 }
 
 function unescapeOnce({ text, starts }: View): View | undefined {
-  if (!/[%\\&]/.test(text)) return undefined
+  if (!mayEscape.test(text)) return undefined
   const origin = (at: number) => (starts === undefined ? at : starts[at]!)
   const places = new Int32Array(text.length + 1)
   const pieces: string[] = []
@@ -94,7 +98,10 @@ function meaningOf(written: string): string | undefined {
     if (!name.startsWith('#')) return Object.hasOwn(entities, name) ? entities[name] : undefined
     return character(name[1] === 'x' ? `0x${name.slice(2)}` : name.slice(1))
   }
-  const digits = /^(?:%u?|\\[ux]\{?)([0-9a-f]+)\}?$/i.exec(written)?.[1]
+  if (invisible.test(written)) return ''
+  const octal = /^\\([0-3][0-7]{2})$/.exec(written)?.[1]
+  if (octal !== undefined) return character(`0o${octal}`)
+  const digits = /^(?:%u?|\\[ux]\{?|U\+)([0-9a-f]+)\}?$/i.exec(written)?.[1]
   if (digits !== undefined) return character(`0x${digits}`)
   const letter = written.slice(1)
   return controls[letter] ?? letter

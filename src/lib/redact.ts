@@ -1,7 +1,7 @@
 // Cleans text that came from an upstream before anybody outside reads it: secrets, internal
 // addresses and stack traces go, the sentence stays. What the caller itself sent stays readable.
 // Each rule is in a file of its own; this one knows their order only.
-import { createKept, type Kept, withoutShields } from './redact-keep.ts'
+import { createKept, createOwn, type Kept, withoutShields } from './redact-keep.ts'
 import {
   hostsOf,
   withoutAddresses,
@@ -56,8 +56,9 @@ export function createCleaner(secrets: Iterable<string>, hosts: Iterable<string>
       const { keep = '', rename = [] } = typeof context === 'string' ? { keep: context } : context
       const start = squeezed(withoutShields(cut(text, maxInput)))
       let out = renamed(erase(start), rename)
+      const isOwn = createOwn(keep)
       for (let i = 0; i < maxRounds; i++) {
-        const next = round(out, createKept(keep))
+        const next = round(out, createKept(isOwn))
         if (next === out) break
         out = next
       }
