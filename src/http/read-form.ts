@@ -6,7 +6,7 @@ import { nextTurn } from '../lib/turns.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
 import type { Exchange } from './exchange.ts'
 import { type FormPart, partsOf } from './multipart.ts'
-import { readChunks } from './read-chunks.ts'
+import { readBytes } from './read-bytes.ts'
 import type { BodyLimits } from './read-json.ts'
 
 /** A file of a form. Nothing that JSON can hold looks like it. */
@@ -42,17 +42,17 @@ export async function readForm(
   if (encoding !== null && encoding !== 'identity') {
     return refuse('unsupported_media_type', `a body with content-encoding ${encoding} is not taken`)
   }
-  const chunks: Uint8Array[] = []
-  const refusal = await readChunks(x, limits, (chunk) => void chunks.push(chunk))
-  if (refusal !== undefined) return refusal
+  const bytes = await readBytes(x, limits)
+  if (bytes instanceof Refusal) return bytes
   await nextTurn()
-  const parts = partsOf(Buffer.concat(chunks), headers.get('content-type') ?? '', mostParts)
+  const parts = partsOf(bytes, headers.get('content-type') ?? '', mostParts)
   if (parts === 'too_many') {
     return refuse('invalid_request', `a form may have at most ${mostParts} parts`)
   }
   if (parts === undefined) {
     return refuse('invalid_request', 'the body is not a complete multipart form')
   }
+  await nextTurn()
   const body = fieldsOf(parts, lists)
   if (body instanceof Refusal || keys === undefined) return body
   return inexactKey(body.fields, keys) ?? body

@@ -7,7 +7,7 @@ import { nextTurn } from '../lib/turns.ts'
 import { smallBodyBytes } from './body-room.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
 import type { Exchange } from './exchange.ts'
-import { readChunks } from './read-chunks.ts'
+import { readBytes } from './read-bytes.ts'
 
 export interface BodyLimits {
   bodyBytes: number
@@ -140,12 +140,10 @@ export async function readBody(x: Exchange, limits: BodyLimits): Promise<string 
       return refuse('invalid_request', 'the request body did not arrive completely', { cause })
     }
   }
-  const decoder = new TextDecoder()
-  const pieces: string[] = []
-  const refusal = await readChunks(x, limits, (chunk) => {
-    pieces.push(decoder.decode(chunk, { stream: true }))
-  })
-  if (refusal !== undefined) return refusal
-  pieces.push(decoder.decode())
-  return pieces.join('')
+  const bytes = await readBytes(x, limits)
+  if (bytes instanceof Refusal) return bytes
+  if (bytes.length > smallBodyBytes) await nextTurn()
+  return decoder.decode(bytes)
 }
+
+const decoder = new TextDecoder()

@@ -5,12 +5,15 @@ import { isIP } from 'node:net'
 import { type AnswerLimits, Exchange, type HttpCall } from './http-answer.ts'
 import { HttpConnection, type Origin, type Pool } from './http-connection.ts'
 import { HttpError } from './http-error.ts'
+import { nextTurn } from './turns.ts'
 
 export type { HttpAnswer, HttpCall } from './http-answer.ts'
 export { HttpError, type HttpErrorKind } from './http-error.ts'
 
 const MAX_CACHED_URLS = 256
 const SWEEP_MS = 1000
+/** Longer bodies are neither copied nor made into bytes in the turn that made them. */
+const LONG_TEXT = 256 * 1024
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/
 // Bytes beyond ASCII are refused: what they mean in a header differs between readers.
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
@@ -66,11 +69,18 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         const { origin, opening } = targets.get(url)
         const head = `POST ${opening}${headerLines(headers)}Content-Length: `
         if (typeof body !== 'string') {
-          const whole = Buffer.concat([Buffer.from(`${head}${body.length}\r\n\r\n`), body])
-          dispatch(exchange, origin, whole, whole.length, connectMs)
+          dispatchBytes(exchange, origin, head, body, connectMs)
           return exchange
         }
         const bodyBytes = Buffer.byteLength(body)
+        if (body.length > LONG_TEXT) {
+          // Making bytes of it takes milliseconds, as did whatever made the text.
+          nextTurn().then(() => {
+            if (exchange.ended) return
+            dispatchBytes(exchange, origin, head, Buffer.from(body), connectMs)
+          })
+          return exchange
+        }
         const request = `${head}${bodyBytes}\r\n\r\n${body}`
         // All but the body is ASCII, so its length is its size.
         dispatch(exchange, origin, request, request.length - body.length + bodyBytes, connectMs)
@@ -101,16 +111,33 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
     return exchange
   }
 
+  function dispatchBytes(
+    exchange: Exchange,
+    origin: Origin,
+    head: string,
+    body: Uint8Array,
+    connectMs: number,
+  ): void {
+    const opening = Buffer.from(`${head}${body.length}\r\n\r\n`)
+    if (body.length > LONG_TEXT)
+      dispatch(exchange, origin, opening, opening.length, connectMs, body)
+    else {
+      const whole = Buffer.concat([opening, body])
+      dispatch(exchange, origin, whole, whole.length, connectMs)
+    }
+  }
+
   function dispatch(
     exchange: Exchange,
     origin: Origin,
     request: string | Buffer,
     requestBytes: number,
     connectMs: number,
+    body?: Uint8Array,
   ): void {
     const kept = pool.take(origin)
-    if (kept !== undefined) kept.send(exchange, request, requestBytes)
-    else new HttpConnection(origin, pool).open(exchange, request, requestBytes, connectMs)
+    if (kept !== undefined) kept.send(exchange, request, requestBytes, body)
+    else new HttpConnection(origin, pool).open(exchange, request, requestBytes, connectMs, body)
   }
 }
 

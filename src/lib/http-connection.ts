@@ -36,6 +36,8 @@ export class HttpConnection implements Link {
   #exchange: Exchange | undefined
   #request: string | Buffer = ''
   #requestBytes = 0
+  /** Of a request whose head alone is in #request. */
+  #body: Uint8Array | undefined
   #unsent: Buffer | undefined
   #connectTimer: ReturnType<typeof setTimeout> | undefined
   #ready = false
@@ -54,8 +56,9 @@ export class HttpConnection implements Link {
     request: string | Buffer,
     requestBytes: number,
     connectMs: number,
+    body?: Uint8Array,
   ): void {
-    this.#assign(exchange, request, requestBytes)
+    this.#assign(exchange, request, requestBytes, body)
     this.#connectTimer = setTimeout(() => {
       this.#fail(new HttpError('timeout', 'connecting took too long'))
     }, connectMs)
@@ -70,12 +73,23 @@ export class HttpConnection implements Link {
   }
 
   /** Sends another request on an idle connection. */
-  send(exchange: Exchange, request: string | Buffer, requestBytes: number): void {
-    this.#assign(exchange, request, requestBytes)
+  send(
+    exchange: Exchange,
+    request: string | Buffer,
+    requestBytes: number,
+    body?: Uint8Array,
+  ): void {
+    this.#assign(exchange, request, requestBytes, body)
     this.#write()
   }
 
-  #assign(exchange: Exchange, request: string | Buffer, requestBytes: number): void {
+  #assign(
+    exchange: Exchange,
+    request: string | Buffer,
+    requestBytes: number,
+    body: Uint8Array | undefined,
+  ): void {
+    this.#body = body
     exchange.attach(this)
     this.#exchange = exchange
     this.#request = request
@@ -84,13 +98,19 @@ export class HttpConnection implements Link {
 
   #write(): void {
     const request = this.#request
+    const body = this.#body
     this.#request = ''
+    this.#body = undefined
     const written = this.#socket?.write(request) ?? -1
-    if (written === this.#requestBytes) return
-    if (written < 0) this.#fail(new HttpError('broken', 'the connection was closed'))
+    if (written === this.#requestBytes) {
+      if (body === undefined) return
+      this.#unsent = Buffer.from(body.buffer, body.byteOffset, body.length)
+      this.drained()
+    } else if (written < 0) this.#fail(new HttpError('broken', 'the connection was closed'))
     else {
       const bytes = typeof request === 'string' ? Buffer.from(request) : request
-      this.#unsent = bytes.subarray(written)
+      const rest = bytes.subarray(written)
+      this.#unsent = body === undefined ? rest : Buffer.concat([rest, body])
     }
   }
 
@@ -197,6 +217,7 @@ export class HttpConnection implements Link {
     if (this.#exchange === undefined) this.#pool.forget(this)
     this.#exchange = undefined
     this.#unsent = undefined
+    this.#body = undefined
     this.#request = ''
     // A reset tells the other side at once that its work is not wanted any more. Not end(): over
     // TLS it waits for the other side's farewell, and one that never comes keeps the socket.

@@ -19,7 +19,7 @@ export function withModel(text: string, model: string): string {
 
 /** The same for a text that may name none, which then stays as it is. */
 export function restoreModel(text: string, model: string): string {
-  if (!text.includes('"model"') && !escapedLetter.test(text)) return text
+  if (!text.includes('"model"') && !hasEscapedLetter(text)) return text
   const field = namesOnce(text) ? modelField.exec(text) : null
   if (field !== null && isOutermost(text, field.index)) return withModel(text, model)
   let restored = text
@@ -49,14 +49,21 @@ export function withModelIn(text: string, holder: string, model: string): string
  */
 export function namesOnce(text: string): boolean {
   const first = text.indexOf('"model"')
-  return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !escapedLetter.test(text)
+  return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !hasEscapedLetter(text)
 }
 
-const escapedLetter = /\\u00[4-7]/
+/** Whether a letter may be spelled as `\u0061` somewhere. */
+function hasEscapedLetter(text: string): boolean {
+  for (let at = text.indexOf('\\u00'); at !== -1; at = text.indexOf('\\u00', at + 4)) {
+    const digit = text.charCodeAt(at + 4)
+    if (digit >= 0x34 && digit <= 0x37) return true
+  }
+  return false
+}
 
 /** Sets a field of the outermost object; adds it if it is not there, and keeps one if it is twice. */
 export function withField(text: string, name: string, value: string): string {
-  if (!text.includes(`"${name}"`) && !escapedLetter.test(text)) {
+  if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) {
     const open = text.indexOf('{') + 1
     const comma = /^\s*\}/.test(text.slice(open)) ? '' : ','
     return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
@@ -86,17 +93,17 @@ function valuesOf(text: string, name: string): { start: number; end: number }[] 
     key = undefined
   }
   for (let i = text.indexOf('{'); i < text.length; i++) {
-    const char = text[i]
-    if (char === '"') {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) {
       const end = endOfString(text, i)
       if (depth === 1 && start === -1) key = keyOf(text.slice(i + 1, end))
       i = end
-    } else if (char === ':' && depth === 1 && start === -1) start = valueStart(text, i + 1)
-    else if (char === '{' || char === '[') depth++
-    else if (char === '}' || char === ']') {
+    } else if (char === 0x3a && depth === 1 && start === -1) start = valueStart(text, i + 1)
+    else if (char === 0x7b || char === 0x5b) depth++
+    else if (char === 0x7d || char === 0x5d) {
       if (depth === 1) close(i)
       depth--
-    } else if (char === ',' && depth === 1) close(i)
+    } else if (char === 0x2c && depth === 1) close(i)
   }
   return found
 }
@@ -113,9 +120,12 @@ function keyOf(spelled: string): string | undefined {
 
 function valueStart(text: string, from: number): number {
   let at = from
-  while (/\s/.test(text[at] ?? '')) at++
+  while (isSpace(text.charCodeAt(at))) at++
   return at
 }
+
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
 
 const trimmedEnd = (text: string, start: number, end: number): number =>
   start + text.slice(start, end).trimEnd().length

@@ -1,5 +1,6 @@
 // A form with files, as the SDKs of this style write it: one file is `image`, several are `image[]`.
 import { randomUUID } from 'node:crypto'
+import { nextTurn } from '../../lib/turns.ts'
 
 interface File {
   type: string
@@ -7,10 +8,11 @@ interface File {
   bytes: string
 }
 
-export function formOf(
+/** Pictures are large: each is made bytes in a turn of its own. */
+export async function formOf(
   words: Readonly<Record<string, string | number>>,
   files: readonly File[],
-): { type: string; bytes: Uint8Array } {
+): Promise<{ type: string; bytes: Uint8Array }> {
   const boundary = `form-${randomUUID()}`
   const name = files.length === 1 ? 'image' : 'image[]'
   const parts: Buffer[] = []
@@ -20,11 +22,13 @@ export function formOf(
     parts.push(Buffer.from(`${value}\r\n`))
   }
   for (const [index, { type, bytes }] of files.entries()) {
+    await nextTurn()
     const file = `image-${index + 1}.${type.replace(/^image\//, '').replace(/\W.*$/, '')}`
     const disposition = `form-data; name="${name}"; filename="${file}"`
     open(`Content-Disposition: ${disposition}\r\nContent-Type: ${type}`)
     parts.push(Buffer.from(bytes, 'base64'), Buffer.from('\r\n'))
   }
   parts.push(Buffer.from(`--${boundary}--\r\n`))
+  await nextTurn()
   return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat(parts) }
 }

@@ -11,7 +11,10 @@ const bytesOnly = /(?:^|-)image-\d[\w.]*(?:-mini)?$/
 /** The one family that has words for these in this style; others refuse what they do not know. */
 const hasMoreWords = /^imga-/
 
-export function orderFor(request: ImageRequest, upstream: TaskUpstream): Order | Problem {
+export async function orderFor(
+  request: ImageRequest,
+  upstream: TaskUpstream,
+): Promise<Order | Problem> {
   const { baseUrl } = upstream
   const words = wordsFor(request, upstream)
   const urls = request.media.map(({ url }) => url)
@@ -27,7 +30,7 @@ export function orderFor(request: ImageRequest, upstream: TaskUpstream): Order |
   if (files.length === 0 || files.length < urls.length) {
     return { url, body: { ...words, images: urls.map((image_url) => ({ image_url })) } }
   }
-  const { type, bytes } = formOf(words, files)
+  const { type, bytes } = await formOf(words, files)
   return { url, headers: { 'content-type': type }, body: bytes }
 }
 

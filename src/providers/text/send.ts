@@ -4,12 +4,15 @@ import type { TextCall } from '../../contract/requests.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { namesOnce, withField, withModel } from '../../lib/json-splice.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
 import type { Json, TextStyle } from './style.ts'
 import { deepestAnswer, isPage, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
+/** Putting another name into a longer one takes milliseconds. */
+const longBody = 256 * 1024
 
 export async function sendText(
   style: TextStyle,
@@ -17,6 +20,7 @@ export async function sendText(
   upstream: Upstream,
   stop: Stop,
 ): Promise<TextReply> {
+  if (call.body.length > longBody) await nextTurn()
   const sent = post(style, style.path, call, upstream, stop)
   let answer: HttpAnswer
   try {

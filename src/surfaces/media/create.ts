@@ -11,6 +11,7 @@ import type { Keys } from '../../http/exact-keys.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { Caller, type SurfaceDeps } from '../surface.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import type { Outcome } from './as-caller.ts'
@@ -72,6 +73,7 @@ export async function readCreate<Call extends object>(
     ? readForm(x, limits, keys, forms.lists)
     : readJsonObject(x, limits, { keys }))
   const call = body instanceof Refusal ? body : parse(body.fields, form)
+  if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) return refused(call)
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }

@@ -12,6 +12,7 @@ import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { type BodyLimits, type JsonBody, readJsonObject, textWork } from '../../http/read-json.ts'
 import { answerRefusal } from '../../http/render-error.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { Caller, callerOf, type Surface } from '../surface.ts'
 
 export interface TextShape {
@@ -75,6 +76,7 @@ export async function readCall(
   const body =
     turnedAway(engine, token) ?? (await readJsonObject(x, limits, { keys, work: textWork }))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
+  if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
     return recordUnbilled(engine, newRecord(ctx, shape.name, ''), 'refused', call)
   }

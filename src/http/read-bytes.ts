@@ -1,6 +1,7 @@
 // The bytes of a body as they come: never more than the limit, not slower than allowed, and only when
 // there is room for a large one.
 import { Refusal, refuse } from '../contract/errors.ts'
+import { nextTurn } from '../lib/turns.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -9,16 +10,12 @@ export interface ChunkLimits {
   bodyMs: number
 }
 
-/** Undefined when all of it was taken. */
-export async function readChunks(
-  x: Exchange,
-  limits: ChunkLimits,
-  take: (chunk: Uint8Array) => void,
-): Promise<Refusal | undefined> {
+/** All of them; a large body has taken its room then. */
+export async function readBytes(x: Exchange, limits: ChunkLimits): Promise<Buffer | Refusal> {
   const { request } = x
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > limits.bodyBytes) return tooLarge(limits)
-  if (request.body === null) return undefined
+  if (request.body === null) return Buffer.alloc(0)
   const room = await roomFor(x, declared)
   if (room instanceof Refusal) return room
   const reader = request.body.getReader()
@@ -27,26 +24,51 @@ export async function readChunks(
     isLate = true
     reader.cancel().catch(() => {})
   }, limits.bodyMs)
+  const gathered = new Gathered(declared)
+  let counted = Math.max(declared, smallBodyBytes)
   try {
-    let size = 0
-    let counted = Math.max(declared, smallBodyBytes)
     for (;;) {
       const { done, value } = await reader.read()
       if (isLate) return incomplete('too slow')
-      if (done) return undefined
-      size += value.byteLength
+      if (done) return await gathered.whole()
+      const size = gathered.add(value)
       const refusal = size > limits.bodyBytes ? tooLarge(limits) : grown(room, size - counted)
       if (refusal !== undefined) {
         reader.cancel().catch(() => {})
         return refusal
       }
       counted = Math.max(counted, size)
-      take(value)
     }
   } catch (cause) {
     return incomplete(cause)
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Bytes that came one after the other; put into one place as they come where their number is known. */
+class Gathered {
+  readonly #place: Buffer | undefined
+  readonly #chunks: Uint8Array[] = []
+  #size = 0
+
+  constructor(declared: number) {
+    if (declared > 0) this.#place = Buffer.allocUnsafeSlow(declared)
+  }
+
+  /** Gives how many there are now. */
+  add(chunk: Uint8Array): number {
+    const at = this.#size
+    this.#size += chunk.byteLength
+    if (this.#place === undefined || this.#size > this.#place.length) this.#chunks.push(chunk)
+    else this.#place.set(chunk, at)
+    return this.#size
+  }
+
+  async whole(): Promise<Buffer> {
+    if (this.#place !== undefined) return this.#place.subarray(0, this.#size)
+    if (this.#size > smallBodyBytes) await nextTurn()
+    return Buffer.concat(this.#chunks)
   }
 }
 
