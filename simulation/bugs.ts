@@ -164,9 +164,9 @@ export const bugs: readonly Bug[] = [
     'hold-after-send',
     'the create leaves while its row and hold are still being written',
     acceptTask,
-    'const held = await engine.ledger.holdTask(',
-    `const held: string = 'done'
-  void engine.ledger.holdTask(`,
+    'held = await engine.ledger.holdTask(',
+    `held = 'done'
+    void engine.ledger.holdTask(`,
   ),
   one(
     'hold-kept-on-failure',

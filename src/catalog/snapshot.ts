@@ -36,6 +36,8 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
   readonly tokens: ReadonlyMap<string, Token>
+  /** There are tokens of more than one account. */
+  readonly hasManyAccounts: boolean
   /** Some channel serves it and everybody has a price for it now. */
   offers(name: string): boolean
   /** Some channel serves it, priced or not. */
@@ -92,6 +94,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     models,
     channels,
     tokens: parts.tokens,
+    hasManyAccounts: areOfMany(parts.tokens.values()),
     offers: (name) => served.has(name) && parts.isPriced(name),
     serves: (name) => served.has(name),
     routes: routesFor,
@@ -102,6 +105,15 @@ export function createCatalog(parts: CatalogParts): Catalog {
     },
     listVisible: (token) => [...served.values()].filter((model) => mayUse(token, model)),
   }
+}
+
+function areOfMany(tokens: Iterable<Token>): boolean {
+  let first: string | undefined
+  for (const { accountId } of tokens) {
+    first ??= accountId
+    if (accountId !== first) return true
+  }
+  return false
 }
 
 /** The sandbox stands in where no real channel serves; it never takes over from one that fails. */

@@ -36,13 +36,31 @@ const noKeys: readonly string[] = ['']
 const keysOf = ({ keys }: Channel): readonly string[] => (keys.length === 0 ? noKeys : keys)
 
 export class ChannelStanding {
+  /** Calls under way, and how many of them each account has. */
   busy = 0
+  readonly #places = new Map<string, number>()
   readonly health = new Standing(channelRules)
   /** Models that have been answered; a later refusal of one of them may be a hiccup. */
   readonly worked = new Set<string>()
   /** Keys that had trouble. */
   readonly #keys = new Map<string, KeyStanding>()
   #turn = 0
+
+  placesOf(accountId: string): number {
+    return this.#places.get(accountId) ?? 0
+  }
+
+  take(accountId: string): void {
+    this.busy++
+    this.#places.set(accountId, this.placesOf(accountId) + 1)
+  }
+
+  leave(accountId: string): void {
+    this.busy--
+    const left = this.placesOf(accountId) - 1
+    if (left > 0) this.#places.set(accountId, left)
+    else this.#places.delete(accountId)
+  }
 
   /** Neither it nor any of its keys has had trouble. */
   get calm(): boolean {

@@ -37,7 +37,7 @@ export async function countInput(
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }
   const routes = served.routes.filter(({ channel }) => mayAsk(engine, channel.id))
-  const picked = routes.length === 0 ? undefined : pickRoute(engine, routes)
+  const picked = routes.length === 0 ? undefined : pickRoute(engine, routes, record.accountId)
   const reply =
     picked === undefined || picked === 'full' || picked instanceof Refusal
       ? undefined

@@ -22,11 +22,14 @@ import type { CallContext, Engine } from './engine.ts'
 import { noteImplausible } from './implausible-usage.ts'
 import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
 import type { PickedRoute } from './pick-route.ts'
+import { leavePlace } from './places.ts'
 import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
 import { doorFor } from './traces/traced-door.ts'
 
 /** One try at one channel. */
 export interface TryingCall extends PickedRoute {
+  /** Whose place at the channel it has. */
+  readonly accountId: string
   readonly provider: TextProvider
   readonly stop: Cancellation
   readonly deadline: Deadline
@@ -54,12 +57,13 @@ export function beginTry(
   const provider = engine.providers.get(route.protocol)?.text
   ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
   noteRoute(record, route)
-  standing.busy++
+  const { accountId } = record
+  standing.take(accountId)
   engine.running++
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { route, key, standing, probe, provider, stop, deadline, startedMs }
+  return { route, key, standing, probe, accountId, provider, stop, deadline, startedMs }
 }
 
 export const upstreamOf = (
@@ -77,11 +81,11 @@ export const upstreamOf = (
 })
 
 /** The upstream work of this try is over, however it went; money is settled apart. */
-export function endTry(engine: Engine, { deadline, standing, route }: TryingCall): void {
+export function endTry(engine: Engine, trying: TryingCall): void {
+  const { deadline, standing, route, accountId } = trying
   deadline.end()
-  standing.busy--
   engine.running--
-  engine.waiting.freed(route.channel.id)
+  leavePlace(engine, route.channel, standing, accountId)
 }
 
 /** A good answer has begun. */

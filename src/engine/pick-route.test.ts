@@ -5,7 +5,6 @@ import { seeded } from '../../test/support/seeded.ts'
 import type { Route } from '../catalog/snapshot.ts'
 import { Refusal } from '../contract/errors.ts'
 import { type ChannelStanding, standingOf } from './channel-standing.ts'
-import type { Engine } from './engine.ts'
 import { type PickedRoute, pickRoute, Tried } from './pick-route.ts'
 import { testRoute as route } from './test-channel.ts'
 
@@ -15,16 +14,16 @@ beforeEach(() => {
   nowMs = 1_000_000
 })
 
-type Needed = Pick<Engine, 'standings' | 'random' | 'clock'>
+type Needed = Parameters<typeof pickRoute>[0]
 
 function engineWith(busy: Record<string, number> = {}, random = seeded(1)): Needed {
   const standings = new Map<string, ChannelStanding>()
   for (const [id, calls] of Object.entries(busy)) standingOf(standings, id).busy = calls
-  return { standings, random, clock: { nowMs: () => nowMs } }
+  return { standings, random, clock: { nowMs: () => nowMs }, catalog: { hasManyAccounts: false } }
 }
 
 function pick(engine: Needed, routes: readonly Route[]): PickedRoute {
-  const picked = pickRoute(engine, routes)
+  const picked = pickRoute(engine, routes, 'acc_1')
   if (picked === 'full') throw new Error('full')
   if (picked instanceof Refusal) throw new Error(picked.message)
   return picked
@@ -60,9 +59,9 @@ describe('a route', () => {
   })
 
   test('is none when all are full, which may pass, or when there is none', () => {
-    expect(pickRoute(engineWith({ 'high-1': 2, 'high-2': 2, low: 1 }), all)).toBe('full')
-    expect(pickRoute(engineWith({ 'high-1': 2 }), [high[0]!])).toBe('full')
-    expect(pickRoute(engineWith(), [])).toMatchObject({
+    expect(pickRoute(engineWith({ 'high-1': 2, 'high-2': 2, low: 1 }), all, 'acc_1')).toBe('full')
+    expect(pickRoute(engineWith({ 'high-1': 2 }), [high[0]!], 'acc_1')).toBe('full')
+    expect(pickRoute(engineWith(), [], 'acc_1')).toMatchObject({
       code: 'no_available_channel',
       extras: { retryAfterSeconds: 1 },
     })
@@ -71,7 +70,7 @@ describe('a route', () => {
   test('has room up to its limit and not one call further', () => {
     const one = [route('one', { maxConcurrency: 3 })]
     expect(idOf(engineWith({ one: 2 }), one)).toBe('one')
-    expect(pickRoute(engineWith({ one: 3 }), one)).toBe('full')
+    expect(pickRoute(engineWith({ one: 3 }), one, 'acc_1')).toBe('full')
   })
 })
 
@@ -159,17 +158,17 @@ describe('trouble', () => {
     trouble(engine, 'a', 17)
     expect(idOf(engine, two)).toBe('b')
     trouble(engine, 'b', 17)
-    expect(pickRoute(engine, two)).toMatchObject({
+    expect(pickRoute(engine, two, 'acc_1')).toMatchObject({
       code: 'no_available_channel',
       extras: { retryAfterSeconds: 2 },
     })
     nowMs += 1_999
-    expect(pickRoute(engine, two)).toMatchObject({ extras: { retryAfterSeconds: 1 } })
+    expect(pickRoute(engine, two, 'acc_1')).toMatchObject({ extras: { retryAfterSeconds: 1 } })
     nowMs += 1
     expect(idOf(engine, two)).toBe('a')
     expect(idOf(engine, two)).toBe('b')
     // Both probes are under way: the others are told at once.
-    expect(pickRoute(engine, two)).toMatchObject({
+    expect(pickRoute(engine, two, 'acc_1')).toMatchObject({
       code: 'no_available_channel',
       extras: { retryAfterSeconds: 1 },
     })
@@ -181,13 +180,13 @@ describe('trouble', () => {
     trouble(engine, 'one', 19)
     expect(idOf(engine, one)).toBe('one')
     trouble(engine, 'one', 1)
-    expect(pickRoute(engine, one)).toBeInstanceOf(Refusal)
+    expect(pickRoute(engine, one, 'acc_1')).toBeInstanceOf(Refusal)
   })
 
   test('makes a call wait for a channel that is well and full', () => {
     const engine = engineWith({ b: 2 })
     trouble(engine, 'a', 3)
-    expect(pickRoute(engine, two)).toBe('full')
+    expect(pickRoute(engine, two, 'acc_1')).toBe('full')
     trouble(engine, 'b', 3)
     expect(idOf(engine, two)).toBe('a')
   })
@@ -208,18 +207,18 @@ describe('another try', () => {
     const tried = new Tried()
     tried.addChannel('a')
     tried.addChannel('c')
-    expect(pickRoute(engine, three, tried)).toMatchObject({ key: 'key-b' })
+    expect(pickRoute(engine, three, 'acc_1', tried)).toMatchObject({ key: 'key-b' })
     tried.addChannel('b')
-    expect(pickRoute(engine, three, tried)).toBeInstanceOf(Refusal)
+    expect(pickRoute(engine, three, 'acc_1', tried)).toBeInstanceOf(Refusal)
   })
 
   test('may go to another key of the same channel', () => {
     const engine = engineWith()
     const tried = new Tried()
     tried.addKey('a', 'k1')
-    expect(pickRoute(engine, [three[0]!], tried)).toMatchObject({ key: 'k2' })
+    expect(pickRoute(engine, [three[0]!], 'acc_1', tried)).toMatchObject({ key: 'k2' })
     tried.addKey('a', 'k2')
-    expect(pickRoute(engine, [three[0]!], tried)).toBeInstanceOf(Refusal)
+    expect(pickRoute(engine, [three[0]!], 'acc_1', tried)).toBeInstanceOf(Refusal)
   })
 
   test('does not go where things look bad, nor waits for room', () => {
@@ -227,14 +226,14 @@ describe('another try', () => {
     const tried = new Tried()
     tried.addChannel('a')
     trouble(engine, 'b', 3)
-    expect(pickRoute(engine, three, tried)).toBe('full')
+    expect(pickRoute(engine, three, 'acc_1', tried)).toBe('full')
   })
 
   test('may go to a channel without keys', () => {
     const tried = new Tried()
     tried.addChannel('a')
     const keyless = [three[0]!, route('open', { keys: [] })]
-    expect(pickRoute(engineWith(), keyless, tried)).toMatchObject({ key: '' })
+    expect(pickRoute(engineWith(), keyless, 'acc_1', tried)).toMatchObject({ key: '' })
   })
 })
 
@@ -267,7 +266,7 @@ describe('keys in trouble', () => {
     fail(engine, 'a', 'k1', true)
     nowMs += 15_000
     fail(engine, 'a', 'k2', true)
-    expect(pickRoute(engine, two)).toMatchObject({
+    expect(pickRoute(engine, two, 'acc_1')).toMatchObject({
       code: 'upstream_rate_limited',
       extras: { retryAfterSeconds: 25 },
     })
@@ -277,7 +276,7 @@ describe('keys in trouble', () => {
     const engine = engineWith()
     fail(engine, 'a', 'k1', true)
     fail(engine, 'a', 'k2', false)
-    expect(pickRoute(engine, two)).toMatchObject({
+    expect(pickRoute(engine, two, 'acc_1')).toMatchObject({
       code: 'no_available_channel',
       extras: { retryAfterSeconds: 40 },
     })
@@ -289,7 +288,7 @@ describe('keys in trouble', () => {
     fail(engine, 'a', 'k1', true)
     fail(engine, 'a', 'k2', true)
     trouble(engine, 'b', 20)
-    expect(pickRoute(engine, routes)).toMatchObject({ code: 'no_available_channel' })
+    expect(pickRoute(engine, routes, 'acc_1')).toMatchObject({ code: 'no_available_channel' })
   })
 })
 
@@ -338,7 +337,7 @@ test('any standing: what is picked has room, is not blocked, and is the best the
         }),
       )
       const usable = [...before.values()].filter(({ state }) => state < 2)
-      const picked = pickRoute(engine, routes)
+      const picked = pickRoute(engine, routes, 'acc_1')
       if (picked instanceof Refusal) return expect(usable).toEqual([])
       if (picked === 'full') {
         const good = usable.some(({ state }) => state === 0)

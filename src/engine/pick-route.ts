@@ -1,9 +1,10 @@
-// Which channel serves a call: the highest priority that is well and has room, the least busy for
-// its weight among equals, and the next of its keys in turn.
-import type { Route } from '../catalog/snapshot.ts'
+// Which channel serves a call: the highest priority that is well and has room for its account, the
+// least busy for its weight among equals, and the next of its keys in turn.
+import type { Catalog, Route } from '../catalog/snapshot.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
 import { type ChannelStanding, standingOf } from './channel-standing.ts'
 import type { Engine } from './engine.ts'
+import { hasPlace } from './places.ts'
 import type { State } from './standing.ts'
 
 export interface PickedRoute {
@@ -31,7 +32,9 @@ export class Tried {
   hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
 }
 
-type Needed = Pick<Engine, 'standings' | 'random' | 'clock'>
+type Needed = Pick<Engine, 'standings' | 'random' | 'clock'> & {
+  catalog: Pick<Catalog, 'hasManyAccounts'>
+}
 
 interface Candidate extends PickedRoute {
   state: State
@@ -42,10 +45,12 @@ interface Candidate extends PickedRoute {
 export function pickRoute(
   engine: Needed,
   routes: readonly Route[],
+  accountId: string,
   tried?: Tried,
 ): PickedRoute | 'full' | Refusal {
   const nowMs = engine.clock.nowMs()
-  const only = tried === undefined && routes.length === 1 ? calm(engine, routes[0]!) : undefined
+  const isPlain = tried === undefined && routes.length === 1
+  const only = isPlain ? calm(engine, routes[0]!, accountId) : undefined
   if (only !== undefined) return only
   const able: Candidate[] = []
   let full = false
@@ -60,7 +65,7 @@ export function pickRoute(
     if (state === 'blocked') continue
     // Asking again is only worth it where things look well.
     if (state === 'avoided' && tried !== undefined) continue
-    if (standing.busy >= channel.maxConcurrency) {
+    if (!hasPlace(engine.catalog, channel, standing, accountId)) {
       full = true
       goodIsFull ||= state === 'good'
     } else able.push({ route, key, standing, state, keyState })
@@ -79,12 +84,11 @@ export function pickRoute(
 }
 
 /** The usual case, without any weighing: one channel, one key, no trouble, room. */
-function calm(engine: Needed, route: Route): PickedRoute | undefined {
+function calm(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
   const { channel } = route
   const standing = standingOf(engine.standings, channel.id)
-  if (!standing.calm || channel.keys.length > 1 || standing.busy >= channel.maxConcurrency) {
-    return undefined
-  }
+  if (!standing.calm || channel.keys.length > 1) return undefined
+  if (!hasPlace(engine.catalog, channel, standing, accountId)) return undefined
   return { route, key: channel.keys[0] ?? '', standing }
 }
 

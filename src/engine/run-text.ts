@@ -2,7 +2,7 @@
 // before the caller has seen anything is followed by another, within the retry budget. A JSON
 // answer leaves when its charge is durable; a stream goes on in stream-text.ts.
 import type { Route } from '../catalog/snapshot.ts'
-import { Refusal, refuse } from '../contract/errors.ts'
+import { Refusal } from '../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../contract/provider.ts'
 import type { RateView } from '../contract/rate.ts'
 import type { RequestRecord, TextCall } from '../contract/requests.ts'
@@ -25,8 +25,9 @@ import {
   type TryingCall,
   upstreamOf,
 } from './open-call.ts'
-import { pickRoute, Tried } from './pick-route.ts'
+import { Tried } from './pick-route.ts'
 import { firstBytes, streamOf } from './stream-text.ts'
+import { takePlace } from './take-place.ts'
 
 export type TextAnswer = { rate: RateView | undefined } & (
   | { body: string }
@@ -60,41 +61,19 @@ export async function runText(
   return await follow({ engine, ctx, call, admission, record, trying, beganMs, upstreamMs: 0 })
 }
 
-/** Picks a channel and takes a place on it in one go; waits a moment when all are full. */
-function begin(
+const begin = (
   engine: Engine,
-  ctx: CallContext,
+  { signal }: CallContext,
   record: RequestRecord,
   routes: readonly Route[],
   tried?: Tried,
-): TryingCall | Refusal | Promise<TryingCall | Refusal> {
-  const picked = pickRoute(engine, routes, tried)
-  if (picked === 'full') return waitForRoom(engine, ctx, record, routes, tried)
-  return picked instanceof Refusal ? picked : beginTry(engine, record, picked)
-}
-
-async function waitForRoom(
-  engine: Engine,
-  ctx: CallContext,
-  record: RequestRecord,
-  routes: readonly Route[],
-  tried: Tried | undefined,
-): Promise<TryingCall | Refusal> {
-  const channels = routes.map(({ channel }) => channel.id)
-  const untilMs = engine.clock.nowMs() + engine.limits.queueMs
-  for (;;) {
-    const leftMs = untilMs - engine.clock.nowMs()
-    const freed = await engine.waiting.wait(channels, leftMs, ctx.signal)
-    const picked = pickRoute(engine, routes, tried)
-    if (picked instanceof Refusal) return picked
-    if (picked !== 'full') return beginTry(engine, record, picked)
-    if (!freed) return allFull
-  }
-}
-
-const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
-  retryAfterSeconds: 1,
-})
+): TryingCall | Refusal | Promise<TryingCall | Refusal> =>
+  takePlace(engine, routes, {
+    accountId: record.accountId,
+    signal,
+    tried,
+    take: (picked) => beginTry(engine, record, picked),
+  })
 
 /** Tries one channel after the other until one answers or nothing is left to try. */
 async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {

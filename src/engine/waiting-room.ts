@@ -1,47 +1,99 @@
-// Calls for which every channel is full wait here for a moment: first come, first served, bounded
-// in number and time.
+// Calls for which every channel is full wait here for a moment, bounded in number and time. A place
+// that becomes free goes to the account that has the fewest there, to its first call in line; in a
+// full room the account with the most calls gives way.
 
 interface Waiter {
+  accountId: string
   channels: readonly string[]
+  /** Of the order in which they came. */
+  number: number
   wake(hasRoom: boolean): void
 }
 
+/** How many places an account has at a channel; undefined when it gets no more. */
+export type PlacesOf = (accountId: string) => number | undefined
+
 export class WaitingRoom {
-  readonly #most: number
-  readonly #waiters = new Set<Waiter>()
+  readonly #max: number
+  readonly #byAccount = new Map<string, Set<Waiter>>()
+  #size = 0
+  #number = 0
 
   constructor(limits: { queuedCalls: number }) {
-    this.#most = limits.queuedCalls
+    this.#max = limits.queuedCalls
   }
 
   /** True as soon as one of the channels has room; false when it takes too long or too many wait. */
-  wait(channels: readonly string[], longestMs: number, signal: AbortSignal): Promise<boolean> {
-    const crowded = this.#waiters.size >= this.#most
-    if (crowded || longestMs <= 0 || signal.aborted) return Promise.resolve(false)
+  wait(
+    accountId: string,
+    channels: readonly string[],
+    longestMs: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const hasRoom = this.#size < this.#max || longestMs <= 0 || this.#makeRoom(accountId)
+    if (!hasRoom || longestMs <= 0 || signal.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {
       const leave = () => waiter.wake(false)
       const timer = setTimeout(leave, longestMs)
       const waiter: Waiter = {
+        accountId,
         channels,
+        number: this.#number++,
         wake: (hasRoom) => {
           clearTimeout(timer)
           signal.removeEventListener('abort', leave)
-          this.#waiters.delete(waiter)
+          this.#delete(waiter)
           resolve(hasRoom)
         },
       }
       signal.addEventListener('abort', leave)
-      this.#waiters.add(waiter)
+      this.#add(waiter)
     })
   }
 
   /** A call on this channel has ended. */
-  freed(channel: string): void {
-    if (this.#waiters.size === 0) return
-    for (const waiter of this.#waiters) {
-      if (!waiter.channels.includes(channel)) continue
-      waiter.wake(true)
-      return
+  freed(channel: string, placesOf: PlacesOf): void {
+    if (this.#size === 0) return
+    let next: Waiter | undefined
+    let fewest = Number.POSITIVE_INFINITY
+    for (const [accountId, waiters] of this.#byAccount) {
+      const places = placesOf(accountId)
+      if (places === undefined || places > fewest) continue
+      const first = firstFor(waiters, channel)
+      if (first === undefined) continue
+      if (next !== undefined && places === fewest && first.number > next.number) continue
+      next = first
+      fewest = places
     }
+    next?.wake(true)
   }
+
+  /** The last call of the account with the most leaves, if that is fair. */
+  #makeRoom(accountId: string): boolean {
+    let crowd: Set<Waiter> = new Set()
+    for (const waiters of this.#byAccount.values()) if (waiters.size > crowd.size) crowd = waiters
+    const own = this.#byAccount.get(accountId)?.size ?? 0
+    if (crowd.size <= own + 1) return false
+    ;[...crowd].at(-1)!.wake(false)
+    return true
+  }
+
+  #add(waiter: Waiter): void {
+    const waiters = this.#byAccount.get(waiter.accountId) ?? new Set()
+    waiters.add(waiter)
+    this.#byAccount.set(waiter.accountId, waiters)
+    this.#size++
+  }
+
+  #delete(waiter: Waiter): void {
+    const waiters = this.#byAccount.get(waiter.accountId)
+    if (!waiters?.delete(waiter)) return
+    this.#size--
+    if (waiters.size === 0) this.#byAccount.delete(waiter.accountId)
+  }
+}
+
+function firstFor(waiters: ReadonlySet<Waiter>, channel: string): Waiter | undefined {
+  for (const waiter of waiters) if (waiter.channels.includes(channel)) return waiter
+  return undefined
 }

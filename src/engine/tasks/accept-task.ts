@@ -12,7 +12,9 @@ import { insertTask } from '../../store/tasks.ts'
 import { accountStopped, modelNotFound } from '../admit.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { dropProbes } from '../learn.ts'
-import { type PickedRoute, pickRoute } from '../pick-route.ts'
+import type { PickedRoute } from '../pick-route.ts'
+import { leavePlace } from '../places.ts'
+import { takePlace } from '../take-place.ts'
 import { taskTrace } from '../traces/traced-door.ts'
 import { patienceOf } from './patience.ts'
 import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
@@ -62,35 +64,54 @@ export async function acceptTask(
   const price = engine.prices.current(model.pricedAs ?? model.name, ctx.token.accountId)
   const holdNanos = price && holdFor(price.terms, model.name, wish)
   if (price === undefined || holdNanos === undefined) return modelNotFound(wish.model)
-  const picked = pickRoute(engine, routes)
+  const picked = await takeFor(engine, ctx, routes)
   if (picked instanceof Refusal) return picked
-  if (picked === 'full') return everybodyBusy
-  const task = newTask(engine, ctx, wish, picked, { priceId: price.id, holdNanos, how })
-  let isNamed = false
-  const held = await engine.ledger.holdTask(
-    task.id,
-    task.accountId,
-    holdNanos,
-    task.createdAtMs,
-    async (tx) => {
-      isNamed = false
-      if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
-      isNamed = !(await insertTask(tx, task))
-      return !isNamed
-    },
-  )
-  if (held === 'done') return { task, picked, model }
+  const make = () => newTask(engine, ctx, wish, picked, { priceId: price.id, holdNanos, how })
+  const { task, written } = await writeTask(engine, picked, ctx.token.accountId, make, keyed)
+  if (written === 'done') return { task, picked, model }
   dropProbes(picked)
-  if (held === 'undone') return isNamed ? nameTaken : 'taken'
+  if (written === 'named') return nameTaken
+  if (written === 'taken') return written
   return refuse(
     'insufficient_quota',
     `the account's available balance is too low for this ${wish.kind}`,
   )
 }
 
-const everybodyBusy = refuse('no_available_channel', 'every channel for this model is busy', {
-  retryAfterSeconds: 1,
-})
+const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) => {
+  const { accountId } = token
+  const take = (picked: PickedRoute) => {
+    picked.standing.take(accountId)
+    return picked
+  }
+  return takePlace(engine, routes, { accountId, signal, take })
+}
+
+/** It keeps its place at the channel only when it is written. */
+async function writeTask(
+  engine: Engine,
+  { route, standing }: PickedRoute,
+  accountId: string,
+  make: () => Task,
+  keyed: KeyedCreate | undefined,
+): Promise<{ task: Task; written: 'done' | 'named' | 'taken' | 'insufficient' }> {
+  let held: Awaited<ReturnType<Engine['ledger']['holdTask']>> | undefined
+  try {
+    const task = make()
+    let isNamed = false
+    const { id, holdNanos, createdAtMs } = task
+    held = await engine.ledger.holdTask(id, accountId, holdNanos, createdAtMs, async (tx) => {
+      isNamed = false
+      if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
+      isNamed = !(await insertTask(tx, task))
+      return !isNamed
+    })
+    if (held === 'undone') return { task, written: isNamed ? 'named' : 'taken' }
+    return { task, written: held === 'done' ? held : 'insufficient' }
+  } finally {
+    if (held !== 'done') leavePlace(engine, route.channel, standing, accountId)
+  }
+}
 
 const nameTaken = refuse('invalid_request', 'another task has this external_task_id', {
   param: 'external_task_id',

@@ -13,6 +13,7 @@ import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
 import { noteFailure, noteSuccess } from '../learn.ts'
 import type { PickedRoute } from '../pick-route.ts'
+import { leavePlace } from '../places.ts'
 import type { Accepted, TaskWish } from './accept-task.ts'
 import { firstCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
@@ -71,7 +72,6 @@ async function start(
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const provider = engine.providers.get(route.protocol)
-  standing.busy++
   try {
     const upstream = taskUpstream(engine, task, route, key, deadline)
     const { video, image } = provider ?? {}
@@ -84,8 +84,7 @@ async function start(
     return { kind: 'unknown', error: { code: 'internal_error', message, cause } }
   } finally {
     deadline.end()
-    standing.busy--
-    engine.waiting.freed(route.channel.id)
+    leavePlace(engine, route.channel, standing, task.accountId)
   }
 }
 

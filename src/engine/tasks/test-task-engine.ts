@@ -124,6 +124,7 @@ const catalogOf = () =>
     ],
     channels: [
       testChannelWith({
+        maxConcurrency: 100,
         keys: [secret],
         protocols: { vf: 'http://upstream.test' },
         models: { [model]: 'film-9-secret-name' },
