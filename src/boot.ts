@@ -8,6 +8,7 @@ import { Bookkeeper } from './billing/bookkeeper.ts'
 import { Ledger } from './billing/ledger.ts'
 import { createPriceBook } from './billing/price-book.ts'
 import { loadSigningKeys } from './billing/signing-keys.ts'
+import { VoidJournal } from './billing/void-journal.ts'
 import { createCatalog } from './catalog/snapshot.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Channel } from './contract/catalog.ts'
@@ -94,7 +95,8 @@ export async function boot(
   await checkCurrency(store, config.file.currency)
   const { sandbox, key: sandboxKey = '' } = around.sandbox ?? (await openSandboxFor(config)) ?? {}
   const ownSecret = await loadOwnSecret(store, seal)
-  const ledger = await Ledger.open(store)
+  const owner = store.sharing?.gatewayId ?? 'this'
+  const ledger = await Ledger.open(store, new VoidJournal({ dir: config.dataDir, owner, log }))
   const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
   ledger.onEntry = () => bookkeeper.recorded()
   const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, ownSecret)

@@ -29,6 +29,7 @@ import { Disowned } from './disowned.ts'
 import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './inquiries.ts'
 import { Purses } from './purses.ts'
+import type { VoidJournal } from './void-journal.ts'
 
 export interface Hold {
   readonly accountId: string
@@ -58,10 +59,13 @@ export class Ledger {
   /** Told of every entry that has been written; must cost nothing. */
   onEntry: () => void = () => {}
 
-  private constructor(store: Store) {
+  private constructor(store: Store, journal: VoidJournal | undefined) {
     this.#store = store
     this.#balances = new Balances(store)
-    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), store.clock.nowMs)
+    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), {
+      nowMs: store.clock.nowMs,
+      journal,
+    })
     const { sharing } = store
     if (sharing !== undefined) {
       const inquiries = new Inquiries(sharing)
@@ -71,10 +75,12 @@ export class Ledger {
     this.#writes = new AccountWrites(store, this.#balances, this.#purses, () => this.onEntry())
   }
 
-  static async open(store: Store): Promise<Ledger> {
-    const ledger = new Ledger(store)
-    if (ledger.#purses !== undefined) return ledger
-    for (const stored of await listBalances(store.read)) ledger.add(stored)
+  static async open(store: Store, journal?: VoidJournal): Promise<Ledger> {
+    const ledger = new Ledger(store, journal)
+    if (ledger.#purses === undefined) {
+      for (const stored of await listBalances(store.read)) ledger.add(stored)
+    }
+    await ledger.#disowned.start()
     return ledger
   }
 
@@ -190,8 +196,8 @@ export class Ledger {
   }
 
   /** The caller of a charge that could not be written hears that it failed: it must be free. */
-  disown(record: RequestRecord): void {
-    this.#disowned.add(record)
+  disown(record: RequestRecord): Promise<void> {
+    return this.#disowned.add(record)
   }
 
   async #giveBack(entry: Entry): Promise<void> {

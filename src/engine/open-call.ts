@@ -218,7 +218,7 @@ export async function settleCall(
     return undefined
   } catch (error) {
     engine.log.error('a charge could not be written', { request_id: record.requestId, error })
-    engine.ledger.disown(record)
+    await engine.ledger.disown(record)
     noteDisowned(engine, record)
     return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
       retryAfterSeconds: 2,

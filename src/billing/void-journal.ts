@@ -1,0 +1,155 @@
+// The void journal: calls that were told to their callers as failed, on disk until the store has written
+// each of them as free. One file per process in the data directory; that of a process that is no more is
+// taken over by the next one. Knows neither the store nor when a line is settled.
+import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RequestRecord } from '../contract/requests.ts'
+import type { Log } from '../lib/log.ts'
+
+/** A call that is free, and what it would have cost. */
+export interface Voided {
+  record: RequestRecord
+  chargeNanos: bigint
+}
+
+export interface VoidJournalOptions {
+  dir: string
+  /** Of this process; where several share a database, its name there. */
+  owner: string
+  log: Log
+}
+
+const named = (owner: string) => `void-journal-${owner}.jsonl`
+const nameShape = /^void-journal-([\w-]+)\.jsonl$/
+/** A disk that hangs must not keep the caller waiting. */
+const maxWaitMs = 1_000
+
+export class VoidJournal {
+  readonly #options: VoidJournalOptions
+  readonly #file: string
+  #lines = ''
+  /** One thing at a time. */
+  #running: Promise<unknown> = Promise.resolve()
+  #flushing: Promise<boolean> | undefined
+  #hasFile = false
+  #isBroken = false
+
+  constructor(options: VoidJournalOptions) {
+    this.#options = options
+    this.#file = join(options.dir, named(options.owner))
+  }
+
+  /** True when it is on disk. Never fails: without the line, the call is still void in memory. */
+  append(voided: Voided): Promise<boolean> {
+    this.#lines += lineOf(voided)
+    this.#flushing ??= this.#next(() => this.#flush())
+    const flushing = this.#flushing
+    return Promise.race([
+      flushing,
+      new Promise<boolean>((late) => setTimeout(() => late(false), maxWaitMs).unref()),
+    ])
+  }
+
+  /** Every line is settled, if that still holds when it comes to it. */
+  clear(isSettled: () => boolean): Promise<void> {
+    return this.#next(async () => {
+      if (!this.#hasFile || !isSettled()) return
+      await unlink(this.#file).catch(() => {})
+      this.#hasFile = false
+    })
+  }
+
+  /** What processes that are no more have left behind; from here on it is in this one's file. */
+  async takeOver(isAlive: (owner: string) => boolean): Promise<Voided[]> {
+    const { dir, owner, log } = this.#options
+    const found: Voided[] = []
+    const names = await readdir(dir).catch(() => [])
+    for (const name of names) {
+      const of = nameShape.exec(name)?.[1]
+      if (of === undefined || (of !== owner && isAlive(of))) continue
+      try {
+        found.push(...(of === owner ? await this.#own() : await this.#adopt(name)))
+      } catch (error) {
+        log.error('a void journal cannot be read', { file: join(dir, name), error })
+      }
+    }
+    return found
+  }
+
+  /** Left by a process of the same name, which was this one before a restart. */
+  async #own(): Promise<Voided[]> {
+    if (this.#hasFile) return []
+    this.#hasFile = true
+    return parse(await readFile(this.#file, 'utf8'))
+  }
+
+  /** Moved first, so that only one takes it, and that one only once. */
+  async #adopt(name: string): Promise<Voided[]> {
+    const { dir, owner } = this.#options
+    const old = join(dir, name)
+    const mine = join(dir, named(`${owner}-${name.slice(13, -6)}`))
+    await rename(old, mine)
+    const voided = parse(await readFile(mine, 'utf8'))
+    for (const each of voided) this.#lines += lineOf(each)
+    this.#flushing ??= this.#next(() => this.#flush())
+    if (await this.#flushing) await unlink(mine)
+    return voided
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#running.then(work)
+    this.#running = done.catch(() => {})
+    return done
+  }
+
+  async #flush(): Promise<boolean> {
+    const lines = this.#lines
+    this.#lines = ''
+    this.#flushing = undefined
+    if (lines === '') return true
+    const { dir, log } = this.#options
+    try {
+      if (!this.#hasFile) await mkdir(dir, { recursive: true, mode: 0o700 })
+      const file = await open(this.#file, 'a', 0o600)
+      try {
+        await file.appendFile(lines)
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+      if (!this.#hasFile) await syncDirectory(dir)
+      this.#hasFile = true
+      this.#isBroken = false
+      return true
+    } catch (error) {
+      if (!this.#isBroken) log.error('void journal not written', { file: this.#file, error })
+      this.#isBroken = true
+      return false
+    }
+  }
+}
+
+/** Without it a new file may be gone after a power cut, whatever is in it. */
+async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+function lineOf({ record, chargeNanos }: Voided): string {
+  const { trace: _, chargeNanos: free, ...plain } = record
+  const line = { ...plain, chargeNanos: String(free), wouldHaveCost: String(chargeNanos) }
+  return `${JSON.stringify(line)}\n`
+}
+
+/** The last line may have been cut off: nobody had been told of that call yet. */
+function parse(text: string): Voided[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const { wouldHaveCost, chargeNanos, ...plain } = JSON.parse(line)
+      const record = { ...plain, chargeNanos: BigInt(chargeNanos) } as RequestRecord
+      return [{ record, chargeNanos: BigInt(wouldHaveCost) }]
+    } catch {
+      return []
+    }
+  })
+}
