@@ -9,7 +9,11 @@ import type { BunPlugin } from 'bun'
 
 const root = resolve(import.meta.dir, '..')
 const piecesFile = join(root, 'src/lib/pieces.ts')
-const threadFile = 'database-thread.js'
+/** Threads, each with a program of its own: what it is called in the build, and where it lies here. */
+const threads = {
+  databaseThread: { file: 'database-thread.js', source: 'src/store/sqlite/worker.ts' },
+  importThread: { file: 'import-thread.js', source: 'src/admin/import-thread.ts' },
+} as const
 const programFile = 'gateway.js'
 
 const { values, positionals } = parseArgs({
@@ -28,9 +32,9 @@ const [folder] = positionals
 /** Compiled ahead, it starts in half the time. */
 const compiled = { bytecode: true, format: 'cjs' } as const
 
-/** A program, a thread's program and the console's files, side by side. */
+/** A program, the threads' programs and the console's files, side by side. */
 async function buildBeside(to: string): Promise<void> {
-  await bundleThread(to)
+  await bundleThreads(to)
   const names = await bundleConsole(join(to, 'console'))
   const texts = docNames()
   for (const name of texts) cpSync(join(root, 'docs', name), join(to, 'docs', name))
@@ -40,7 +44,8 @@ async function buildBeside(to: string): Promise<void> {
     ${await readTexts()}
     export const pieces = {
       command: [process.execPath, beside('${programFile}')],
-      databaseThread: beside('${threadFile}'),
+      databaseThread: beside('${threads.databaseThread.file}'),
+      importThread: beside('${threads.importThread.file}'),
       configSchema: async () => configSchema,
       docs: new Map(${JSON.stringify(texts)}.map((name) => [name.slice(0, -3), beside('docs/' + name)])),
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
@@ -75,7 +80,7 @@ const packed = ['bin/gateway', 'scripts/bun', 'README.md', 'CHANGELOG.md', 'LICE
 async function buildAlone(to: string): Promise<void> {
   const parts = join(to, `.parts-${process.pid}`)
   try {
-    await bundleThread(parts)
+    await bundleThreads(parts)
     const names = await bundleConsole(join(parts, 'console'))
     const inside: string[] = []
     const mapOf = (files: readonly (readonly [name: string, path: string])[]): string => {
@@ -91,12 +96,14 @@ async function buildAlone(to: string): Promise<void> {
       (path, at) => `import file${at + 1} from ${JSON.stringify(path)} with { type: 'file' }`,
     )
     const text = `
-      import thread from ${JSON.stringify(join(parts, threadFile))} with { type: 'file' }
+      import databaseThread from ${JSON.stringify(join(parts, threads.databaseThread.file))} with { type: 'file' }
+      import importThread from ${JSON.stringify(join(parts, threads.importThread.file))} with { type: 'file' }
       ${imports.join('\n')}
       ${await readTexts()}
       export const pieces = {
         command: [process.execPath],
-        databaseThread: thread,
+        databaseThread,
+        importThread,
         configSchema: async () => configSchema,
           docs: ${docs},
         consoleFiles: ${consoleFiles},
@@ -128,12 +135,11 @@ const docNames = (): string[] =>
 type Target = NonNullable<Bun.CompileBuildOptions['target']>
 const targetNamed = (kind: string): Target => `bun-${kind}` as Target
 
-const bundleThread = (to: string): Promise<void> =>
-  bundle({
-    entrypoints: [join(root, 'src/store/sqlite/worker.ts')],
-    outdir: to,
-    naming: threadFile,
-  })
+async function bundleThreads(to: string): Promise<void> {
+  for (const { file, source } of Object.values(threads)) {
+    await bundle({ entrypoints: [join(root, source)], outdir: to, naming: file })
+  }
+}
 
 async function bundleConsole(to: string): Promise<string[]> {
   const building = `${to}.${process.pid}`

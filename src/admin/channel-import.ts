@@ -1,14 +1,8 @@
 // Channels from a YAML text in the words of gateway.yaml, as an export writes them: first what would
 // change, then all of it or nothing. Keys that are only kept places leave a channel's own keys alone.
 import { isDeepStrictEqual } from 'node:util'
-import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import {
-  type ChannelDeclaration,
-  channelDeclaration,
-  checkDeclaration,
-  settingName,
-} from '../contract/declarations.ts'
+import type { ChannelDeclaration } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
 import { announce } from '../engine/refresh.ts'
@@ -27,19 +21,11 @@ import {
   storedView,
   unacceptable,
 } from './channels.ts'
+import { readAside } from './read-aside.ts'
+import type { ImportedChannel } from './read-channels.ts'
 import { maxImportBytes, noteChange, type Resource, readBody, route } from './route.ts'
 
 export const importBody = z.strictObject({ yaml: z.string(), dry_run: z.boolean().optional() })
-
-const mostChannels = 200
-const maxAliases = 100
-/** Stands in an export where a key was. */
-const keptPlace = 'PUT_THE_KEY_HERE'
-
-const { keys, ...rest } = channelDeclaration.shape
-const imported = z.strictObject({ ...rest, keys: keys.optional() })
-type Imported = z.infer<typeof imported>
-const importedFile = z.strictObject({ channels: z.array(imported).min(1).max(mostChannels) })
 
 interface Planned {
   name: string
@@ -56,8 +42,10 @@ export const channelImport: Resource = (app, deps) => {
     route(async (_, x) => {
       const body = await readBody(x, deps, importBody, maxImportBytes)
       if (body instanceof Refusal) return body
-      const declared = readChannels(body.yaml)
-      if (declared instanceof Refusal) return declared
+      const read = await readAside('channels', body.yaml, 'yaml')
+      if (read instanceof Refusal) return read
+      if ('problem' in read) return refused(read.problem)
+      const declared = read.channels
       const plan = declared.map((each) => planOf(engine, each, x.atMs))
       if (body.dry_run === true) return { saved: false, channels: plan }
       const wrong = plan.find(({ change }) => change === 'refused')
@@ -70,40 +58,7 @@ export const channelImport: Resource = (app, deps) => {
 
 const refused = (message: string): Refusal => refuse('invalid_request', message, { param: 'yaml' })
 
-/** `channels:` and a list as in gateway.yaml, or the list alone. */
-function readChannels(text: string): Imported[] | Refusal {
-  const lines = new LineCounter()
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
-  const broken = doc.errors[0] ?? doc.warnings[0]
-  if (broken !== undefined) {
-    return refused(`line ${lines.linePos(broken.pos[0]).line} is not YAML`)
-  }
-  let value: unknown
-  try {
-    value = doc.toJS({ maxAliasCount: maxAliases })
-  } catch {
-    return refused('the text has too many aliases')
-  }
-  const checked = checkDeclaration(
-    importedFile,
-    Array.isArray(value) ? { channels: value } : (value ?? {}),
-  )
-  if ('problems' in checked) {
-    const { path, message } = checked.problems.toSorted((a, b) => +b.unknownKey - +a.unknownKey)[0]!
-    return refused(`${settingName(path) || 'the text'} ${message}`)
-  }
-  const { channels } = checked.value
-  const twice = channels.find(({ name }, i) => channels.some((c, j) => j < i && c.name === name))
-  if (twice !== undefined) return refused(`channel '${twice.name}' is there twice`)
-  return channels.map(withoutPlaces)
-}
-
-function withoutPlaces({ keys: given, ...channel }: Imported): Imported {
-  const real = given?.filter((key) => key !== keptPlace) ?? []
-  return real.length === 0 ? channel : { ...channel, keys: real }
-}
-
-function planOf(engine: Engine, declared: Imported, atMs: number): Planned {
+function planOf(engine: Engine, declared: ImportedChannel, atMs: number): Planned {
   const { name } = declared
   const plan = (
     change: Planned['change'],
@@ -144,7 +99,7 @@ function differing(before: object, after: object, hasKeys: boolean): Planned['fi
 async function saveAll(
   engine: Engine,
   x: Exchange,
-  declared: readonly Imported[],
+  declared: readonly ImportedChannel[],
   plan: readonly Planned[],
 ): Promise<Refusal | undefined> {
   try {
@@ -167,7 +122,12 @@ async function saveAll(
 }
 
 /** It was not tried yet. */
-async function addDrained(engine: Engine, tx: Tx, x: Exchange, declared: Imported): Promise<void> {
+async function addDrained(
+  engine: Engine,
+  tx: Tx,
+  x: Exchange,
+  declared: ImportedChannel,
+): Promise<void> {
   const id = newShortId('chn', x.atMs)
   const made = fromDeclaration(engine, declared as ChannelDeclaration, id)
   const channel = sealed(engine, { ...made, disabled: true }, x.atMs)

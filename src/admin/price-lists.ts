@@ -1,13 +1,8 @@
 // Prices in bulk: everything that is in force or will be as YAML or as a table, and such lists taken
 // in again. A list is taken in as a whole or not at all.
 import { z } from 'zod'
-import {
-  type ListedPrice,
-  type ListProblem,
-  readYamlPrices,
-  writeYamlPrices,
-} from '../billing/price-list.ts'
-import { readCsvPrices, writeCsvPrices } from '../billing/price-table.ts'
+import { type ListedPrice, type ListProblem, writeYamlPrices } from '../billing/price-list.ts'
+import { writeCsvPrices } from '../billing/price-table.ts'
 import { declaredTerms } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Price } from '../contract/price.ts'
@@ -15,6 +10,7 @@ import { type ImportedPrice, importPrices } from '../engine/import-prices.ts'
 import { announce } from '../engine/refresh.ts'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { readBody as readTextBody } from '../http/read-json.ts'
+import { readAside } from './read-aside.ts'
 import {
   type AdminDeps,
   maxImportBytes,
@@ -26,8 +22,8 @@ import {
 } from './route.ts'
 
 const formats = {
-  yaml: { type: 'application/yaml', read: readYamlPrices, write: writeYamlPrices },
-  csv: { type: 'text/csv', read: readCsvPrices, write: writeCsvPrices },
+  yaml: { type: 'application/yaml', write: writeYamlPrices },
+  csv: { type: 'text/csv', write: writeCsvPrices },
 } as const
 type Format = keyof typeof formats
 
@@ -51,7 +47,7 @@ export const priceLists: Resource = (app, deps) => {
     route(async ({ query }, x) => {
       const asked = await askedFor(x, deps, query)
       if (asked instanceof Refusal) return asked
-      const list = readPriceList(asked.format, asked.text)
+      const list = await readPriceList(asked.format, asked.text)
       if (list instanceof Refusal) return list
       const how = { atMs: x.atMs, dryRun: asked.dryRun }
       const done = await importPrices(engine, list, how, (tx, price) =>
@@ -68,8 +64,12 @@ export const priceLists: Resource = (app, deps) => {
   )
 }
 
-export function readPriceList(format: Format, text: string): ListedPrice[] | Refusal {
-  const list = formats[format].read(text)
+export async function readPriceList(
+  format: Format,
+  text: string,
+): Promise<ListedPrice[] | Refusal> {
+  const list = await readAside(format, text, 'text')
+  if (list instanceof Refusal) return list
   return 'problems' in list ? refusalOf(list.problems) : list.prices
 }
 

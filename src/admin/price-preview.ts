@@ -42,7 +42,7 @@ async function preview(engine: Engine, body: z.infer<typeof previewBody>) {
   const payer =
     body.account === undefined ? undefined : await findAccount(engine.store.read, body.account)
   if (body.account !== undefined && payer === undefined) return notFound('account', body.account)
-  const declared = declaredIn(body)
+  const declared = await declaredIn(body)
   if (declared instanceof Refusal) return declared
   const drafts = await draftsIn(engine, declared)
   if (drafts instanceof Refusal) return drafts
@@ -89,17 +89,17 @@ function periodOf({ month, from, to }: z.infer<typeof previewBody>): Stretch | R
 }
 
 /** In the body itself, or as a list in another format. */
-function declaredIn({
+async function declaredIn({
   prices,
   format,
   text,
-}: z.infer<typeof previewBody>): readonly PriceDeclaration[] | Refusal {
+}: z.infer<typeof previewBody>): Promise<readonly PriceDeclaration[] | Refusal> {
   if (prices !== undefined && text === undefined && format === undefined) return prices
   if (prices !== undefined || text === undefined || format === undefined) {
     const message = "give either 'prices', or a list as 'text' with its 'format'"
     return refuse('invalid_request', message, { param: 'prices' })
   }
-  const list = readPriceList(format, text)
+  const list = await readPriceList(format, text)
   if (list instanceof Refusal) return list
   if (list.length > 0 && list.length <= mostDrafts) return list.map(({ declared }) => declared)
   const message = `'text' must have 1 to ${mostDrafts} prices`

@@ -8,6 +8,8 @@ export interface Pieces {
   command: readonly string[]
   /** What the thread that writes to SQLite runs. */
   databaseThread: string
+  /** What the thread that reads imported lists runs. */
+  importThread: string
   configSchema(): Promise<string>
   /** The texts under docs, by their path there without the ending. */
   docs: ReadonlyMap<string, string>
@@ -30,6 +32,7 @@ function textsUnder(folder: string): ReadonlyMap<string, string> {
 export const pieces: Pieces = {
   command: [process.execPath, inSource('program.ts')],
   databaseThread: inSource('store/sqlite/worker.ts'),
+  importThread: inSource('admin/import-thread.ts'),
   get docs() {
     return textsUnder(inSource('../docs'))
   },

@@ -6,3 +6,4 @@ import { pieces } from '../../src/lib/pieces.ts'
 const built = process.env['MODEL_GATEWAY_DIST']
 if (built === undefined) throw new Error('there is no build to take the thread from')
 pieces.databaseThread = join(built, 'database-thread.js')
+pieces.importThread = join(built, 'import-thread.js')
