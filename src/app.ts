@@ -6,6 +6,7 @@ import { redirectToConsole, serveConsole } from './console-files.ts'
 import { refuse } from './contract/errors.ts'
 import type { Engine } from './engine/engine.ts'
 import { beginTrace } from './engine/traces/begin-trace.ts'
+import { credentialOf } from './http/credentials.ts'
 import {
   answerHeaders,
   answerJson,
@@ -15,6 +16,7 @@ import {
   isDataPlane,
   newExchange,
 } from './http/exchange.ts'
+import { isLocal } from './http/is-local.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { publicPem } from './lib/signing.ts'
 import { type MetricsSource, metricsText } from './metrics-route.ts'
@@ -31,28 +33,33 @@ export interface AppDeps {
   configSchema: () => Promise<string>
   /** Absent when they are read elsewhere, or not at all. */
   metrics?: MetricsSource
+  /**
+   * Where this answers: on the only port there is, on the port of callers, which has nothing of
+   * administration, or on the port of administration, which has everything.
+   */
+  listener?: 'only' | 'calls' | 'admin'
 }
 
 export type Handle = (request: Request, connection: Connection) => Response | Promise<Response>
 
 /** Every route, and those that are looked up ahead of the router. */
-export function createRouter({ engine, limits, isAdmin, configSchema, metrics }: AppDeps) {
-  const app: App = new Hono<Env>()
+export function createRouter(deps: AppDeps) {
+  const { engine, limits, configSchema, listener = 'only' } = deps
+  // One path for the whole request: what a proxy has judged, not what decoding would make of it.
+  const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.exchange.path })
   const hot = new Map<string, (x: Exchange) => Promise<Response>>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
     hot.set(path, work)
     app.post(path, ({ env }) => work(env.exchange))
   }
   for (const surface of surfaces) surface.mount(app, { engine, limits, hotPost })
-  app.route('/admin/v1', admin({ engine, limits, isAdmin }))
-
-  app.get('/console', ({ env }) => redirectToConsole(env.exchange))
-  app.get('/console/*', ({ env }) => serveConsole(env.exchange))
+  if (listener !== 'calls') mountAdministration(app, deps)
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
   // Made when somebody first asks for them: a start needs none of it.
   for (const [path, paper] of Object.entries(papers)) {
+    if (listener === 'calls' && path.includes('admin')) continue
     app.get(path, async ({ env }) => {
       const { servePaper } = await import('./openapi/serve.ts')
       return servePaper(env.exchange, paper, engine.publicUrl)
@@ -66,13 +73,24 @@ export function createRouter({ engine, limits, isAdmin, configSchema, metrics }:
   }
   app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
   app.get('/gateway/v1/keys', ({ env }) => answerJson(env.exchange, publicKeys(engine)))
-  if (metrics !== undefined) app.get('/metrics', ({ env }) => serveMetrics(env.exchange, metrics))
   // Terminal tools ask these without a token to see whether anybody is there.
   for (const path of ['/', '/api/hello']) {
     app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
   }
 
   return { app, hot }
+}
+
+/** What is not for callers. */
+function mountAdministration(app: App, { engine, limits, isAdmin, metrics, listener }: AppDeps) {
+  app.route('/admin/v1', admin({ engine, limits, isAdmin }))
+  app.get('/console', ({ env }) => redirectToConsole(env.exchange))
+  app.get('/console/*', ({ env }) => serveConsole(env.exchange))
+  if (metrics === undefined) return
+  app.get('/metrics', ({ env: { exchange } }) => {
+    const mayRead = listener === 'admin' || isLocal(exchange) || hasAdminToken(exchange, isAdmin)
+    return mayRead ? serveMetrics(exchange, metrics) : answerRefusal(exchange, metricsClosed)
+  })
 }
 
 export function createApp(deps: AppDeps): Handle {
@@ -125,6 +143,16 @@ function publicKeys({ bookkeeper }: Engine): string {
     pem: publicPem(key),
   }))
   return JSON.stringify({ keys })
+}
+
+const metricsClosed = refuse(
+  'invalid_api_key',
+  'metrics are for this machine; from elsewhere send the admin token as "Authorization: Bearer <token>"',
+)
+
+function hasAdminToken(x: Exchange, isAdmin: AppDeps['isAdmin']): boolean {
+  const secret = credentialOf(x)
+  return typeof secret === 'string' && isAdmin(secret)
 }
 
 async function serveMetrics(x: Exchange, metrics: MetricsSource): Promise<Response> {

@@ -56,7 +56,10 @@ import { surfaces } from './surfaces/index.ts'
 
 export interface Gateway {
   engine: Engine
+  /** On the port that callers use. */
   handle: Handle
+  /** On the port of administration, where it has one. */
+  adminHandle: Handle | undefined
   metrics: MetricsSource
   sandbox: Sandbox | undefined
   madeTokens: readonly MadeToken[]
@@ -125,20 +128,22 @@ export async function boot(
   const logKeeper = new LogKeeper(engine)
   logKeeper.start()
   const metrics = metricsOf(engine, around.wholeMetrics)
-  const handle = createApp({
+  const deps = {
     engine,
     ...(config.metrics === 'on' && { metrics }),
     limits: config.limits,
-    isAdmin: (secret) => sameText(secret, keys.adminToken),
+    isAdmin: (secret: string) => sameText(secret, keys.adminToken),
     configSchema: pieces.configSchema,
-  })
+  }
+  const handle = createApp({ ...deps, listener: config.admin === undefined ? 'only' : 'calls' })
+  const adminHandle = config.admin && createApp({ ...deps, listener: 'admin' })
   const unwatch = watchLoop(engine.meters!.loopDelay)
   const close = async () => {
     unwatch()
     await logKeeper.close()
     await closeAll(engine, sandbox)
   }
-  return { engine, handle, metrics, sandbox, madeTokens, close }
+  return { engine, handle, adminHandle, metrics, sandbox, madeTokens, close }
 }
 
 /** Loaded only where it is wanted: most gateways never run it. */

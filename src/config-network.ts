@@ -25,6 +25,24 @@ export function readPort(variable: string, text: string): number {
   throw wrong(variable, text, 'a whole number from 0 to 65535')
 }
 
+interface Place {
+  host: string
+  port: number
+}
+
+/** Undefined when it is where callers are. */
+export function readAdminPlace(
+  calls: Place,
+  hostText: string | undefined,
+  portText: string | undefined,
+): Place | undefined {
+  const host = hostText === undefined ? calls.host : readHost('GATEWAY_ADMIN_HOST', hostText)
+  const port = portText === undefined ? calls.port : readPort('GATEWAY_ADMIN_PORT', portText)
+  const isSame =
+    host === calls.host && port === calls.port && (port !== 0 || portText === undefined)
+  return isSame ? undefined : { host, port }
+}
+
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const accepts = 'an http or https address without credentials, query or fragment'

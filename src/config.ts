@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { ConfigError, type Environment, parseConfigFile } from './config-file.ts'
 import { type MetricsPlace, readMetricsPlace } from './config-metrics.ts'
 import {
+  readAdminPlace,
   readCidrs,
   readHost,
   readPort,
@@ -25,6 +26,8 @@ export interface Config {
   host: string
   /** 0 takes a free one. */
   port: number
+  /** Where administration has a port of its own. */
+  admin?: { host: string; port: number }
   /** Without a slash at the end; absent, made from the port once it is known. */
   publicUrl?: string
   /** Absolute. */
@@ -78,6 +81,8 @@ export const limits = {
   tokenCacheEntries: 10_000,
   /** Largest page of a list. */
   listPage: 500,
+  /** Request line and headers; several hundred ids fit into a query. */
+  headerBytes: 64 * 1024,
   /** Idle caller connections are closed after this; above the 60 s of common proxies is no gain. */
   idleConnectionSeconds: 60,
   /** Largest gateway.yaml; thousands of channels fit. */
@@ -89,6 +94,8 @@ export type Limits = Readonly<Record<keyof typeof limits, number>>
 const variables = [
   'GATEWAY_HOST',
   'GATEWAY_PORT',
+  'GATEWAY_ADMIN_HOST',
+  'GATEWAY_ADMIN_PORT',
   'GATEWAY_PUBLIC_URL',
   'GATEWAY_DATA_DIR',
   'GATEWAY_DATABASE_URL',
@@ -117,9 +124,13 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   const masterKey = readMasterKey(get('GATEWAY_MASTER_KEY'))
   const crashAt = readCrashAt(get('GATEWAY_CRASH_AT'))
   const traces = readTraceConfig(env)
+  const host = readHost('GATEWAY_HOST', get('GATEWAY_HOST') ?? '127.0.0.1')
+  const port = readPort('GATEWAY_PORT', get('GATEWAY_PORT') ?? '8080')
+  const admin = readAdminPlace({ host, port }, get('GATEWAY_ADMIN_HOST'), get('GATEWAY_ADMIN_PORT'))
   const settings = {
-    host: readHost('GATEWAY_HOST', get('GATEWAY_HOST') ?? '127.0.0.1'),
-    port: readPort('GATEWAY_PORT', get('GATEWAY_PORT') ?? '8080'),
+    host,
+    port,
+    ...(admin && { admin }),
     dataDir: resolve(cwd, get('GATEWAY_DATA_DIR') ?? 'data'),
     sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),

@@ -11,14 +11,14 @@ import {
   type MadeToken,
 } from './engine/apply-declarations.ts'
 import { announce } from './engine/refresh.ts'
-import { clientIp, noProxies, type TrustedProxies, trustedProxies } from './http/client-ip.ts'
-import { type Connection, newExchange } from './http/exchange.ts'
+import { newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
 import { armCrashPoint } from './lib/crash-point.ts'
 import { createLog, type Log } from './lib/log.ts'
 import type { Family } from './lib/metrics.ts'
 import { createCleaner } from './lib/redact.ts'
+import { listen } from './listen.ts'
 import { metricsText } from './metrics-route.ts'
 import { alone, StoreRefused } from './store/index.ts'
 import type { Welcome } from './welcome.ts'
@@ -57,17 +57,14 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   process.umask(0o077)
   let gateway: Gateway | undefined
   const { mayListen } = how
-  const open = () => {
-    const server = listen(config, mayListen !== undefined, () => gateway?.handle ?? answerStarting)
-    return { server, metrics: listenForMetrics(config, mayListen !== undefined, () => gateway) }
-  }
+  const open = () => openPorts(config, mayListen !== undefined, () => gateway)
   // The port comes first: secrets that are shown once must not be made by a start that fails.
   const first = mayListen === undefined ? open() : undefined
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
   const log = logFor(config, keys, () => gateway)
   gateway = await boot(config, keys, log, how)
-  const url = config.publicUrl ?? `http://localhost:${first?.server.port ?? config.port}`
+  const url = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
   engine.publicUrl = url
   engine.poller.start(engine)
@@ -78,14 +75,15 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   await engine.media?.start(engine)
   const setupCode = await newSetupCode(engine)
   await mayListen?.()
-  const { server, metrics } = first ?? open()
+  const ports = first ?? open()
   const opened = gateway
   let drained: Promise<void> | undefined
   const hurried = Promise.withResolvers<void>()
   return {
-    port: server.port!,
+    port: ports.calls.port!,
     welcome: {
       url,
+      ...(ports.admin !== undefined && { adminUrl: `http://localhost:${ports.admin.port}` }),
       data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',
       tokens: madeTokens,
       ...(sandbox !== undefined && { sandbox: sandbox.url }),
@@ -97,9 +95,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
     reload: (next) => reload(next, opened),
     drain() {
       const untilMs = config.limits.drainMs
-      drained ??= drain(opened, server, Promise.race([hurried.promise, Bun.sleep(untilMs)])).then(
-        () => metrics?.stop(true),
-      )
+      drained ??= drain(opened, ports, Promise.race([hurried.promise, Bun.sleep(untilMs)]))
       return drained
     },
     hurry: hurried.resolve,
@@ -130,37 +126,26 @@ const answerStarting: Handle = (request, connection) =>
     refuse('overloaded', 'the gateway is starting', { retryAfterSeconds: 1 }),
   )
 
-/** Two gateways that share a port would answer for each other; workers of one may. */
-export function listen(
-  config: Config,
-  sharesPort: boolean,
-  handle: () => Handle,
-  setting = 'GATEWAY_PORT/GATEWAY_HOST',
-) {
-  const { host, port, limits } = config
-  const proxies =
-    config.trustedProxies.length === 0 ? noProxies : trustedProxies(config.trustedProxies)
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      reusePort: sharesPort,
-      idleTimeout: limits.idleConnectionSeconds,
-      // Sizes are judged per route, after the caller is known and before the body is read.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
-      fetch: (request, server) =>
-        handle()(
-          request,
-          new ServerConnection(server, request, proxies, limits.idleConnectionSeconds),
-        ),
-    })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? `port ${port} is already in use` : message
-    throw new ConfigError(`${setting}: cannot listen on ${host}:${port}: ${why}.`)
-  }
+type Port = ReturnType<typeof listen>
+
+interface Ports {
+  calls: Port
+  /** Where administration has a port of its own. */
+  admin?: Port
+  /** Where the metrics have. */
+  metrics?: Port
 }
+
+function openPorts(config: Config, isShared: boolean, gateway: () => Gateway | undefined): Ports {
+  const calls = listen(config, isShared, () => gateway()?.handle ?? answerStarting)
+  const answer = () => gateway()?.adminHandle ?? answerStarting
+  const admin =
+    config.admin && listen({ ...config, ...config.admin }, isShared, answer, adminSetting)
+  const metrics = listenForMetrics(config, isShared, gateway)
+  return { calls, ...(admin && { admin }), ...(metrics && { metrics }) }
+}
+
+export const adminSetting = 'GATEWAY_ADMIN_PORT/GATEWAY_ADMIN_HOST'
 
 /** A port of its own, where the settings name one; it knows nothing else. */
 function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Gateway | undefined) {
@@ -185,63 +170,32 @@ async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeT
   return made
 }
 
-class ServerConnection implements Connection {
-  readonly #server: Bun.Server<undefined>
-  readonly #request: Request
-  readonly #proxies: TrustedProxies
-  readonly #idleSeconds: number
-  #kept = false
-
-  constructor(
-    server: Bun.Server<undefined>,
-    request: Request,
-    proxies: TrustedProxies,
-    idleSeconds: number,
-  ) {
-    this.#server = server
-    this.#request = request
-    this.#proxies = proxies
-    this.#idleSeconds = idleSeconds
-  }
-
-  ip(): string | undefined {
-    const peer = this.#server.requestIP(this.#request)?.address
-    return clientIp(peer, this.#request.headers.get('x-forwarded-for'), this.#proxies)
-  }
-
-  /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
-  keepOpen(idleSeconds = 0): void {
-    this.#kept = true
-    this.#server.timeout(this.#request, idleSeconds)
-  }
-
-  /** An answer that the caller does not read would stay in memory for as long as it likes. */
-  answerReady(): void {
-    if (this.#kept) this.#server.timeout(this.#request, this.#idleSeconds)
-  }
-}
-
 /** What is left for callers to read the error that ends their stream. */
 const endingMs = 2_000
 
 /** No new work, running answers end properly; those that are still there after `enough` with an error. */
 async function drain(
   { engine, close }: Gateway,
-  server: ReturnType<typeof listen>,
+  { calls, admin, metrics }: Ports,
   enough: Promise<void>,
 ): Promise<void> {
   engine.draining = true
   engine.log.info('draining', { running: engine.running })
-  const ended = server.stop()
+  const servers = admin === undefined ? [calls] : [calls, admin]
+  const ended = Promise.all(servers.map((server) => server.stop()))
   // Downloads are no calls, but answers that run.
-  const busy = () => engine.running > 0 || engine.abandoned > 0 || server.pendingRequests > 0
+  const busy = () =>
+    engine.running > 0 ||
+    engine.abandoned > 0 ||
+    servers.some(({ pendingRequests }) => pendingRequests > 0)
   if (!(await isQuiet(busy, enough))) {
     engine.deadlines.stopAll()
     await isQuiet(busy, Bun.sleep(endingMs))
   }
   await Promise.race([ended, Bun.sleep(1_000)])
-  await server.stop(true)
+  await Promise.all(servers.map((server) => server.stop(true)))
   await close()
+  await metrics?.stop(true)
 }
 
 /** False when there was no end of it in time. */

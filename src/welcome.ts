@@ -3,6 +3,8 @@ import type { MadeToken } from './engine/apply-declarations.ts'
 
 export interface Welcome {
   url: string
+  /** Where administration has a port of its own. */
+  adminUrl?: string
   data: string
   sandbox?: string
   adminToken?: string
@@ -13,14 +15,14 @@ export interface Welcome {
 
 /** Secrets appear once, when they were made; the last line is for programs. */
 export function welcomeText(welcome: Welcome): string {
-  const { url, data, sandbox, adminToken, setupCode, tokens } = welcome
+  const { url, adminUrl = url, data, sandbox, adminToken, setupCode, tokens } = welcome
   const lines = [
     '',
     '  Model Gateway',
     '',
     `  API          ${url}/v1`,
-    `  Console      ${url}/console/`,
-    `  Admin API    ${url}/admin/v1`,
+    `  Console      ${adminUrl}/console/`,
+    `  Admin API    ${adminUrl}/admin/v1`,
     `  Data         ${data}`,
   ]
   if (sandbox !== undefined)
@@ -29,7 +31,7 @@ export function welcomeText(welcome: Welcome): string {
     lines.push(
       '',
       '  Set up the console, once:',
-      `               ${url}/console/set-up#${setupCode}`,
+      `               ${adminUrl}/console/set-up#${setupCode}`,
     )
   }
   if (adminToken !== undefined) lines.push('', `  Admin token  ${adminToken}`)

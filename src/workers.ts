@@ -4,15 +4,20 @@ import { openSandboxFor } from './boot.ts'
 import { type Config, ConfigError, unknownVariables } from './config.ts'
 import { Crew } from './crew.ts'
 import type { Controlled } from './lifecycle.ts'
-import { listen, openLog } from './serve.ts'
+import { listen } from './listen.ts'
+import { adminSetting, openLog } from './serve.ts'
 import { tokenLine, welcomeText } from './welcome.ts'
 
 export async function supervise(
   first: Config,
 ): Promise<{ controlled: Controlled; config: Config }> {
   // Held until the first worker can take it: an unrelated gateway on the port is found here.
-  const held = listen(first, false, () => () => new Response(null, { status: 503 }))
-  const config = { ...first, port: held.port! }
+  const unready = () => () => new Response(null, { status: 503 })
+  const held = listen(first, false, unready)
+  const heldAdmin =
+    first.admin && listen({ ...first, ...first.admin }, false, unready, adminSetting)
+  const admin = first.admin && { admin: { ...first.admin, port: heldAdmin!.port! } }
+  const config = { ...first, port: held.port!, ...admin }
   const log = openLog(config, (line) => line)
   for (const sentence of unknownVariables()) log.warn(sentence)
   if (config.redisUrl === undefined) {
@@ -23,7 +28,7 @@ export async function supervise(
     config,
     log,
     ...(sandbox !== undefined && { sandbox }),
-    letGo: () => held.stop(true),
+    letGo: () => Promise.all([held.stop(true), heldAdmin?.stop(true)]),
     made: (tokens) => process.stdout.write(tokens.map(tokenLine).join('')),
   })
   const welcomes = await crew.start()

@@ -111,8 +111,8 @@ describe.each(composeFiles)('%s', (path) => {
   test('takes every secret from outside', () => {
     for (const service of Object.values(services)) {
       for (const [name, value] of Object.entries(service.environment ?? {})) {
-        if (!/KEY|TOKEN|PASSWORD|DATABASE_URL/.test(name)) continue
-        expect(String(value)).toMatch(/^(?:\$\{\w+:[-?].*\}|postgres:\/\/\w+:\$\{\w+:\?.*\}@.*)$/)
+        if (!/KEY|TOKEN|PASSWORD|AUTH|DATABASE_URL|REDIS_URL/.test(name)) continue
+        expect(String(value)).toMatch(/^(?:\$\{\w+:[-?].*\}|\w+:\/\/\w*:\$\{\w+:\?.*\}@.*)$/)
       }
     }
   })
@@ -142,8 +142,12 @@ describe('the load balancer', () => {
     const { services } = parse(read('deploy/compose.many.yml'), { merge: true })
     const named = Object.keys(services).filter((name) => name.startsWith('gateway-'))
     const listed = [...conf.matchAll(/server ([\w-]+):(\d+) /g)]
-    expect(listed.map(([, name]) => name!).sort()).toEqual(named.sort())
-    expect(new Set(listed.map(([, , port]) => port))).toEqual(new Set(['8080']))
+    for (const port of ['8080', '8081']) {
+      const there = listed.filter(([, , each]) => each === port).map(([, name]) => name!)
+      expect([port, there.sort()]).toEqual([port, named.sort()])
+    }
+    expect(services['gateway-1'].environment.GATEWAY_ADMIN_PORT).toBe('8081')
+    for (const published of services.balancer.ports) expect(published).toStartWith('127.0.0.1:')
   })
 
   test('lets streams, large requests and long calls through', () => {
@@ -162,7 +166,7 @@ describe('the load balancer', () => {
     test('is what nginx takes', () => {
       const dir = tempDir()
       // Names of the compose network mean nothing here.
-      writeFileSync(join(dir, 'nginx.conf'), conf.replace(/gateway-\d:8080/g, '127.0.0.1:8080'))
+      writeFileSync(join(dir, 'nginx.conf'), conf.replace(/gateway-\d:/g, '127.0.0.1:'))
       const args = ['-t', '-q', '-e', 'stderr', '-p', dir, '-c', join(dir, 'nginx.conf')]
       const { exitCode, stderr } = Bun.spawnSync(['nginx', ...args, '-g', `pid ${dir}/pid;`])
       expect([exitCode, stderr.toString()]).toEqual([0, ''])
@@ -261,6 +265,7 @@ describe('the chart', () => {
       expect(kinds(documents)).toEqual([
         'ConfigMap',
         'Deployment',
+        'NetworkPolicy',
         'PersistentVolumeClaim',
         'Service',
         'ServiceAccount',
@@ -280,6 +285,7 @@ describe('the chart', () => {
         'Deployment',
         'HorizontalPodAutoscaler',
         'Ingress',
+        'NetworkPolicy',
         'PodDisruptionBudget',
         'PodMonitor',
         'Service',

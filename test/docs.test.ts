@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { readConfigFile } from '../src/config-file.ts'
 import { differences } from './support/answers.ts'
 import { examplesIn, kindOf, missingLine } from './support/fences.ts'
-import { apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
+import { adminToken, apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
 import { fencesOf, pages, textOf } from './support/pages.ts'
 import { requestIdOf, until } from './support/read.ts'
 import { stageOf, tryExample } from './support/stages.ts'
@@ -152,9 +152,11 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
       job_name,
       metrics_path = '/metrics',
       scheme = 'http',
+      authorization,
       static_configs,
       ...others
     } = scrape_configs[0]
+    expect(Object.keys(authorization)).toEqual(['credentials_file'])
     expect({ job_name, scheme, others }).toEqual({
       job_name: 'model-gateway',
       scheme: 'http',
@@ -165,7 +167,10 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
       'http://gateway.internal:8080',
       gateway.url,
     )
-    const scraped = await fetch(here)
+    // From another machine, as Prometheus would be.
+    const scraped = await fetch(here, {
+      headers: { authorization: `Bearer ${adminToken}`, 'x-forwarded-for': '203.0.113.9' },
+    })
     expect(await scraped.text()).toMatch(/^gateway_info\{.*\} 1$/m)
   })
 

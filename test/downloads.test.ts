@@ -354,7 +354,9 @@ test('films of the sandbox open under the gateway, and nothing else of it does',
   const head = await fetch(here, { method: 'HEAD' })
   expect(head.headers.get('content-length')).toBe(String(direct.length))
   expect((await fetch(`${here}x`)).status).toBe(410)
-  for (const path of ['..%2f_sandbox%2fcalls', '_sandbox', 'a.mp4%3f', 'x/y.mp4', '']) {
+  const aside = await fetch(`${own.url}/sandbox/media/..%2f_sandbox%2fcalls`)
+  expect(aside.status).toBe(400)
+  for (const path of ['_sandbox', 'a.mp4%3f', 'x/y.mp4', '']) {
     expect((await fetch(`${own.url}/sandbox/media/${path}`)).status).toBe(404)
   }
   expect((await fetch(here, { method: 'POST' })).status).toBe(405)

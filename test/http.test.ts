@@ -395,7 +395,6 @@ describe('routes', () => {
       ['/v1/v1/models', 'ends in /v1 already'],
       ['/chat/completions', '/v1/chat/completions'],
       ['/v1//models', 'doubled slash'],
-      ['/v1/models/', ''],
     ] as const) {
       const answer = await ask(path, { headers: bearer })
       const error = await errorOf(answer)
@@ -487,7 +486,7 @@ describe('routes', () => {
   })
 
   test('of names that are no names are not found', async () => {
-    for (const name of ['%zz', '%00', '%e4%b8', '..%2f..', 'a%20b', '__proto__', 'constructor']) {
+    for (const name of ['%zz', '%00', '%e4%b8', 'a%20b', '__proto__', 'constructor']) {
       const answer = await rawRequest(
         gateway.url,
         `GET /v1/models/${name} HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiToken}\r\n\r\n`,

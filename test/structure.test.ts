@@ -20,6 +20,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/lifecycle': ['src/config.ts', 'src/lib', 'src/signals.ts'],
   'src/main': [everything],
   'src/serve': [everything],
+  'src/listen': ['src/app.ts', 'src/config.ts', 'src/contract', 'src/http'],
   'src/worker': [everything],
   'src/workers': [everything],
   'src/crew': [everything],

@@ -184,7 +184,7 @@ describe('an operation', () => {
     },
   )
 
-  test.each(['operations/x', 'operations/A', 'models/m/operations/a%2Fb', 'operations/a%00'])(
+  test.each(['operations/x', 'operations/A', 'models/m/operations/a%3Fb', 'operations/a%00'])(
     '%s is none',
     async (path) => expectRefused(await get(path), 404, 'operation_not_found'),
   )

@@ -32,7 +32,8 @@ async function runCommand(argv: readonly string[], env: Env): Promise<number> {
 }
 
 function baseUrl(flag: string | undefined, env: Env): string {
-  const text = flag ?? (env['GATEWAY_URL'] || `http://localhost:${env['GATEWAY_PORT'] || '8080'}`)
+  const port = env['GATEWAY_ADMIN_PORT'] || env['GATEWAY_PORT'] || '8080'
+  const text = flag ?? (env['GATEWAY_URL'] || `http://localhost:${port}`)
   if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) {
     throw misuse(`'${text}' is not an http address; see --url, GATEWAY_URL and GATEWAY_PORT`)
   }

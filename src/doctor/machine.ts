@@ -146,10 +146,17 @@ function nearestThatIs(path: string): string {
 const answerLimitMs = 3_000
 
 /** Free to be taken, or taken by a gateway that is well. */
-export async function lookAtPort({ host, port, metrics }: Config): Promise<Finding[]> {
-  const own = await lookAtAddress('port', host, port)
-  if (typeof metrics === 'string') return [own]
-  return [own, await lookAtAddress('metrics port', metrics.host, metrics.port)]
+export async function lookAtPort({ host, port, admin, metrics }: Config): Promise<Finding[]> {
+  const findings = [await lookAtAddress('port', host, port)]
+  if (admin) findings.push(await lookAtAddress('admin port', admin.host, admin.port))
+  if (typeof metrics === 'string') return findings
+  return [...findings, await lookAtAddress('metrics port', metrics.host, metrics.port)]
+}
+
+const portSettings: Readonly<Record<string, string>> = {
+  port: 'GATEWAY_PORT',
+  'admin port': 'GATEWAY_ADMIN_PORT',
+  'metrics port': 'GATEWAY_METRICS',
 }
 
 async function lookAtAddress(check: string, host: string, port: number): Promise<Finding> {
@@ -177,7 +184,7 @@ async function whoIsAt(check: string, host: string, port: number): Promise<Findi
   const place = `${host}:${port}`
   const reachable = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host
   const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
-  const wanted = check === 'port' ? '/readyz' : '/metrics'
+  const wanted = check === 'metrics port' ? '/metrics' : '/readyz'
   try {
     const answer = await fetch(url + wanted, { signal: AbortSignal.timeout(answerLimitMs) })
     const text = await answer.text()
@@ -192,7 +199,6 @@ async function whoIsAt(check: string, host: string, port: number): Promise<Findi
   } catch {
     // Whoever it is speaks no HTTP.
   }
-  const setting = check === 'port' ? 'GATEWAY_PORT' : 'GATEWAY_METRICS'
-  const advice = `stop that program, or set ${setting} to another port`
+  const advice = `stop that program, or set ${portSettings[check]} to another port`
   return problem(check, `${place} is in use by another program`, advice)
 }

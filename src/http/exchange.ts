@@ -36,11 +36,19 @@ export function newExchange(
   return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), connection }
 }
 
-/** The path of a URL without parsing all of it; callers of HTTP/1.0 may send the path alone. */
+/**
+ * The path of a URL without parsing all of it; callers of HTTP/1.0 may send the path alone. A slash at
+ * the end is the same as none, but in the console, whose pages lie below one.
+ */
 function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  if (start === -1) return '/'
   const query = url.indexOf('?', start)
-  return start === -1 ? '/' : url.slice(start, query === -1 ? undefined : query)
+  const end = query === -1 ? url.length : query
+  const isSlashed = url.charCodeAt(end - 1) === 0x2f && end - start > 1
+  return isSlashed && !url.startsWith('/console/', start)
+    ? url.slice(start, end - 1)
+    : url.slice(start, end)
 }
 
 export type AnswerHeaders = Record<string, string>

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { loadConfig } from '../../src/config.ts'
 import { answerJson, newExchange } from '../../src/http/exchange.ts'
-import { listen } from '../../src/serve.ts'
+import { listen } from '../../src/listen.ts'
 import { tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 

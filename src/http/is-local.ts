@@ -1,0 +1,32 @@
+// Does a request come from this machine itself? A proxy on this machine does not count: its peer is
+// local whoever the caller is.
+import ipaddr from 'ipaddr.js'
+import type { Exchange } from './exchange.ts'
+
+/** What proxies add; none of them means that there is none, or one that hides. */
+const ofProxies = [
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'forwarded',
+  'via',
+]
+
+export function isLocal({ request: { headers }, connection }: Exchange): boolean {
+  if (ofProxies.some((name) => headers.has(name)) || !isLocalHost(headers.get('host'))) return false
+  const ip = connection.ip()
+  return ip !== undefined && isLoopback(ip)
+}
+
+/** A page of another site whose name leads here asks with that name. */
+function isLocalHost(host: string | null): boolean {
+  const name = (host ?? '')
+    .toLowerCase()
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+  return name === '' || name === 'localhost' || isLoopback(name)
+}
+
+const isLoopback = (text: string): boolean =>
+  ipaddr.isValid(text) && ipaddr.process(text).range() === 'loopback'
