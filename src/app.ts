@@ -13,7 +13,7 @@ import {
   answerPreflight,
   type Connection,
   type Exchange,
-  isDataPlane,
+  isForBrowsers,
   newExchange,
 } from './http/exchange.ts'
 import { isLocal } from './http/is-local.ts'
@@ -115,7 +115,7 @@ export function createApp(deps: AppDeps): Handle {
     if (parent !== null || engine.tracer !== undefined) beginTrace(engine, exchange, parent)
     const direct = method === 'POST' ? hot.get(exchange.path) : undefined
     if (direct !== undefined) return direct(exchange).catch((error) => answerBug(exchange, error))
-    if (method === 'OPTIONS' && isDataPlane(exchange.path)) return answerPreflight(exchange)
+    if (method === 'OPTIONS' && isForBrowsers(exchange.path)) return answerPreflight(exchange)
     return app.fetch(absolute(request), { exchange })
   }
 }

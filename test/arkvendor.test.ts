@@ -140,7 +140,7 @@ test('frames win over the duration, and the shape goes up by its upstream name',
   const made = await create('long', { frames: 145, ratio: undefined, aspect_ratio: '9:16' })
   expect(await until(made.id, 'succeeded')).toMatchObject({
     content: { width: 1088, height: 1920 },
-    duration: 6,
+    duration: 145 / 24,
     frames: 145,
     usage: { video_tokens: 295_800 },
   })
@@ -239,7 +239,7 @@ test('what cannot be made is refused, and nothing is held for it', async () => {
     [{ model: 'vidmodel-9' }, 404, 'model_not_found'],
     [{ model: 'vfb-1.1-t2v' }, 400, 'model_not_supported'],
     [{ content: [] }, 400, 'invalid_request'],
-    [{ resolution: '1080P' }, 400, 'invalid_resolution'],
+    [{ resolution: 1080 }, 400, 'invalid_resolution'],
     [{ seed: '1' }, 400, 'invalid_seed'],
   ]
   for (const [more, status, code] of refusals) {

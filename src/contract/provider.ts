@@ -4,7 +4,7 @@
 import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
-import type { ImageRequest, OutputMedia, TaskUsage, VideoRequest } from './task.ts'
+import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
 import type { ReportedUsage } from './usage.ts'
 
 /** An answer that has begun. */
@@ -143,6 +143,13 @@ export interface TextProvider {
   countTokens?(call: TextCall, upstream: Upstream, stop: Stop): Promise<CountReply>
 }
 
+/** What a request can come to, and how the upstream will read it. */
+export interface VideoOutlook {
+  bound: VideoBound
+  /** What it most probably is, where its caller's own words say so. */
+  expected: Pick<VideoRequest, 'seconds' | 'resolution' | 'ratio'>
+}
+
 /** What became of a create. `unknown`: it was sent, and nobody knows whether it arrived. */
 export type Started =
   | {
@@ -208,6 +215,8 @@ export type Found =
 export interface TaskProvider<Request> {
   /** Exactly one create; never repeated. */
   start(request: Request, upstream: TaskUpstream, stop: Stop): Promise<Started>
+  /** What the request can come to as this upstream will read it. Pure. */
+  outlook?(request: Request, plainModel: string): VideoOutlook
   check(upstreamId: string, upstream: TaskUpstream, stop: Stop): Promise<Checked>
   /** What its files want besides their address. Sent to the channel's own origin, nowhere else. */
   fileHeaders?(upstream: TaskUpstream): Readonly<Record<string, string>>

@@ -62,8 +62,24 @@ export interface VideoRequest {
   personGeneration?: string
   enhancePrompt?: boolean
   media: readonly InputMedia[]
+  /** The length is not sent: the upstream takes that of the source. `seconds` is only a guess then. */
+  followsSource?: true
   /** A request in an upstream's own words: its body as it goes up, but for the model. */
-  native?: { body: Readonly<Record<string, unknown>>; estimatedTokens: number }
+  native?: { body: Readonly<Record<string, unknown>> }
+  /** Set at admission: what it can come to, as it goes upstream. */
+  bound?: VideoBound
+}
+
+/** What a request for a video can come to at an upstream. Frozen at admission, for hold and charge. */
+export interface VideoBound {
+  /** The most that the request can come to: what is held for. */
+  seconds: number
+  tokens: number
+  /** The dearest it can be: the tier of a price by seconds. */
+  resolution: VideoRequest['resolution']
+  /** A longer one was not asked for, a larger one the model cannot make: reports above are not believed. */
+  maxSeconds: number
+  maxTokens: number
 }
 
 /** What a caller wants drawn, in nobody's dialect. */

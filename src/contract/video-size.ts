@@ -55,6 +55,27 @@ export function nativeSize(
 /** The first picture counts besides those of every second. */
 export const picturesIn = (seconds: number): number => Math.ceil(picturesPerSecond * seconds) + 1
 
+/** Longest video that a native model makes. */
+export const maxNativeSeconds = 12
+
+/** The model's largest picture, or one of a named height that its tables do not have. */
+export function pixelsAt(model: string, resolution: string): number {
+  const known = nativeResolutions.find((each) => each === resolution)
+  if (known !== undefined) return mostPixels(model, known)
+  const lines = linesOf(resolution)
+  return lines === undefined ? mostPixels(model, '1080p') : Math.ceil((lines * lines * 16) / 9)
+}
+
+const mostPixels = (model: string, resolution: NativeResolution): number =>
+  Math.max(...tableOf(model)[resolution].map(([width, height]) => width * height))
+
+/** 1440p -> 1440, 4k -> 2160 */
+function linesOf(resolution: string): number | undefined {
+  const [, number, unit] = /^(\d{1,4})([pk])$/i.exec(resolution) ?? []
+  if (number === undefined) return undefined
+  return unit?.toLowerCase() === 'k' ? Number(number) * 540 : Number(number)
+}
+
 export const secondsOf = (pictures: number): number =>
   Math.max(1, Math.round((pictures - 1) / picturesPerSecond))
 

@@ -62,7 +62,7 @@ export function answerHeaders(x: Exchange, contentType: string): AnswerHeaders {
     'request-id': x.requestId,
   }
   const origin = x.request.headers.get('origin')
-  if (origin !== null && isDataPlane(x.path)) {
+  if (origin !== null && isForBrowsers(x.path)) {
     headers['access-control-allow-origin'] = origin
     headers['access-control-expose-headers'] = exposed
     headers['vary'] = 'origin'
@@ -102,9 +102,13 @@ const exposed =
     .join(', ')
 
 /** Interfaces that browsers of any origin may call with a token; the admin API is same-origin. */
-export function isDataPlane(path: string): boolean {
+function isDataPlane(path: string): boolean {
   return /^\/(?:v1|vendorg|imgvendor|arkvendor|gateway)(?:\/|$)/.test(path)
 }
+
+/** Files too: whoever has a link may show what it leads to, wherever that is. */
+export const isForBrowsers = (path: string): boolean =>
+  isDataPlane(path) || path.startsWith('/files/')
 
 /** The answer to a browser's question before the real request. No cookie is ever allowed along. */
 export function answerPreflight(x: Exchange): Response {

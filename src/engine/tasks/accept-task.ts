@@ -18,7 +18,7 @@ import { takePlace } from '../take-place.ts'
 import { taskTrace } from '../traces/traced-door.ts'
 import { patienceOf } from './patience.ts'
 import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
-import { holdFor } from './task-charge.ts'
+import { holdFor, plainBound } from './task-charge.ts'
 import { keyMark } from './task-upstream.ts'
 
 /** What a caller wants made. */
@@ -30,6 +30,8 @@ export type TaskWish = (
   model: string
   /** The caller's name for this create; asked again under it, nothing is made again. */
   key?: CreateKey
+  /** It continues a task, and so goes to the channel and by the key that made that one. */
+  pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
 } & Pick<Task, 'externalId' | 'callbackUrl'>
 
 export interface Acceptance {
@@ -62,11 +64,17 @@ export async function acceptTask(
   const busy = notNow(engine, ctx.token.accountId)
   if (busy !== undefined) return busy
   const price = engine.prices.current(model.pricedAs ?? model.name, ctx.token.accountId)
-  const holdNanos = price && holdFor(price.terms, model.name, wish)
-  if (price === undefined || holdNanos === undefined) return modelNotFound(wish.model)
-  const picked = await takeFor(engine, ctx, routes)
+  if (price === undefined) return modelNotFound(wish.model)
+  const picked = await takeFor(engine, ctx, pinned(engine, routes, wish.pinnedTo))
   if (picked instanceof Refusal) return picked
-  const make = () => newTask(engine, ctx, wish, picked, { priceId: price.id, holdNanos, how })
+  const asked = asItGoesUp(engine, model, wish, picked)
+  const holdNanos = holdFor(price.terms, asked)
+  if (holdNanos === undefined) {
+    leavePlace(engine, picked.route.channel, picked.standing, ctx.token.accountId)
+    dropProbes(picked)
+    return modelNotFound(wish.model)
+  }
+  const make = () => newTask(engine, ctx, asked, picked, { priceId: price.id, holdNanos, how })
   const { task, written } = await writeTask(engine, picked, ctx.token.accountId, make, keyed)
   if (written === 'done') return { task, picked, model }
   dropProbes(picked)
@@ -76,6 +84,32 @@ export async function acceptTask(
     'insufficient_quota',
     `the account's available balance is too low for this ${wish.kind}`,
   )
+}
+
+function pinned(engine: Engine, routes: Route[], to: TaskWish['pinnedTo']): Route[] {
+  if (to === undefined) return routes
+  return routes
+    .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)
+    .map((route) => {
+      const keys = route.channel.keys.filter((key) => keyMark(engine, key) === to.keyMark)
+      return { ...route, channel: { ...route.channel, keys } }
+    })
+    .filter(({ channel }) => channel.keys.length > 0)
+}
+
+/** With what it can come to at the upstream that was picked for it. */
+function asItGoesUp(
+  engine: Engine,
+  model: Model,
+  wish: TaskWish,
+  { route }: PickedRoute,
+): TaskWish {
+  if (wish.kind !== 'video') return wish
+  const { request } = wish
+  const outlook = engine.providers.get(route.protocol)?.video?.outlook?.(request, model.name)
+  const expected = request.native === undefined ? {} : outlook?.expected
+  const bound = outlook?.bound ?? plainBound(model.name, request)
+  return { ...wish, request: { ...request, ...expected, bound } }
 }
 
 const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) => {

@@ -11,6 +11,7 @@ import { newId } from '../../lib/ids.ts'
 import { withoutInlineData } from '../../lib/inline-data.ts'
 import { parseJson } from '../../lib/json.ts'
 import { trimmed } from '../../lib/trim-json.ts'
+import { type AlertOf, raiseAlert } from '../../store/alerts.ts'
 import { insertCallback } from '../../store/callbacks.ts'
 import type { Tx } from '../../store/index.ts'
 import { insertLateLook } from '../../store/late-looks.ts'
@@ -18,7 +19,7 @@ import { recordLoss } from '../../store/losses.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { waitBeforeLook } from './patience.ts'
-import { settlementFor } from './task-charge.ts'
+import { type Settled, settlementFor } from './task-charge.ts'
 
 /** As deep as providers read. */
 const deepestReport = 64
@@ -50,14 +51,15 @@ type Outcome =
 /** The task as it ended; undefined when somebody else had ended it. */
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
-  const charge = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
+  const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
+  const { implausible, ...charge } = settled ?? {}
   const told = withoutSecrets(engine, end)
   let ended: Task | undefined
   let losses: readonly Loss[] = []
   const first = await engine.ledger.endTask(
     task.accountId,
     { taskId: task.id, atMs: nowMs },
-    charge,
+    settled && (charge as TaskSettlement),
     async (tx, booked) => {
       // It may have gone on since it was looked at: what ends is the row as it is now.
       const row = await findTaskRow(tx, task.id)
@@ -68,8 +70,9 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
-      losses = [...(end.losses ?? []), ...shortLoss(ended, charge, booked)]
+      losses = [...(end.losses ?? []), ...shortLoss(ended, settled, booked)]
       for (const loss of losses) await recordLoss(tx, loss)
+      if (implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled!))
       if (end.lateLook) await insertLateLook(tx, task.id, nowMs + waitBeforeLook(engine, 0))
       crashPoint('task-ending')
     },
@@ -112,6 +115,14 @@ function shortLoss(
   const named = upstreamId !== undefined && { upstreamId }
   const what = { atMs, accountId, ref, channel, model, ...named, amountNanos, isEstimate }
   return [{ ...what, reason: 'balance_short' }]
+}
+
+/** An upstream that reports what its model cannot make is not believed, and has to be looked at. */
+function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled): AlertOf {
+  const { id, channel, model, updatedAtMs: atMs } = ended
+  const reported = `reported ${implausible} of ${unit} for task ${id} of ${model}`
+  const message = `channel '${channel}' ${reported}; at most ${quantity} are possible and were charged`
+  return { kind: 'implausible_usage', subject: channel, message, atMs }
 }
 
 function noteTaskEnd({ meters, tracer }: Engine, ended: Task, losses: readonly Loss[]): void {
@@ -177,7 +188,7 @@ function settlementOf(
   engine: Engine,
   task: Task,
   { usage, media }: Extract<TaskEnd, { state: 'succeeded' }>,
-): TaskSettlement {
+): Settled {
   const price = engine.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
   const pictures = media.filter(({ kind }) => kind === 'image').length

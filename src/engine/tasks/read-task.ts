@@ -35,6 +35,12 @@ export async function findOwnRow(
   return task?.hidden === true ? undefined : task
 }
 
+/** Also one that was put away since: a list goes on after it. */
+export async function isOwnVideo(engine: Engine, token: Token, id: string): Promise<boolean> {
+  const task = await findTaskRow(engine.store.read, id, token.accountId)
+  return task?.id === id && task.kind === 'video'
+}
+
 export const listVideos = async (
   engine: Engine,
   token: Token,

@@ -7,7 +7,14 @@ const tokens: PriceTerms = { unit: 'video_token', perMillionNanos: 15_000_000_00
 const seconds: PriceTerms = { unit: 'video_second', perSecondNanos: { '720p': 900_000_000n } }
 
 const plain: VideoRequest = { prompt: 'a boat', seconds: 5, resolution: '720p', media: [] }
-const native: VideoRequest = { ...plain, native: { body: {}, estimatedTokens: 1_000 } }
+const bound = {
+  seconds: 12,
+  tokens: 1_000,
+  resolution: '720p',
+  maxSeconds: 15,
+  maxTokens: 4_000,
+} as const
+const native: VideoRequest = { ...plain, native: { body: {} }, bound }
 const taskOf = (request: VideoRequest) =>
   ({
     kind: 'video',
@@ -19,38 +26,59 @@ const taskOf = (request: VideoRequest) =>
 
 describe('by tokens', () => {
   test('a tenth more than expected is set aside', () => {
-    expect(holdFor(tokens, 'vidmodel-1-0-pro', taskOf(native))).toBe(1_100n * 15_000n)
+    expect(holdFor(tokens, taskOf(native))).toBe(1_100n * 15_000n)
   })
 
   test('a request in plain words is sized by the model', () => {
     // 1248 x 704 x 121 / 1024 = 103818
     const held = 103_818 + 10_382
-    expect(holdFor(tokens, 'vidmodel-1-0-pro', taskOf(plain))).toBe(BigInt(held) * 15_000n)
+    expect(holdFor(tokens, taskOf(plain))).toBe(BigInt(held) * 15_000n)
   })
 
   test.each([
-    [900, 900, undefined],
-    [1_099, 1_099, undefined],
-    [5_000, 1_100, undefined],
-    [0, 0, undefined],
-    [undefined, 1_000, true],
-  ] as const)('%p reported: %p are charged, estimated %p', (videoTokens, quantity, estimated) => {
-    const usage = videoTokens === undefined ? {} : { videoTokens }
-    const settled = settlementFor(tokens, taskOf(native), usage)
+    [900, 900],
+    [1_101, 1_101],
+    [4_400, 4_400],
+    [5_000, 4_400],
+    [0, 0],
+  ])('%p reported: %p are charged', (videoTokens, quantity) => {
+    const settled = settlementFor(tokens, taskOf(native), { videoTokens })
     expect(settled).toMatchObject({ unit: 'video_token', quantity })
     expect(settled.chargeNanos).toBe(BigInt(quantity) * 15_000n)
-    expect(settled.estimated).toBe(estimated as true)
+    expect(settled.estimated).toBeUndefined()
   })
 })
 
+test('tokens that were not reported are those of the length that was', () => {
+  const wide: VideoRequest = { ...native, bound: { ...bound, maxTokens: 500_000 } }
+  const settled = settlementFor(tokens, taskOf(wide), { outputSeconds: 10 })
+  // 1248 x 704 x 241 / 1024
+  expect(settled).toMatchObject({ quantity: 206_778, estimated: true })
+})
+
+test('what the model cannot make is told apart from what was charged', () => {
+  expect(settlementFor(tokens, taskOf(native), { videoTokens: 4_401 }).implausible).toBe(4_401)
+  expect(settlementFor(seconds, taskOf(plain), { outputSeconds: 600 }).implausible).toBe(600)
+  expect(settlementFor(seconds, taskOf(plain), { outputSeconds: 5.5 })).not.toHaveProperty(
+    'implausible',
+  )
+})
+
 describe('by seconds', () => {
+  test('a length that does not go up bounds nothing', () => {
+    const open: VideoRequest = { ...plain, seconds: 3, bound: { ...bound, seconds: 15 } }
+    expect(holdFor(seconds, taskOf(open))).toBe(13_500_000_000n)
+    expect(settlementFor(seconds, taskOf(open), { outputSeconds: 12 }).quantity).toBe(12)
+  })
+
   test('what was asked for is set aside; a resolution without a price is not had', () => {
-    expect(holdFor(seconds, 'any', taskOf(plain))).toBe(4_500_000_000n)
-    expect(holdFor(seconds, 'any', taskOf({ ...plain, resolution: '1080p' }))).toBeUndefined()
+    expect(holdFor(seconds, taskOf(plain))).toBe(4_500_000_000n)
+    expect(holdFor(seconds, taskOf({ ...plain, resolution: '1080p' }))).toBeUndefined()
   })
 
   test.each([
     [3, 3, undefined],
+    [5.5, 5, undefined],
     [9, 5, undefined],
     [undefined, 5, true],
     [3.0004, 3, undefined],
@@ -74,8 +102,8 @@ describe('by pictures', () => {
   } as unknown as ImageTask
 
   test('what was asked for is set aside, and only by a price for pictures', () => {
-    expect(holdFor(each, 'imga-plus', task)).toBe(800_000_000n)
-    expect(holdFor(seconds, 'imga-plus', task)).toBeUndefined()
+    expect(holdFor(each, task)).toBe(800_000_000n)
+    expect(holdFor(seconds, task)).toBeUndefined()
   })
 
   test.each([
@@ -101,7 +129,7 @@ describe('by pictures', () => {
       [{ native: { path: 'omni-image', body: { resolution: '4k' } } }, '2k', 400_000_000n],
     ] as const) {
       const asked = of(request)
-      expect(holdFor(sized, 'imga-plus', asked)).toBe(4n * each)
+      expect(holdFor(sized, asked)).toBe(4n * each)
       const settled = settlementFor(sized, asked, { pictures: 3 })
       expect(settled).toMatchObject({ tier, quantity: 3, chargeNanos: 3n * each })
     }

@@ -1,5 +1,6 @@
 // What a task costs: what is set aside for it, and what it comes to. Seconds or video tokens, as the
-// price says, and by the upstream's count; pictures by how many were delivered. Within the hold.
+// price says, and by the upstream's count; pictures by how many were delivered. A hold is the most that
+// a request can come to; a charge is what was delivered, up to what the model can make at all.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
 import { imageTier } from '../../contract/image-size.ts'
@@ -9,6 +10,7 @@ import type {
   ImageTask,
   Task,
   TaskUsage,
+  VideoBound,
   VideoRequest,
   VideoTask,
 } from '../../contract/task.ts'
@@ -17,28 +19,37 @@ import { ensure } from '../../lib/ensure.ts'
 
 /** Tokens are counted by the upstream in its own way: a tenth more than expected is set aside. */
 const marginDivisor = 10
+/** Cameras and clocks differ: a video that is a little longer than asked for is no lie. */
+const slackSeconds = 1
+/** Longest video of the interfaces that bound it; for an upstream that does not say. */
+const maxSeconds = 15
 
 /** Undefined when the price has no tier for it. */
 export function holdFor(
   terms: PriceTerms,
-  model: string,
-  asked: Pick<VideoTask, 'kind' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
+  asked: Pick<VideoTask, 'kind' | 'model' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
 ): bigint | undefined {
   if (asked.kind === 'image') {
     return chargeImages(terms, asked.request.count, tierOf(terms, asked.request))
   }
-  const { request } = asked
+  const { tokens, seconds, resolution } = boundOf(asked)
   return terms.unit === 'video_token'
-    ? chargeVideoTokens(terms, heldTokens(tokensExpected(model, request)))
-    : chargeSeconds(terms, request.resolution, request.seconds)
+    ? chargeVideoTokens(terms, withMargin(tokens))
+    : chargeSeconds(terms, resolution, seconds)
 }
 
-/** As it was asked for, at the price it was admitted at; never more than was set aside. */
-export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): TaskSettlement {
+/** What a task comes to, and whether more was reported than the model can make. */
+export interface Settled extends TaskSettlement {
+  /** What was reported, where that is not believed. */
+  implausible?: number
+}
+
+/** By what was delivered, at the price it was admitted at. */
+export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
   return task.kind === 'image' ? picturesFor(terms, task, usage) : filmFor(terms, task, usage)
 }
 
-function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage) {
+function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage): Settled {
   const quantity = Math.min(pictures, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier)
@@ -52,12 +63,14 @@ function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskU
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
-function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSettlement {
+function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
   const byTokens = terms.unit === 'video_token'
-  const { quantity, estimated } = (byTokens ? tokensUsed : secondsUsed)(task, usage)
+  const bound = boundOf(task)
+  const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
+  const { quantity, estimated, implausible } = used
   const chargeNanos = byTokens
     ? chargeVideoTokens(terms, quantity)
-    : chargeSeconds(terms, task.request.resolution, quantity)
+    : chargeSeconds(terms, bound.resolution, quantity)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
   return {
     taskId: task.id,
@@ -65,31 +78,61 @@ function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): TaskSett
     chargeNanos,
     model: task.model,
     unit: byTokens ? 'video_token' : 'video_second',
-    ...(!byTokens && { tier: task.request.resolution }),
+    ...(!byTokens && { tier: bound.resolution }),
     quantity,
     priceId: task.priceId,
     ...(estimated && { estimated: true }),
+    ...(implausible !== undefined && { implausible }),
   }
 }
 
-function secondsUsed({ request: { seconds } }: VideoTask, { outputSeconds }: TaskUsage) {
-  const estimated = outputSeconds === undefined
-  const used = Math.min(outputSeconds ?? seconds, seconds)
+interface Used {
+  quantity: number
+  estimated: boolean
+  implausible?: number
+}
+
+function secondsUsed({ request }: VideoTask, bound: VideoBound, usage: TaskUsage): Used {
+  const { outputSeconds } = usage
+  const { maxSeconds: most } = bound
+  const used = Math.min(outputSeconds ?? request.seconds, most)
   // To the thousandth, as it is charged: then quantities add up to what their charges come to.
-  return { quantity: Math.round(used * 1000) / 1000, estimated }
+  const quantity = Math.round(used * 1000) / 1000
+  const isFar = outputSeconds !== undefined && outputSeconds > most + slackSeconds
+  const implausible = isFar && { implausible: outputSeconds }
+  return { quantity, estimated: outputSeconds === undefined, ...implausible }
 }
 
-function tokensUsed({ model, request }: VideoTask, { videoTokens }: TaskUsage) {
-  const expected = tokensExpected(model, request)
+function tokensUsed(task: VideoTask, bound: VideoBound, usage: TaskUsage): Used {
+  const { videoTokens, outputSeconds } = usage
+  const { model, request } = task
+  const seconds = outputSeconds ?? request.seconds
+  const tokens = videoTokens ?? tokensOf(model, { ...request, seconds })
+  const most = withMargin(bound.maxTokens)
   const estimated = videoTokens === undefined
-  return { quantity: Math.min(videoTokens ?? expected, heldTokens(expected)), estimated }
+  if (tokens <= most) return { quantity: tokens, estimated }
+  return { quantity: most, estimated, implausible: tokens }
 }
 
-const heldTokens = (expected: number): number => expected + Math.ceil(expected / marginDivisor)
+const withMargin = (tokens: number): number => tokens + Math.ceil(tokens / marginDivisor)
 
-function tokensExpected(model: string, request: VideoRequest): number {
-  const { native, resolution, seconds, media } = request
-  if (native !== undefined) return native.estimatedTokens
-  const ratio = request.ratio ?? (media.length > 0 ? 'adaptive' : '16:9')
-  return estimateTokens(model, resolution, ratio, picturesIn(seconds))
+const boundOf = ({ model, request }: Pick<VideoTask, 'model' | 'request'>): VideoBound =>
+  request.bound ?? plainBound(model, request)
+
+/** Of a request whose fields all go up as they are, and say all of it. */
+export function plainBound(model: string, request: VideoRequest): VideoBound {
+  const { seconds, resolution } = request
+  const longest = picturesIn(Math.max(seconds, maxSeconds))
+  return {
+    seconds,
+    tokens: tokensOf(model, request),
+    resolution,
+    maxSeconds: seconds,
+    maxTokens: estimateTokens(model, '1080p', 'adaptive', longest),
+  }
+}
+
+function tokensOf(model: string, { resolution, seconds, ratio, media }: VideoRequest): number {
+  const shape = ratio ?? (media.length > 0 ? 'adaptive' : '16:9')
+  return estimateTokens(model, resolution, shape, picturesIn(seconds))
 }

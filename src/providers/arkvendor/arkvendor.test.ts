@@ -63,7 +63,7 @@ const refusal = (code: string, message = 'no') => ({ error: { code, message, typ
 
 const plain: VideoRequest = { prompt: 'a boat', seconds: 5, resolution: '720p', media: [] }
 const body = { content: [{ type: 'text', text: 'a boat' }], frames: 145, watermark: true }
-const native: VideoRequest = { ...plain, native: { body, estimatedTokens: 1 } }
+const native: VideoRequest = { ...plain, native: { body } }
 
 describe('a create', () => {
   async function sentFor(request: VideoRequest, more: Partial<TaskUpstream> = {}) {
@@ -166,7 +166,7 @@ describe('a create', () => {
 
   test('of a caller who names its own user carries no marker', async () => {
     const named = { ...native.native!.body, safety_identifier: 'user-7' }
-    const request = { ...native, native: { body: named, estimatedTokens: 1 } }
+    const request = { ...native, native: { body: named } }
     expect((await sentFor(request)).sent.safety_identifier).toBe('user-7')
   })
 

@@ -80,7 +80,7 @@ test('pages are read until they are older than the create', async () => {
 })
 
 test('a caller who names its own user leaves no room for the marker: nothing is asked', async () => {
-  const native = { body: { safety_identifier: 'user-7' }, estimatedTokens: 1 }
+  const native = { body: { safety_identifier: 'user-7' } }
   const { ids, asked } = await search(
     [[row('a', native.body)]],
     lostOf({ request: { ...request, native } }),

@@ -8,6 +8,7 @@ import { bearer } from '../text/style.ts'
 import { bodyFor, versionFor } from './body-for.ts'
 import { errorCode, errorOf, requestIdOf } from './errors.ts'
 import { findTask } from './find-task.ts'
+import { outlookOf } from './outlook.ts'
 import { readReport } from './task-report.ts'
 
 const tasksUrl = ({ baseUrl }: TaskUpstream): string => `${baseUrl}/contents/generations/tasks`
@@ -21,6 +22,7 @@ const style: TaskStyle = {
     return { url: tasksUrl(upstream), body, upstreamModel }
   },
   createdId: ({ id }) => id,
+  outlook: outlookOf,
   taskUrl: (upstream, upstreamId) => `${tasksUrl(upstream)}/${encodeURIComponent(upstreamId)}`,
   accountOf: ({ id }) => textOf(id),
   report: (body, { marker }, requestId) => readReport(body, marker, requestId),

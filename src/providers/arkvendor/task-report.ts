@@ -1,6 +1,7 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
+import { picturesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
@@ -35,12 +36,21 @@ export function readReport(
   return { state, error, raw }
 }
 
-/** Without addresses, and without what the caller never sent. */
-function rawOf({ content: _, ...raw }: Json, marker: string): Json {
-  if (raw['safety_identifier'] !== marker) return raw
+/** Without addresses of files, and without what the caller never sent. */
+function rawOf({ content, ...raw }: Json, marker: string): Json {
+  const kept = isObject(content) ? withoutAddresses(content) : {}
+  const about = Object.keys(kept).length > 0 && { content: kept }
+  if (raw['safety_identifier'] !== marker) return { ...raw, ...about }
   const { safety_identifier: __, ...rest } = raw
-  return rest
+  return { ...rest, ...about }
 }
+
+const withoutAddresses = (content: Json): Json =>
+  Object.fromEntries(
+    Object.entries(content).filter(
+      ([name, value]) => !/url$/i.test(name) && !isAddress(textOf(value)),
+    ),
+  )
 
 function mediaOf(content: unknown, { updated_at: at }: Json): OutputMedia[] {
   if (!isObject(content)) return []
@@ -54,13 +64,24 @@ function mediaOf(content: unknown, { updated_at: at }: Json): OutputMedia[] {
   ]
 }
 
-function usageOf({ usage, duration }: Json): TaskUsage {
-  const { completion_tokens, total_tokens } = isObject(usage) ? usage : {}
-  const videoTokens = [completion_tokens, total_tokens].find(isTokens)
+function usageOf(body: Json): TaskUsage {
+  const { video_tokens, completion_tokens, total_tokens } = isObject(body['usage'])
+    ? body['usage']
+    : {}
+  const videoTokens = [video_tokens, completion_tokens, total_tokens].find(isTokens)
+  const outputSeconds = lengthOf(body)
   return {
     ...(videoTokens !== undefined && { videoTokens }),
-    ...(isSeconds(duration) && { outputSeconds: duration }),
+    ...(outputSeconds !== undefined && { outputSeconds }),
   }
+}
+
+/** One of the two is told. */
+function lengthOf({ duration, frames, framespersecond: rate }: Json): number | undefined {
+  if (isSeconds(duration)) return duration
+  if (typeof frames !== 'number') return undefined
+  const seconds = frames / (isSeconds(rate) ? rate : picturesPerSecond)
+  return isSeconds(seconds) ? seconds : undefined
 }
 
 const isTokens = (value: unknown): value is number =>

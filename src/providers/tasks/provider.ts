@@ -28,6 +28,9 @@ export const taskProvider = (style: TaskStyle): Provider => ({
 
 export const tasksOf = <Request>(style: TaskStyle<Request>): TaskProvider<Request> => ({
   start: (request, upstream, stop) => startTask(style, request, upstream, stop),
+  ...(style.outlook !== undefined && {
+    outlook: (request: Request, plainModel: string) => style.outlook!(request, plainModel),
+  }),
   check: (upstreamId, upstream, stop) => check(style, upstreamId, upstream, stop),
   ...(style.filesNeedKey && { fileHeaders: (upstream: TaskUpstream) => style.auth(upstream) }),
   ...(style.cancel !== undefined && {
@@ -41,7 +44,7 @@ export const tasksOf = <Request>(style: TaskStyle<Request>): TaskProvider<Reques
 })
 
 /** Of a style for whatever request. */
-type AnyStyle = Omit<TaskStyle<never>, 'order' | 'find'>
+type AnyStyle = Omit<TaskStyle<never>, 'order' | 'find' | 'outlook'>
 
 const isMissing = (style: AnyStyle, heard: Heard): boolean =>
   style.isMissing?.(heard) ?? heard.answer.status === 404

@@ -10,6 +10,7 @@ import type {
   TaskReport,
   TaskUpstream,
   UpstreamError,
+  VideoOutlook,
 } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import type { Heard, Json } from './listen.ts'
@@ -67,6 +68,8 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   /** The files of its results are given to whoever has the key. */
   filesNeedKey?: boolean
   createdId(body: Json): unknown
+  /** What a request can come to; left out where the engine need not know. */
+  outlook?(request: Request, plainModel: string): VideoOutlook
   taskUrl(upstream: TaskUpstream, upstreamId: string): string
   /** Whether an answer says that there is no such task. Left out: its status is 404. */
   isMissing?(heard: Heard): boolean

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { inputFor, parametersFor, takesVideo } from './hand-over.ts'
+import { inputFor, outlookOf, parametersFor, takesVideo } from './hand-over.ts'
 
 /** `i1 v2`: an image, then a video. */
 const mediaOf = (items: string): InputMedia[] =>
@@ -140,6 +140,25 @@ describe('parameters', () => {
     expect(parametersFor('vfa-2.7-videoedit', { ...wish, seconds }).duration).toBe(expected)
     expect(parametersFor('vfa-2.7-t2v', { ...wish, seconds }).duration).toBe(seconds)
   })
+})
+
+test.each([
+  ['vfa-2.7-t2v', {}, 5, 5],
+  ['vfa-2.7-videoedit', {}, 5, 5],
+  ['vfa-2.7-videoedit', { followsSource: true }, 15, 15],
+  ['vfa-2.7-videoedit', { seconds: 12 }, 15, 15],
+  ['vfb-1.0-video-edit', { seconds: 3 }, 15, 15],
+] as const)('%s with %j can come to %p seconds', (model, more, seconds, maxSeconds) => {
+  const request: VideoRequest = {
+    ...{ prompt: 'x', seconds: 5, resolution: '720p', media: [] },
+    ...more,
+  }
+  expect(outlookOf(request, model).bound).toMatchObject({ seconds, maxSeconds, resolution: '720p' })
+})
+
+test('an edit that follows its source is sent no length', () => {
+  const wish = { seconds: 5, resolution: '720p', followsSource: true } as const
+  expect(parametersFor('vfa-2.7-videoedit', wish)).not.toHaveProperty('duration')
 })
 
 test('what the video should not show goes to the family that has a word for it', () => {

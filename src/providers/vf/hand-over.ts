@@ -1,6 +1,8 @@
 // How each model wants its pictures and videos: a table, and the step that follows it. Which of
 // them a caller may leave out, and how long a video may be, is for others to say.
+import type { VideoOutlook } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
+import { estimateTokens, picturesIn } from '../../contract/video-size.ts'
 
 type Role =
   | 'first_frame'
@@ -24,7 +26,11 @@ interface ModelRow {
 }
 
 /** All others are handed over at most once. */
-const repeated: ReadonlySet<Role> = new Set<Role>(['reference_image', 'reference_video'])
+const repeated: ReadonlySet<Role> = new Set<Role>([
+  'reference_image',
+  'reference_video',
+  'last_frame',
+])
 
 const anywhere = (roles: Roles) => ({ first: roles, later: roles })
 const references = { image: 'reference_image', video: 'reference_video' } as const
@@ -46,9 +52,8 @@ const rows: ReadonlyMap<string, ModelRow> = new Map<string, ModelRow>([
   ['vfa-2.7-r2v', { ...anywhere(references), ratio: true }],
   [
     'vfa-2.7-videoedit',
-    // The length asked for is sent, because that is what is set aside for it: a longer source is
-    // cut, not made dearer. The model cuts to 10 seconds at most and takes no source above that,
-    // so whoever asks for more gets the whole source.
+    // A length that was asked for is sent, and cuts a longer source; without one, and above what the
+    // model can cut to, the video is as long as its source.
     {
       ...anywhere({ image: 'reference_image', video: 'video' }),
       ratio: true,
@@ -129,10 +134,11 @@ export function inputFor(
 
 export function parametersFor(
   plainModel: string,
-  { seconds, resolution, ratio, seed }: Omit<VideoRequest, 'prompt' | 'media'>,
+  { seconds, resolution, ratio, seed, followsSource }: Omit<VideoRequest, 'prompt' | 'media'>,
 ): Parameters {
   const row = rowOf(plainModel)
-  const lengthCounts = seconds <= (row.keepsLengthAbove ?? Number.POSITIVE_INFINITY)
+  const lengthCounts =
+    followsSource !== true && seconds <= (row.keepsLengthAbove ?? Number.POSITIVE_INFINITY)
   return {
     resolution: resolution.toUpperCase(),
     ...(lengthCounts && { duration: seconds }),
@@ -140,4 +146,23 @@ export function parametersFor(
     ...(seed !== undefined && { seed }),
     watermark: false,
   }
+}
+
+/** Longest video of these families. */
+const maxSeconds = 15
+
+/** A length that is not sent bounds nothing. */
+export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlook {
+  const { resolution, ratio = 'adaptive' } = request
+  const { duration: seconds = maxSeconds } = parametersFor(plainModel, request)
+  const tokensIn = (length: number, shape: string) =>
+    estimateTokens(plainModel, resolution, shape, picturesIn(length))
+  const bound = {
+    seconds,
+    tokens: tokensIn(seconds, ratio),
+    resolution,
+    maxSeconds: seconds,
+    maxTokens: tokensIn(Math.max(seconds, maxSeconds), 'adaptive'),
+  }
+  return { bound, expected: request }
 }

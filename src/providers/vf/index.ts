@@ -4,7 +4,7 @@ import type { Provider } from '../../contract/provider.ts'
 import { taskProvider, tasksOf } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'
 import { findTask } from './find-task.ts'
-import { inputFor, parametersFor } from './hand-over.ts'
+import { inputFor, outlookOf, parametersFor } from './hand-over.ts'
 import { imageStyle } from './image-style.ts'
 import { later, questions, urlsFor } from './questions.ts'
 import { isLike, readReport } from './task-report.ts'
@@ -22,6 +22,7 @@ const style: TaskStyle = {
       body: { model, input, parameters: parametersFor(plainModel, request) },
     }
   },
+  outlook: outlookOf,
   report: (body, { plainModel }, requestId) => readReport(body, plainModel, requestId),
   find: (lost, upstream, ask) => findTask(lost, upstream, urlsFor(upstream), ask, isLike),
 }

@@ -87,7 +87,7 @@ function secondsOf(value: unknown): number | undefined {
 /** Whether it is the video that was asked for, as far as its account tells. */
 export function isLike(
   { output, usage }: Json,
-  { prompt, seconds, resolution, ratio }: VideoRequest,
+  { prompt, seconds, resolution, ratio, followsSource }: VideoRequest,
   { plainModel }: TaskUpstream,
 ): boolean {
   if (!isObject(output) || output['orig_prompt'] !== prompt) return false
@@ -95,5 +95,6 @@ export function isLike(
   const { outputSeconds = seconds } = usageOf(usage, plainModel)
   const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = told
   const isSameSize = Number(lines) === Number.parseInt(resolution, 10)
-  return outputSeconds === seconds && isSameSize && (ratio === undefined || shape === ratio)
+  const isSameLength = followsSource === true || outputSeconds === seconds
+  return isSameLength && isSameSize && (ratio === undefined || shape === ratio)
 }

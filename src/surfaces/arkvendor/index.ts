@@ -4,6 +4,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { TaskWish } from '../../engine/tasks/accept-task.ts'
 import { cancelVideo } from '../../engine/tasks/cancel-task.ts'
 import { linksOf } from '../../engine/tasks/file-links.ts'
 import { findTask, searchVideos, videoInterfaces } from '../../engine/tasks/read-task.ts'
@@ -14,7 +15,7 @@ import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { nativeKeys } from './keys.ts'
 import { pageIn } from './page.ts'
-import { parseNative } from './parse.ts'
+import { draftsIn, type NativeCall, parseNative, withDrafts } from './parse.ts'
 import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
 /** Where videos are made; tasks of others are none here. */
@@ -62,9 +63,42 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
     interface: 'arkvendor',
     path,
     keys: nativeKeys,
-    parse: (fields) => asVideo(withCallback(deps.engine, fields, parseNative(fields))),
+    parse: async (fields) => {
+      const call = await withOwnDrafts(deps.engine, token, parseNative(fields))
+      return asVideo(withCallback(deps.engine, fields, call))
+    },
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),
   })
+
+/**
+ * Drafts lie in the operator's account upstream, where all tenants' tasks are: only those of the
+ * caller's own account may be named, and the task goes where they are.
+ */
+async function withOwnDrafts(
+  engine: Engine,
+  token: Token,
+  call: NativeCall | Refusal,
+): Promise<(NativeCall & Pick<TaskWish, 'pinnedTo'>) | Refusal> {
+  if (call instanceof Refusal) return call
+  const ids = new Map<string, string>()
+  let pinnedTo: VideoTask | undefined
+  for (const id of draftsIn(call.request)) {
+    const task = await findTask(engine, token, id, 'video')
+    const isHere = pinnedTo === undefined || isSamePlace(pinnedTo, task)
+    if (task?.upstreamId === undefined || task.protocol !== 'arkvendor' || !isHere) {
+      return refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`, {
+        param: 'draft_task',
+      })
+    }
+    ids.set(id, task.upstreamId)
+    pinnedTo = task
+  }
+  if (pinnedTo === undefined) return call
+  return { ...call, request: withDrafts(call.request, ids), pinnedTo }
+}
+
+const isSamePlace = (one: VideoTask, other: VideoTask | undefined): boolean =>
+  one.channelId === other?.channelId && one.keyMark === other.keyMark
 
 async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)

@@ -1,5 +1,4 @@
 // Native video tasks as documents tell of them. The parser decides; a test keeps the two together.
-import { nativeResolutions } from '../../contract/video-size.ts'
 import {
   answered,
   callerRefusals,
@@ -10,7 +9,6 @@ import {
 } from '../../http/operation.ts'
 import {
   anything,
-  described,
   either,
   list,
   named,
@@ -18,7 +16,6 @@ import {
   object,
   open,
   orNull,
-  type Schema,
   text,
   whole,
   word,
@@ -26,7 +23,7 @@ import {
 import { cancelRefusals, createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
 import { modelField } from '../text/operations.ts'
 import { defaultRows, mostPages, mostRows, statesOf } from './page.ts'
-import { mostFrames, mostItems, mostSeconds, mostSeed } from './parse.ts'
+import { mostItems } from './parse.ts'
 import { tasksPath } from './view.ts'
 
 const item = either(
@@ -40,7 +37,14 @@ const item = either(
     open,
   ),
   object(
-    { type: { type: 'string', not: { enum: ['text', 'image_url'] } } },
+    {
+      type: word(['draft_task']),
+      draft_task: object({ id: text('Id of an earlier task of the same account.') }, open),
+    },
+    open,
+  ),
+  object(
+    { type: { type: 'string', not: { enum: ['text', 'image_url', 'draft_task'] } } },
     { ...open, description: 'Other items go to the upstream as they are.' },
   ),
 )
@@ -55,15 +59,12 @@ export const nativeRequest = named(
         maxItems: mostItems,
         description: 'At least one text; image-to-video models need a picture too.',
       }),
-      'duration?': described(
-        orNull(either(number(1, mostSeconds), { const: -1 })),
-        'Seconds; -1: the upstream chooses.',
-      ),
-      'frames?': orNull(number(1, mostFrames, 'Length in frames; wins over `duration`.')),
+      'duration?': orNull(number(undefined, undefined, 'Seconds; -1: the upstream chooses.')),
+      'frames?': orNull(number(undefined, undefined, 'Length in frames; wins over `duration`.')),
       'ratio?': orNull(text('Such as `16:9`.')),
       'aspect_ratio?': orNull(text('The same.')),
-      'resolution?': orNull(word(nativeResolutions)),
-      'seed?': orNull(whole(-1, mostSeed)),
+      'resolution?': orNull(text('Such as `480p`, `720p`, `1080p`.')),
+      'seed?': orNull(number()),
       'callback_url?': orNull(
         text('Where to tell of the end; an empty one is none.', { maxLength: 2_048 }),
       ),
@@ -77,36 +78,48 @@ const ids = {
   platform_id: text("The gateway's: `video_…`."),
 }
 const status = word(Object.keys(statesOf))
-const told: Readonly<Record<string, Schema>> = Object.fromEntries(
-  ['seed', 'resolution', 'ratio', 'frames', 'generate_audio', 'draft', 'service_tier'].map(
-    (name) => [`${name}?`, anything('As the upstream told it.')],
-  ),
-)
+const reported = { ...open, description: 'And whatever else the upstream reported.' }
 
 const task = named(
   'NativeVideoTask',
-  object({
-    ...ids,
-    model: text('With its version, as the upstream has it.'),
-    status,
-    'content?': object({
-      video_url: text('Where the video is, for a while.'),
-      'last_frame_url?': text(),
-      'width?': whole(1),
-      'height?': whole(1),
-    }),
-    'duration?': number(0),
-    'framespersecond?': number(0),
-    'usage?': object({
-      completion_tokens: whole(0),
-      total_tokens: whole(0),
-      video_tokens: whole(0, undefined, 'What is charged for.'),
-    }),
-    ...told,
-    'error?': object({ code: text(), message: text() }),
-    created_at: whole(0, undefined, 'Seconds since 1970.'),
-    updated_at: whole(0, undefined, 'Seconds since 1970.'),
-  }),
+  object(
+    {
+      ...ids,
+      model: text('With its version, as the upstream has it.'),
+      status,
+      'content?': object(
+        {
+          'video_url?': text('Where the video is, for a while.'),
+          'last_frame_url?': text('Where its last frame is, if it was asked for.'),
+          'width?': whole(1),
+          'height?': whole(1),
+        },
+        open,
+      ),
+      'resolution?': anything('As reported, else as asked for.'),
+      'duration?': number(0, undefined, 'Seconds; as reported, else frames by rate.'),
+      'framespersecond?': number(0),
+      'usage?': object(
+        {
+          'completion_tokens?': whole(0),
+          'total_tokens?': whole(0),
+          'video_tokens?': whole(0, undefined, 'What is charged for.'),
+        },
+        open,
+      ),
+      'error?': object(
+        {
+          code: text(),
+          message: text(),
+          'upstream_code?': text('What the upstream called it.'),
+        },
+        open,
+      ),
+      created_at: whole(0, undefined, 'Seconds since 1970.'),
+      updated_at: whole(0, undefined, 'Seconds since 1970.'),
+    },
+    reported,
+  ),
 )
 
 const base = { tag: 'Native video tasks', credential: 'token' } as const
@@ -140,7 +153,14 @@ export const arkvendorOperations: readonly Operation[] = [
       }),
     },
     answers: [answered(object(ids), 'Its names.', { headers: createHeaders })],
-    refusals: [...createRefusals, 'invalid_duration', 'invalid_resolution', 'invalid_seed'],
+    refusals: [
+      ...createRefusals,
+      'invalid_duration',
+      'invalid_resolution',
+      'invalid_seed',
+      'task_not_found',
+      'file_not_found',
+    ],
     callback: { field: 'callback_url', schema: task },
   },
   {

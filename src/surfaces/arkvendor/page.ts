@@ -1,6 +1,7 @@
 // Which of a caller's tasks a list is to show.
 import type { Refusal } from '../../contract/errors.ts'
 import type { TaskState } from '../../contract/task.ts'
+import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 
 export interface NativePage {
@@ -25,6 +26,9 @@ export const statesOf: Readonly<Record<string, readonly TaskState[]>> = {
 }
 
 export function pageIn(query: URLSearchParams): NativePage | Refusal {
+  const single = ['page_num', 'page_size', 'filter.status', 'filter.model']
+  const unknown = unknownIn(query, single, ['filter.task_ids'])
+  if (unknown !== undefined) return unknown
   const page = numberIn(query, 'page_num', 1, mostPages)
   if (typeof page !== 'number') return page
   const limit = numberIn(query, 'page_size', defaultRows, mostRows)

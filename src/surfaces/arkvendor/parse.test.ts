@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
-import { parseNative } from './parse.ts'
+import { draftsIn, parseNative, withDrafts } from './parse.ts'
 
 const text = { type: 'text', text: 'a boat' }
 const image = { type: 'image_url', image_url: { url: 'https://m.example/a.png' } }
@@ -39,42 +39,6 @@ describe('the body that goes up', () => {
   })
 })
 
-describe('what is set aside for', () => {
-  const tokensOf = (more: object) => read(more).native?.estimatedTokens
-  const says = (command: string) => ({ content: [{ type: 'text', text: `a boat ${command}` }] })
-  /** Of a 1.0 model: 1920 x 1088, 5 seconds. */
-  const usual = 246_840
-
-  test.each([
-    ['nothing said', {}, usual],
-    ['fields', { resolution: '1080p', ratio: '16:9', duration: 5 }, usual],
-    ['frames before duration', { ratio: '9:16', frames: 145, duration: 12 }, 295_800],
-    ['commands', says('--rs 720p --rt 16:9 --dur 10'), 206_778],
-    ['a long command', says('--resolution=1080p --ratio 9:16 --frames 145'), 295_800],
-    ['a wrong command', says('--rs 8k --dur 99 --frames 7'), usual],
-    [
-      'a dearer command',
-      { ...says('--dur 10 --rs 1080p'), duration: 5, resolution: '480p' },
-      491_640,
-    ],
-    [
-      'a cheaper command',
-      { ...says('--dur 2 --rs 480p'), duration: 5, resolution: '1080p' },
-      usual,
-    ],
-    ['a shape told in two ways', { ...says('--rt 1:1'), ratio: '16:9' }, 246_840],
-    ['a shape that follows a picture', { content: [text, image], resolution: '720p' }, 113_740],
-  ])('%s', (_, more, tokens) => {
-    expect(tokensOf(more)).toBe(tokens)
-  })
-
-  test('a length the model chooses is the longest', () => {
-    const more = { model: 'vidmodel-1-5-pro', duration: -1, ratio: '16:9' }
-    expect(tokensOf(more)).toBe(Math.round((1280 * 720 * 289) / 1024))
-    expect(read(more)).toMatchObject({ seconds: 12, resolution: '720p', ratio: '16:9' })
-  })
-})
-
 test('the seed is kept where every interface looks for it', () => {
   expect(read({ seed: 4_294_967_295 }).seed).toBe(4_294_967_295)
   expect(read()).not.toHaveProperty('seed')
@@ -92,21 +56,32 @@ test.each([
   [{ content: [text, 'a boat'] }, 'invalid_request', 'content'],
   [{ content: [text, { type: 'image_url', image_url: 'x' }] }, 'invalid_request', 'content'],
   [{ content: Array(33).fill(text) }, 'invalid_request', 'content'],
-  [{ resolution: '1080P' }, 'invalid_resolution', 'resolution'],
   [{ resolution: 720 }, 'invalid_resolution', 'resolution'],
   [{ ratio: 1 }, 'invalid_request', 'ratio'],
   [{ aspect_ratio: {} }, 'invalid_request', 'aspect_ratio'],
   [{ duration: '5' }, 'invalid_duration', 'duration'],
-  [{ duration: 0 }, 'invalid_duration', 'duration'],
-  [{ duration: 61 }, 'invalid_duration', 'duration'],
   [{ frames: '29' }, 'invalid_duration', 'frames'],
-  [{ frames: 1_501 }, 'invalid_duration', 'frames'],
   [{ seed: '4' }, 'invalid_seed', 'seed'],
-  [{ seed: 1.5 }, 'invalid_seed', 'seed'],
-  [{ seed: -2 }, 'invalid_seed', 'seed'],
-  [{ seed: 4_294_967_296 }, 'invalid_seed', 'seed'],
+  [{ content: [{ type: 'draft_task' }] }, 'invalid_request', 'content'],
+  [{ content: [{ type: 'draft_task', draft_task: 'cgt-1' }] }, 'invalid_request', 'content'],
+  [{ draft_task: { id: 'cgt-1' } }, 'invalid_request', 'draft_task'],
+  [
+    { content: [text, { type: 'image_url', image_url: { url: 'asset://a-1' } }] },
+    'file_not_found',
+    'image_url',
+  ],
 ])('%j is refused: %s', (more, code, param) => {
   expect(refused(more)).toEqual([code, param])
+})
+
+test('drafts are named by their upstream ids, and by nothing else', () => {
+  const draft = { type: 'draft_task', draft_task: { id: 'video_1', x: 2 } }
+  const request = read({ content: [text, draft] })
+  expect(draftsIn(request)).toEqual(['video_1'])
+  expect(withDrafts(request, new Map([['video_1', 'cgt-1']])).native?.body['content']).toEqual([
+    text,
+    { type: 'draft_task', draft_task: { id: 'cgt-1' } },
+  ])
 })
 
 test('what only the upstream can judge is left to it', () => {
@@ -116,6 +91,9 @@ test('what only the upstream can judge is left to it', () => {
     { content: draft },
     { content: [text, { type: 'video_url', video_url: { url: 'x' } }] },
     { ratio: '2:1', frames: 30, seed: -1, service_tier: 'flex' },
+    { resolution: '1080P', duration: 0, seed: 1.5 },
+    { resolution: '4k', duration: 99, seed: -2 },
+    { frames: 9_999, seed: 4_294_967_296 },
   ]) {
     expect(refused(more)).toEqual(['taken', undefined])
   }

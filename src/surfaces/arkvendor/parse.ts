@@ -1,11 +1,9 @@
 // The native request: what the gateway must understand of it to route it and to set money aside.
 // The rest is the upstream's to judge, and goes up as it came.
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-import { type NativeResolution, nativeResolutions } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
-import { estimateFor } from './estimate.ts'
 
 export interface NativeCall {
   model: string
@@ -15,9 +13,8 @@ export interface NativeCall {
 type Item = Readonly<Record<string, unknown>>
 
 export const mostItems = 32
-export const mostSeconds = 60
-export const mostFrames = 1_500
-export const mostSeed = 4_294_967_295
+/** Until the channel is known that will read the body. */
+const unsaid = { seconds: 5, resolution: '720p' } as const
 /** Never handed up: the caller's own address for a notice, and the gateway's own words. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 
@@ -25,22 +22,22 @@ export function parseNative(given: Fields): NativeCall | Refusal {
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
+  for (const name of ['draft_task', 'draft_task_id']) {
+    if (name in fields) return wrong(name, "a draft goes into 'content', as {type: 'draft_task'}")
+  }
   const content = contentIn(fields)
   if (content instanceof Refusal) return content
   const problem = problemOf(fields)
   if (problem !== undefined) return problem
   const body = bodyOf(fields)
-  const { tokens, seconds, resolution, ratio } = estimateFor(model, body, content)
   return {
     model,
     request: {
       prompt: textOf(content),
-      seconds,
-      resolution,
-      ratio,
+      ...unsaid,
       ...(typeof fields['seed'] === 'number' && { seed: fields['seed'] }),
       media: [],
-      native: { body, estimatedTokens: tokens },
+      native: { body },
     },
   }
 }
@@ -65,18 +62,58 @@ function contentIn({ content }: Fields): Item[] | Refusal {
     if (why !== undefined) return wrong('content', `'content[${index}]' ${why}`)
   }
   const items = content as Item[]
-  const draft = items.some(({ type }) => type === 'draft_task')
-  return draft || textOf(items).trim() !== ''
+  const foreign = foreignIn(items)
+  if (foreign !== undefined) return foreign
+  return items.some(isDraft) || textOf(items).trim() !== ''
     ? items
     : wrong('content', "'content' needs an item {type: 'text', text}")
 }
 
-function problemOfItem({ type, text, image_url: image }: Item): string | undefined {
+function problemOfItem(item: Item): string | undefined {
+  const { type, text, image_url: image } = item
   if (typeof type !== 'string') return "needs a 'type'"
+  if (isDraft(item)) return draftIn(item) === undefined ? 'needs {draft_task: {id}}' : undefined
   if (type === 'text') return typeof text === 'string' ? undefined : "needs a 'text'"
   if (type !== 'image_url') return undefined
   const url = isObject(image) ? image['url'] : undefined
   return typeof url === 'string' && url !== '' ? undefined : 'needs {image_url: {url}}'
+}
+
+const isDraft = ({ type, draft_task: draft }: Item): boolean =>
+  type === 'draft_task' || (draft !== undefined && draft !== null)
+
+function draftIn({ draft_task: draft }: Item): string | undefined {
+  const id = isObject(draft) ? draft['id'] : undefined
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+/** Tasks that this one is to be made from, as the caller names them. */
+export const draftsIn = ({ native }: VideoRequest): string[] =>
+  itemsIn(native).flatMap((item) => draftIn(item) ?? [])
+
+const itemsIn = (native: VideoRequest['native']): Item[] =>
+  Array.isArray(native?.body['content']) ? native.body['content'].filter(isObject) : []
+
+/** The same request with the ids by which the upstream knows those tasks. */
+export function withDrafts(request: VideoRequest, ids: ReadonlyMap<string, string>): VideoRequest {
+  const content = itemsIn(request.native).map((item) => {
+    const id = ids.get(draftIn(item) ?? '')
+    return id === undefined ? item : { ...item, draft_task: { id } }
+  })
+  return { ...request, native: { body: { ...request.native?.body, content } } }
+}
+
+/** Other schemes name files of the operator's own account upstream; callers have none there. */
+function foreignIn(items: readonly Item[]): Refusal | undefined {
+  for (const item of items) {
+    for (const name of ['image_url', 'video_url', 'audio_url']) {
+      const media = item[name]
+      const url = isObject(media) ? media['url'] : media
+      if (typeof url !== 'string' || !/^\s*(?!https?:|data:)[a-z][a-z\d+.-]*:/i.test(url)) continue
+      return refuse('file_not_found', `there is no file '${url.slice(0, 80)}'`, { param: name })
+    }
+  }
+  return undefined
 }
 
 const textOf = (content: readonly Item[]): string =>
@@ -84,31 +121,22 @@ const textOf = (content: readonly Item[]): string =>
     .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
     .join('\n')
 
+/** Types are the specification's; which values a model takes is the upstream's to judge. */
 function problemOf(fields: Fields): Refusal | undefined {
-  const { resolution, duration, frames, seed } = fields
-  if (resolution !== undefined && !nativeResolutions.includes(resolution as NativeResolution)) {
-    const message = `'resolution' must be one of ${nativeResolutions.join(', ')}`
-    return refuse('invalid_resolution', message, { param: 'resolution' })
-  }
-  for (const name of ['ratio', 'aspect_ratio']) {
-    if (fields[name] !== undefined && typeof fields[name] !== 'string') {
-      return wrong(name, `'${name}' must be a string such as '16:9'`)
-    }
-  }
-  if (frames !== undefined && !isWithin(frames, 1, mostFrames)) {
-    const message = `'frames' must be a number from 1 to ${mostFrames}`
-    return refuse('invalid_duration', message, { param: 'frames' })
-  }
-  if (duration !== undefined && duration !== -1 && !isWithin(duration, 1, mostSeconds)) {
-    const message = `'duration' must be a number from 1 to ${mostSeconds}, or -1`
-    return refuse('invalid_duration', message, { param: 'duration' })
-  }
-  if (seed !== undefined && !(Number.isInteger(seed) && isWithin(seed, -1, mostSeed))) {
-    const message = `'seed' must be a whole number from -1 to ${mostSeed}`
-    return refuse('invalid_seed', message, { param: 'seed' })
-  }
-  return undefined
+  const typed = (
+    name: string,
+    type: 'string' | 'number',
+    code: RefusalCode,
+  ): Refusal | undefined =>
+    fields[name] === undefined || typeof fields[name] === type
+      ? undefined
+      : refuse(code, `'${name}' must be a ${type}`, { param: name })
+  return (
+    typed('resolution', 'string', 'invalid_resolution') ??
+    typed('ratio', 'string', 'invalid_request') ??
+    typed('aspect_ratio', 'string', 'invalid_request') ??
+    typed('frames', 'number', 'invalid_duration') ??
+    typed('duration', 'number', 'invalid_duration') ??
+    typed('seed', 'number', 'invalid_seed')
+  )
 }
-
-const isWithin = (value: unknown, least: number, most: number): boolean =>
-  typeof value === 'number' && value >= least && value <= most

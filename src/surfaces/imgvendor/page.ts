@@ -1,5 +1,6 @@
 // Which page of a caller's image tasks a list is to show.
 import type { Refusal } from '../../contract/errors.ts'
+import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 
 const mostPages = 1_000
@@ -7,6 +8,8 @@ const mostRows = 500
 const defaultRows = 30
 
 export function pageIn(query: URLSearchParams): { limit: number; offset: number } | Refusal {
+  const unknown = unknownIn(query, ['pageNum', 'pageSize'])
+  if (unknown !== undefined) return unknown
   const page = numberIn(query, 'pageNum', 1, mostPages)
   if (typeof page !== 'number') return page
   const limit = numberIn(query, 'pageSize', defaultRows, mostRows)

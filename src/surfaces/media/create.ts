@@ -3,6 +3,7 @@
 import type { Interface, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { Task, VideoTask } from '../../contract/task.ts'
+import { modelNotFound } from '../../engine/admit.ts'
 import { newRecord, recordUnbilled } from '../../engine/call-record.ts'
 import type { TaskWish } from '../../engine/tasks/accept-task.ts'
 import { createTask } from '../../engine/tasks/create-task.ts'
@@ -13,7 +14,7 @@ import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { Caller, type SurfaceDeps } from '../surface.ts'
-import { type Fields, wrong } from '../text/fields.ts'
+import { type Fields, maxModelName, wrong } from '../text/fields.ts'
 import type { Outcome } from './as-caller.ts'
 
 /** What a body says of a wish for a task of that kind. */
@@ -27,7 +28,11 @@ export interface ReadRoute<Call> {
   /** Forms are taken besides JSON. */
   forms?: { lists: ReadonlySet<string> }
   keys: Keys
-  parse(fields: Fields, isForm: boolean): Call | Refusal
+  /** Name of the model, where it can be read at all. Left out: the field `model`. */
+  modelIn?(fields: Fields): unknown
+  /** Whether the caller may see it. Left out: as in its list of models. */
+  isVisible?(name: string): boolean
+  parse(fields: Fields, isForm: boolean): Call | Refusal | Promise<Call | Refusal>
 }
 
 export interface CreateRoute<Made extends Task> extends ReadRoute<WishFor<Made>> {
@@ -59,12 +64,13 @@ export async function readCreate<Call extends object>(
   { engine, limits }: SurfaceDeps,
   x: Exchange,
   token: Token,
-  { interface: use, path, forms, keys, parse }: ReadRoute<Call>,
+  route: ReadRoute<Call>,
 ): Promise<{ ctx: Caller; wish: Call & Pick<TaskWish, 'interface' | 'key'> } | Refusal> {
+  const { interface: use, path, forms, keys } = route
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
-  const refused = (refusal: Refusal) =>
-    recordUnbilled(engine, newRecord(ctx, use, ''), 'refused', refusal)
+  const refused = (refusal: Refusal, model = '') =>
+    recordUnbilled(engine, newRecord(ctx, use, model), 'refused', refusal)
   if (key instanceof Refusal) return refused(key)
   const away = turnedAway(engine, token, key !== null)
   if (away !== undefined) return refused(away)
@@ -72,12 +78,24 @@ export async function readCreate<Call extends object>(
   const body = await (form
     ? readForm(x, limits, keys, forms.lists)
     : readJsonObject(x, limits, { keys }))
-  const call = body instanceof Refusal ? body : parse(body.fields, form)
+  if (body instanceof Refusal) return refused(body)
+  const { fields } = body
+  const model = nameIn(fields, route)
+  const isSeen = route.isVisible ?? ((name) => engine.catalog.visible(token, name) !== undefined)
+  if (model !== '' && !isSeen(model)) return refused(modelNotFound(model), model)
+  const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
-  if (call instanceof Refusal) return refused(call)
+  if (call instanceof Refusal) return refused(call, model)
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }
   return { ctx, wish: { interface: use, ...call, ...named } }
+}
+
+/** Empty when there is none. No name is longer than can be told. */
+function nameIn(fields: Fields, { modelIn }: Pick<ReadRoute<object>, 'modelIn'>): string {
+  const name = modelIn === undefined ? fields['model'] : modelIn(fields)
+  if (typeof name !== 'string') return ''
+  return name.length > maxModelName ? `${name.slice(0, 32)}…` : name
 }
 
 const longestKey = 255

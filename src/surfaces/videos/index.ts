@@ -6,7 +6,7 @@ import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { cancelVideo, hideTask } from '../../engine/tasks/cancel-task.ts'
 import { linksOf } from '../../engine/tasks/file-links.ts'
-import { findTask, listVideos } from '../../engine/tasks/read-task.ts'
+import { findTask, isOwnVideo, listVideos } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
@@ -36,6 +36,9 @@ export const videos: Surface = {
     // The router asks this for HEAD too.
     app.get(`${path}/:id/content`, ({ env: { exchange: x }, req }) =>
       withTask(engine, x, req.param('id'), (task) => serveVideo(engine, x, task)),
+    )
+    app.post(`${path}/:id/cancel`, ({ env: { exchange: x }, req }) =>
+      withTask(engine, x, req.param('id'), (task, token) => cancel(engine, x, task, token)),
     )
     app.delete(`${path}/:id`, ({ env: { exchange: x }, req }) =>
       withTask(engine, x, req.param('id'), (task, token) => remove(engine, x, task, token)),
@@ -74,6 +77,9 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
 async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
+  if (page.after !== undefined && !(await isOwnVideo(engine, token, page.after))) {
+    return refuse('video_not_found', `there is no video '${page.after}'`, { param: 'after' })
+  }
   const tasks = await listVideos(engine, token, { ...page, limit: page.limit + 1 })
   return answerJson(x, JSON.stringify(pageBody(tasks, page, linksOf(engine))))
 }
@@ -86,15 +92,22 @@ async function remove(
   token: Token,
 ): Promise<Outcome> {
   const { id } = task
-  if (!isEnd(task.state)) {
-    x.connection.keepOpen()
-    const cancelled = await cancelVideo(engine, token, id)
-    return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(engine, x, cancelled)
-  }
+  if (!isEnd(task.state)) return cancel(engine, x, task, token)
   const hidden = await hideTask(engine, token, id)
   return hidden instanceof Refusal
     ? ownWords(hidden, id)
     : answerJson(x, JSON.stringify({ id, object: 'video.deleted', deleted: true }))
+}
+
+async function cancel(
+  engine: Engine,
+  x: Exchange,
+  { id }: VideoTask,
+  token: Token,
+): Promise<Outcome> {
+  x.connection.keepOpen()
+  const cancelled = await cancelVideo(engine, token, id)
+  return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(engine, x, cancelled)
 }
 
 /** A task is a video here. */

@@ -73,17 +73,21 @@ function referencesIn(value: unknown): Found {
   return all(value.map((each, index) => referenceAt(each, `input_reference[${index}]`)))
 }
 
-/** Which kind it is says the key; a bare address says it by its ending. */
+/** An address that ends like a video is one, whatever its key says; else the key does. */
 function referenceAt(value: unknown, place: string): InputMedia | Refusal {
-  if (typeof value === 'string')
-    return mediumOf(isVideoAddress(value) ? 'video' : 'image', value, place)
+  if (typeof value === 'string') return mediumOf(kindOf(value), value, place)
   if (isUpload(value)) return mediumOf('image', value, place)
   if (!isObject(value)) return misplaced(place)
   const image = urlOf(value['image_url'])
   const video = urlOf(value['video_url'])
   if ((image === undefined) === (video === undefined)) return misplaced(place)
-  return image === undefined ? mediumOf('video', video, place) : mediumOf('image', image, place)
+  return image === undefined
+    ? mediumOf('video', video, place)
+    : mediumOf(kindOf(image), image, place)
 }
+
+const kindOf = (value: unknown): InputMedia['kind'] =>
+  typeof value === 'string' && isVideoAddress(value) ? 'video' : 'image'
 
 const misplaced = (place: string): Refusal =>
   wrong('input_reference', `'${place}' must be an address, {image_url} or {video_url}`)
@@ -98,15 +102,19 @@ const isVideoAddress = (url: string): boolean => /^https?:[^?#]*\.(?:mp4|mov)(?:
 
 function imageIn(value: unknown): Found {
   if (value === undefined || value === null) return []
-  if (typeof value === 'string' && isVideoAddress(value)) {
-    return wrong('input_image', "'input_image' must be an image, not a video")
-  }
-  return listOf(mediumOf('image', value, 'input_image'))
+  return listOf(mediumOf(kindOf(value), value, 'input_image'))
 }
 
 function videosIn(references: unknown, form: boolean): Found {
   if (references === undefined || references === null) return []
   if (!isObject(references)) return wrong('references', "'references' must be an object")
+  const other = Object.keys(references).find((name) => misplacedReferences.has(name))
+  if (other !== undefined && references[other] !== null) {
+    return wrong(
+      `references.${other}`,
+      `'references.${other}' is not taken; use ${misplacedReferences.get(other)}`,
+    )
+  }
   const video = references['video'] ?? []
   // A list of one cannot be told from a text in some forms.
   const list = form && typeof video === 'string' ? [video] : video
@@ -118,6 +126,15 @@ function videosIn(references: unknown, form: boolean): Found {
   }
   return all(list.map((each, index) => mediumOf('video', each, `references.video[${index}]`)))
 }
+
+/** Silently left out, another video would be made, and charged for. */
+const misplacedReferences: ReadonlyMap<string, string> = new Map([
+  ['image', "'input_reference'"],
+  ['images', "'input_reference'"],
+  ['image_url', "'input_reference'"],
+  ['videos', "'references.video'"],
+  ['video_url', "'references.video'"],
+])
 
 const listOf = (medium: InputMedia | Refusal): Found =>
   medium instanceof Refusal ? medium : [medium]

@@ -39,7 +39,7 @@ import {
 import { modelField } from '../text/operations.ts'
 import { mostItems } from './media.ts'
 import { defaultRows, mostRows } from './page.ts'
-import { maxPrompt, maxSeed } from './parse.ts'
+import { maxSeed } from './parse.ts'
 import { mostSeconds } from './rules.ts'
 
 const least = 2
@@ -58,10 +58,10 @@ export const videoRequest = named(
   object(
     {
       model: modelField,
-      'prompt?': orNull(text('What to film; models of text need it.', { maxLength: maxPrompt })),
+      'prompt?': orNull(text('What to film; models of text need it.')),
       'seconds?': described(
         orNull(either(whole(least, mostSeconds), text('Its digits.', { pattern: secondsText }))),
-        `Length, ${least} to ${mostSeconds}, of vfb models from 3; default 5.`,
+        `Length, ${least} to ${mostSeconds}, of vfb models from 3; default 5. Edits without one are as long as their source.`,
       ),
       'resolution?': orNull(word(resolutions, 'Default `1080p`.')),
       'size?': orNull(
@@ -88,7 +88,7 @@ const videoForm = named(
   object(
     {
       model: modelField,
-      'prompt?': text(undefined, { maxLength: maxPrompt }),
+      'prompt?': text(),
       'seconds?': text('Digits.', { pattern: secondsText }),
       'resolution?': word(resolutions),
       'size?': text(),
@@ -193,7 +193,7 @@ export const videosOperations: readonly Operation[] = [
       ),
     ],
     answers: [answered(videos, 'A page of them.')],
-    refusals: callerRefusals,
+    refusals: [...callerRefusals, 'video_not_found'],
   },
   {
     ...base,
@@ -220,6 +220,16 @@ export const videosOperations: readonly Operation[] = [
       'video_not_ready',
       'not_found',
     ],
+  },
+  {
+    ...base,
+    id: 'cancelVideo',
+    method: 'post',
+    path: '/v1/videos/{id}/cancel',
+    summary: 'Cancel a video',
+    parameters: [id],
+    answers: [answered(video, 'The cancelled video.')],
+    refusals: [...cancelRefusals, 'video_not_found'],
   },
   {
     ...base,

@@ -3,6 +3,7 @@
 import type { Refusal } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import type { LinkTo } from '../../engine/tasks/file-links.ts'
+import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'
 
@@ -18,6 +19,8 @@ export const defaultRows = 20
 export const isVideoId = (id: string): boolean => /^video_[a-z0-9]{1,64}$/.test(id)
 
 export function pageIn(query: URLSearchParams): Page | Refusal {
+  const unknown = unknownIn(query, ['limit', 'order', 'after'])
+  if (unknown !== undefined) return unknown
   const limit = query.get('limit') ?? String(defaultRows)
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostRows) {
     return wrong('limit', `'limit' must be a whole number from 1 to ${mostRows}`)

@@ -2,9 +2,9 @@
 // dialect. What a model takes is in the rules; unknown fields go nowhere.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Resolution, resolutions, type VideoRequest } from '../../contract/task.ts'
-import { isLongerThan } from '../media/pictures.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
+import { misnamedIn } from './misnamed.ts'
 import { defaultSeconds, leastSeconds, mostSeconds, ratioOf, ruleFor } from './rules.ts'
 
 export interface VideoCall {
@@ -12,7 +12,6 @@ export interface VideoCall {
   request: VideoRequest
 }
 
-export const maxPrompt = 5_000
 export const maxSeed = 2_147_483_647
 /** Whoever names none is held for the dearer one, so that the charge never exceeds the hold. */
 const defaultResolution: Resolution = '1080p'
@@ -21,6 +20,8 @@ const defaultResolution: Resolution = '1080p'
 export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
+  const misnamed = misnamedIn(fields)
+  if (misnamed !== undefined) return misnamed
   const rule = ruleFor(model)
   const prompt = promptIn(fields)
   if (prompt instanceof Refusal) return prompt
@@ -35,18 +36,25 @@ export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
   if (rule.needsPrompt && prompt.trim() === '') {
     return wrong('prompt', `${model} needs a 'prompt'`)
   }
+  const isSourceLong =
+    rule.followsSource === 'always' ||
+    (rule.followsSource === 'unless_asked' && (fields['seconds'] ?? undefined) === undefined)
   return {
     model,
-    request: { prompt, seconds, ...shape, ...(seed !== undefined && { seed }), media },
+    request: {
+      prompt,
+      seconds,
+      ...shape,
+      ...(seed !== undefined && { seed }),
+      ...(isSourceLong && { followsSource: true }),
+      media,
+    },
   }
 }
 
 function promptIn(fields: Fields): string | Refusal {
   const prompt = fields['prompt'] ?? ''
-  if (typeof prompt !== 'string') return wrong('prompt', "'prompt' must be a string")
-  return isLongerThan(prompt, maxPrompt)
-    ? wrong('prompt', `'prompt' has more than ${maxPrompt} characters`)
-    : prompt
+  return typeof prompt === 'string' ? prompt : wrong('prompt', "'prompt' must be a string")
 }
 
 /** A number, or its digits as text: SDKs send those in JSON too. */

@@ -13,11 +13,13 @@ export interface InputRule {
   total: Range
   /** Nothing but a text says what to film. */
   needsPrompt: boolean
+  /** Whether the video is as long as its source: always, or unless a length is asked for. */
+  followsSource?: 'always' | 'unless_asked'
 }
 
-/** More than any model takes; a model without a limit of its own has these. */
-export const mostImages = 9
-export const mostVideos = 5
+/** More than any request needs; what a model takes of them is its upstream's to judge. */
+export const mostImages = 64
+export const mostVideos = 16
 const mostMedia = mostImages + mostVideos
 
 const rule = (images: Range, videos: Range, more: Partial<InputRule> = {}): InputRule => ({
@@ -35,14 +37,17 @@ const optionalImages: Range = [0, mostImages]
 const rules: Readonly<Record<string, InputRule>> = {
   'vfb-1.1-t2v': textOnly,
   'vfb-1.1-i2v': rule([1, 1], [0, 0]),
-  'vfb-1.1-r2v': rule([1, 9], [0, 0]),
-  'vfb-1.0-i2v': rule([1, mostImages], [0, 0]),
+  'vfb-1.1-r2v': rule([1, mostImages], [0, 0]),
+  'vfb-1.0-i2v': rule([1, 1], [0, 0]),
   'vfb-1.0-r2v': rule([1, mostImages], [0, 0]),
-  'vfb-1.0-video-edit': rule(optionalImages, [0, mostVideos], { total: [1, mostMedia] }),
+  'vfb-1.0-video-edit': rule([0, 1], [0, mostVideos], {
+    total: [1, mostMedia],
+    followsSource: 'always',
+  }),
   'vfa-2.7-t2v': textOnly,
-  'vfa-2.7-i2v': rule([0, 2], [0, 0], { clips: 'first', total: [1, 2] }),
+  'vfa-2.7-i2v': rule(optionalImages, [0, 0], { clips: 'first', total: [1, mostMedia] }),
   'vfa-2.7-r2v': rule(optionalImages, [1, mostVideos]),
-  'vfa-2.7-videoedit': rule(optionalImages, [1, 1]),
+  'vfa-2.7-videoedit': rule(optionalImages, [1, 1], { followsSource: 'unless_asked' }),
 }
 
 /** A model the operator declared: its upstream judges the rest. */

@@ -42,7 +42,7 @@ export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown>
     created_at: inSeconds(task.createdAtMs),
     completed_at: finishedAtMs === undefined ? null : inSeconds(finishedAtMs),
     expires_at: expiryIn(task),
-    seconds: String(request.seconds),
+    seconds: String(secondsOf(task)),
     resolution: request.resolution,
     size: sizeTextOf(task) ?? null,
     ...(request.prompt !== '' && { prompt: request.prompt }),
@@ -54,6 +54,10 @@ export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown>
 }
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
+
+/** One that is as long as its source has the length that was reported, once it was. */
+const secondsOf = ({ request, usage }: VideoTask): number =>
+  request.followsSource === true ? (usage?.outputSeconds ?? request.seconds) : request.seconds
 
 /** Only a video that can be fetched is all there. */
 const progressOf = ({ state, progress }: VideoTask): number =>

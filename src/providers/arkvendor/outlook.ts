@@ -1,0 +1,190 @@
+// What a create can come to as this upstream may read it: fields of the body and commands in its
+// texts together, the dearest of all that is said, and the model's own maximum where it is not clear.
+import type { VideoOutlook } from '../../contract/provider.ts'
+import type { VideoRequest } from '../../contract/task.ts'
+import {
+  maxNativeSeconds,
+  type NativeResolution,
+  nativeResolutions,
+  nativeSize,
+  picturesIn,
+  picturesPerSecond,
+  pixelsAt,
+} from '../../contract/video-size.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Json } from '../tasks/listen.ts'
+import { bodyFor } from './body-for.ts'
+import { type Command, type CommandName, commandsIn } from './text-commands.ts'
+
+const usualSeconds = 5
+const maxFrames = picturesIn(maxNativeSeconds)
+/** What is asked for beyond these is not believed either. */
+const longestSeconds = 600
+const highestRate = 120
+/** For a rate that cannot be read. */
+const unclearRate = 60
+const deepestText = 6
+
+/** All that was said of one thing. */
+interface Said {
+  fields: unknown[]
+  commands: Command[]
+}
+
+export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlook {
+  const body = bodyFor(plainModel, request, '')
+  const content = Array.isArray(body['content']) ? body['content'].filter(isObject) : []
+  const commands = content.flatMap((item) => textsIn(item)).flatMap(commandsIn)
+  const said = (name: CommandName, ...fields: string[]): Said => ({
+    fields: fields.map((field) => body[field]).filter((value) => value != null),
+    commands: commands.filter((each) => each.name === name),
+  })
+  // What it continues may be of any size.
+  const isOpen = content.some((item) => 'draft_task' in item || item['type'] === 'draft_task')
+  const resolutions = said('resolution', 'resolution')
+  const ratios = said('ratio', 'ratio')
+  const durations = said('duration', 'duration')
+  const frames = said('frames', 'frames')
+  const rates = said('rate', 'framespersecond', 'fps')
+  const hasSource = content.some(({ type }) => type === 'video_url')
+  const held = isOpen
+    ? maxFrames
+    : mostFrames(durations, frames, rateOf(rates), hasSource ? maxNativeSeconds : usualSeconds)
+  const resolution = isOpen ? '1080p' : dearest(resolutions, usualResolution(plainModel))
+  const ratio = isOpen ? 'adaptive' : ratioOf(ratios, usualRatio(plainModel, content))
+  const asked = askedFrames(durations, frames, rateOf(rates))
+  const largest = Math.max(
+    ...[...valuesOf(resolutions), '1080p'].map((each) => pixelsAt(plainModel, String(each))),
+  )
+  const seconds = secondsIn(held, frames, rateOf(rates))
+  return {
+    bound: {
+      seconds,
+      tokens: tokens(pixelsOf(plainModel, resolution, ratio), held),
+      resolution,
+      maxSeconds: Math.max(seconds, (asked - 1) / picturesPerSecond),
+      maxTokens: tokens(largest, Math.max(maxFrames, asked, held)),
+    },
+    expected: expectedOf(body, commands, plainModel, content),
+  }
+}
+
+/** The first frame counts besides those of every second, unless frames were counted. */
+const secondsIn = (held: number, { fields, commands }: Said, rate: number): number =>
+  fields.length + commands.length > 0 ? held / rate : (held - 1) / rate
+
+const tokens = (pixels: number, frames: number): number => Math.round((pixels * frames) / 1024)
+
+/** Every text but addresses, wherever it stands. */
+function textsIn(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return /^(?:data|https?):\S*$/i.test(value) ? [] : [value]
+  if (typeof value !== 'object' || value === null || depth >= deepestText) return []
+  return Object.values(value).flatMap((each) => textsIn(each, depth + 1))
+}
+
+const valuesOf = ({ fields, commands }: Said): unknown[] => [
+  ...fields,
+  ...commands.map(({ value }) => value),
+]
+
+/** Whether the upstream may go by its own default all the same. */
+const mayBeDefault = ({ fields, commands }: Said): boolean =>
+  fields.length === 0 && !commands.some(({ isDocumented }) => isDocumented)
+
+function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  const [, digits] =
+    /^(\d{1,9}(?:\.\d{1,9})?)(?:s|secs?|seconds?|f|fps|frames?)?$/.exec(String(value)) ?? []
+  return digits === undefined ? undefined : Number(digits)
+}
+
+const isWithin = (value: number | undefined, most: number): value is number =>
+  value !== undefined && value > 0 && value <= most
+
+function mostFrames(durations: Said, frames: Said, rate: number, usual: number): number {
+  const most = Math.max(maxFrames, rate * maxNativeSeconds + 1)
+  const byTime = valuesOf(durations)
+    .map(numberIn)
+    .map((seconds) => (isWithin(seconds, maxNativeSeconds) ? framesAt(rate, seconds) : most))
+  const byCount = valuesOf(frames)
+    .map(numberIn)
+    .map((count) => (isWithin(count, maxFrames) ? Math.ceil(count) : most))
+  const isOpen = mayBeDefault(durations) && mayBeDefault(frames)
+  return Math.max(...byTime, ...byCount, ...(isOpen ? [framesAt(rate, usual)] : []))
+}
+
+const framesAt = (rate: number, seconds: number): number => Math.ceil(rate * seconds) + 1
+
+/** As far as it was asked for in numbers, whatever the model can do. */
+function askedFrames(durations: Said, frames: Said, rate: number): number {
+  const seconds = valuesOf(durations).map((value) => numberIn(value) ?? 0)
+  const counts = valuesOf(frames).map((value) => numberIn(value) ?? 0)
+  const asked = Math.max(0, ...seconds.map((each) => each * rate + 1), ...counts)
+  return Math.min(Math.ceil(asked), longestSeconds * picturesPerSecond)
+}
+
+/** Never below what the models film by themselves: a lower one may not be heeded. */
+const rateOf = (rates: Said): number =>
+  Math.max(
+    picturesPerSecond,
+    ...valuesOf(rates).map((value) => {
+      const rate = numberIn(value)
+      return isWithin(rate, highestRate) ? rate : unclearRate
+    }),
+  )
+
+function dearest(said: Said, usual: NativeResolution): NativeResolution {
+  const values = valuesOf(said).map(knownResolution)
+  if (mayBeDefault(said)) values.push(usual)
+  return nativeResolutions.findLast((each) => values.includes(each)) ?? '1080p'
+}
+
+/** One that is not known may be the largest. */
+const knownResolution = (value: unknown): NativeResolution =>
+  nativeResolutions.find((each) => each === value || each === `${value}p`) ?? '1080p'
+
+/** Two that differ may mean either. */
+function ratioOf(said: Said, usual: string): string {
+  const values = new Set(valuesOf(said).map(String))
+  if (mayBeDefault(said)) values.add(usual)
+  const [only = usual] = values
+  return values.size === 1 ? only : 'adaptive'
+}
+
+function pixelsOf(model: string, resolution: NativeResolution, ratio: string): number {
+  const size = nativeSize(model, resolution, ratio)
+  return size === undefined ? pixelsAt(model, resolution) : size.width * size.height
+}
+
+const usualResolution = (model: string): NativeResolution =>
+  /-1-0-pro(?:-|$)/.test(model) ? '1080p' : '720p'
+
+function usualRatio(model: string, content: readonly Json[]): string {
+  if (!/-1-0-/.test(model)) return 'adaptive'
+  return content.some(({ type }) => type === 'image_url') ? 'adaptive' : '16:9'
+}
+
+/** Fields before commands, as the upstream documents it. */
+function expectedOf(
+  body: Json,
+  commands: readonly Command[],
+  model: string,
+  content: readonly Json[],
+): VideoOutlook['expected'] {
+  const told = (name: CommandName, field: string): unknown =>
+    body[field] ?? commands.findLast((each) => each.name === name)?.value
+  const frames = numberIn(told('frames', 'frames'))
+  const duration =
+    body['duration'] === -1 ? maxNativeSeconds : numberIn(told('duration', 'duration'))
+  const resolution = told('resolution', 'resolution')
+  const ratio = told('ratio', 'ratio')
+  return {
+    seconds: isWithin(frames, longestSeconds * picturesPerSecond)
+      ? frames / picturesPerSecond
+      : isWithin(duration, longestSeconds)
+        ? duration
+        : usualSeconds,
+    resolution: nativeResolutions.find((each) => each === resolution) ?? usualResolution(model),
+    ratio: typeof ratio === 'string' ? ratio : usualRatio(model, content),
+  }
+}

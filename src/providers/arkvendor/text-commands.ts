@@ -1,0 +1,83 @@
+// Commands in a text, such as `--rs 720p --dur 5`: every one that an upstream may read as such, be it
+// spelled as documented or in a way that only looks like it. Decides nothing about their values.
+
+/** What a command sets, and the documented spellings. */
+const spellings = {
+  resolution: ['resolution', 'rs'],
+  ratio: ['ratio', 'rt'],
+  duration: ['duration', 'dur'],
+  frames: ['frames'],
+  rate: ['framespersecond', 'fps'],
+} as const
+
+export type CommandName = keyof typeof spellings
+
+export interface Command {
+  name: CommandName
+  /** What stands where the value should be; empty when nothing does. */
+  value: string
+  /** Spelled exactly as documented: `--dur 5`, in lower case, with a blank before the value. */
+  isDocumented: boolean
+}
+
+const names = Object.keys(spellings) as CommandName[]
+
+const dashRun = /-+/g
+const blanks = /\s*/y
+const word = /[a-z]+(?:[-_][a-z]+)*/y
+const gap = /[\s\p{Cc}=:"'`([{<,]*/uy
+const value = /[^\s\p{Cc},;"'`)\]}>]{0,32}/uy
+
+/** What matches right there; empty when nothing does. */
+function at(pattern: RegExp, text: string, from: number): string {
+  pattern.lastIndex = from
+  return pattern.exec(text)?.[0] ?? ''
+}
+
+/** Goes through the text once: a value is looked at, not taken, for it may be a command itself. */
+export function commandsIn(text: string): Command[] {
+  const folded = fold(text)
+  const found: Command[] = []
+  for (const { 0: run, index } of folded.matchAll(dashRun)) {
+    const isApart = index === 0 || /\s/.test(folded[index - 1]!)
+    if (run.length === 1 && !isApart) continue
+    const afterRun = index + run.length
+    const from = afterRun + (run.length === 1 ? 0 : at(blanks, folded, afterRun).length)
+    const name = at(word, folded, from)
+    if (name === '') continue
+    const space = at(gap, folded, from + name.length)
+    const told = at(value, folded, from + name.length + space.length)
+    const isDocumented =
+      folded === text && run === '--' && from === afterRun && isSpelled(name) && /^ +$/.test(space)
+    for (const meant of namesOf(name.replaceAll(/[-_]/g, ''))) {
+      found.push({ name: meant, value: trimmed(told), isDocumented })
+    }
+  }
+  return found
+}
+
+const isSpelled = (given: string): boolean =>
+  names.some((name) => (spellings[name] as readonly string[]).includes(given))
+
+/** A word that is cut short may mean several. */
+function namesOf(given: string): CommandName[] {
+  const exact = names.filter((name) => (spellings[name] as readonly string[]).includes(given))
+  if (exact.length > 0) return exact
+  return names.filter((name) => spellings[name].some((spelling) => spelling.startsWith(given)))
+}
+
+const trimmed = (given: string): string => given.replace(/[.!?]+$/, '')
+
+/** Long dashes are what editors make of two short ones. */
+const longDashes = /[\u2012-\u2015\u2e3a\u2e3b]/g
+const dashes = /[\p{Pd}\u2212\u02d7\u2500\u2501\u30fc]/gu
+
+function fold(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
+  return text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(longDashes, '--')
+    .replaceAll(dashes, '-')
+    .toLowerCase()
+}
