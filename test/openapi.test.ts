@@ -119,6 +119,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   resendCallback: [409],
   cancelTask: [409],
   cancelNativeVideoTask: [409],
+  cancelVideo: [409],
   showTaskInput: [404],
 }
 

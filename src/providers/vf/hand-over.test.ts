@@ -31,7 +31,7 @@ describe('media are handed over as the model wants them', () => {
     ['vfa-2.7-i2v', 'v1 i2', 'first_clip=v1 last_frame=i2'],
     ['vfa-2.7-i2v', 'i1 v2', 'refused'],
     ['vfa-2.7-i2v', 'v1 v2', 'refused'],
-    ['vfa-2.7-i2v', 'i1 i2 i3', 'refused'],
+    ['vfa-2.7-i2v', 'i1 i2 i3', 'first_frame=i1 last_frame=i2 last_frame=i3'],
     ['vfa-2.7-r2v', 'v1', 'reference_video=v1'],
     ['vfa-2.7-r2v', 'v1 v2 i3', 'reference_video=v1 reference_video=v2 reference_image=i3'],
     ['vfa-2.7-r2v', 'i1 v2', 'reference_image=i1 reference_video=v2'],

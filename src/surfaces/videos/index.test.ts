@@ -249,8 +249,29 @@ describe('the list', () => {
     expect(first).toMatchObject({ object: 'list', has_more: true })
   })
 
+  test('after a video that is not there is refused', async () => {
+    for (const after of ['video_0000', 'video_ffff']) {
+      const { status, body } = await askJson('GET', `?after=${after}`)
+      expect(status).toBe(404)
+      expect(body['error']).toMatchObject({ code: 'video_not_found', param: 'after' })
+    }
+  })
+
+  test.each([
+    'status=queued',
+    'filter[status]=queued',
+    'filter.status=queued',
+    'model=x',
+    'page=2',
+  ])('asked by %s, which it does not know, is refused', async (query) => {
+    const { status, body } = await askJson('GET', `?${query}`)
+    expect(status).toBe(400)
+    expect(body['error']).toMatchObject({ param: query.split('=')[0] })
+  })
+
   test('past its end is empty', async () => {
-    expect(await page('?after=video_0000')).toMatchObject({
+    const last = await keep(taskWith())
+    expect(await page(`?order=asc&after=${last}`)).toMatchObject({
       data: [],
       first_id: null,
       last_id: null,
