@@ -2,6 +2,7 @@
 // that falls free when it dies or cannot be seen, and whoever finds a gateway without its lock buries it.
 // Notices travel; to whom the others cannot see, none comes.
 import { newShortId } from '../src/lib/ids.ts'
+import { isGateway } from '../src/store/gateways.ts'
 import { buryGateway } from '../src/store/purses.ts'
 import type { Notice } from '../src/store/store.ts'
 import type { Joined, SimStore } from './sim-store.ts'
@@ -69,6 +70,11 @@ export class SimSharing implements Joined {
         this.#sweeping = undefined
       })
     return this.#sweeping
+  }
+
+  async lives(gatewayId: string): Promise<boolean> {
+    await this.sweep()
+    return this.#store.tx((tx) => isGateway(tx, gatewayId))
   }
 
   /** Nothing that is simulated needs it besides other work. */

@@ -180,7 +180,7 @@ export interface TaskRow {
   externalId?: string
   /** Who is to be told of its end. */
   callbackUrl?: string
-  /** The gateway in which a caller's connection waits for it, and looks after it so long. */
+  /** The gateway that sends its create, or in which a caller waits for it: it is its own so long. */
   waitedBy?: string
   /** Nobody can see its result but that connection. */
   unseen?: boolean

@@ -12,3 +12,8 @@ export async function listGateways(
     .execute()
   return rows.map(({ id, started_at_ms }) => ({ id, startedAtMs: started_at_ms }))
 }
+
+export async function isGateway(db: Kysely<Schema>, id: string): Promise<boolean> {
+  const row = await db.selectFrom('gateways').select('id').where('id', '=', id).executeTakeFirst()
+  return row !== undefined
+}

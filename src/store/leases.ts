@@ -217,7 +217,9 @@ export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<vo
   const waitedFor = `%"waitedBy":"${owner ?? ''}%`
   await sql`
     UPDATE tasks SET next_check_at_ms = 0
-    WHERE ${live} AND interface = 'images' AND body LIKE ${waitedFor}`.execute(tx)
+    WHERE ${live} AND (interface = 'images' OR state = 'accepted') AND body LIKE ${waitedFor}`.execute(
+    tx,
+  )
 }
 
 /** When the next live task is due that nobody works on; undefined when there is none. */

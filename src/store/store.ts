@@ -49,6 +49,8 @@ export interface Sharing {
   hear(listener: (notice: Notice) => void): void
   /** Gives back what dead gateways had drawn, now instead of in a while. */
   sweep(): Promise<void>
+  /** Whether a gateway is there, as far as the database can see. */
+  lives(gatewayId: string): Promise<boolean>
   /** While no other gateway does anything alone. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }

@@ -13,7 +13,7 @@ import { crashPoint } from '../../lib/crash-point.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { absorbTask, lossOfTask } from '../losses.ts'
-import { acceptTask, type TaskWish } from '../tasks/accept-task.ts'
+import { type Accepted, acceptTask, type TaskWish } from '../tasks/accept-task.ts'
 import { endTask, type TaskEnd } from '../tasks/end-task.ts'
 import { insist } from '../tasks/insist.ts'
 import { createOnce, firstRefusal, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
@@ -82,6 +82,11 @@ async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   if (replayOf !== undefined) record.detail.replayOf = replayOf
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
   if ('replayed' in made) return replay(making, made.task as ImageTask)
+  return makeAccepted(making, made).finally(() => engine.creating.delete(made.task.id))
+}
+
+async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages | Refusal> {
+  const { engine, ctx, wish, record } = making
   crashPoint('task-accepted')
   record.detail.taskId = made.task.id
   record.channel = made.task.channel

@@ -45,7 +45,10 @@ export interface Accepted {
   model: Model
 }
 
-/** Permission, a channel, the price, the hold: all of it durable when this resolves. */
+/**
+ * Permission, a channel, the price, the hold: all of it durable when this resolves. What is accepted
+ * is among `engine.creating` until its create is over.
+ */
 export async function acceptTask(
   engine: Engine,
   ctx: CallContext,
@@ -130,10 +133,13 @@ async function writeTask(
   keyed: KeyedCreate | undefined,
 ): Promise<{ task: Task; written: 'done' | 'named' | 'taken' | 'insufficient' }> {
   let held: Awaited<ReturnType<Engine['ledger']['holdTask']>> | undefined
+  let id = ''
   try {
     const task = make()
     let isNamed = false
-    const { id, holdNanos, createdAtMs } = task
+    const { holdNanos, createdAtMs } = task
+    id = task.id
+    engine.creating.add(id)
     held = await engine.ledger.holdTask(id, accountId, holdNanos, createdAtMs, async (tx) => {
       isNamed = false
       if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
@@ -143,7 +149,10 @@ async function writeTask(
     if (held === 'undone') return { task, written: isNamed ? 'named' : 'taken' }
     return { task, written: held === 'done' ? held : 'insufficient' }
   } finally {
-    if (held !== 'done') leavePlace(engine, route.channel, standing, accountId)
+    if (held !== 'done') {
+      engine.creating.delete(id)
+      leavePlace(engine, route.channel, standing, accountId)
+    }
   }
 }
 
@@ -211,10 +220,8 @@ function newTask(
     ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
-    ...(how.waitedForMs !== undefined && {
-      waitedBy: gatewayOf(engine.store),
-      ...(wish.key === undefined && { unseen: true }),
-    }),
+    waitedBy: gatewayOf(engine.store),
+    ...(how.waitedForMs !== undefined && wish.key === undefined && { unseen: true }),
   }
 }
 

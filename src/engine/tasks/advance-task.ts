@@ -4,6 +4,7 @@ import type { Checked, TaskReport, UpstreamError } from '../../contract/provider
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { withSteps } from '../../contract/trail.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { sureNowMs } from '../../lib/clock.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { ensure } from '../../lib/ensure.ts'
 import type { LeasedTask } from '../../store/tasks.ts'
@@ -15,16 +16,24 @@ import { endTask, type Seen } from './end-task.ts'
 import { canAsk, findLost } from './find-lost.ts'
 import { patienceOf } from './patience.ts'
 import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
+import { isUnderWay } from './under-way.ts'
 
 /** A task the upstream calls done without a result, or does not know, is asked for again. */
 const mostEmpty = 5
 const fewestMissing = 3
 /** An upstream that cannot be asked for a lost create is waited for so many times longer. */
 const unheardFactor = 4
+/** What another gateway has in its hands is asked about again after this, or twice that. */
+const underWayMs = 5_000
 
-export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): Promise<void> {
-  const nowMs = engine.clock.nowMs()
-  const ageMs = nowMs - task.createdAtMs
+export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<void> {
+  const { fence } = leased
+  if (await isUnderWay(engine, leased.task)) {
+    return later(engine, leased.task, fence, underWayMs * (1 + engine.random()), [])
+  }
+  const { waitedBy: _, ...rest } = leased.task
+  const task = rest as Task
+  const ageMs = ageOf(engine, task)
   // Whoever waited for it is gone, and nobody else could see what came of it.
   if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
@@ -55,6 +64,9 @@ export async function advanceTask(engine: Engine, { task, fence }: LeasedTask): 
   }
   return apply(engine, asked, fence, checked.report)
 }
+
+/** Time that surely has passed: what ends by it does not come back. */
+const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
 
 /** What a question has brought that did not end anything, as a step. */
 function lookOf(engine: Engine, task: Task, checked: Checked): Seen[] {
@@ -180,7 +192,7 @@ async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const nowMs = engine.clock.nowMs()
   const { missingSinceMs = nowMs } = task
   const doubts = task.doubts + 1
-  const isLost = nowMs - missingSinceMs >= patienceOf(engine).lostAfterMs
+  const isLost = sureNowMs(engine.clock) - missingSinceMs >= patienceOf(engine).lostAfterMs
   const seen = saw(engine, 'missing')
   if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream, seen)
   const missing: Task = { ...task, doubts, missingSinceMs }

@@ -131,6 +131,7 @@ describe.each([...engines])('a create on %s', (on) => {
     const { id, createdAtMs } = await it.single()
     it.clock.ms = createdAtMs + minute
     expect(await it.advance()).toBe(0)
+    it.forget()
     await it.tick()
     const lost = await it.row(id)
     expect(lost).toMatchObject({ state: 'unknown', updatedAtMs: it.clock.ms })
@@ -142,11 +143,25 @@ describe.each([...engines])('a create on %s', (on) => {
     expect(it.script.starts).toBe(1)
   })
 
+  test('that takes longer than anybody expects is left to the gateway that waits for it', async () => {
+    const answer = Promise.withResolvers<Started>()
+    it.script.start = () => answer.promise
+    const creating = made()
+    await until(() => it.script.starts === 1)
+    await it.tick()
+    expect(await it.single()).toMatchObject({ state: 'accepted' })
+    answer.resolve({ kind: 'started', upstreamId: 'up-late', upstreamRequestId: undefined })
+    const { id } = await creating
+    expect(await it.row(id)).toMatchObject({ state: 'queued', upstreamId: 'up-late' })
+    expect((await it.row(id)).waitedBy).toBeUndefined()
+  })
+
   test('whose answer comes after it was thought lost is queued all the same', async () => {
     const answer = Promise.withResolvers<Started>()
     it.script.start = () => answer.promise
     const creating = made()
     await until(() => it.script.starts === 1)
+    it.forget()
     await it.tick()
     const { id, state } = await it.single()
     expect(state).toBe('unknown')
@@ -160,6 +175,7 @@ describe.each([...engines])('a create on %s', (on) => {
     it.script.start = () => answer.promise
     const creating = it.create()
     await until(() => it.script.starts === 1)
+    it.forget()
     await it.tick()
     answer.resolve({ kind: 'refused', error: anError() })
     expect(await creating).toMatchObject({ code: 'upstream_error' })

@@ -48,7 +48,7 @@ async function createAdmitted(
   const { result, upstreamRequestId } = await sendTask(engine, made, wish, {
     finish: (task, report) => finishAtOnce(engine, task, report),
     isWaitedFor: false,
-  })
+  }).finally(() => engine.creating.delete(made.task.id))
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
   if (upstreamRequestId !== undefined) record.upstreamRequestId = upstreamRequestId
   writeRecord(engine, endRecord(engine, record, 'complete', 200))

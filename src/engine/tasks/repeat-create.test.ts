@@ -209,9 +209,14 @@ describe.each([...engines])('a create that is asked again on %s', (on) => {
 
   test('is made once by gateways that know nothing of each other', async () => {
     const before = await it.money()
-    const ask = () =>
-      it.createAs(it.token, {}, { path, key: 'key-1' }, { ...it.engine, creating: new Set() })
-    const all = await Promise.all(Array.from({ length: 20 }, ask))
+    const ask = (gatewayId: number) =>
+      it.createAs(
+        it.token,
+        {},
+        { path, key: 'key-1' },
+        it.other(`gwy_${gatewayId}`, () => true),
+      )
+    const all = await Promise.all(Array.from({ length: 20 }, (_, id) => ask(id)))
     const fresh = all.filter((each) => 'replayed' in each && !each.replayed)
     expect([fresh.length, it.script.starts, (await rows()).length]).toEqual([1, 1, 1])
     expect(all.filter((each) => !fresh.includes(each) && !isRepeat(each))).toEqual([])

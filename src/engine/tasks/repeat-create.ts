@@ -3,6 +3,7 @@
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
+import { sureNowMs } from '../../lib/clock.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { fingerprintOf } from '../../lib/fingerprint.ts'
 import {
@@ -17,6 +18,8 @@ import type { Tx } from '../../store/index.ts'
 import { findTaskRow } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import type { TaskWish } from './accept-task.ts'
+import { loseTrackOf } from './lose-track.ts'
+import { isUnderWay } from './under-way.ts'
 
 /** What the caller calls its create, and where: the same key elsewhere is another one. */
 export interface CreateKey {
@@ -108,7 +111,7 @@ export const keepKey = (
   return insertCreate(tx, row, sinceMs(engine))
 }
 
-const sinceMs = (engine: Engine): number => engine.clock.nowMs() - keptMs
+const sinceMs = (engine: Engine): number => sureNowMs(engine.clock) - keptMs
 
 async function findFirst(
   engine: Engine,
@@ -119,11 +122,25 @@ async function findFirst(
   if (first === undefined) return undefined
   if (first.fingerprint !== keyed.fingerprint) return mismatch
   const task = await findTaskRow(read, first.taskId, keyed.accountId)
-  if (task === undefined || task.state === 'accepted') return inFlight
+  if (task === undefined) return inFlight
+  if (task.state === 'accepted') return isLeftBehind(engine, task, () => findFirst(engine, keyed))
   if (!wasTurnedAway(task)) return firstAnswer(task)
   await engine.store.tx((tx) => dropCreate(tx, keyed, task.id))
   return undefined
 }
+
+/** Under way as long as the gateway that sends it lives; then nobody will ever hear its answer. */
+async function isLeftBehind(
+  engine: Engine,
+  task: Task,
+  again: () => ReturnType<typeof findFirst>,
+): ReturnType<typeof findFirst> {
+  if (task.waitedBy === undefined || (await isUnderWay(engine, task))) return inFlight
+  const lost = await loseTrackOf(engine, task, leftBehind)
+  return lost === undefined ? again() : firstRefusal(lost)
+}
+
+const leftBehind = 'the gateway that was sending it stopped; it is not sent again'
 
 /** Refused for reasons that pass: nothing came of it, and who asks again means to try again. */
 function wasTurnedAway({ upstreamId, error }: Task): boolean {

@@ -19,6 +19,7 @@ import { firstCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
 import { absorbOthers } from './find-lost.ts'
 import { insist } from './insist.ts'
+import { loseTrackOf } from './lose-track.ts'
 import { lostTrack } from './repeat-create.ts'
 import { taskUpstream } from './task-upstream.ts'
 
@@ -118,15 +119,16 @@ async function queue(
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
   const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
-  const queued: Task = {
-    ...task,
+  const { waitedBy, ...mine } = task
+  const queued = {
+    ...(isWaitedFor ? task : mine),
     state: 'queued',
     trail: withStep(task, sent),
     upstreamId,
     upstreamModel: upstreamModel ?? task.upstreamModel,
     updatedAtMs: nowMs,
     nextCheckAtMs: isWaitedFor ? task.nextCheckAtMs : soonMs,
-  }
+  } as Task
   // An answer that took very long may find itself given up as unknown: now it is known.
   const still = ['accepted', 'unknown'] as const
   const queueLate = async (tx: Tx) => {
@@ -155,18 +157,8 @@ const sameIdTwice = 'the upstream named it as a task that exists already'
 
 /** Nobody knows whether the upstream has it: it is never sent again. */
 async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refusal> {
-  const nowMs = engine.clock.nowMs()
-  const lost: Task = {
-    ...task,
-    state: 'unknown',
-    error: { code: 'upstream_outcome_unknown', message: why },
-    trail: withStep(task, { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: why }),
-    updatedAtMs: nowMs,
-    nextCheckAtMs: nowMs,
-  }
-  await insist(engine, () => engine.store.tx((tx) => updateTask(tx, lost, 'accepted')))
+  await insist(engine, () => loseTrackOf(engine, task, why))
   crashPoint('task-lost')
-  engine.poller.wake(nowMs)
   return lostTrack(task, why)
 }
 

@@ -113,6 +113,7 @@ describe.each([...engines])('the trail of a task on %s', (on) => {
     it.script.start = () => promise
     const asked = it.create()
     while (it.script.starts === 0) await Bun.sleep(5)
+    it.forget()
     await it.tick()
     resolve({ kind: 'started', upstreamId: 'up-1', upstreamRequestId: undefined })
     await asked

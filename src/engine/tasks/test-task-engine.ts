@@ -192,15 +192,23 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     const made = await createAs(as, more)
     return made instanceof Refusal ? made : made.task
   }
+  /** Another gateway on the same store; `lives` says which of them are there. */
+  const other = (gatewayId: string, lives: (id: string) => boolean): Engine => ({
+    ...engine,
+    creating: new Set(),
+    store: Object.create(engine.store, {
+      sharing: { value: { gatewayId, lives: async (id: string) => lives(id) } },
+    }),
+  })
   const lease = async (): Promise<LeasedTask[]> => {
     const wish = { owner: 'test', nowMs: clock.ms, untilMs: clock.ms + leaseMs, limit: 64 }
     const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.engine, wish))
     return leased
   }
   /** Looks after everything that is due now; how many there were. */
-  const advance = async (): Promise<number> => {
+  const advance = async (through: Engine = engine): Promise<number> => {
     const due = await lease()
-    for (const leased of due) await advanceTask(engine, leased)
+    for (const leased of due) await advanceTask(through, leased)
     return due.length
   }
   /** Turns the clock to when the next is due, and looks after it. */
@@ -219,6 +227,9 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     open,
     create,
     createAs,
+    other,
+    /** As if the process had ended: what it had in its hands is nobody's. */
+    forget: () => engine.creating.clear(),
     lease,
     advance,
     tick,

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { type SteadyClock, stepMs } from '../../lib/clock.ts'
 import { newShortId } from '../../lib/ids.ts'
+import { isGateway } from '../gateways.ts'
 import { messageOf } from '../health.ts'
 import { buryGateway } from '../purses.ts'
 import type { Log, Notice, Sharing, Store } from '../store.ts'
@@ -120,6 +121,12 @@ export class Presence implements Sharing {
         this.#sweeping = undefined
       })
     return this.#sweeping
+  }
+
+  /** Whoever has no lock is no more: the sweep forgets it. */
+  async lives(gatewayId: string): Promise<boolean> {
+    await this.sweep()
+    return this.#options.tx((tx) => isGateway(tx, gatewayId))
   }
 
   async alone<T>(work: () => Promise<T>): Promise<T> {
