@@ -4,6 +4,7 @@ import { admin } from './admin/index.ts'
 import type { Config } from './config.ts'
 import { redirectToConsole, serveConsole } from './console-files.ts'
 import { refuse } from './contract/errors.ts'
+import { clockProblem } from './engine/clock-watch.ts'
 import type { Engine } from './engine/engine.ts'
 import { beginTrace } from './engine/traces/begin-trace.ts'
 import { credentialOf } from './http/credentials.ts'
@@ -161,8 +162,11 @@ async function serveMetrics(x: Exchange, metrics: MetricsSource): Promise<Respon
 }
 
 function answerReady(x: Exchange, engine: Engine): Response {
-  const ready = !engine.draining && engine.store.healthy
-  const status = engine.draining ? 'draining' : ready ? 'ready' : 'store not writable'
+  engine.clockWatch?.look(engine)
+  const clock = engine.clockWatch?.refusal && clockProblem(engine)
+  const ready = !engine.draining && engine.store.healthy && clock === undefined
+  const trouble = engine.store.healthy ? clock : 'store not writable'
+  const status = engine.draining ? 'draining' : (trouble ?? 'ready')
   return answerJson(x, JSON.stringify({ status }), ready ? 200 : 503)
 }
 

@@ -18,6 +18,7 @@ import { applyDeclarations, type MadeToken } from './engine/apply-declarations.t
 import { Auditor } from './engine/auditor.ts'
 import { loadOwnSecret } from './engine/callbacks/callback-secret.ts'
 import { CallbackSender } from './engine/callbacks/sender.ts'
+import { ClockWatch } from './engine/clock-watch.ts'
 import { Deadlines } from './engine/deadlines.ts'
 import type { Engine } from './engine/engine.ts'
 import { Entitlements } from './engine/entitlements.ts'
@@ -156,6 +157,7 @@ export async function openSandboxFor(config: Config): Promise<OpenedSandbox | un
 
 async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<void> {
   stopWatchingPrices(engine)
+  engine.clockWatch?.close()
   await engine.poller.close()
   await engine.callbacks.close()
   await engine.lateLooks?.close()
@@ -230,6 +232,7 @@ function newEngine(
     callbacks: new CallbackSender(instanceId, ownSecret),
     lateLooks: new LateLooks(),
     auditor: new Auditor(),
+    clockWatch: new ClockWatch(),
     exporter: new Exporter(exportSources(config.limits)),
     meters: new Meters(),
     ...(config.traces !== undefined && { tracer: tracerFor(config.traces, log) }),

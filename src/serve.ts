@@ -67,6 +67,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const url = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
   engine.publicUrl = url
+  engine.clockWatch?.start(engine)
   engine.poller.start(engine)
   await engine.callbacks.start(engine)
   engine.lateLooks?.start(engine)

@@ -409,7 +409,7 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
       expect(again.map(({ text }) => text)).toEqual(first.map(({ text }) => text))
       expect(again.map(replayed)).toEqual(names.map(() => 'true'))
       const cutOff = await create('videos', 'a boat [[sim:hang]]', 'cut-off')
-      expect([cutOff.status, cutOff.code]).toEqual([409, 'idempotency_in_flight'])
+      expect([cutOff.status, cutOff.code]).toEqual([504, 'upstream_outcome_unknown'])
     })
     expect(left).toEqual({ upstream: 0, holds: 0 })
     const entries = await readTaskLedger(gateway)

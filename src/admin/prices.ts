@@ -63,7 +63,7 @@ export const prices: Resource = (app, deps) => {
         source: 'api',
       }
       await store.tx(async (tx) => {
-        await insertPrice(tx, price, x.atMs)
+        price.effectiveFromMs = await insertPrice(tx, price, x.atMs)
         const after = { ...body, effective_from: time(price.effectiveFromMs) }
         await noteChange(tx, x, { action: 'price.create', subject: price.id, after })
       })

@@ -2,7 +2,7 @@
 // version it was admitted with. An account's own price wins over everybody's; within either list
 // declared prices win over the admin API's, those over shipped ones.
 import type { Source } from '../contract/catalog.ts'
-import type { Price, PriceTerms } from '../contract/price.ts'
+import { hasBegun, type Price, type PriceTerms } from '../contract/price.ts'
 
 export interface PriceBook {
   /** What this account, or anybody, pays now; undefined means that the model cannot be called. */
@@ -71,7 +71,9 @@ export function createPriceBook(
     nextStartMs() {
       const now = nowMs()
       let next = Number.POSITIVE_INFINITY
-      for (const { effectiveFromMs: ms } of kept) if (ms > now && ms < next) next = ms
+      for (const price of kept) {
+        if (!hasBegun(price, now)) next = Math.min(next, price.effectiveFromMs)
+      }
       return Number.isFinite(next) ? next : undefined
     },
   }
@@ -102,7 +104,7 @@ function listsOf(versions: readonly Price[]): Lists {
 
 function begun(list: readonly Price[] | undefined, now: number): Price | undefined {
   if (list === undefined) return undefined
-  for (const price of list) if (price.effectiveFromMs <= now) return price
+  for (const price of list) if (hasBegun(price, now)) return price
   return undefined
 }
 
@@ -111,8 +113,9 @@ function standing(list: readonly Price[], now: number): Price[] {
   const current = begun(list, now)
   const least = current === undefined ? 0 : rank[current.source]
   const starts = new Set<number>()
-  const coming = list.filter(({ effectiveFromMs: ms, source }) => {
-    if (ms <= now || rank[source] < least || starts.has(ms)) return false
+  const coming = list.filter((price) => {
+    const { effectiveFromMs: ms, source } = price
+    if (hasBegun(price, now) || rank[source] < least || starts.has(ms)) return false
     starts.add(ms)
     return true
   })

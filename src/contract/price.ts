@@ -45,8 +45,14 @@ export interface Price {
   account?: { id: string; name: string }
   terms: PriceTerms
   effectiveFromMs: number
+  /** Made to begin when it was made: it has begun, also when the clock was set back since. */
+  atOnce?: true
   source: Source
 }
+
+/** Whether a version is in force, or was: only one that was scheduled waits for its time. */
+export const hasBegun = ({ effectiveFromMs, atOnce }: Price, nowMs: number): boolean =>
+  atOnce === true || effectiveFromMs <= nowMs
 
 type Unit = PriceTerms['unit']
 

@@ -1,5 +1,6 @@
 // The clock of this machine against the clocks of those it talks to. Signatures, expiries, the month
 // of a charge and the ids of everything depend on it.
+import { mostAheadMs } from '../engine/clock-watch.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
 export interface ClockReading {
@@ -10,6 +11,8 @@ export interface ClockReading {
   ourMs: number
   /** By how much this may be wrong: how finely they tell it, and how long it was under way. */
   roughMs: number
+  /** The gateway goes by it, and takes no work when it is too far off. */
+  isReference?: true
 }
 
 const noticeableMs = 2_000
@@ -20,14 +23,17 @@ const advice = 'let NTP set the clock: timedatectl set-ntp true'
 export function lookAtClock(readings: readonly ClockReading[]): Finding {
   if (readings.length === 0) return leftOut('clock', 'nobody was there to compare it with')
   const offsets = readings
-    .map(({ of, theirMs, ourMs, roughMs }) => {
+    .map(({ of, theirMs, ourMs, roughMs, isReference = false }) => {
       const raw = ourMs - theirMs
-      return { of, ms: Math.sign(raw) * Math.max(0, Math.abs(raw) - roughMs) }
+      return { of, isReference, ms: Math.sign(raw) * Math.max(0, Math.abs(raw) - roughMs) }
     })
     .toSorted((a, b) => a.ms - b.ms)
-  const { of, ms } = offsets[Math.floor(offsets.length / 2)]!
+  const reference = offsets.find(({ isReference }) => isReference)
+  const isRefused = reference !== undefined && Math.abs(reference.ms) > mostAheadMs
+  const { of, ms } = isRefused ? reference : offsets[Math.floor(offsets.length / 2)]!
   const seconds = (Math.abs(ms) / 1_000).toFixed(1)
   const says = `${seconds} s ${ms < 0 ? 'behind' : 'ahead of'} ${of}`
+  if (isRefused) return problem('clock', `${says}; the gateway takes no work like that`, advice)
   if (Math.abs(ms) >= harmfulMs) return problem('clock', says, advice)
   if (Math.abs(ms) >= noticeableMs) return warning('clock', says, advice)
   return ok(

@@ -59,7 +59,8 @@ async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
     const clocks: ClockReading[] = []
     if (database.nowMs !== undefined) {
       const roughMs = Date.now() - startMs
-      clocks.push({ of: 'the database', theirMs: database.nowMs, ourMs: startMs, roughMs })
+      const theirMs = database.nowMs
+      clocks.push({ of: 'the database', theirMs, ourMs: startMs, roughMs, isReference: true })
     }
     const around = await lookAround(config, offer, isOffline, clocks)
     return {

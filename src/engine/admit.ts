@@ -132,7 +132,7 @@ export function findServed(
   if (engine.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
-  return { model, routes }
+  return engine.clockWatch?.refusal ?? { model, routes }
 }
 
 /** Counts against the token's limits by what the call may use; corrected when it has ended. */

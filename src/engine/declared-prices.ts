@@ -8,7 +8,7 @@ import {
   startOf,
   termsFrom,
 } from '../contract/declarations.ts'
-import { type Price, unitProblem } from '../contract/price.ts'
+import { hasBegun, type Price, unitProblem } from '../contract/price.ts'
 
 type Whose = Pick<PriceDeclaration, 'model' | 'account'>
 
@@ -39,7 +39,9 @@ export function lastVersion(
   const fits = (price: Price) => {
     if (!isOfList(price, declared)) return false
     const fromMs = price.effectiveFromMs
-    return startMs === undefined ? fromMs <= nowMs && !dated.includes(fromMs) : fromMs === startMs
+    return startMs === undefined
+      ? hasBegun(price, nowMs) && !dated.includes(fromMs)
+      : fromMs === startMs
   }
   return versions
     .filter(fits)

@@ -16,6 +16,7 @@ import type { Store } from '../store/index.ts'
 import type { Auditor } from './auditor.ts'
 import type { CallbackSender } from './callbacks/sender.ts'
 import type { ChannelStanding } from './channel-standing.ts'
+import type { ClockWatch } from './clock-watch.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Entitlements } from './entitlements.ts'
 import type { Exporter } from './exports/exporter.ts'
@@ -73,6 +74,8 @@ export interface Engine {
   readonly lateLooks?: LateLooks
   /** Proves the books every minute; absent where nobody does. */
   readonly auditor?: Auditor
+  /** Absent where the wall clock is nobody's concern. */
+  readonly clockWatch?: ClockWatch
   /** Writes lists into files; absent where nobody does. */
   readonly exporter?: Exporter
   /** Counts what happens; absent where nobody reads it. */

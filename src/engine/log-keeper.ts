@@ -1,6 +1,8 @@
 // Sees to it, now and then, that the request log has room for the weeks to come and drops what it has
 // kept long enough. When and how long; how is the store's business.
+
 import { logKeepMs } from '../contract/declarations.ts'
+import { sureNowMs } from '../lib/clock.ts'
 import { makeWeeks } from '../store/log-partitions.ts'
 import { trimLog } from '../store/log-retention.ts'
 import type { Engine } from './engine.ts'
@@ -47,7 +49,11 @@ export class LogKeeper {
     const nowMs = clock.nowMs()
     if (store.engine === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
     const keepMs = logKeepMs(declared.file.logs)
-    const wholeFromMs = await trimLog(store, { nowMs, keepMs, isStopped: () => this.#stopped })
+    const wholeFromMs = await trimLog(store, {
+      nowMs: sureNowMs(clock),
+      keepMs,
+      isStopped: () => this.#stopped,
+    })
     log.debug('request log tended', { whole_from: new Date(wholeFromMs).toISOString() })
   }
 }

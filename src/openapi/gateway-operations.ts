@@ -21,9 +21,11 @@ export const gatewayOperations: readonly Operation[] = [
     summary: 'Whether it takes work',
     answers: [
       answered(object({ status: word(['ready']) }), 'It does.'),
-      answered(object({ status: word(['draining', 'store not writable']) }), 'Not now.', {
-        status: 503,
-      }),
+      answered(
+        object({ status: text() }),
+        "Not now: 'draining', 'store not writable', or by how much its clock is wrong.",
+        { status: 503 },
+      ),
     ],
     refusals: ['internal_error'],
   },

@@ -136,6 +136,7 @@ export async function takeAuditTurn(
   const { rows } = await sql`
     INSERT INTO meta (key, value) VALUES (${turnKey}, ${String(nowMs)})
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
-    WHERE CAST(meta.value AS bigint) <= ${Math.floor(nowMs - everyMs)} RETURNING key`.execute(tx)
+    WHERE CAST(meta.value AS bigint) NOT BETWEEN ${Math.floor(nowMs - everyMs) + 1} AND ${Math.floor(nowMs + everyMs)}
+    RETURNING key`.execute(tx)
   return rows.length > 0
 }

@@ -2,6 +2,7 @@
 // one row for each attempt. A lease is leave to send; whoever comes back late may tell twice, never
 // not at all. Knows neither what is told nor how.
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { latestBy } from './latest-by.ts'
 import type { Engine, Schema } from './schema.ts'
 
 export type CallbackState = Schema['callbacks']['state']
@@ -73,6 +74,30 @@ export interface CallbackWish {
   fullAccounts: readonly string[]
 }
 
+/** No lease is for longer: one that ends later was taken before the clock was set back. */
+const longestLeaseMs = 60_000
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+
+/**
+ * Callbacks that were put off by a clock that has been set back since: due after more than is ever
+ * waited after so many attempts. They are due at once.
+ */
+export async function wakeStrandedCallbacks(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  longestMs: readonly number[],
+): Promise<void> {
+  await sql`
+    UPDATE callbacks SET next_at_ms = ${nowMs}
+    WHERE ${waiting} AND next_at_ms > ${nowMs + slackMs}
+      AND next_at_ms > ${latestBy(nowMs + slackMs, 'attempts', longestMs)}`.execute(tx)
+}
+
+/** Nobody is sending it by the time of this clock. */
+const freeAt = (clockMs: number) =>
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+
 /** Due callbacks that nobody is sending, oldest first, taken until `untilMs`. */
 export async function leaseDueCallbacks(
   tx: Kysely<Schema>,
@@ -80,7 +105,7 @@ export async function leaseDueCallbacks(
   wish: CallbackWish,
 ): Promise<Callback[]> {
   const { owner, nowMs, leaseClockMs = nowMs, untilMs, window } = wish
-  const due = sql`${waiting} AND next_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}`
+  const due = sql`${waiting} AND next_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
   const others = [
     ...wish.fullOrigins.map((start) => sql`AND substr(url, 1, ${start.length}) <> ${start}`),
     ...wish.fullAccounts.map((id) => sql`AND account_id <> ${id}`),
@@ -105,7 +130,7 @@ export async function nextCallbackMs(
   leaseClockMs: number,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ next_at_ms: number }>`
-    SELECT next_at_ms FROM callbacks WHERE ${waiting} AND lease_until_ms <= ${leaseClockMs}
+    SELECT next_at_ms FROM callbacks WHERE ${waiting} AND ${freeAt(leaseClockMs)}
     ORDER BY next_at_ms LIMIT 1`.execute(db)
   return rows[0]?.next_at_ms
 }

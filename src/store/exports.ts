@@ -103,6 +103,9 @@ export async function weighExports(
   return { jobs, storedBytes: stored_bytes, unfinished }
 }
 
+/** No lease is for longer: one that ends later was taken before the clock was set back. */
+const longestLeaseMs = 3_600_000
+
 export interface Claim {
   owner: string
   nowMs: number
@@ -117,7 +120,9 @@ export async function takeExport(
 ): Promise<ExportJob | undefined> {
   const free = sql`
     SELECT id FROM exports
-    WHERE state IN ('waiting', 'running') AND (lease_until_ms <= ${nowMs} OR lease_owner = ${owner})
+    WHERE state IN ('waiting', 'running') AND (
+      lease_until_ms <= ${nowMs} OR lease_until_ms > ${nowMs + longestLeaseMs}
+      OR lease_owner = ${owner})
     ORDER BY id LIMIT 1`
   // Somebody else who takes the same at this moment is not waited for.
   const one = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free

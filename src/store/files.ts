@@ -1,7 +1,9 @@
 // Rows of kept files, one for each output of a task that succeeded. A row is first a claim: leave to
 // copy until a moment. Then it is a kept file. When that is gone it is a mark: nothing is kept, and
 // nobody shall try again.
+
 import type { Kysely, Selectable } from 'kysely'
+import { latestBy } from './latest-by.ts'
 import type { Engine, Schema } from './schema.ts'
 
 export interface KeptFile {
@@ -32,6 +34,17 @@ export interface Claim extends CopyTarget {
 
 type Row = Selectable<Schema['files']>
 
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+/** A claim lasts, or a copy that failed waits, for no longer after so many attempts. */
+const longestMs = [0, 1, 2, 3, 4, 5, 6].map(
+  (attempts) => slackMs + Math.max(30_000, 5_000 * 4 ** (attempts - 1)),
+)
+
+/** It ran out, or was made before the clock was set back. */
+const isFree = ({ claimed_until_ms: untilMs, attempts }: Row, nowMs: number): boolean =>
+  untilMs <= nowMs || untilMs > nowMs + (longestMs[attempts] ?? longestMs.at(-1)!)
+
 /** Those of the targets that are free; a claim that ran out is free. */
 export async function claimFiles(
   tx: Kysely<Schema>,
@@ -50,7 +63,7 @@ export async function claimFiles(
     const isMine =
       row === undefined
         ? await insertClaim(tx, claim, untilMs)
-        : row.state === 'claimed' && row.claimed_until_ms <= nowMs
+        : row.state === 'claimed' && isFree(row, nowMs)
     if (!isMine) continue
     if (row !== undefined) {
       claim.attempts = row.attempts + 1
@@ -149,7 +162,12 @@ export async function tasksWithFreeClaims(
     .select('task_id')
     .distinct()
     .where('state', '=', 'claimed')
-    .where('claimed_until_ms', '<=', nowMs)
+    .where((e) =>
+      e.or([
+        e('claimed_until_ms', '<=', nowMs),
+        e('claimed_until_ms', '>', latestBy(nowMs, 'attempts', longestMs)),
+      ]),
+    )
     .limit(limit)
     .execute()
   return rows.map(({ task_id }) => task_id)

@@ -1,6 +1,7 @@
 // Tasks that were given up and are looked for now and then. Whoever takes one moves it on, so that
 // no two gateways ask at once and nothing is lost with the one that asked.
 import { type Kysely, sql } from 'kysely'
+import { latestBy } from './latest-by.ts'
 import type { Engine, Schema } from './schema.ts'
 
 export interface LateLook {
@@ -19,6 +20,20 @@ export async function insertLateLook(
     .values({ task_id: taskId, next_at_ms: nextAtMs, looks: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+
+/** Those that a clock set back since has put off for longer than is ever waited are due at once. */
+export async function wakeStrandedLooks(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  longestMs: readonly number[],
+): Promise<void> {
+  await sql`
+    UPDATE late_looks SET next_at_ms = ${nowMs}
+    WHERE next_at_ms > ${latestBy(nowMs + slackMs, 'looks', longestMs)}`.execute(tx)
 }
 
 /** Those that are due, the oldest first; if nothing is heard of them, they are due again then. */

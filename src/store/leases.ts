@@ -40,9 +40,41 @@ const fewestRead = 256
 /** Places visited in one turn, and tasks taken up at each. */
 const mostPlaces = 64
 const mostPerPlace = 64
+/** No lease is for longer: one that ends later was taken before the clock was set back. */
+const longestLeaseMs = 60_000
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
 
 // The words of the partial indexes: only with these does a planner see that they serve.
 const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
+
+/** Nobody has it by the time of this clock. */
+const freeAt = (clockMs: number) =>
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+
+export interface Longest {
+  /** Between two looks at a task that runs. */
+  pollMs: number
+  /** Between any two looks at a task. */
+  waitMs: number
+}
+
+/**
+ * Tasks that were put off by a clock that has been set back since: last written later than it is now,
+ * or due after more than any task waits. They are due at once; how many there were.
+ */
+export async function wakeStranded(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  longest: Longest,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    UPDATE tasks SET next_check_at_ms = ${nowMs}
+    WHERE ${live} AND next_check_at_ms > ${Math.ceil(nowMs + longest.pollMs)}
+      AND (updated_at_ms > ${nowMs + slackMs}
+        OR next_check_at_ms > ${Math.ceil(nowMs + longest.waitMs + slackMs)})`.execute(tx)
+  return Number(numAffectedRows)
+}
 
 /** Due tasks that nobody works on, fairly chosen between accounts, taken until `untilMs`. */
 export async function leaseDueTasks(
@@ -79,7 +111,7 @@ async function findOldest(
   const { rows } = await sql<DueTask>`
     SELECT id, account_id AS "accountId", channel_id AS "channelId", next_check_at_ms AS "dueMs"
     FROM tasks
-    WHERE ${live} AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}
+    WHERE ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}
     ORDER BY next_check_at_ms LIMIT ${limit}`.execute(tx)
   return rows
 }
@@ -125,7 +157,7 @@ function joinDue(engine: Engine, { nowMs, leaseClockMs = nowMs }: LeaseWish): Ra
   const ofPlace = sql`
     SELECT id, next_check_at_ms FROM tasks
     WHERE ${live} AND channel_id = p.channel_id AND account_id = p.account_id
-      AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}
+      AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}
     ORDER BY next_check_at_ms LIMIT ${mostPerPlace}`
   return engine === 'postgres'
     ? sql`LEFT JOIN LATERAL (${ofPlace}) t ON true`
@@ -145,7 +177,7 @@ async function lease(
       { id: 'text' },
       ids.map((id) => ({ id })),
     )})
-      AND ${live} AND next_check_at_ms <= ${nowMs} AND lease_until_ms <= ${leaseClockMs}`
+      AND ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
   // Somebody else who takes the same at this moment is not waited for.
   const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Selectable<Schema['tasks']>>`
@@ -225,7 +257,7 @@ export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<vo
 /** When the next live task is due that nobody works on; undefined when there is none. */
 export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ next_check_at_ms: number }>`
-    SELECT next_check_at_ms FROM tasks WHERE ${live} AND lease_until_ms <= ${nowMs}
+    SELECT next_check_at_ms FROM tasks WHERE ${live} AND ${freeAt(nowMs)}
     ORDER BY next_check_at_ms LIMIT 1`.execute(db)
   return rows[0]?.next_check_at_ms
 }

@@ -6,11 +6,18 @@ import type { Price, PriceTerms } from '../contract/price.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from './cursor.ts'
 import type { Schema } from './schema.ts'
 
+/**
+ * Gives when it begins. One that begins at once comes after all of its list that have: also after
+ * those that a clock made which was ahead.
+ */
 export async function insertPrice(
   tx: Kysely<Schema>,
   price: Price,
   createdAtMs: number,
-): Promise<void> {
+): Promise<number> {
+  const isAtOnce = price.effectiveFromMs <= createdAtMs
+  const lastMs = isAtOnce ? await lastAtOnceMs(tx, price, createdAtMs) : undefined
+  const fromMs = lastMs === undefined ? price.effectiveFromMs : lastMs + 1
   await tx
     .insertInto('prices')
     .values({
@@ -20,11 +27,32 @@ export async function insertPrice(
         typeof value === 'bigint' ? `${value}n` : value,
       ),
       source: price.source,
-      effective_from_ms: price.effectiveFromMs,
-      created_at_ms: createdAtMs,
+      effective_from_ms: fromMs,
+      created_at_ms: isAtOnce ? Math.max(createdAtMs, fromMs) : createdAtMs,
       account_id: price.account?.id ?? null,
     })
     .execute()
+  return fromMs
+}
+
+/** The last start of its list that began when it was made, if that lies ahead of now. */
+async function lastAtOnceMs(
+  tx: Kysely<Schema>,
+  { model, account, source }: Price,
+  nowMs: number,
+): Promise<number | undefined> {
+  const row = await tx
+    .selectFrom('prices')
+    .select('effective_from_ms')
+    .where('model', '=', model)
+    .where('source', '=', source)
+    .where('account_id', account === undefined ? 'is' : '=', account?.id ?? null)
+    .where('effective_from_ms', '>', nowMs)
+    .whereRef('effective_from_ms', '<=', 'created_at_ms')
+    .orderBy('effective_from_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.effective_from_ms
 }
 
 /** Every version of every price, oldest first within a model. */
@@ -78,5 +106,6 @@ const shape = (row: Row): Price => ({
     typeof value === 'string' && wholeNumber.test(value) ? BigInt(value.slice(0, -1)) : value,
   ) as PriceTerms,
   effectiveFromMs: row.effective_from_ms,
+  ...(row.effective_from_ms <= row.created_at_ms && { atOnce: true as const }),
   source: row.source as Source,
 })

@@ -9,12 +9,13 @@ import {
   leaseDueCallbacks,
   nextCallbackMs,
   recordAttempt,
+  wakeStrandedCallbacks,
 } from '../../store/callbacks.ts'
 import { sharedClockMs } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
 import { originOf } from './callback-url.ts'
 import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
-import { waitAfter } from './schedule.ts'
+import { longestWaitsMs, waitAfter } from './schedule.ts'
 
 /** Longer than an attempt takes; with the time until the next look, it is taken over in 30 s. */
 const leaseMs = 20_000
@@ -24,6 +25,8 @@ const idleMs = 5_000
 const againMs = 1_000
 /** Between two rounds. */
 const gapMs = 20
+/** How often callbacks are looked for that a clock set back has put off. */
+const strandedEveryMs = 10_000
 const window = 128
 export const mostAtOnce = 32
 export const mostPerHost = 4
@@ -40,6 +43,7 @@ export class CallbackSender {
   #engine: Engine | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
+  #strandedFromMs = 0
   #looking = false
   /** Somebody asked for a round while one was going on. */
   #again = false
@@ -116,7 +120,9 @@ export class CallbackSender {
     const nowMs = clock.nowMs()
     // Whoever ends makes room, and calls.
     if (this.#sending.size >= mostAtOnce) return nowMs + idleMs
+    const isStrandedTime = performance.now() >= this.#strandedFromMs
     const { leased, dueMs } = await store.tx(async (tx) => {
+      if (isStrandedTime) await wakeStrandedCallbacks(tx, nowMs, longestWaitsMs)
       const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
       const leased = await leaseDueCallbacks(tx, store.engine, {
         owner: this.#owner,
@@ -129,6 +135,7 @@ export class CallbackSender {
       })
       return { leased, dueMs: await nextCallbackMs(tx, leaseClockMs) }
     })
+    if (isStrandedTime) this.#strandedFromMs = performance.now() + strandedEveryMs
     for (const callback of leased) void this.#send(engine, callback)
     if (leased.length > 0) return nowMs
     // What is due and was left waits for room, or for somebody else's lease.

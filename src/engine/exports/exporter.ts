@@ -1,6 +1,8 @@
 // Takes up exports, one at a time, wherever another gateway or an earlier life of this one left them,
 // and clears away those that have been kept long enough. How one is written is run-export.ts.
+
 import { Refusal } from '../../contract/errors.ts'
+import { sureNowMs } from '../../lib/clock.ts'
 import {
   clearExport,
   dropExpired,
@@ -96,7 +98,7 @@ export class Exporter {
   /** Drops what has been kept long enough. */
   async tidy(engine: Engine): Promise<void> {
     const { store, clock } = engine
-    const ids = await store.tx((tx) => dropExpired(tx, clock.nowMs()))
+    const ids = await store.tx((tx) => dropExpired(tx, sureNowMs(clock)))
     for (const id of ids) {
       while (!this.#closed && !(await store.tx((tx) => clearExport(tx, id, piecesAtOnce))));
     }

@@ -40,6 +40,8 @@ const latestFirstMs = 10_000
 /** No wait is longer than the task is old, so that a model that has become faster is found out. */
 const latestMs = 120_000
 const jitter = 0.1
+/** No look at a task that runs comes later after the one before. */
+export const longestCheckMs = latestMs * (1 + jitter)
 /** From fewer ends nothing usual is to be read. */
 const fewestUsual = 3
 const dayMs = 24 * 3_600_000

@@ -8,14 +8,18 @@ import {
   releaseStrays,
   renewLeases,
   sharedClockMs,
+  wakeStranded,
 } from '../../store/leases.ts'
 import type { LeasedTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { longestWaits } from './patience.ts'
 
 /** With the time until the next gateway looks, a dead one's tasks are taken over in 30 s. */
 export const leaseMs = 25_000
 /** Held longer than this, a lease is renewed. */
 const renewAfterMs = 7_500
+/** How often tasks are looked for that a clock set back has put off. */
+const strandedEveryMs = 5_000
 
 interface Held extends LeasedTask {
   /** By this gateway's clock. */
@@ -29,6 +33,7 @@ export class HeldLeases {
   readonly #held = new Map<string, Held>()
   /** How often the store failed since leases were last looked through. */
   #failures = 0
+  #strandedFromMs = 0
 
   constructor(owner: string) {
     this.#owner = owner
@@ -43,9 +48,11 @@ export class HeldLeases {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
     const failures = this.#failures
+    const isStrandedTime = performance.now() >= this.#strandedFromMs
     let beganMs = 0
     const taken = await store.tx(async (tx) => {
       beganMs = performance.now()
+      if (isStrandedTime) await wakeStranded(tx, nowMs, longestWaits(engine))
       if (failures > 0) await releaseStrays(tx, store.engine, this.#owner, [...this.#held.keys()])
       const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
       return leaseDueTasks(tx, store.engine, {
@@ -57,6 +64,7 @@ export class HeldLeases {
       })
     })
     this.#failures -= failures
+    if (isStrandedTime) this.#strandedFromMs = performance.now() + strandedEveryMs
     for (const leased of taken.leased) {
       this.#held.set(leased.task.id, { ...leased, sinceMs: nowMs })
     }

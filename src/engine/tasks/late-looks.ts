@@ -11,13 +11,14 @@ import {
   nextLateLookMs,
   putOffLateLook,
   takeLateLooks,
+  wakeStrandedLooks,
 } from '../../store/late-looks.ts'
 import { recordLoss } from '../../store/losses.ts'
 import { findTaskRow, putTrail } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { lossOfTask } from '../losses.ts'
 import { searchLost } from './find-lost.ts'
-import { waitAfterLook } from './patience.ts'
+import { lookFactors, waitAfterLook, waitBeforeLook } from './patience.ts'
 import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
 
 /** What another gateway left behind is noticed by looking. */
@@ -81,7 +82,10 @@ export async function lookOnce(engine: Engine): Promise<number> {
   const { store, clock } = engine
   const nowMs = clock.nowMs()
   const wish = { nowMs, againMs: nowMs + againMs, limit: mostAtOnce }
-  const due = await store.tx((tx) => takeLateLooks(tx, store.engine, wish))
+  const due = await store.tx(async (tx) => {
+    await wakeStrandedLooks(tx, nowMs, longestWaitsMs(engine))
+    return takeLateLooks(tx, store.engine, wish)
+  })
   const looks = due.map((look) =>
     lookAt(engine, look).catch((error: unknown) =>
       engine.log.error('a task that was given up could not be looked for', {
@@ -93,6 +97,10 @@ export async function lookOnce(engine: Engine): Promise<number> {
   await Promise.all(looks)
   return due.length
 }
+
+/** The longest a look is ever put off, by how many there were. */
+const longestWaitsMs = (engine: Engine): number[] =>
+  lookFactors.map((_, look) => Math.max(againMs, waitBeforeLook(engine, look)))
 
 async function lookAt(engine: Engine, { taskId, looks }: LateLook): Promise<void> {
   const task = await findTaskRow(engine.store.read, taskId)

@@ -1,7 +1,12 @@
 // How long tasks are waited for: what the operator declared, defaults filled in. Read at every look,
 // so that a reload reaches tasks that are under way.
 import { type FileDeclaration, parseDurationMs } from '../../contract/declarations.ts'
+import type { Longest } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
+import { longestCheckMs } from './check-times.ts'
+
+/** After these a create, and a caller that waits, have had all the time they can have. */
+export const longestWaitedMs = 180_000
 
 export interface Patience {
   /** Longest a task may take. */
@@ -13,7 +18,7 @@ export interface Patience {
 }
 
 /** When a task that was given up is looked for, counted from its end: 10 min, 1 h, 6 h, 1 d, 3 d. */
-const lookFactors = [1, 6, 36, 144, 432]
+export const lookFactors = [1, 6, 36, 144, 432]
 
 /** What lies before the next late look; undefined after the last. */
 export function waitAfterLook(engine: Pick<Engine, 'declared'>, looks: number): number | undefined {
@@ -22,6 +27,12 @@ export function waitAfterLook(engine: Pick<Engine, 'declared'>, looks: number): 
 
 export const waitBeforeLook = (engine: Pick<Engine, 'declared'>, look: number): number =>
   patienceOf(engine).lostAfterMs * (lookFactors[look]! - (lookFactors[look - 1] ?? 0))
+
+/** The longest a task is ever put off, and a task that runs. */
+export const longestWaits = (engine: Pick<Engine, 'declared'>): Longest => ({
+  pollMs: longestCheckMs,
+  waitMs: Math.max(patienceOf(engine).unknownMs, longestWaitedMs),
+})
 
 const defaults = { lifetime: '24h', unknown_for: '15m', lost_after: '10m' }
 

@@ -23,7 +23,6 @@ const mostPerRound = 256
 const beatMs = 2_500
 /** Newest tasks from which a new process learns how long they take. */
 const mostRecalled = 20_000
-const mostSkewMs = 5_000
 
 export class Poller {
   /** How late looks are. */
@@ -186,16 +185,8 @@ export class Poller {
   }
 }
 
-/** What the process before this one knew, and whether the clock can be trusted. */
-async function recall(engine: Engine): Promise<void> {
-  const { store, clock, durations } = engine
-  const sharedMs = await sharedClockMs(store.read, store.engine)
-  const skewMs = Math.abs((sharedMs ?? clock.nowMs()) - clock.nowMs())
-  if (skewMs > mostSkewMs) {
-    engine.log.warn('the clock of this gateway differs from that of the database', {
-      skew_ms: Math.round(skewMs),
-    })
-  }
+/** What the process before this one knew. */
+async function recall({ store, durations }: Engine): Promise<void> {
   for (const { model, tookMs } of await recentDurations(store.read, mostRecalled)) {
     learnDuration(durations, model, tookMs)
   }

@@ -1,6 +1,8 @@
 // What is no longer kept: the oldest beyond the budget, whatever has had its days, and what its owner
 // has put away. The row goes first, then the file; who is reading it reads on.
+
 import type { Task } from '../../contract/task.ts'
+import { sureNowMs } from '../../lib/clock.ts'
 import {
   dropFile,
   dropTaskFiles,
@@ -36,7 +38,7 @@ export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise
 /** Those that have had their days, and marks that have served. */
 export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promise<void> {
   const { read, tx } = engine.store
-  const nowMs = engine.clock.nowMs()
+  const nowMs = sureNowMs(engine.clock)
   for (const [place, store] of keeper.stores) {
     let expired: KeptFile[]
     do {

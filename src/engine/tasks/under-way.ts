@@ -4,10 +4,7 @@ import type { Task } from '../../contract/task.ts'
 import { sureNowMs } from '../../lib/clock.ts'
 import { gatewayOf } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
-import { patienceOf } from './patience.ts'
-
-/** After these a create, and a caller that waits, have had all the time they can have. */
-const longestWaitedMs = 180_000
+import { longestWaitedMs, patienceOf } from './patience.ts'
 
 /** False when nobody says so any more: the gateway is gone, or has let go of it, or takes too long. */
 export async function isUnderWay(engine: Engine, task: Task): Promise<boolean> {
