@@ -74,7 +74,7 @@ interface Making {
 
 async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   const { engine, ctx, wish, record } = making
-  const keyed = keyedCreate(ctx.token, wish, { wantsBytes: wish.wantsBytes })
+  const keyed = await keyedCreate(ctx.token, wish, { wantsBytes: wish.wantsBytes })
   const made = await createOnce(engine, keyed, () =>
     acceptTask(engine, ctx, wish, keyed, { waitedForMs: longestWaitMs }),
   )

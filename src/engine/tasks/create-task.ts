@@ -32,7 +32,7 @@ async function createAdmitted(
   wish: TaskWish,
   record: RequestRecord,
 ): Promise<Created | Refusal> {
-  const keyed = keyedCreate(ctx.token, wish)
+  const keyed = await keyedCreate(ctx.token, wish)
   const made = await createOnce(engine, keyed, () => acceptTask(engine, ctx, wish, keyed))
   const replayOf = replayedIn(made)
   if (replayOf !== undefined) record.detail.replayOf = replayOf

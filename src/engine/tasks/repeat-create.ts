@@ -46,16 +46,16 @@ export function replayedIn(made: object): string | undefined {
 const keptMs = 30 * 24 * 3600_000
 
 /** `asked`: what else the answer depends on. */
-export function keyedCreate(
+export async function keyedCreate(
   token: Token,
   wish: TaskWish,
   asked: object = {},
-): KeyedCreate | undefined {
+): Promise<KeyedCreate | undefined> {
   if (wish.key === undefined) return undefined
   const { interface: use, model, request, callbackUrl, externalId } = wish
   // Of a native request only the body is the caller's own; the rest was worked out from it.
   const wanted = request.native?.body ?? request
-  const fingerprint = fingerprintOf({
+  const fingerprint = await fingerprintOf({
     interface: use,
     model,
     wanted,
