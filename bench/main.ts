@@ -19,6 +19,7 @@ import { pollerSeconds, runPoller } from './poller.ts'
 import { hasProc } from './proc.ts'
 import { runScaling, scalingSeconds } from './scaling.ts'
 import { runScrape, scrapeSeconds } from './scrape.ts'
+import { runStall, stallSeconds } from './stall.ts'
 import { findNginx, nginxVersion } from './targets.ts'
 import { formatVerdicts } from './verdict.ts'
 
@@ -43,6 +44,7 @@ function planOf(options: Options): Planned[] {
     scaling: { seconds: scalingSeconds(options), run: runScaling },
     console: { seconds: consoleSeconds, run: runConsole },
     scrape: { seconds: scrapeSeconds(options), run: runScrape },
+    stall: { seconds: stallSeconds, run: runStall },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

@@ -14,6 +14,7 @@ export const parts = [
   'scaling',
   'console',
   'scrape',
+  'stall',
 ] as const
 export type Part = (typeof parts)[number]
 
@@ -60,6 +61,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            scaling       1, 2 and 4 gateways on one PostgreSQL
                            console       its pages over 1,000,000 requests and 100,000 tasks
                            scrape        one scrape of the metrics under full load
+                           stall         how long others wait beside bodies of every shape
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)

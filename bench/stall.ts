@@ -1,0 +1,108 @@
+// How long others wait while the gateway reads a body of the largest size, for every shape that is
+// much work for some reader; alone, and some of them four at once. And what stays in memory.
+
+import { account, callerToken } from './gateway-config.ts'
+import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from './part.ts'
+import { memory } from './proc.ts'
+import { stallBodies } from './stall-bodies.ts'
+import type { Probed } from './stall-probe.ts'
+import {
+  formatStalls,
+  judgeStalls,
+  restSeconds,
+  type StallFigures,
+  type StallRow,
+} from './stall-report.ts'
+import type { SendOrder, Sent } from './stall-send.ts'
+import { startGateway } from './targets.ts'
+
+const bodyBytes = 32 * 1024 * 1024 - 1024
+const sendMs = 60_000
+const quietMs = 2_000
+const peakEveryMs = 50
+const together = ['one long text', 'a picture', 'empty objects', 'text in Chinese']
+const copiesTogether = 4
+
+export const stallSeconds = 4 * (Object.keys(stallBodies).length + together.length) + 30
+
+const config = (url: string): object => ({
+  region: 'cn',
+  currency: 'CNY',
+  accounts: [{ name: account, balance: '900000000.00' }],
+  tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+  models: [
+    { name: 'bench-chat', kind: 'text', interfaces: ['chat'] },
+    { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
+  ],
+  prices: ['bench-chat', 'bench-embed'].map((model) => ({
+    model,
+    unit: 'token',
+    per_million: { input: '1.00', output: '1.00' },
+  })),
+  channels: [
+    {
+      name: 'bench',
+      region: 'cn',
+      keys: ['bench-upstream-key'],
+      protocols: { chat: `${url}/v1`, embeddings: `${url}/v1`, vf: url },
+      models: { 'bench-chat': '*', 'bench-embed': '*', 'vfb-1.1-i2v': '*', 'vfb-1.1-t2v': '*' },
+      max_concurrency: 100,
+    },
+  ],
+})
+
+export async function runStall(run: Run): Promise<PartResult> {
+  const own = placeFor(run, 'stall')
+  const upstreamPort = await portOf(startOwn(own, 'stall-upstream'))
+  const place = { ...own, upstreamPort }
+  const gateway = await startGateway(place, run.options.gatewayCommand, [], {
+    config: config(`http://127.0.0.1:${upstreamPort}`),
+  })
+  const url = `http://127.0.0.1:${gateway.port}`
+  const probe = startOwn(own, 'stall-probe')
+  const sender = startOwn(own, 'stall-send')
+  const look = () => ask<Probed>(probe, { url }, sendMs)
+  const row = async (shape: string, copies: number): Promise<StallRow> => {
+    await look()
+    const watch = watchPeak(gateway.pids)
+    const { headers } = gateway
+    const order: SendOrder = { url, headers, shape, bytes: bodyBytes, copies }
+    const { statuses } = await ask<Sent>(sender, order, sendMs)
+    const { worstMs } = await look()
+    note(`stall: ${shape} x ${copies}: ${worstMs.toFixed(0)} ms`)
+    return { shape, copies, statuses, worstMs, peakBytes: watch.end() }
+  }
+  // Once for the code to be compiled.
+  await row('one long text', 1)
+  await look()
+  await Bun.sleep(quietMs)
+  const quiet = await look()
+  const baseBytes = memory(gateway.pids).rssBytes
+  const rows: StallRow[] = []
+  for (const shape of Object.keys(stallBodies)) rows.push(await row(shape, 1))
+  for (const shape of together) rows.push(await row(shape, copiesTogether))
+  await Bun.sleep(restSeconds * 1000)
+  const restBytes = memory(gateway.pids).rssBytes
+  const figures: StallFigures = { quietMs: quiet.worstMs, rows, baseBytes, restBytes }
+  return {
+    setting: `stall: bodies of ${bodyBytes} bytes, while another caller asks for /healthz`,
+    tables: [formatStalls(figures)],
+    verdicts: judgeStalls(figures),
+    charges: [],
+    failed: 0,
+    figures: { stall: figures },
+  }
+}
+
+function watchPeak(pids: readonly number[]): { end(): number } {
+  let peakBytes = 0
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, memory(pids).rssBytes)
+  }, peakEveryMs)
+  return {
+    end() {
+      clearInterval(timer)
+      return Math.max(peakBytes, memory(pids).rssBytes)
+    },
+  }
+}
