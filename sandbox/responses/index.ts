@@ -1,17 +1,14 @@
-// The responses protocol as an upstream speaks it. Nothing is stored: an answer cannot be fetched
-// again, and a request has to bring its whole conversation.
-import { answerText, type TextStyle } from '../answer-text.ts'
+// The responses protocol as an upstream speaks it. An answer cannot be fetched again, but a request
+// may go on from it, unless it said `store: false`.
+import { answerText } from '../answer-text.ts'
 import { errorBody, errorObject } from '../error-object.ts'
 import { PromptCache } from '../prompt.ts'
 import { bearerKey, namedEvent, type ProtocolMaker } from '../protocol.ts'
-import { streamEvents } from './events.ts'
-import { readResponsesRequest } from './request.ts'
-import { finalResponse } from './wire.ts'
-
-const style: TextStyle = { read: readResponsesRequest, whole: finalResponse, events: streamEvents }
+import { Memory } from './memory.ts'
 
 export const responses: ProtocolMaker = () => {
   const cache = new PromptCache()
+  const memory = new Memory()
   return {
     protocol: 'responses',
     basePath: '/v1',
@@ -29,7 +26,7 @@ export const responses: ProtocolMaker = () => {
       {
         method: 'POST',
         path: /^\/v1\/responses$/,
-        answer: (ask) => answerText(ask, cache, style),
+        answer: (ask) => answerText(ask, cache, memory.styleFor(ask.key)),
       },
     ],
   }

@@ -256,6 +256,25 @@ test('what is missing or wrong is refused and named', async () => {
   }
 })
 
+test('an answer can be gone on from by the same key, unless it was not to be stored', async () => {
+  const client = (apiKey: string) =>
+    new OpenAI({ apiKey, baseURL: sandbox.protocols.responses ?? '', maxRetries: 0 })
+  const asked = { model: 'txta-plus', input: 'kept [[sim:tokens=8]]' }
+  const kept = await client('a').responses.create(asked)
+  const goOn = (id: string) => ({ ...asked, input: 'more', previous_response_id: id })
+  const more = await client('a').responses.create(goOn(kept.id))
+  expect(more.usage!.input_tokens).toBeGreaterThan(kept.usage!.input_tokens)
+  expect(more.previous_response_id).toBe(kept.id)
+  const lost = await client('a').responses.create({ ...asked, input: 'not kept', store: false })
+  for (const refused of [
+    client('b').responses.create(goOn(kept.id)),
+    client('a').responses.create(goOn(lost.id)),
+    client('a').responses.create({ ...asked, input: [{ type: 'item_reference', id: 'msg_0' }] }),
+  ]) {
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({ status: 404 })
+  }
+})
+
 test('the official client gathers a stream to the whole response', async () => {
   const client = new OpenAI({ apiKey: 'any', baseURL: sandbox.protocols.responses ?? '' })
   const asked = { model: 'txta-plus', input: 'sdk [[sim:reasoning=4]]' }

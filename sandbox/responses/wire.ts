@@ -60,7 +60,7 @@ function responseOf({ model, reply, fields }: Draft, status: ItemStatus, output:
     reasoning: { effort: null, summary: null, ...asObject(reasoning) },
     safety_identifier: fields['safety_identifier'] ?? null,
     service_tier: 'default',
-    store: false,
+    store: fields['store'] ?? true,
     temperature: fields['temperature'] ?? 1,
     text: { format: { type: 'text' }, ...asObject(text) },
     tool_choice: fields['tool_choice'] ?? 'auto',

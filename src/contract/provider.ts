@@ -57,6 +57,8 @@ export interface Upstream {
   http: HttpDoor
   /** To be touched whenever something of the answer arrives. */
   progress: { touch(): void }
+  /** What to put behind an id that is handed out; there where the provider `handsOutIds`. */
+  markFor?: (id: string) => string
 }
 
 /** The same for tasks: the plain model name chooses how media are handed over. */
@@ -138,6 +140,8 @@ export type CountReply =
   | { kind: 'failed'; error: UpstreamError }
 
 export interface TextProvider {
+  /** Its answers hold ids of objects that are kept upstream and can be named in later calls. */
+  handsOutIds?: true
   send(call: TextCall, upstream: Upstream, stop: Stop): Promise<TextReply>
   /** How large the input of such a call would be, without making it. */
   countTokens?(call: TextCall, upstream: Upstream, stop: Stop): Promise<CountReply>

@@ -10,11 +10,17 @@ import type { TextCall } from '../contract/requests.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import type { CallContext, Engine } from './engine.ts'
 import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
+import type { Tried } from './pick-route.ts'
+import { resolveReferences } from './references.ts'
 import { boundsOf, type TextBounds } from './text-bounds.ts'
 
 export interface Admission {
   /** Where it may be served, best first. */
   routes: readonly Route[]
+  /** What of these may not be used from the start. */
+  tried: Tried | undefined
+  /** The call as it goes upstream. */
+  sent: TextCall
   price: Price
   /** The most it can use; the hold is their price. */
   bounds: TextBounds
@@ -30,7 +36,13 @@ export function admitText(
 ): Admission | Refusal | Promise<Admission | Refusal> {
   const served = findServed(engine, ctx, call)
   if (served instanceof Refusal) return served
-  const { model, routes } = served
+  const { model } = served
+  const referred =
+    call.references === undefined
+      ? { call, routes: served.routes, tried: undefined }
+      : resolveReferences(engine, ctx, call, served.routes)
+  if (referred instanceof Refusal) return referred
+  const { routes, tried, call: sent } = referred
   const price = priceFor(engine, ctx, call, model)
   if (price instanceof Refusal) return price
   const bounds = boundsOf(model, call)
@@ -38,7 +50,7 @@ export function admitText(
   const go = (hold: Hold | undefined) =>
     hold === undefined
       ? insufficient(call, bounds, wanted)
-      : enterWith(engine, ctx, call, { routes, price, bounds, hold })
+      : enterWith(engine, ctx, call, { routes, tried, sent, price, bounds, hold })
   const held = reserve(engine, ctx, wanted)
   return held instanceof Promise
     ? held.then((hold) => (hold instanceof Refusal ? hold : go(hold)))

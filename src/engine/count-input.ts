@@ -65,7 +65,7 @@ async function ask(
   ctx.signal.addEventListener('abort', trying.stop)
   const reply = await trying.provider.countTokens?.(
     call,
-    upstreamOf(engine, trying, ctx.trace),
+    upstreamOf(engine, trying, ctx),
     trying.stop,
   )
   ctx.signal.removeEventListener('abort', trying.stop)

@@ -3,7 +3,7 @@
 import { chargeTokens, tierLabel } from '../billing/charge.ts'
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { Reported, TextProvider, Upstream, UpstreamError } from '../contract/provider.ts'
-import type { CallEnding, CallTrace, RequestRecord, TextCall } from '../contract/requests.ts'
+import type { CallEnding, RequestRecord, TextCall } from '../contract/requests.ts'
 import { Cancellation } from '../lib/cancellation.ts'
 import { ensure } from '../lib/ensure.ts'
 import { trimmed } from '../lib/trim-json.ts'
@@ -21,6 +21,7 @@ import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
 import { noteImplausible } from './implausible-usage.ts'
 import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
+import { markFor } from './object-ids.ts'
 import type { PickedRoute } from './pick-route.ts'
 import { leavePlace } from './places.ts'
 import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
@@ -68,8 +69,8 @@ export function beginTry(
 
 export const upstreamOf = (
   engine: Engine,
-  { route, key, deadline }: TryingCall,
-  trace?: CallTrace,
+  { route, key, deadline, provider }: TryingCall,
+  { trace, token }: Pick<CallContext, 'trace' | 'token'>,
 ): Upstream => ({
   baseUrl: route.baseUrl,
   key,
@@ -78,6 +79,9 @@ export const upstreamOf = (
   messages: route.channel.messages,
   http: trace === undefined ? engine.http : doorFor(engine.http, trace, route.channel),
   progress: deadline,
+  ...(provider.handsOutIds && {
+    markFor: (id) => markFor(engine.seal, token.accountId, { channel: route.channel, key }, id),
+  }),
 })
 
 /** The upstream work of this try is over, however it went; money is settled apart. */

@@ -49,7 +49,8 @@ export async function runText(
   const admission = admitted instanceof Promise ? await admitted : admitted
   if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
   record.priceId = admission.price.id
-  const begun = begin(engine, ctx, record, admission.routes)
+  const { routes, tried, sent } = admission
+  const begun = begin(engine, ctx, record, routes, tried)
   const trying = begun instanceof Promise ? await begun : begun
   if (trying instanceof Refusal) {
     release({ engine, admission })
@@ -58,7 +59,8 @@ export async function runText(
     return trying
   }
   engine.retries.noteCall()
-  return await follow({ engine, ctx, call, admission, record, trying, beganMs, upstreamMs: 0 })
+  const open = { engine, ctx, call: sent, admission, record, trying, beganMs, upstreamMs: 0 }
+  return await follow(open)
 }
 
 const begin = (
@@ -78,7 +80,7 @@ const begin = (
 /** Tries one channel after the other until one answers or nothing is left to try. */
 async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
   const { engine, ctx, call } = open
-  let tried: Tried | undefined
+  let { tried } = open.admission
   for (;;) {
     const { trying } = open
     const { provider, stop } = trying
@@ -87,7 +89,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     let reply: TextReply
     const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, trying, ctx.trace), stop)
+      reply = await provider.send(call, upstreamOf(engine, trying, ctx), stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }

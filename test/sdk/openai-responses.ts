@@ -48,6 +48,40 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
     expect(answer.output_text).toContain('I saw 1 picture')
   })
 
+  test('go on from an earlier one, by its id or by its items', async () => {
+    const client = clientOf(sdk, stage)
+    const first = await client.responses.create({ model, input: 'one two three [[sim:tokens=9]]' })
+    const alone = await client.responses.create({ model, input: 'and then? [[sim:tokens=5]]' })
+    const next = await client.responses.create({
+      model,
+      input: 'and then? [[sim:tokens=5]]',
+      previous_response_id: first.id,
+    })
+    expect(next.previous_response_id).toBe(first.id)
+    expect(next.usage!.input_tokens).toBeGreaterThan(alone.usage!.input_tokens + 9)
+    const streamed = await client.responses
+      .stream({ model, input: 'go on [[sim:tokens=5]]', previous_response_id: next.id })
+      .finalResponse()
+    expect(streamed.usage!.input_tokens).toBeGreaterThan(next.usage!.input_tokens)
+    const again = await client.responses.create({
+      model,
+      input: [
+        { type: 'item_reference', id: streamed.output[0]!.id! },
+        ...(streamed.output as ResponseInput),
+        { role: 'user', content: 'go on [[sim:tokens=5]]' },
+      ],
+    })
+    expect(again.status).toBe('completed')
+    const raw = first.id.replace(/_gw[0-9a-f]{44}$/, '')
+    expect(raw).not.toBe(first.id)
+    for (const id of [raw, 'resp_1', `${first.id}0`]) {
+      const error = await client.responses
+        .create({ model, input: 'x', previous_response_id: id })
+        .catch((error: unknown) => error)
+      expect(error).toMatchObject({ status: 404, param: 'previous_response_id' })
+    }
+  })
+
   test('show their reasoning', async () => {
     const answer = await clientOf(sdk, stage).responses.create({
       model,

@@ -50,7 +50,12 @@ function watch(
   close = true,
 ): Watched {
   const call = { ...options, model: options.restoreTo ?? 'up-model' } as unknown as TextCall
-  const watcher = new TextStreamWatcher(chatStream, call, 'up-model', options.upstreamRequestId)
+  const watcher = new TextStreamWatcher(
+    chatStream,
+    call,
+    { model: 'up-model' },
+    options.upstreamRequestId,
+  )
   const out: Uint8Array[] = []
   for (const piece of pieces) {
     const bytes = watcher.take(piece)

@@ -3,6 +3,7 @@ import { isObject } from '../../lib/json.ts'
 import { readErrorEvent } from '../text/errors.ts'
 import { textProvider } from '../text/provider.ts'
 import { bearer, type Json, type TextStyle } from '../text/style.ts'
+import { learnResponse } from './ids.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -11,6 +12,7 @@ export const responsesStyle: TextStyle = {
   path: '/responses',
   noun: 'a response',
   headers: (_, upstream) => bearer(upstream),
+  ids: learnResponse,
   readAnswer,
   stream,
 }

@@ -187,3 +187,23 @@ describe('a failure', () => {
     expect(watcher.outcome).toMatchObject({ code: 'upstream_invalid_response' })
   })
 })
+
+test('ids are marked in every event, wherever packets are cut', () => {
+  const item = { id: 'msg_1', type: 'message', content: [] }
+  const whole = { id: 'resp_1', output: [item], usage: { input_tokens: 1, output_tokens: 1 } }
+  const events: Json[] = [
+    { type: 'response.created', response: { id: 'resp_1', output: [] } },
+    { type: 'response.output_item.added', item },
+    { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'resp_1 "msg_1"' },
+    { type: 'response.output_text.done', item_id: 'msg_1', text: '{"id":"msg_1"}' },
+    { type: 'response.output_item.done', item },
+    { type: 'response.completed', response: whole },
+  ]
+  const wire = events.map((each) => named(each)).join('')
+  const expected = wire.replaceAll(/("(?:id|item_id)":"(?:msg|resp)_1)"/g, '$1_mark"')
+  const markFor = () => '_mark'
+  for (let cut = 1; cut < wire.length; cut++) {
+    const pieces = [Buffer.from(wire.slice(0, cut)), Buffer.from(wire.slice(cut))]
+    expect(watchStream(style, pieces, { markFor }).all).toBe(expected)
+  }
+})

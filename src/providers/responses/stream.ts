@@ -3,6 +3,7 @@
 import { isObject } from '../../lib/json.ts'
 import { readErrorEvent } from '../text/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { learnEvent } from './ids.ts'
 import { readUsage } from './usage.ts'
 
 const lastTypes = ['response.completed', 'response.incomplete'] as const
@@ -11,13 +12,14 @@ const isLast = (type: unknown): boolean => lastTypes.some((last) => last === typ
 export const stream: StreamStyle = {
   unread: {
     named: [
-      'response.output_',
+      'response.output_text',
       'response.content_part.',
       'response.reasoning',
       'response.function',
     ],
   },
   modelIn: 'response',
+  ids: learnEvent,
   read,
   ending: () => undefined,
   textField: /"delta"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,

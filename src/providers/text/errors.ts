@@ -7,6 +7,9 @@ const contentPolicy = /content_policy|content_filter|data_inspection|inappropria
 /** Words by which they say that this account may not use this model. */
 const notEntitled =
   /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|model\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
+/** Words by which they say that a request names something they do not keep, or no longer. */
+const notKept =
+  /previous_response_not_found|\b(?:previous response|response|item|conversation|file|container) (?:with )?(?:id )?['"`]?[\w.:-]+['"`]? (?:was )?(?:not found|does not exist)/i
 /** Words by which they say that this account has run dry. */
 const noQuota = /insufficient_quota|insufficient balance|arrearage|billing_error|overdue/i
 
@@ -47,6 +50,7 @@ function codeInside(words: string, code: string): UpstreamError['code'] {
 }
 
 function codeFor(status: number, words: string): UpstreamError['code'] {
+  if (status === 404 && notKept.test(words)) return 'upstream_invalid_request'
   if (status === 400 || status === 413 || status === 422) {
     if (contentPolicy.test(words)) return 'content_policy_violation'
     return blamed(status, words) === undefined
@@ -62,6 +66,7 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
 /** What the refusal is about, when it is neither the request nor the upstream as a whole. */
 function blamed(status: number, words: string): UpstreamError['about'] {
   if (status === 401 || status === 402) return 'key'
+  if (status === 404 && notKept.test(words)) return undefined
   if (status === 403 || status === 404) return notEntitled.test(words) ? 'model' : 'key'
   if (status === 429) return 'key'
   return status === 400 && noQuota.test(words) ? 'key' : undefined

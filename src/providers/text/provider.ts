@@ -7,5 +7,8 @@ import type { TextStyle } from './style.ts'
 export const textProvider = (style: TextStyle): Provider => ({
   protocol: style.protocol,
   listModels: listPlainModels,
-  text: { send: (call, upstream, stop) => sendText(style, call, upstream, stop) },
+  text: {
+    ...(style.ids !== undefined && { handsOutIds: true as const }),
+    send: (call, upstream, stop) => sendText(style, call, upstream, stop),
+  },
 })

@@ -6,6 +6,7 @@ import { isObject, parseJson } from '../../lib/json.ts'
 import { namesOnce, withField, withModel } from '../../lib/json-splice.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
+import { IdMarks } from './id-marks.ts'
 import type { Json, TextStyle } from './style.ts'
 import { deepestAnswer, isPage, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
@@ -46,7 +47,7 @@ export async function sendText(
     kind: 'stream',
     answer,
     upstreamRequestId: requestId,
-    watcher: new TextStreamWatcher(style.stream, call, upstream.model, requestId),
+    watcher: new TextStreamWatcher(style.stream, call, upstream, requestId),
   }
 }
 
@@ -111,13 +112,21 @@ function understand(
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
   const body = read.body ?? (streamed ? JSON.stringify(answer) : text)
+  const renamed = answer['model'] === call.model ? body : named(body, answer, call.model)
   return {
     kind: 'json',
-    body: answer['model'] === call.model ? body : named(body, answer, call.model),
+    body: marked(style, upstream, answer, renamed),
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
   }
+}
+
+function marked(style: TextStyle, { markFor }: Upstream, answer: Json, body: string): string {
+  if (markFor === undefined || style.ids === undefined) return body
+  const marks = new IdMarks(markFor)
+  style.ids(answer, marks)
+  return marks.inText(body)
 }
 
 const isEventStream = (type: string | undefined): boolean =>
@@ -157,7 +166,7 @@ function asStream(
     release() {},
     expectTrickle() {},
   }
-  const watcher = new TextStreamWatcher(style.stream, call, upstream.model, requestId)
+  const watcher = new TextStreamWatcher(style.stream, call, upstream, requestId)
   return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
 }
 

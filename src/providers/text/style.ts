@@ -3,6 +3,7 @@
 import type { Protocol } from '../../contract/catalog.ts'
 import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { IdMarks } from './id-marks.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -34,6 +35,8 @@ export interface StreamStyle {
   modelIn?: string
   /** `name` is what stands after `event:`, if anything does. */
   read(data: Json, state: StreamState, name: string | undefined): Verdict
+  /** Learns the ids in an event. Events that bring new ones must not pass unread. */
+  ids?(data: Json, marks: IdMarks): void
   /** The end marker, where it is no JSON. */
   marker?: string
   /** The final event of a stream that was complete but for it. `lastText`: its last bytes. */
@@ -56,6 +59,8 @@ export interface TextStyle {
   headers(call: TextCall, upstream: Upstream): Record<string, string>
   /** The body for the upstream, apart from the model's name. */
   prepare?(body: string, call: TextCall): string
+  /** Learns the ids of kept objects in an answer, for styles that hand some out. */
+  ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */
   readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
   stream?: StreamStyle

@@ -20,11 +20,24 @@ export interface Watched {
 export function watchStream(
   style: StreamStyle,
   pieces: readonly Uint8Array[],
-  { restoreTo, close = true }: { restoreTo?: string | undefined; close?: boolean } = {},
+  {
+    restoreTo,
+    close = true,
+    markFor,
+  }: {
+    restoreTo?: string | undefined
+    close?: boolean
+    markFor?: (id: string) => string
+  } = {},
 ): Watched {
   const model = restoreTo ?? upstreamModel
   const call = { model, wantsUsage: true, choices: 1 } as TextCall
-  const watcher = new TextStreamWatcher(style, call, upstreamModel, 'up_1')
+  const watcher = new TextStreamWatcher(
+    style,
+    call,
+    { model: upstreamModel, ...(markFor !== undefined && { markFor }) },
+    'up_1',
+  )
   const out: Uint8Array[] = []
   for (const piece of pieces) {
     const bytes = watcher.take(piece)

@@ -1,7 +1,7 @@
 // Watches a text stream on its way to the caller. Bytes go through as they came; only events that
 // carry usage, an error or the end are opened, and those in which the model name must be put back.
 // Events cut by packet borders are kept until they are whole.
-import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
+import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
@@ -15,6 +15,7 @@ import {
   splitEvents,
   startOfEvent,
 } from '../../lib/sse.ts'
+import { IdMarks } from './id-marks.ts'
 import type { StreamState, StreamStyle, TextStyle } from './style.ts'
 
 /** An event larger than this is not an event. */
@@ -49,8 +50,17 @@ export class TextStreamWatcher implements StreamWatcher {
   #sampledBytes = 0
   #seenBytes = 0
 
-  constructor(style: StreamStyle, call: TextCall, model: string, requestId: string | undefined) {
+  /** Undefined when the answer hands out no ids. */
+  readonly #marks: IdMarks | undefined
+
+  constructor(
+    style: StreamStyle,
+    call: TextCall,
+    { model, markFor }: Pick<Upstream, 'model' | 'markFor'>,
+    requestId: string | undefined,
+  ) {
     this.#style = style
+    this.#marks = markFor === undefined ? undefined : new IdMarks(markFor)
     this.#restoreTo = model === call.model ? undefined : call.model
     this.#unread = unreadOf(style)
     const reported = { usage: undefined, raw: undefined }
@@ -66,12 +76,13 @@ export class TextStreamWatcher implements StreamWatcher {
     const whole = this.#wholeEvents(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     if (whole === undefined) return undefined
     this.#noteLast(whole)
-    return this.#forward(whole)
+    const out = this.#forward(whole)
+    return out === undefined || this.#marks === undefined ? out : this.#marks.inBytes(out)
   }
 
   /** Runs of plain events pass as they are, the others are opened one by one. */
-  #forward(whole: Buffer): Uint8Array | undefined {
-    const out: Uint8Array[] = []
+  #forward(whole: Buffer): Buffer | undefined {
+    const out: Buffer[] = []
     const signs: number[] = []
     let changed = ''
     let [from, at] = [0, 0]
@@ -255,6 +266,7 @@ export class TextStreamWatcher implements StreamWatcher {
       return ''
     }
     if (!isObject(parsed.value)) return event
+    if (this.#marks !== undefined) this.#style.ids?.(parsed.value, this.#marks)
     const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
     if (verdict === 'pass') return this.#restored(event, data)
     if (verdict === 'hide') return ''
@@ -266,7 +278,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   #finish(event: string): string {
     this.outcome = 'finished'
-    this.ending = Buffer.from(event)
+    this.ending = Buffer.from(this.#marks?.inText(event) ?? event)
     return ''
   }
 

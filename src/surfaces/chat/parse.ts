@@ -5,7 +5,7 @@ import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
+import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 
 /** More answers than anybody needs from one call. */
 export const maxChoices = 128
@@ -34,7 +34,7 @@ export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
   const bound = outputBound(fields)
   if (bound instanceof Refusal) return bound
   const input = new InputCounter(clientTools).messages(messages).tools(fields['tools'])
-  const problem = extraProblem(fields) ?? input.problem
+  const problem = extraProblem(fields) ?? noResponse(fields) ?? input.problem
   if (problem !== undefined) return problem
   return {
     interface: 'chat',

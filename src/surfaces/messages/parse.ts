@@ -6,7 +6,7 @@ import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { modelIn, oneAnswerIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
+import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 
 /** Run by the caller; the last is a search in the caller's own tools. */
 const clientTools = [
@@ -36,7 +36,7 @@ export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
 export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
-  const refused = extraProblem(fields) ?? oneAnswerIn(fields)
+  const refused = extraProblem(fields) ?? noResponse(fields) ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
   const { messages, system, tools } = fields
   if (!Array.isArray(messages) || messages.length === 0) {

@@ -1,6 +1,7 @@
 // The responses request: what the gateway itself must know of it. Everything else passes.
 import { Refusal } from '../../contract/errors.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
+import { unknownObject } from '../../engine/object-ids.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { InputCounter } from '../text/count-input.ts'
@@ -12,7 +13,7 @@ import {
   wholeNumberIn,
   wrong,
 } from '../text/fields.ts'
-import { extraProblem, unknownObject } from '../text/refuse-extras.ts'
+import { extraProblem } from '../text/refuse-extras.ts'
 
 /** Run by the caller, or made of such tools. */
 const clientTools = [

@@ -3,10 +3,11 @@
 // not be asked for on its way.
 import type { Refusal } from '../../contract/errors.ts'
 import type { InputBound } from '../../contract/requests.ts'
+import { unknownObject } from '../../engine/object-ids.ts'
 import { countTokens } from '../../lib/count-tokens.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Fields } from './fields.ts'
-import { type ClientTools, hasFile, noFile, toolProblem, unknownObject } from './refuse-extras.ts'
+import { type ClientTools, hasFile, noFile, toolProblem } from './refuse-extras.ts'
 
 /** What a message costs besides its words. */
 const perMessage = 8

@@ -1,7 +1,8 @@
 // What a text call may not ask for. Work that costs the operator beyond tokens (server tools, faster
 // tiers, audio, background work) has no price, and objects of the operator's upstream account that
 // this gateway never hands out belong to nobody who could name them.
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Refusal } from '../../contract/errors.ts'
+import { unknownObject } from '../../engine/object-ids.ts'
 import { isObject } from '../../lib/json.ts'
 import { type Fields, wrong } from './fields.ts'
 
@@ -33,12 +34,6 @@ const textOnly: Check = (value, name) =>
 
 const otherModels: Check = (_, name) =>
   wrong(name, `'${name}' cannot be used: only 'model' names a model`)
-
-/** The same whether it exists upstream or not. */
-export const unknownObject = (param: string): Refusal =>
-  refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {
-    param,
-  })
 
 const foreign: Check = (_, name) => unknownObject(name)
 
@@ -77,6 +72,10 @@ const checks: Readonly<Record<string, Check>> = {
 export const checkedFields: readonly string[] = Object.keys(checks)
 
 export const noFile = unknownObject('file_id')
+
+/** For styles that hand out no responses to go on from. */
+export const noResponse = ({ previous_response_id: id }: Fields): Refusal | undefined =>
+  id == null ? undefined : unknownObject('previous_response_id')
 
 export function extraProblem(fields: Fields): Refusal | undefined {
   for (const name in fields) {

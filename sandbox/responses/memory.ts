@@ -1,0 +1,89 @@
+// Responses that were answered and may be gone on from, by their id or by that of one of their items.
+// Kept for the key that made them, in memory, the newest ones only.
+import type { Draft, TextRequest, TextStyle } from '../answer-text.ts'
+import { asList, asObject, invalid, isFault, type Json } from '../fields.ts'
+import type { Fault } from '../protocol.ts'
+import { type Turn, textPart } from '../turns.ts'
+import { streamEvents } from './events.ts'
+import { readResponsesRequest } from './request.ts'
+import { choiceOf, finalResponse } from './wire.ts'
+
+/** More than any test goes on from. */
+const maxKept = 1_000
+
+export class Memory {
+  /** By key and id: all turns of a response, or the one of an item. */
+  readonly #turns = new Map<string, readonly Turn[]>()
+
+  /** What a request of this key may go on from. */
+  styleFor(key: string): TextStyle {
+    let asked: readonly Turn[] = []
+    const answered = (draft: Draft) => this.#keep(key, draft, asked)
+    return {
+      read: (fields) => {
+        const request = this.#read(key, fields)
+        if (!isFault(request)) asked = request.turns
+        return request
+      },
+      whole(draft) {
+        answered(draft)
+        return finalResponse(draft)
+      },
+      events(draft) {
+        answered(draft)
+        return streamEvents(draft)
+      },
+    }
+  }
+
+  #read(key: string, fields: Json): TextRequest | Fault {
+    const { previous_response_id: id, instructions, input } = fields
+    const before = id == null ? [] : this.#turns.get(`${key} ${id}`)
+    if (before === undefined) {
+      return notFound('previous_response_id', `Previous response with id '${id}' not found.`)
+    }
+    const missing = asList(input).find((item) => this.#isUnknown(key, item))
+    if (missing !== undefined) {
+      const message = `Item with id '${asObject(missing)['id']}' not found.`
+      return notFound('input', message)
+    }
+    const request = readResponsesRequest(fields)
+    if (isFault(request)) return request
+    const [first, ...rest] = request.turns
+    const told = typeof instructions === 'string' && first !== undefined
+    const own = told ? rest : request.turns
+    const named = own.map((turn, at) => this.#named(key, asObject(asList(input)[at])) ?? turn)
+    return { ...request, turns: [...(told ? [first] : []), ...before, ...named] }
+  }
+
+  #isUnknown(key: string, item: unknown): boolean {
+    const { type } = asObject(item)
+    return type === 'item_reference' && this.#named(key, asObject(item)) === undefined
+  }
+
+  #named(key: string, { type, id }: Json): Turn | undefined {
+    return type === 'item_reference' ? this.#turns.get(`${key} ${id}`)?.[0] : undefined
+  }
+
+  #keep(key: string, draft: Draft, asked: readonly Turn[]): void {
+    if (draft.fields['store'] === false) return
+    const { id, output } = finalResponse(draft)
+    const parts = [textPart(choiceOf(draft).tokens.join(''))]
+    const said: Turn = { role: 'assistant', parts, mark: 'none' }
+    const talk = asked.filter(({ role }) => role !== 'system')
+    this.#set(`${key} ${id}`, [...talk, said])
+    for (const item of asList(output)) this.#set(`${key} ${asObject(item)['id']}`, [said])
+  }
+
+  #set(name: string, turns: readonly Turn[]): void {
+    this.#turns.delete(name)
+    this.#turns.set(name, turns)
+    const [oldest] = this.#turns.keys()
+    if (this.#turns.size > maxKept && oldest !== undefined) this.#turns.delete(oldest)
+  }
+}
+
+const notFound = (param: string, message: string): Fault => ({
+  ...invalid(param, message),
+  status: 404,
+})

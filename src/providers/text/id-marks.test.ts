@@ -1,0 +1,44 @@
+// Marks behind ids: at every place where one stands as an id, nowhere else, and whatever the cuts.
+import { expect, test } from 'bun:test'
+import { IdMarks } from './id-marks.ts'
+
+function marksFor(...ids: string[]): IdMarks {
+  const marks = new IdMarks((id) => `_m${id.length}`)
+  for (const id of ids) marks.learn(id)
+  return marks
+}
+
+test.each<[string, string]>([
+  ['{"id":"resp_1"}', '{"id":"resp_1_m6"}'],
+  ['{"id" :\n "resp_1"}', '{"id" :\n "resp_1_m6"}'],
+  ['{"item_id":"msg_22","delta":"x"}', '{"item_id":"msg_22_m6","delta":"x"}'],
+  ['{"previous_response_id":"resp_1"}', '{"previous_response_id":"resp_1_m6"}'],
+  [
+    '{"id":"resp_1","output":[{"id":"msg_22"},{"id":"other"}]}',
+    '{"id":"resp_1_m6","output":[{"id":"msg_22_m6"},{"id":"other"}]}',
+  ],
+  // Not an id, or not this one.
+  ['{"text":"resp_1"}', '{"text":"resp_1"}'],
+  ['{"my_id":"resp_1"}', '{"my_id":"resp_1"}'],
+  ['["resp_1"]', '["resp_1"]'],
+  ['{"id":"resp_11"}', '{"id":"resp_11"}'],
+  ['{"delta":"{\\"id\\":\\"resp_1\\"}"}', '{"delta":"{\\"id\\":\\"resp_1\\"}"}'],
+  ['"resp_1"', '"resp_1"'],
+])('%s becomes %s', (text, marked) => {
+  expect(marksFor('resp_1', 'msg_22').inText(text)).toBe(marked)
+})
+
+test('a text without known ids is the same buffer', () => {
+  const bytes = Buffer.from('{"id":"resp_1","ü":"ü"}')
+  expect(marksFor().inBytes(bytes)).toBe(bytes)
+  expect(marksFor('resp_2').inBytes(bytes)).toBe(bytes)
+  expect(marksFor('resp_1').inBytes(bytes).toString()).toBe('{"id":"resp_1_m6","ü":"ü"}')
+})
+
+test('what cannot be an id is not learned', () => {
+  const marks = new IdMarks(() => '_m')
+  for (const odd of [5, null, undefined, {}, '', 'a"b', 'a\\b', 'ü', 'x'.repeat(257)]) {
+    marks.learn(odd)
+  }
+  expect(marks.inText('{"id":"","x":{"id":"a"}}')).toBe('{"id":"","x":{"id":"a"}}')
+})

@@ -1,0 +1,78 @@
+// Puts marks behind the ids that an upstream hands out, wherever they stand in an answer or in the
+// events of a stream. Everything else stays byte for byte. Only ids that were learned are marked.
+
+interface Known {
+  /** The id as a whole string of JSON. */
+  needle: Buffer
+  mark: Buffer
+}
+
+const plainId = /^[\w.:-]{1,256}$/
+/** Fields that hold ids, as they end before the colon. */
+const fields = ['"id"', '"item_id"', '"previous_response_id"'] as const
+const longestField = Math.max(...fields.map((field) => field.length))
+const [space, tab, colon, newline, carriage] = [0x20, 0x09, 0x3a, 0x0a, 0x0d]
+
+export class IdMarks {
+  readonly #markFor: (id: string) => string
+  readonly #known = new Map<string, Known>()
+
+  constructor(markFor: (id: string) => string) {
+    this.#markFor = markFor
+  }
+
+  learn(id: unknown): void {
+    if (typeof id !== 'string' || this.#known.has(id) || !plainId.test(id)) return
+    this.#known.set(id, { needle: Buffer.from(`"${id}"`), mark: Buffer.from(this.#markFor(id)) })
+  }
+
+  inText(text: string): string {
+    const bytes = Buffer.from(text)
+    const changed = this.inBytes(bytes)
+    return changed === bytes ? text : changed.toString()
+  }
+
+  /** The same buffer when there is no such id in it. */
+  inBytes(bytes: Buffer): Buffer {
+    let places: { at: number; mark: Buffer }[] | undefined
+    for (const { needle, mark } of this.#known.values()) {
+      let at = bytes.indexOf(needle)
+      while (at !== -1) {
+        const end = at + needle.length - 1
+        if (isInIdField(bytes, at)) {
+          places ??= []
+          places.push({ at: end, mark })
+        }
+        at = bytes.indexOf(needle, end)
+      }
+    }
+    if (places === undefined) return bytes
+    if (places.length > 1) places.sort((a, b) => a.at - b.at)
+    const parts: Uint8Array[] = []
+    let from = 0
+    for (const { at, mark } of places) {
+      parts.push(bytes.subarray(from, at), mark)
+      from = at
+    }
+    parts.push(bytes.subarray(from))
+    return Buffer.concat(parts)
+  }
+}
+
+/** Whether the string that begins there is the value of such a field. */
+function isInIdField(bytes: Buffer, at: number): boolean {
+  let end = beforeSpace(bytes, at)
+  if (bytes[end - 1] !== colon) return false
+  end = beforeSpace(bytes, end - 1)
+  const before = bytes.toString('latin1', Math.max(0, end - longestField), end)
+  return fields.some((field) => before.endsWith(field))
+}
+
+function beforeSpace(bytes: Buffer, at: number): number {
+  let end = at
+  for (;;) {
+    const byte = bytes[end - 1]
+    if (byte !== space && byte !== tab && byte !== newline && byte !== carriage) return end
+    end--
+  }
+}
