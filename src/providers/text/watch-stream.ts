@@ -17,6 +17,7 @@ import {
 } from '../../lib/sse.ts'
 import { IdMarks } from './id-marks.ts'
 import type { StreamState, StreamStyle, TextStyle } from './style.ts'
+import { nextSign, type Unread, unreadOf } from './unread-events.ts'
 
 /** An event larger than this is not an event. */
 const maxEventBytes = 8 * 1024 * 1024
@@ -316,38 +317,4 @@ export function readEvents(style: TextStyle, text: string): Record<string, unkno
     if (isObject(parsed.value)) found.push(parsed.value)
   }
   return found
-}
-
-interface Unread {
-  names: readonly Buffer[] | undefined
-  texts: readonly Buffer[]
-}
-const known = new WeakMap<StreamStyle, Unread>()
-
-/** Made once per style, not once per stream. */
-function unreadOf(style: StreamStyle): Unread {
-  const made = known.get(style)
-  if (made !== undefined) return made
-  const bytes = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
-  const { unread } = style
-  const given =
-    'named' in unread
-      ? { names: bytes(unread.named), texts: [] }
-      : { names: undefined, texts: bytes(unread.without) }
-  known.set(style, given)
-  return given
-}
-
-/** Index of the earliest sign from `at` on; `found` remembers where each of them came next. */
-function nextSign(bytes: Buffer, at: number, signs: readonly Buffer[], found: number[]): number {
-  let first = -1
-  for (let i = 0; i < signs.length; i++) {
-    let next = found[i]
-    if (next === undefined || (next !== -1 && next < at)) {
-      next = bytes.indexOf(signs[i]!, at)
-      found[i] = next
-    }
-    if (next !== -1 && (first === -1 || next < first)) first = next
-  }
-  return first
 }
