@@ -1,10 +1,16 @@
 // Names of video models that end in a date: they pin a version upstream and cost as the name without
-// it. They are not listed; asking for one makes it known.
+// it. Asking for one makes it known.
 import type { Model } from '../contract/catalog.ts'
 
 const dated = /^(.+)-(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/
 /** Names come from callers; beyond this, what was learned is forgotten. */
 const mostKnown = 1_000
+
+/** vfa-2.7-t2v-2026-04-25 -> vfa-2.7-t2v and 2026-04-25; undefined when it has no date. */
+export function splitDate(name: string): { plain: string; date: string } | undefined {
+  const [, plain, date] = dated.exec(name) ?? []
+  return plain === undefined || date === undefined ? undefined : { plain, date }
+}
 
 export class DatedModels {
   readonly #plain: ReadonlyMap<string, Model>
@@ -27,7 +33,7 @@ export class DatedModels {
   }
 
   #make(name: string): Model | undefined {
-    const plain = this.#plain.get(dated.exec(name)?.[1] ?? '')
+    const plain = this.#plain.get(splitDate(name)?.plain ?? '')
     if (plain === undefined || plain.kind !== 'video') return undefined
     const model: Model = { ...plain, name, pricedAs: plain.name }
     return this.#serve(model) ? model : undefined

@@ -152,11 +152,54 @@ describe('a video model with a date', () => {
   })
 
   test('is unknown where no channel takes the name, or it is no date, or it makes no videos', () => {
-    expect(books({ film: 'film-up' }).visible(token(['*']), 'film-2026-04-25')).toBeUndefined()
+    expect(books({ words: '*' }).visible(token(['*']), 'film-2026-04-25')).toBeUndefined()
     const catalog = books({ '*': '*' })
     for (const name of ['film-2026-13-01', 'film-2026-4-25', 'film-720p', 'words-2026-04-25']) {
       expect(catalog.visible(token(['*']), name)).toBeUndefined()
     }
     expect(catalog.visible(token(['words']), 'film-2026-04-25')).toBeUndefined()
+  })
+})
+
+describe('a dated snapshot', () => {
+  const film = (name: string) =>
+    model(name, { kind: 'video', interfaces: ['videos'], protocols: ['vf'] })
+  const dated = 'vfa-2.7-t2v-2026-04-25'
+  const from = (models: Channel['models']) =>
+    catalog(
+      [film('vfa-2.7-t2v'), film('vfa-2.7-i2v')],
+      [channel('c', { protocols: { vf: 'http://c' }, models })],
+      (name) => name === 'vfa-2.7-t2v',
+    )
+
+  test.each<[Channel['models'], string | undefined]>([
+    [{ [dated]: '*' }, dated],
+    [{ [dated]: 'up-7' }, 'up-7'],
+    [{ 'vfa-2.7-t2v-*': '*' }, dated],
+    [{ 'vfa-2.7-t2v': '*' }, dated],
+    [{ 'vfa-2.7-t2v': 'up' }, 'up-2026-04-25'],
+    [{ 'vfa-*': '*' }, dated],
+    [{ 'vfa-2.7-t2v-2026-06-12': '*' }, undefined],
+    [{ 'vfa-2.7-i2v': '*' }, undefined],
+  ])('is served by a channel that offers %j as %p', (models, upstream) => {
+    const it = from(models)
+    const seen = it.visible(token(['*']), dated)
+    expect(seen?.pricedAs).toBe(upstream === undefined ? undefined : 'vfa-2.7-t2v')
+    expect(seen && it.routes(seen, 'videos')[0]?.upstreamModel).toBe(upstream)
+  })
+
+  test('is listed where a channel or the token names it and the token may call it', () => {
+    const names = (models: Channel['models'], patterns: string[]) =>
+      from(models)
+        .listVisible(token(patterns))
+        .map(({ name }) => name)
+    expect(names({ [dated]: '*' }, ['*'])).toEqual([dated])
+    expect(names({ [dated]: '*', 'vfa-2.7-t2v': '*' }, ['vfa-2.7-t2v'])).toEqual([
+      'vfa-2.7-t2v',
+      dated,
+    ])
+    expect(names({ 'vfa-*': '*' }, [dated])).toEqual([dated])
+    expect(names({ 'vfa-*': '*' }, ['*'])).toEqual(['vfa-2.7-t2v'])
+    expect(names({ [dated]: '*' }, ['txta-*'])).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import {
   type Token,
 } from '../contract/catalog.ts'
 import { matches } from '../lib/pattern.ts'
-import { DatedModels } from './dated-models.ts'
+import { DatedModels, splitDate } from './dated-models.ts'
 
 export interface CatalogParts {
   region: string
@@ -68,7 +68,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     }
     return any
   }
-  for (const model of [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const model of [...models.values()].toSorted(byName)) {
     const found = withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))
     if (addRoutes(model, found)) served.set(model.name, model)
   }
@@ -87,8 +87,12 @@ export function createCatalog(parts: CatalogParts): Catalog {
     const allowed = allows(token, model.name) || allows(token, plain)
     return allowed && parts.isPriced(plain, token.accountId) && isServed(model)
   }
-  const dated = new DatedModels(served, (model) =>
+  const dated = new DatedModels(models, (model) =>
     addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))),
+  )
+  /** Snapshots that channels name; of others there is no end. */
+  const pinned = usable.flatMap(({ models: names }) =>
+    Object.keys(names).filter((name) => splitDate(name) !== undefined),
   )
   return {
     models,
@@ -103,7 +107,12 @@ export function createCatalog(parts: CatalogParts): Catalog {
       const model = served.get(name) ?? dated.find(name)
       return model !== undefined && mayUse(token, model) ? model : undefined
     },
-    listVisible: (token) => [...served.values()].filter((model) => mayUse(token, model)),
+    listVisible: (token) => {
+      const named = [...pinned, ...token.models.filter((name) => splitDate(name) !== undefined)]
+      const found = [...new Set(named)].map((name) => served.get(name) ?? dated.find(name))
+      const all = new Set([...served.values(), ...found.filter((model) => model !== undefined)])
+      return [...all].filter((model) => mayUse(token, model)).sort(byName)
+    },
   }
 }
 
@@ -115,6 +124,8 @@ function areOfMany(tokens: Iterable<Token>): boolean {
   }
   return false
 }
+
+const byName = (one: Model, other: Model): number => (one.name < other.name ? -1 : 1)
 
 /** The sandbox stands in where no real channel serves; it never takes over from one that fails. */
 function withoutStandIns(routes: readonly Route[]): Route[] {
@@ -142,7 +153,7 @@ const isOwn = (protocol: Protocol): boolean =>
   Object.hasOwn(interfaceRows, protocol) && interfaceRows[protocol as Interface].own
 
 function routesOf(model: Model, channel: Channel): Route[] {
-  const upstreamModel = upstreamName(channel, model.name)
+  const upstreamModel = upstreamName(channel, model.name) ?? datedName(channel, model)
   if (upstreamModel === undefined) return []
   return model.protocols.flatMap((protocol) => {
     const baseUrl = channel.protocols[protocol]
@@ -158,4 +169,11 @@ function upstreamName(channel: Channel, name: string): string | undefined {
   if (pattern === undefined) return undefined
   const target = channel.models[pattern]
   return target === '*' ? name : target
+}
+
+/** By a channel that offers the model without its date: the version is the upstream's own name for it. */
+function datedName(channel: Channel, { name, pricedAs }: Model): string | undefined {
+  const plain = pricedAs === undefined ? undefined : upstreamName(channel, pricedAs)
+  if (plain === undefined) return undefined
+  return plain === pricedAs ? name : `${plain}-${splitDate(name)?.date}`
 }

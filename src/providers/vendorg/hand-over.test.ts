@@ -65,8 +65,6 @@ describe('pictures', () => {
   })
 
   test.each<[string, InputMedia[]]>([
-    ['four without a role', [1, 2, 3, 4].map((n) => image(n))],
-    ['four references', [1, 2, 3, 4].map((n) => image(n, 'reference'))],
     ['a video', [{ kind: 'video', url: 'https://m.example/a.mp4' }]],
   ])('the model has no use for are a problem: %s', async (_name, media) => {
     expect(await handed(...media)).toEqual({ problem: expect.stringContaining('the model') })

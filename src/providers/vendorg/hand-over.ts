@@ -33,13 +33,10 @@ export interface Body {
   }
 }
 
-const mostReferences = 3
-
-/** What pictures without a role are for, by how many there are. */
+/** What pictures without a role are for, by how many there are; more are references. */
 const usualRoles: Readonly<Record<number, readonly Role[]>> = {
   1: ['first_frame'],
   2: ['first_frame', 'last_frame'],
-  3: ['reference', 'reference', 'reference'],
 }
 const roleNames: Readonly<Record<Role, string>> = {
   first_frame: 'first frame',
@@ -81,15 +78,13 @@ interface Use {
 function usesOf(media: readonly InputMedia[]): readonly Use[] | { problem: string } {
   const uses: Use[] = []
   for (const [index, { kind, url, role }] of media.entries()) {
-    const use = role ?? usualRoles[media.length]?.[index]
-    if (kind !== 'image' || use === undefined) {
+    const use = role ?? usualRoles[media.length]?.[index] ?? 'reference'
+    if (kind !== 'image') {
       return { problem: `the model has no use for item ${index + 1} of its input, of kind ${kind}` }
     }
     uses.push({ role: use, url })
   }
-  const references = uses.filter(({ role }) => role === 'reference').length
-  if (references <= mostReferences) return uses
-  return { problem: `the model takes at most ${mostReferences} reference images` }
+  return uses
 }
 
 async function pictureOf(

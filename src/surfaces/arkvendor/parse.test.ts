@@ -27,6 +27,15 @@ describe('the body that goes up', () => {
     expect(bodyOf(more)).toEqual({ content: [text], watermark: true, seed: 7, tools: [] })
   })
 
+  test('has base64 without blanks and line ends', () => {
+    const url = 'data:image/png;base64,iVBO\r\nRw0K Ggo=\n'
+    const given = { type: 'image_url', image_url: { url }, role: 'first_frame' }
+    expect(bodyOf({ content: [text, given] })?.['content']).toEqual([
+      text,
+      { ...given, image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+    ])
+  })
+
   test('calls the ratio by its own name, and the caller’s ratio goes first', () => {
     expect(bodyOf({ aspect_ratio: '9:16' })).toEqual({ content: [text], ratio: '9:16' })
     expect(bodyOf({ aspect_ratio: '9:16', ratio: '1:1' })).toMatchObject({ ratio: '1:1' })

@@ -3,6 +3,7 @@
 import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
+import { withoutBlanks } from '../media/pictures.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 
 export interface NativeCall {
@@ -47,7 +48,18 @@ function bodyOf(fields: Fields): Fields {
   const ratio = fields['ratio'] ?? fields['aspect_ratio']
   const drop = fields['frames'] === undefined ? keptBack : [...keptBack, 'duration']
   const kept = Object.entries(fields).filter(([name]) => !drop.includes(name))
-  return { ...Object.fromEntries(kept), ...(ratio !== undefined && { ratio }) }
+  const content = (fields['content'] as Item[]).map(withPlainBase64)
+  return { ...Object.fromEntries(kept), content, ...(ratio !== undefined && { ratio }) }
+}
+
+/** Tools break lines of base64; the upstream need not like that. */
+function withPlainBase64(item: Item): Item {
+  const image = item['image_url']
+  const url = isObject(image) ? image['url'] : undefined
+  if (!isObject(image) || typeof url !== 'string' || !/^\s*data:[^,]*;base64,/i.test(url))
+    return item
+  const plain = withoutBlanks(url)
+  return plain === url ? item : { ...item, image_url: { ...image, url: plain } }
 }
 
 function contentIn({ content }: Fields): Item[] | Refusal {

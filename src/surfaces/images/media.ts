@@ -4,7 +4,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json.ts'
-import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
+import { barePicture, inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export const mostInputs = 3
@@ -42,8 +42,10 @@ function pictureAt({ param, name, value }: Place): InputMedia | Refusal {
   }
   const url = addressIn(value)
   if (typeof url !== 'string') return wrong(param, `'${name}' must be {image_url} with an address`)
-  if (/^data:/i.test(url)) return inlinePicture(url, name, param)
+  if (/^\s*data:/i.test(url)) return inlinePicture(url, name, param)
   if (isAddress(url)) return { kind: 'image', url }
+  const bare = barePicture(url, name, param)
+  if (bare !== undefined) return bare
   return wrong(param, `'${name}' must be an http or https address, or data:image/…;base64`)
 }
 

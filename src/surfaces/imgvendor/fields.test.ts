@@ -242,7 +242,6 @@ describe('models', () => {
   test.each([
     [generations, 'imgvendor-v3-omni'],
     [generations, 'imgvendor-v2-5-turbo'],
-    [generations, 'vfa-2.7-t2v'],
     [generations, 'imga-plus'],
     ...onGenerations
       .filter((name) => name !== 'image-o1')
@@ -251,6 +250,23 @@ describe('models', () => {
   ] as [string, string][])('%s does not take %s', async (path, name) => {
     await refused(path, { model_name: name }, 1201, 'model_not_supported', 'model_name')
   })
+
+  test.each([[{}], [{ n: 99 }], [{ prompt: '' }], [{ aspect_ratio: 'x' }]])(
+    'that nobody serves are not there, whatever else is wrong: %j',
+    async (more) => {
+      const fields = { model_name: 'vfa-2.7-t2v', ...more }
+      await refused(generations, fields, 1203, 'model_not_found', 'model_name')
+    },
+  )
+
+  test.each(['negative_prompt', 'image_fidelity', 'human_fidelity', 'image_list', 'series_amount'])(
+    'image-o1 has no use for %s and says so',
+    async (name) => {
+      const value = name === 'negative_prompt' ? 'rain' : 0.5
+      const fields = { model_name: 'imgvendor-image-o1', [name]: value }
+      await refused(generations, fields, 1201, 'invalid_request', name)
+    },
+  )
 
   test('one that nobody knows is not found', async () => {
     await refused(

@@ -2,7 +2,7 @@
 // absent.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { isAddress, isBase64, isLongerThan } from '../media/pictures.ts'
+import { isAddress, isBase64, isLongerThan, withoutBlanks } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export const maxPrompt = 2_500
@@ -71,7 +71,7 @@ export function imageIn(value: unknown, place: string): string | undefined | Ref
   if (!isThere(value) || value === '') return undefined
   if (typeof value !== 'string') return wrong(param, `'${place}' must be a string`)
   if (isAddress(value)) return value
-  const base64 = value.replace(/^data:image\/[a-z0-9.+-]{1,64};base64,/i, '')
+  const base64 = withoutBlanks(value.replace(/^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i, ''))
   if (base64.length > maxBase64) {
     const message = `'${place}' is larger than ${maxImageBytes} bytes`
     return refuse('request_too_large', message, { param })
@@ -81,12 +81,14 @@ export function imageIn(value: unknown, place: string): string | undefined | Ref
     : wrong(param, `'${place}' must be an http or https address, or an image in base64`)
 }
 
-export function watermarkIn({ watermark_info: info }: Fields) {
+/** What else is in it is the upstream's to judge. */
+export function watermarkIn({ watermark_info: info }: Fields): Fields | undefined | Refusal {
   if (!isThere(info)) return undefined
-  const enabled = isObject(info) ? (info['enabled'] ?? undefined) : null
-  if (enabled === undefined) return undefined
-  return typeof enabled === 'boolean'
-    ? { enabled }
+  const given = isObject(info) ? Object.entries(info).filter(([, value]) => value !== null) : null
+  if (given?.length === 0) return undefined
+  const { enabled = true } = isObject(info) ? info : { enabled: undefined }
+  return given !== null && typeof (enabled ?? true) === 'boolean'
+    ? Object.fromEntries(given)
     : wrong('watermark_info', "'watermark_info' must be an object with 'enabled', true or false")
 }
 

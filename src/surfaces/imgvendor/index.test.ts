@@ -55,7 +55,7 @@ test('an external id may be any text', async () => {
   expect(seen.body.data.task_id).toBe(body.data.task_id)
 })
 
-test('only checked fields go up, and who is to be told does not', async () => {
+test('fields that are known go up, and who is to be told does not', async () => {
   const fields = {
     model_name: 'imgvendor-v1-5',
     image: `data:image/png;base64,iVBORw0KGgo=`,
@@ -88,7 +88,7 @@ test('only checked fields go up, and who is to be told does not', async () => {
           human_fidelity: 1,
           resolution: '2k',
           aspect_ratio: '1:1',
-          watermark_info: { enabled: false },
+          watermark_info: { enabled: false, text: 'mine' },
           n: 3,
         },
       },
@@ -98,6 +98,16 @@ test('only checked fields go up, and who is to be told does not', async () => {
     externalId: 'job-18',
     callbackUrl: 'https://example.com/hook',
   })
+})
+
+test('base64 may have blanks and line ends, with and without its kind', async () => {
+  for (const image of ['iVBO\nRw0K\r\nGgo=\n', ' data:image/png;base64,iVBORw0K\nGgo=']) {
+    await create(generations, { image })
+  }
+  expect(app.script.asked.map(({ native }) => native?.body['image'])).toEqual([
+    'iVBORw0KGgo=',
+    'iVBORw0KGgo=',
+  ])
 })
 
 test('what nobody says is what the table says', async () => {
@@ -111,7 +121,7 @@ test('what nobody says is what the table says', async () => {
 })
 
 test('image-o1 goes to the other path, in that path’s words', async () => {
-  const fields = { model_name: 'imgvendor-image-o1', image: picture, image_fidelity: 0.3, n: 2 }
+  const fields = { model_name: 'imgvendor-image-o1', image: picture, n: 2 }
   await create(generations, fields)
   expect(app.script.asked[0]).toMatchObject({ count: 2, media: [{ url: picture }] })
   expect(app.script.asked[0]?.native).toEqual({

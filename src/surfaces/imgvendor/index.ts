@@ -13,7 +13,7 @@ import { serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { isPlain } from './fields.ts'
 import { imageTaskKeys } from './keys.ts'
-import type { Path } from './models.ts'
+import { isVisible, meantIn, type Path } from './models.ts'
 import { noticeOf } from './notice.ts'
 import { pageIn } from './page.ts'
 import { parseImageTask } from './parse.ts'
@@ -47,6 +47,8 @@ async function create(deps: SurfaceDeps, x: Exchange, token: Token, path: Path):
   const outcome = await serveCreate<ImageTask>(deps, x, token, {
     interface: 'imgvendor',
     path: x.path,
+    modelIn: (fields) => meantIn(fields, path),
+    isVisible: (name) => isVisible(deps.engine, token, name),
     keys: imageTaskKeys,
     parse: (fields) => withCallback(deps.engine, fields, parseImageTask(fields, path)),
     answer: (task) => enveloped(x, viewOf(task, linksOf(deps.engine))),

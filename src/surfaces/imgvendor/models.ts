@@ -1,9 +1,12 @@
 // Which models are asked for at which of the two paths. What else there is, such as models an
 // operator has added, is for the catalog to judge.
 import { builtinModels } from '../../catalog/builtin.ts'
+import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { modelNotFound } from '../../engine/admit.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { matches } from '../../lib/pattern.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export type Path = NonNullable<ImageRequest['native']>['path']
@@ -34,6 +37,17 @@ const videoModels = new Set(
 )
 
 const maxModelName = 256
+
+/** The model that is meant, as far as that can be told. */
+export const meantIn = (fields: Fields, path: Path): unknown =>
+  fields['model_name'] ?? (fields['model'] === undefined ? defaults[path] : undefined)
+
+/** Also one that no interface reaches: to say so is more than to say that it is not there. */
+export function isVisible({ catalog }: Engine, token: Token, name: string): boolean {
+  if (catalog.visible(token, name) !== undefined) return true
+  const isUnreachable = catalog.models.get(name)?.interfaces.length === 0
+  return isUnreachable && token.models.some((pattern) => matches(pattern, name))
+}
 
 export function modelNameIn(fields: Fields, path: Path): string | Refusal {
   const given = fields['model_name'] ?? undefined

@@ -45,6 +45,8 @@ export function parseImageTask(fields: Fields, path: Path): WishFor<ImageTask> |
   if (externalId instanceof Refusal) return externalId
   const prompt = promptIn(fields)
   if (prompt instanceof Refusal) return prompt
+  const unusable = model === movedModel ? unusableIn(fields, path) : undefined
+  if (unusable !== undefined) return unusable
   const checked = path === 'generations' ? plain(fields, model) : omni(fields, model)
   if (checked instanceof Refusal) return checked
   const { images, count, body, path: upstreamPath } = checked
@@ -60,6 +62,15 @@ export function parseImageTask(fields: Fields, path: Path): WishFor<ImageTask> |
     },
     ...(externalId !== undefined && { externalId }),
   }
+}
+
+/** Its upstream path has no word for these: left out silently, another picture would be charged for. */
+function unusableIn(fields: Fields, path: Path): Refusal | undefined {
+  const names = ['negative_prompt', 'image_reference', 'image_fidelity', 'human_fidelity']
+  if (path === 'omni-image') names.push('image')
+  else names.push('image_list', 'result_type', 'series_amount')
+  const found = names.find((name) => isThere(fields[name]) && fields[name] !== '')
+  return found === undefined ? undefined : wrong(found, `${movedModel} has no use for '${found}'`)
 }
 
 const mediumOf = (image: string): InputMedia => ({

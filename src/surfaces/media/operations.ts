@@ -48,9 +48,10 @@ export const cancelRefusals: readonly RefusalCode[] = [
 
 /** As `isAddress` has it, but for what only a parser of addresses can tell. */
 const addressPattern = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$'
-const inlinePattern =
-  '^[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64};[Bb][Aa][Ss][Ee]64,[A-Za-z0-9+/]+={0,2}$'
-export const base64Pattern = '^[A-Za-z0-9+/]+={0,2}$'
+/** Blanks and line ends count for nothing. */
+const base64Text = '(?:\\s*[A-Za-z0-9+/])+(?:\\s*=){0,2}\\s*$'
+const inlinePattern = `^\\s*[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64};[Bb][Aa][Ss][Ee]64,${base64Text}`
+export const base64Pattern = `^${base64Text}`
 
 export const videoAddress = text('Public http or https address.', {
   pattern: addressPattern,

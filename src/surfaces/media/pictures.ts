@@ -16,6 +16,10 @@ export const isImageType = (type: string): boolean => /^image\/[a-z0-9.+-]{1,64}
 
 export const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(text)
 
+/** Tools break lines of base64; upstreams need not like that. */
+export const withoutBlanks = (base64: string): string =>
+  /\s/.test(base64) ? base64.replaceAll(/\s+/g, '') : base64
+
 export const isTooLong = (base64: string): boolean => base64.length > maxBase64
 
 export const tooLarge = (place: string, param = place): Refusal =>
@@ -23,13 +27,31 @@ export const tooLarge = (place: string, param = place): Refusal =>
 
 /** A `data:` address of the caller's. */
 export function inlinePicture(url: string, place: string, param: string): InputMedia | Refusal {
-  const head = /^data:image\/[a-z0-9.+-]{1,64};base64,/i.exec(url)?.[0]
-  if (head === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
-  const base64 = url.slice(head.length)
+  const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
+  if (whole === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
+  const base64 = withoutBlanks(url.slice(whole.length))
   if (isTooLong(base64)) return tooLarge(place, param)
   if (!isBase64(base64)) return wrong(param, `'${place}' holds no base64`)
-  return { kind: 'image', url }
+  return { kind: 'image', url: `${head}${base64}` }
 }
+
+/** Bytes without a word on what they are: only what begins like a picture is one. */
+export function barePicture(
+  text: string,
+  place: string,
+  param: string,
+): InputMedia | Refusal | undefined {
+  const base64 = withoutBlanks(text)
+  if (base64.length < fewestBase64 || !isBase64(base64)) return undefined
+  const type = imageTypeOf(Buffer.from(base64.slice(0, 64), 'base64'))
+  if (type === undefined) return undefined
+  return isTooLong(base64)
+    ? tooLarge(place, param)
+    : { kind: 'image', url: `data:${type};base64,${base64}` }
+}
+
+/** Shorter than any picture. */
+const fewestBase64 = 16
 
 /** Undefined when the file is no picture. */
 export function uploadedPicture(

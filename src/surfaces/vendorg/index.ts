@@ -76,6 +76,7 @@ async function call(
     // Without the version: a create is the same one under each.
     path: `/vendorg/models/${model}:${create}`,
     keys: operationKeys,
+    modelIn: () => model,
     parse: (fields) => asVideo(callOf(model, fields)),
     answer: (task) => answerOperation(deps.engine, x, task, version),
   })

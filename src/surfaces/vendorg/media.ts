@@ -3,12 +3,20 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json.ts'
-import { isAddress, isBase64, isImageType, isTooLong, tooLarge } from '../media/pictures.ts'
+import {
+  isAddress,
+  isBase64,
+  isImageType,
+  isTooLong,
+  tooLarge,
+  withoutBlanks,
+} from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
-export const mostReferences = 3
+/** More than any request needs; what a model takes of them is its upstream's to judge. */
+export const mostReferences = 64
 /** For bytes that come without a type. */
 const defaultType = 'image/png'
 
@@ -93,7 +101,7 @@ const unclear = (name: string): Refusal =>
 
 function checkedUri(uri: unknown, name: string): string | Refusal {
   const param = `${name}.uri`
-  const inline = typeof uri === 'string' ? /^data:([^;,]*);base64,/i.exec(uri) : null
+  const inline = typeof uri === 'string' ? /^\s*data:([^;,]*);base64,/i.exec(uri) : null
   if (inline !== null) return dataUri((uri as string).slice(inline[0].length), inline[1], name)
   if (typeof uri === 'string' && isAddress(uri)) return uri
   return wrong(param, `'${param}' must be an http or https address, or data:image/…;base64`)
@@ -103,8 +111,9 @@ function dataUri(bytes: unknown, type: unknown, name: string): string | Refusal 
   if (typeof type !== 'string' || !isImageType(type)) {
     return wrong(name, `'${name}' must be an image, such as image/png`)
   }
-  if (typeof bytes !== 'string' || bytes === '') return wrong(name, `'${name}' holds no base64`)
-  if (isTooLong(bytes)) return tooLarge(name)
-  if (!isBase64(bytes)) return wrong(name, `'${name}' holds no base64`)
-  return `data:${type};base64,${bytes}`
+  const given = typeof bytes === 'string' ? bytes.replace(/^\s*data:[^;,]*;base64,/i, '') : ''
+  const base64 = withoutBlanks(given)
+  if (isTooLong(base64)) return tooLarge(name)
+  if (!isBase64(base64)) return wrong(name, `'${name}' holds no base64`)
+  return `data:${type};base64,${base64}`
 }

@@ -36,7 +36,7 @@ import {
   seedField,
 } from '../media/operations.ts'
 import { mostReferences } from './media.ts'
-import { leastSeconds, maxPrompt, maxSeed, maxWord, mostSeconds } from './parse.ts'
+import { maxSeconds, maxSeed, maxWord } from './parse.ts'
 
 const type = orNull(
   text('Default `image/png`.', { pattern: '^[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64}$' }),
@@ -69,13 +69,16 @@ const media = {
 const parameters = object(
   {
     'durationSeconds?': orNull(
-      either(whole(leastSeconds, mostSeconds), text('Its digits.', { pattern: '^0{0,2}[4-8]$' })),
+      either(
+        whole(1, maxSeconds),
+        text('Its digits.', { pattern: '^(?:0{0,2}[1-9]|0?[1-9]\\d|[1-5]\\d{2}|600)$' }),
+      ),
     ),
     'aspectRatio?': orNull(text('Default `16:9`.', { pattern: '^[1-9]\\d?:[1-9]\\d?$' })),
     'resolution?': orNull(word(resolutions, 'Default `720p`.')),
     'sampleCount?': { enum: [1, '1', null], description: 'One video for each request.' },
     'seed?': seedField(maxSeed),
-    'negativePrompt?': orNull(text('What not to show.', { maxLength: maxPrompt })),
+    'negativePrompt?': orNull(text('What not to show.')),
     'personGeneration?': orNull(text('Such as `allow_adult`.', { maxLength: maxWord })),
     'enhancePrompt?': orNull(flag('Whether the upstream may reword the prompt.')),
     ...media,
@@ -90,7 +93,7 @@ export const operationRequest = named(
       instances: list(
         object(
           {
-            prompt: text('What to film.', { maxLength: maxPrompt, pattern: '\\S' }),
+            prompt: text('What to film.', { pattern: '\\S' }),
             ...media,
           },
           open,

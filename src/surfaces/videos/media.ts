@@ -4,7 +4,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json.ts'
-import { inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
+import { barePicture, inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, mostImages, mostVideos } from './rules.ts'
 
@@ -146,8 +146,10 @@ function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): Inpu
   const param = place.replace(/\[\d+\]$/, '')
   if (isUpload(value)) return uploaded(kind, value, place, param)
   if (typeof value !== 'string') return wrong(param, `'${place}' must be an address`)
-  if (kind === 'image' && /^data:/i.test(value)) return inlinePicture(value, place, param)
+  if (kind === 'image' && /^\s*data:/i.test(value)) return inlinePicture(value, place, param)
   if (!isAddress(value)) {
+    const bare = kind === 'image' ? barePicture(value, place, param) : undefined
+    if (bare !== undefined) return bare
     const other = kind === 'image' ? ', or data:image/…;base64' : ''
     return wrong(param, `'${place}' must be an http or https address${other}`)
   }

@@ -223,6 +223,15 @@ describe('the ways to hand over an input', () => {
     expectRefused({ model: 'own-film', input_reference }, 'invalid_request', 'input_reference')
   })
 
+  test('base64 may have blanks and line ends, with and without its kind', () => {
+    const bytes = Buffer.from('\x89PNG\r\n\x1a\nrest of it', 'latin1').toString('base64')
+    const lines = `${bytes.slice(0, 9)}\r\n${bytes.slice(9)}\n`
+    const plain = [image(`data:image/png;base64,${bytes}`)]
+    expect(take(`data:image/png;base64,${lines}`)).toEqual(plain)
+    expect(take(lines)).toEqual(plain)
+    expect(take({ image_url: `\n${lines}` })).toEqual(plain)
+  })
+
   test('a long list is refused without looking at its items', () => {
     const many = new Array(81).fill(5)
     expectRefused({ ...text, input_reference: many }, 'too_many_images', 'input_reference')
