@@ -106,3 +106,15 @@ test('a charge names its tier only where there are several', () => {
     'above 128000',
   ])
 })
+
+test('a version made to begin at once is in force, although the clock was set back since', () => {
+  const book = bookOf(
+    version('old', 0),
+    version('made', 5_000, { atOnce: true }),
+    version('planned', 2_000),
+  )
+  clock = 1_000
+  expect(book.current('m')?.id).toBe('made')
+  expect(book.nextStartMs()).toBe(2_000)
+  expect(book.standing().map(({ id }) => id)).toEqual(['planned', 'made'])
+})

@@ -71,6 +71,15 @@ describe('a steady clock', () => {
     expect(clock.sureMs()).toBe(at.wallMs + 40 * dayMs)
   })
 
+  test('tells whole milliseconds only, also after a jump', () => {
+    const { at } = machine()
+    at.monoMs = 1_000.25
+    const clock = new SteadyClock()
+    clock.heard(at.wallMs, at.monoMs, at.monoMs)
+    clock.heard(at.wallMs + dayMs + 0.7, at.monoMs - 0.3, at.monoMs)
+    expect([clock.nowMs(), clock.sureMs(), clock.aheadMs()].every(Number.isInteger)).toBe(true)
+  })
+
   test('what passed while nothing ran counts for ages only after an hour', () => {
     const { at, pass } = machine()
     const clock = new SteadyClock()

@@ -38,7 +38,7 @@ export class SteadyClock implements Clock {
 
   readonly sureMs = (): number => {
     if (this.#doubtMs > 0 && performance.now() - this.#doubtFromMs >= doubtForMs) this.#doubtMs = 0
-    return this.nowMs() - this.#doubtMs
+    return Math.floor(this.nowMs() - this.#doubtMs)
   }
 
   /** By how much the wall clock of this machine is ahead. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import type { ListedTask } from '../../sandbox/tasks.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, onServer, type Place } from '../../src/store/test-engines.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { accountOf, errorOf, until } from '../support/read.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
@@ -60,6 +60,8 @@ async function settled(gateway: TestGateway): Promise<void> {
     waitMs,
   )
 }
+
+const databaseOf = ({ options }: Place): string => new URL(options.databaseUrl!).pathname.slice(1)
 
 const readyz = async ({ url }: TestGateway) => {
   const response = await fetch(`${url}/readyz`)
@@ -175,6 +177,73 @@ if (!engines.includes('postgres')) {
       await work('started late')
       const ids = (await readTasks(right)).map(({ id }) => Number.parseInt(id.slice(-32, -20), 16))
       expect(ids.filter((atMs) => Math.abs(atMs - Date.now()) > hourMs)).toEqual([])
+    })
+  })
+
+  describe("the database's own clock, set while gateways run", () => {
+    let place: Place
+    let sandbox: Sandbox
+    let gateway: TestGateway
+    const set = (interval: string) =>
+      onServer(`UPDATE clocks.ahead SET by = '${interval}'`, databaseOf(place))
+
+    beforeAll(async () => {
+      place = await newPlace('postgres')
+      sandbox = startSandbox({ taskSeconds: 3 })
+      const name = databaseOf(place)
+      // What stands before pg_catalog in the path is found first.
+      for (const statement of [
+        'CREATE SCHEMA clocks',
+        "CREATE TABLE clocks.ahead AS SELECT interval '0' AS by",
+        `CREATE FUNCTION clocks.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+         AS 'SELECT pg_catalog.clock_timestamp() + by FROM clocks.ahead'`,
+        `ALTER DATABASE "${name}" SET search_path = public, clocks, pg_catalog`,
+      ]) {
+        await onServer(statement, name)
+      }
+      gateway = await startGateway({
+        config: configFor(sandbox),
+        env: { ...env, GATEWAY_DATABASE_URL: place.options.databaseUrl! },
+      })
+    })
+    afterAll(async () => {
+      await gateway?.stop()
+      await sandbox.stop()
+      await place.remove()
+    })
+    const ready = (status: number) =>
+      until(`status ${status}`, async () =>
+        (await readyz(gateway)).status === status ? true : undefined,
+      )
+
+    test.each([
+      ['back', '-1 hour'],
+      ['ahead', '40 days'],
+    ])('%s: no new work, and what there is ends as it should', async (name, interval) => {
+      let arrivals = 0
+      const receiver = startUpstream(
+        () => new Response('{}', { status: ++arrivals > 1 ? 200 : 500 }),
+      )
+      const asked = { ...nativeTask(name), callback_url: `${receiver.url}/told` }
+      const key = { 'idempotency-key': name }
+      const image = gateway.post('/v1/images/generations', picture(name))
+      const first = await gateway.post(native, asked, key)
+      expect(first.status).toBe(200)
+      expect((await gateway.post('/v1/videos', video(name))).status).toBe(200)
+      await set(interval)
+      await ready(503)
+      expect((await gateway.post('/v1/videos', video('not now'))).status).toBe(503)
+      expect((await image).status).toBe(200)
+      await settled(gateway)
+      const rows = (await readTasks(gateway)).filter(({ request }) => request.prompt === name)
+      expect(rows.map(({ state }) => state)).toEqual(['succeeded', 'succeeded', 'succeeded'])
+      await until('the second attempt', () => (arrivals >= 2 ? true : undefined), waitMs)
+      const again = await gateway.post(native, asked, key)
+      expect([again.status, await again.text()]).toEqual([200, await first.text()])
+      await set('0')
+      await ready(200)
+      expect((await gateway.chat('hello')).status).toBe(200)
+      await receiver.stop()
     })
   })
 
