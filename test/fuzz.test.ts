@@ -7,6 +7,7 @@ import type { Call, Described, Json } from './support/openapi.ts'
 import { familyOf, harvest, harvestFiles, openWorld, type World } from './support/openapi-world.ts'
 import { anyValue, bent, Chance, fitting, type Pins } from './support/schema-values.ts'
 import { testSeed } from './support/seeded.ts'
+import { spoiled } from './support/spoiled-bodies.ts'
 
 const wanted = 10_000
 const usual = 1_500
@@ -36,6 +37,7 @@ const rare = [
   ...['sayHelloToTools', 'getConfigSchema', 'getCallbackSecret', 'getMetrics', 'getSetup'],
 ]
 const rareShare = 0.08
+const spoiledShare = 0.12
 
 const models = {
   text: ['txta-plus', 'txta-vl-plus', 'txta-embed', 'no-such-model'],
@@ -189,8 +191,29 @@ function shotFrom(chance: Chance, described: Described, call: Call): Shot {
   const value = chance.is(0.65) ? right : bent(chance, right)
   // As it arrives: what JSON cannot hold is gone.
   const body = JSON.stringify(value) ?? 'null'
+  if (body.startsWith('{') && chance.is(spoiledShare)) {
+    const init = {
+      method: call.method,
+      headers,
+      body: spoiled(chance, body, fieldsOf(described, call, schema)),
+    }
+    return { ...base, init, fits: false }
+  }
   const fits = described.fits(call, JSON.parse(body))
   return { ...base, init: { method: call.method, headers, body }, fits }
+}
+
+/** Whose spelling is exact; the admin API knows no others anyway. */
+function fieldsOf({ resolve }: Described, { path }: Call, schema: Json): string[] {
+  if (path.startsWith('/admin/')) return []
+  const {
+    $ref,
+    properties = {},
+    anyOf = [],
+  } = schema as { $ref?: string; properties?: Json; anyOf?: Json[] }
+  if ($ref !== undefined) return fieldsOf({ resolve } as Described, { path } as Call, resolve($ref))
+  const inner = anyOf.flatMap((each) => fieldsOf({ resolve } as Described, { path } as Call, each))
+  return [...Object.keys(properties), ...inner]
 }
 
 /** An example under another name, so that it can be made again; its pictures are nowhere. */
