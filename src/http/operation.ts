@@ -107,14 +107,14 @@ export const inPath = parameter('path', true)
 export const inQuery = parameter('query', false)
 export const inHeader = parameter('header', false)
 
-const always: readonly RefusalCode[] = ['internal_error', 'overloaded']
+/** `invalid_request`: of a target that no path may be written as. */
+const always: readonly RefusalCode[] = ['internal_error', 'overloaded', 'invalid_request']
 
 /** Of whatever is asked with a token. */
 export const callerRefusals: readonly RefusalCode[] = [
   ...always,
   'invalid_api_key',
   'ip_not_allowed',
-  'invalid_request',
 ]
 
 /** Of whatever has a body of JSON or a form. */

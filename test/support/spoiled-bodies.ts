@@ -13,6 +13,7 @@ export function spoiled(chance: Chance, text: string, fields: readonly string[])
     const again = chance.pick(given)
     return put(`${chance.is(0.3) ? escaped(again) : JSON.stringify(again)}:${chance.pick(values)}`)
   }
+  if (fields.length === 0) return put('"a":1,"a":2')
   const field = chance.pick(fields)
   return put(`${JSON.stringify(variantOf(chance, field))}:${chance.pick(values)}`)
 }

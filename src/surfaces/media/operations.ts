@@ -98,6 +98,7 @@ export const downloadAnswers = (types: readonly string[]): readonly Answer[] => 
 export const downloadRefusals: readonly RefusalCode[] = [
   'internal_error',
   'overloaded',
+  'invalid_request',
   'video_expired',
   'video_not_available',
   'range_not_satisfiable',

@@ -26,6 +26,7 @@ const longRunningModel = named(
     version: text(),
     displayName: text(),
     description: text(),
+    'inputTokenLimit?': whole(1),
     'outputTokenLimit?': whole(1),
     supportedGenerationMethods: list(text()),
   }),
