@@ -26,6 +26,7 @@ import { Exporter } from './engine/exports/exporter.ts'
 import { firstToken } from './engine/first-token.ts'
 import { createRateLimits } from './engine/limits/rate-limits.ts'
 import { LogKeeper } from './engine/log-keeper.ts'
+import { closeLossAlerts } from './engine/loss-alerts.ts'
 import { watchLoop } from './engine/metrics/loop-delay.ts'
 import { Meters } from './engine/metrics/meters.ts'
 import { stopWatchingPrices } from './engine/missing-prices.ts'
@@ -167,6 +168,7 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   engine.deadlines.close()
   engine.rates.close()
   engine.ledger.close()
+  await closeLossAlerts(engine)
   await engine.bookkeeper.stop()
   await engine.tracer?.close()
   await sandbox?.stop()

@@ -174,6 +174,14 @@ describe('calls', () => {
     expect([row.charge, row.absorbed]).toEqual(['0.01', loss!.amount])
     const { body } = await gateway.admin('GET', '/losses?account=poor')
     expect(body.items).toHaveLength(1)
+    const alert = await until('the alert', async () => {
+      const { body } = await gateway.admin('GET', '/alerts?kind=loss')
+      return body.items.find(({ message }: { message: string }) =>
+        message.includes(loss!.request_id!),
+      )
+    })
+    expect(alert.subject).toMatch(/^acc_\w+ balance_short$/)
+    expect(alert.message).toContain(loss!.amount)
   })
 
   test.each(['[[sim:fail]]', '[[sim:status=500]]', '[[sim:status=429]]', '[[sim:status=400]]'])(

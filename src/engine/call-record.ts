@@ -7,6 +7,7 @@ import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts
 import { formatNanos } from '../lib/decimal.ts'
 import { isId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
+import { noteAbsorbed } from './loss-alerts.ts'
 import type { OpenCall } from './open-call.ts'
 import { insist } from './tasks/insist.ts'
 
@@ -72,6 +73,7 @@ export function endRecord(
 export function noteEnd(engine: Engine, record: RequestRecord): void {
   engine.meters?.call(record)
   engine.tracer?.call(record)
+  if (record.detail.absorbed !== undefined) noteAbsorbed(engine, record)
   if (engine.log.level === 'debug') logEnd(engine, record)
 }
 

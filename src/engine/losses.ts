@@ -1,6 +1,7 @@
 // What the operator bears: work that an upstream may have done and that no caller pays for, priced as
 // the caller would have paid. Refusals and connections that never came about cost nobody anything;
 // where it is not known what was done, the least that was is an estimate.
+
 import { absorb } from '../billing/absorb.ts'
 import { chargeTokens } from '../billing/charge.ts'
 import type { Loss, LossReason } from '../contract/ledger.ts'
@@ -9,6 +10,7 @@ import type { Task, TaskUsage } from '../contract/task.ts'
 import { recordLoss } from '../store/losses.ts'
 import { isId } from './clean-error.ts'
 import type { Engine } from './engine.ts'
+import { announceLoss } from './loss-alerts.ts'
 import type { OpenCall } from './open-call.ts'
 import { sane } from './tasks/end-task.ts'
 import { insist } from './tasks/insist.ts'
@@ -55,7 +57,7 @@ export interface TaskCost {
 /** A success that nobody can be given any more, because the task has ended otherwise. */
 export async function absorbTask(engine: Engine, loss: Loss): Promise<void> {
   await insist(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
-  engine.meters?.absorbed(loss)
+  announceLoss(engine, loss)
 }
 
 /** What a task would have cost its caller, if it had been delivered in time. */

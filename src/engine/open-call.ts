@@ -21,6 +21,7 @@ import type { Deadline } from './deadlines.ts'
 import type { CallContext, Engine } from './engine.ts'
 import { noteImplausible } from './implausible-usage.ts'
 import { dropProbes, noteFailure, noteSuccess } from './learn.ts'
+import { announceLoss } from './loss-alerts.ts'
 import { markFor } from './object-ids.ts'
 import type { PickedRoute } from './pick-route.ts'
 import { leavePlace } from './places.ts'
@@ -235,4 +236,7 @@ export async function settleCall(
 const noteDisowned = (engine: Engine, record: RequestRecord): void => {
   const { usage: _, ...told } = record
   noteEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
+  const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
+  const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
+  announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })
 }

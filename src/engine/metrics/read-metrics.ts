@@ -93,7 +93,7 @@ function addChannels(engine: Engine, at: Samples): void {
 const knownStates = ['accepted', 'unknown', 'queued', 'running'] as const
 const withTasks = interfaces.filter((use) => !interfaceRows[use].own)
 /** Told also while there is none, so that the first one is noticed. */
-const alertKinds = ['books', 'guards', 'implausible_usage', 'missing_price', 'void_journal']
+const alertKinds = ['books', 'guards', 'implausible_usage', 'loss', 'missing_price', 'void_journal']
 
 function addOpen(open: Counted, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])

@@ -1,5 +1,6 @@
 // The one door through which a task ends: state and money in one transaction, once. Whoever comes
 // second finds the hold already ended and changes nothing.
+
 import type { TaskBooking, TaskSettlement } from '../../billing/end-hold.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
@@ -18,6 +19,7 @@ import { insertLateLook } from '../../store/late-looks.ts'
 import { recordLoss } from '../../store/losses.ts'
 import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { announceLoss } from '../loss-alerts.ts'
 import { waitBeforeLook } from './patience.ts'
 import { type Settled, settlementFor } from './task-charge.ts'
 
@@ -125,10 +127,10 @@ function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled)
   return { kind: 'implausible_usage', subject: channel, message, atMs }
 }
 
-function noteTaskEnd({ meters, tracer }: Engine, ended: Task, losses: readonly Loss[]): void {
-  meters?.taskEnded(ended)
-  tracer?.taskEnded(ended)
-  for (const loss of losses) meters?.absorbed(loss)
+function noteTaskEnd(engine: Engine, ended: Task, losses: readonly Loss[]): void {
+  engine.meters?.taskEnded(ended)
+  engine.tracer?.taskEnded(ended)
+  for (const loss of losses) announceLoss(engine, loss)
 }
 
 /** That it has to be told is written with the end itself: one is never there without the other. */

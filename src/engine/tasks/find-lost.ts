@@ -1,5 +1,6 @@
 // A task whose create was cut off: its upstream is asked whether it has it, again and again for a
 // while. It is never sent again. Found, it goes on like any other; not found, it ends free.
+
 import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import { withStep } from '../../contract/trail.ts'
@@ -10,6 +11,7 @@ import { recordLoss } from '../../store/losses.ts'
 import { claimedIds, hasTwin } from '../../store/lost-creates.ts'
 import { updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { announceLoss } from '../loss-alerts.ts'
 import { lossOfTask } from '../losses.ts'
 import { homeOf, taskUpstream } from './task-upstream.ts'
 
@@ -160,6 +162,6 @@ export async function absorbOthers(
   engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
   for (const upstreamId of upstreamIds.slice(0, mostOthers)) {
     const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
-    if (await recordLoss(tx, loss)) engine.meters?.absorbed(loss)
+    if (await recordLoss(tx, loss)) announceLoss(engine, loss)
   }
 }

@@ -1,5 +1,6 @@
 // Tasks that were given up are asked for a few times more, because an upstream that finishes one
 // bills it. What is found is a loss of the operator's; state and charge of the task never change.
+
 import type { LossReason } from '../../contract/ledger.ts'
 import type { TaskReport } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
@@ -16,6 +17,7 @@ import {
 import { recordLoss } from '../../store/losses.ts'
 import { findTaskRow, putTrail } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { announceLoss } from '../loss-alerts.ts'
 import { lossOfTask } from '../losses.ts'
 import { searchLost } from './find-lost.ts'
 import { lookFactors, waitAfterLook, waitBeforeLook } from './patience.ts'
@@ -113,7 +115,7 @@ async function lookAt(engine: Engine, { taskId, looks }: LateLook): Promise<void
       if (report.state !== 'succeeded') continue
       const cost = { usage: usageOf(report), upstreamId }
       const loss = lossOfTask(engine, task!, reasonFor(task!), cost)
-      if (await recordLoss(tx, loss)) engine.meters?.absorbed(loss)
+      if (await recordLoss(tx, loss)) announceLoss(engine, loss)
     }
     if (task !== undefined) await putTrail(tx, taskId, trailAfter(task, seen, nowMs))
     if (waitMs === undefined) await dropLateLook(tx, taskId)

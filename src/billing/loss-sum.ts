@@ -1,0 +1,30 @@
+// The losses of one account by one reason, added up for a person who has to look at them.
+import type { LossReason } from '../contract/ledger.ts'
+import { formatNanos } from '../lib/decimal.ts'
+
+export class LossSum {
+  readonly accountId: string
+  readonly reason: LossReason
+  #losses = 0
+  #nanos = 0n
+  #lastRef = ''
+
+  constructor(accountId: string, reason: LossReason) {
+    this.accountId = accountId
+    this.reason = reason
+  }
+
+  add(ref: string, amountNanos: bigint): void {
+    this.#losses++
+    this.#nanos += amountNanos
+    this.#lastRef = ref
+  }
+
+  get message(): string {
+    const count = this.#losses === 1 ? 'a loss' : `${this.#losses} losses`
+    return (
+      `${count} of ${formatNanos(this.#nanos)} in all for account ${this.accountId} ` +
+      `(${this.reason}) since this gateway started, the last for ${this.#lastRef}; listed at /losses`
+    )
+  }
+}
