@@ -12,6 +12,8 @@ export const giveUpAfterMs = 4_700
 /** The database refuses what it comes to later; the rest is for clocks that do not agree. */
 const applyWithinMs = 4_200
 const retryPausesMs = [100, 300, 700, 1300, 2000]
+/** Locks in a row that nobody is found to hold. */
+const maxUnexplained = 3
 /** With less time than this, a try is not worth it. */
 const leastTryMs = 50
 
@@ -50,6 +52,7 @@ export class HotWriter {
     const { deadlineMs } = limitsOf(sinceMs, this.#options.nowMs())
     let rest = batch
     let lastError: unknown
+    let unexplained = 0
     for (let tries = 0; ; tries++) {
       if (!hasTime(sinceMs)) return this.#giveUp(sinceMs, lastError)
       try {
@@ -63,8 +66,10 @@ export class HotWriter {
           rest = batchOf(free)
           continue
         }
-        // A lock that is on none of its accounts is on a table, and everybody waits for it.
         if (!isPassing(error) && !isLocked(error)) throw error
+        // By now it may be free. If not, it is on none of its accounts but on a table, and everybody
+        // waits for it.
+        if (isLocked(error) && ++unexplained < maxUnexplained) continue
         this.#options.interrupted(error)
         const pauseMs = (retryPausesMs[tries] ?? 2000) * (0.5 + Math.random() / 2)
         await pause(Math.min(pauseMs, Math.max(0, limitsOf(sinceMs, 0).leftMs)))
