@@ -96,31 +96,36 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
 ])
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
-/** Records of one account in one batch: they are stored together or not at all. */
-export interface Part {
-  readonly accountId: string
-  /** When the first of them came, by the monotonic clock. */
-  readonly sinceMs: number
-  size: number
-  requests: string
-  entries: string
-  /** Empty for nearly all. */
-  losses: string
-  /** The writer of the batch has taken it aside, and settles it later. */
+/** What becomes of the records of one account in one batch: they are stored together or not at all. */
+export interface Fate {
+  /** The writer of the batch has taken them aside, and settles them later. */
   isAside: boolean
   readonly done: Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Parts that are written together; rows as text, see hot-rows.ts. */
-export interface Batch {
+/** Rows as text, see hot-rows.ts. */
+export interface Rows {
   size: number
   requests: string
   entries: string
+  /** Empty for nearly all. */
   losses: string
+  /** When the first of them came, by the monotonic clock. */
   sinceMs: number
-  parts: readonly Part[]
+}
+
+/** Records that are written together. */
+export interface Batch extends Rows {
+  /** By account. */
+  readonly fates: ReadonlyMap<string, Fate>
+}
+
+/** Records of one account. */
+export interface Part extends Rows {
+  readonly accountId: string
+  readonly fate: Fate
 }
 
 /** Where records wait whose account cannot be written at the moment. */
@@ -133,10 +138,13 @@ export interface Aside {
 /** In seconds. */
 const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-class Gathering {
+class Gathering implements Batch {
   size = 0
+  requests = ''
+  entries = ''
+  losses = ''
   readonly sinceMs = performance.now()
-  readonly parts = new Map<string, Part>()
+  readonly fates = new Map<string, Fate>()
 }
 
 export class HotQueue {
@@ -160,21 +168,21 @@ export class HotQueue {
     if (wrong !== undefined) return Promise.reject(new Error(wrong))
     const { accountId } = request
     if (this.#aside?.has(accountId)) {
-      const part = newPart(accountId, performance.now())
+      const fate = newFate()
+      const part = { ...noRows, sinceMs: performance.now(), accountId, fate }
       addTo(part, request, entry)
       this.#aside.put(part)
-      return part.done
+      return fate.done
     }
     const batch = this.#gathering()
-    let part = batch.parts.get(accountId)
-    if (part === undefined) {
-      part = newPart(accountId, batch.sinceMs)
-      batch.parts.set(accountId, part)
+    let fate = batch.fates.get(accountId)
+    if (fate === undefined) {
+      fate = newFate()
+      batch.fates.set(accountId, fate)
     }
-    batch.size++
-    addTo(part, request, entry)
+    addTo(batch, request, entry)
     if (batch.size >= gatherRecords) this.#enough?.()
-    return part.done
+    return fate.done
   }
 
   #gathering(): Gathering {
@@ -211,14 +219,13 @@ export class HotQueue {
       if (batch === undefined) break
       if (batch === this.#current) this.#current = undefined
       const began = performance.now()
-      const parts = [...batch.parts.values()]
       try {
-        await this.#write(batchOf(parts))
-        for (const part of parts) if (!part.isAside) part.resolve()
+        await this.#write(batch)
+        for (const fate of batch.fates.values()) if (!fate.isAside) fate.resolve()
         this.commits.records += batch.size
       } catch (error) {
         this.commits.failures++
-        for (const part of parts) if (!part.isAside) part.reject(error)
+        for (const fate of batch.fates.values()) if (!fate.isAside) fate.reject(error)
       }
       this.commits.seconds.note((performance.now() - began) / 1000)
     }
@@ -233,28 +240,16 @@ export class HotQueue {
   }
 }
 
-function newPart(accountId: string, sinceMs: number): Part {
+const noRows = { size: 0, requests: '', entries: '', losses: '' }
+
+function newFate(): Fate {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const rows = { size: 0, requests: '', entries: '', losses: '', isAside: false }
-  return { accountId, sinceMs, ...rows, done: promise, resolve, reject }
+  return { isAside: false, done: promise, resolve, reject }
 }
 
-function addTo(part: Part, request: RequestRecord, entry: Entry | undefined): void {
-  part.size++
-  part.requests += requestRow(request)
-  if (entry !== undefined) part.entries += entryRow(entry)
-  if (request.detail.absorbed !== undefined) part.losses += lossRows(request)
-}
-
-/** As old as the oldest of its parts. */
-export function batchOf(parts: readonly Part[]): Batch {
-  const batch = { size: 0, requests: '', entries: '', losses: '', sinceMs: Infinity, parts }
-  for (const part of parts) {
-    batch.size += part.size
-    batch.requests += part.requests
-    batch.entries += part.entries
-    batch.losses += part.losses
-    if (part.sinceMs < batch.sinceMs) batch.sinceMs = part.sinceMs
-  }
-  return batch
+function addTo(rows: Rows, request: RequestRecord, entry: Entry | undefined): void {
+  rows.size++
+  rows.requests += requestRow(request)
+  if (entry !== undefined) rows.entries += entryRow(entry)
+  if (request.detail.absorbed !== undefined) rows.losses += lossRows(request)
 }

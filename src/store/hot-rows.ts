@@ -49,6 +49,9 @@ export function lossRows({
   return rows.join('')
 }
 
+/** A row of cells as they come from a text of rows. */
+export const rowOf = (cells: readonly string[]): string => cells.map((text) => text + S).join('')
+
 export function cellsOf(rows: string): string[] {
   const cells = rows.split(S)
   cells.pop()

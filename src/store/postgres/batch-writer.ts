@@ -3,13 +3,13 @@
 // nothing. Run after its deadline, by the database's clock, it fails as a whole.
 import type pg from 'pg'
 import {
-  type Batch,
   cellsOf,
   entryColumns,
   lossColumns,
   nullableInEntries,
   nullableInLosses,
   nullableInRequests,
+  type Rows,
   requestColumns,
 } from '../hot-queue.ts'
 import { codeOf } from '../refused.ts'
@@ -34,11 +34,14 @@ function given(columns: readonly string[], firstParameter: number): string {
   const arrays = columns.map(
     (column, i) => `$${firstParameter + i}::${columnTypes[column] ?? 'text'}[]`,
   )
-  return `SELECT * FROM unnest(${arrays.join(', ')})`
+  return `unnest(${arrays.join(', ')})`
 }
 
 const insert = (table: string, columns: readonly string[], firstParameter: number): string =>
-  `INSERT INTO ${table} (${columns.join(', ')}) ${given(columns, firstParameter)}`
+  `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM ${given(columns, firstParameter)}`
+
+const entryParameter = (column: (typeof entryColumns)[number]): string =>
+  `$${1 + requestColumns.length + entryColumns.indexOf(column)}`
 
 const gatewayParameter = `$${1 + requestColumns.length + entryColumns.length}::text`
 const deadlineParameter = `$${2 + requestColumns.length + entryColumns.length}::float8`
@@ -49,18 +52,18 @@ const firstLossParameter = 3 + requestColumns.length + entryColumns.length
 const statementWith = (more: string) => `
 WITH logged AS (
   ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
-)${more}, given (${entryColumns.join(', ')}) AS (
-  ${given(entryColumns, 1 + requestColumns.length)}
-), locked AS (
-  SELECT id, closed_until_ms FROM accounts WHERE id IN (SELECT account_id FROM given)
+)${more}, locked AS (
+  SELECT id, closed_until_ms FROM accounts WHERE id = ANY(${entryParameter('account_id')}::text[])
   ORDER BY id FOR UPDATE
 ), moved AS (
   -- Nearly always none: entries of a month that is closed by now, at a clock that is behind.
-  SELECT id, closed_until_ms FROM locked WHERE closed_until_ms > (SELECT min(at_ms) FROM given)
+  SELECT id, closed_until_ms FROM locked
+  WHERE closed_until_ms > (SELECT min(ms) FROM unnest(${entryParameter('at_ms')}::bigint[]) AS ms)
 ), booked AS (
   INSERT INTO entries (${entryColumns.join(', ')})
   SELECT ${entryColumns.map((name) => (name === 'at_ms' ? 'greatest(at_ms, closed_until_ms)' : name)).join(', ')}
-  FROM given LEFT JOIN moved ON moved.id = given.account_id
+  FROM ${given(entryColumns, 1 + requestColumns.length)} AS given (${entryColumns.join(', ')})
+  LEFT JOIN moved ON moved.id = given.account_id
   ON CONFLICT (ref, kind) DO NOTHING
   RETURNING account_id, kind, amount_nanos
 ), sums AS (
@@ -136,7 +139,7 @@ export interface Sending {
 /** One try. */
 export async function sendBatch(
   pool: pg.Pool,
-  { requests, entries, losses }: Batch,
+  { requests, entries, losses }: Rows,
   { gatewayId, deadlineMs, timeoutMs }: Sending,
 ): Promise<void> {
   const values = [

@@ -2,7 +2,8 @@
 // locked account is taken aside (lanes.ts), so that one account holds up no other. Whoever is told that
 // a record was not stored can rely on it: by then the database no longer takes it.
 import type pg from 'pg'
-import { type Batch, batchOf, type Part } from '../hot-queue.ts'
+import type { Batch, Rows } from '../hot-queue.ts'
+import { payersOf, splitBatch } from '../hot-split.ts'
 import { findLocked, isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
 import type { Lanes } from './lanes.ts'
@@ -50,7 +51,7 @@ export class HotWriter {
   async write(batch: Batch): Promise<void> {
     const { sinceMs } = batch
     const { deadlineMs } = limitsOf(sinceMs, this.#options.nowMs())
-    let rest = batch
+    let rest: Batch = batch
     let lastError: unknown
     let unexplained = 0
     for (let tries = 0; ; tries++) {
@@ -60,10 +61,10 @@ export class HotWriter {
         return
       } catch (error) {
         lastError = error
-        const free = isLocked(error) ? await this.#setAside(rest) : rest.parts
-        if (free.length === 0) return
-        if (free.length < rest.parts.length) {
-          rest = batchOf(free)
+        const free = isLocked(error) ? await this.#setAside(rest) : rest
+        if (free.size === 0) return
+        if (free.size < rest.size) {
+          rest = free
           continue
         }
         if (!isPassing(error) && !isLocked(error)) throw error
@@ -84,7 +85,7 @@ export class HotWriter {
     throw error ?? outOfTime()
   }
 
-  async #send(batch: Batch, deadlineMs: number): Promise<void> {
+  async #send(batch: Rows, deadlineMs: number): Promise<void> {
     const { pool, gatewayId, during } = this.#options
     const { leftMs } = limitsOf(batch.sinceMs, 0)
     const timeoutMs = Math.max(1, Math.ceil(leftMs))
@@ -94,22 +95,17 @@ export class HotWriter {
     })
   }
 
-  /** Gives those parts that nobody keeps from being written. */
-  async #setAside({ parts, sinceMs }: Batch): Promise<readonly Part[]> {
+  /** Gives what nobody keeps from being written. */
+  async #setAside(batch: Batch): Promise<Batch> {
     const { pool, gatewayId, lanes } = this.#options
-    const timeoutMs = Math.max(1, Math.ceil(limitsOf(sinceMs, 0).leftMs))
-    const paying = parts.filter(({ entries }) => entries !== '').map(({ accountId }) => accountId)
+    const timeoutMs = Math.max(1, Math.ceil(limitsOf(batch.sinceMs, 0).leftMs))
+    const asked = findLocked(pool, payersOf(batch), { gatewayId, timeoutMs })
     // Without an answer nobody can be told from the others.
-    const locked = await within(
-      findLocked(pool, paying, { gatewayId, timeoutMs }),
-      timeoutMs,
-    ).catch(() => new Set<string>())
-    const free: Part[] = []
-    for (const part of parts) {
-      if (locked.has(part.accountId)) lanes.put(part)
-      else free.push(part)
-    }
-    return free
+    const locked = await within(asked, timeoutMs).catch(() => new Set<string>())
+    if (locked.size === 0) return batch
+    const { rest, parts } = splitBatch(batch, locked)
+    for (const part of parts) lanes.put(part)
+    return rest
   }
 }
 

@@ -2,7 +2,8 @@
 // few connections and for a bounded time, while everybody else is written without them. An account
 // comes back to the others with the first of its records that is stored.
 import type pg from 'pg'
-import { type Aside, batchOf, type Part } from '../hot-queue.ts'
+import type { Aside, Part, Rows } from '../hot-queue.ts'
+import { joinParts } from '../hot-split.ts'
 import { StoreBusy } from '../refused.ts'
 import { isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
@@ -45,14 +46,14 @@ export class Lanes implements Aside {
   }
 
   put(part: Part): void {
-    part.isAside = true
+    part.fate.isAside = true
     let lane = this.#lanes.get(part.accountId)
     if (lane === undefined) {
       lane = { waiting: [], running: false }
       this.#lanes.set(part.accountId, lane)
     }
     if (lane.waiting.length < maxWaiting) lane.waiting.push(part)
-    else part.reject(busy())
+    else part.fate.reject(busy())
     if (!lane.running) void this.#run(part.accountId, lane)
   }
 
@@ -77,24 +78,24 @@ export class Lanes implements Aside {
     const parts = lane.waiting.filter(({ sinceMs }) => hasTime(sinceMs))
     if (parts.length === 0) return false
     lane.waiting = lane.waiting.filter(({ sinceMs }) => !hasTime(sinceMs))
-    const batch = batchOf(parts)
+    const rows = joinParts(parts)
     try {
-      await this.#send(batch)
+      await this.#send(rows)
     } catch (error) {
       if (isLocked(error) || isTooLate(error) || isPassing(error)) lane.waiting.unshift(...parts)
-      else for (const part of parts) part.reject(error)
+      else for (const { fate } of parts) fate.reject(error)
       return false
     }
-    for (const part of parts) part.resolve()
-    this.#options.wrote(batch.size)
+    for (const { fate } of parts) fate.resolve()
+    this.#options.wrote(rows.size)
     return true
   }
 
-  async #send(batch: ReturnType<typeof batchOf>): Promise<void> {
+  async #send(rows: Rows): Promise<void> {
     const { pool, gatewayId, nowMs } = this.#options
-    const { deadlineMs, leftMs } = limitsOf(batch.sinceMs, nowMs())
+    const { deadlineMs, leftMs } = limitsOf(rows.sinceMs, nowMs())
     const timeoutMs = Math.max(1, Math.ceil(leftMs))
-    await within(sendBatch(pool, batch, { gatewayId, deadlineMs, timeoutMs }), timeoutMs)
+    await within(sendBatch(pool, rows, { gatewayId, deadlineMs, timeoutMs }), timeoutMs)
   }
 
   /** Those that wait for their turn, too, hear in time. */
@@ -105,7 +106,7 @@ export class Lanes implements Aside {
       const late = lane.waiting.filter(({ sinceMs }) => sinceMs < before)
       if (late.length === 0) continue
       lane.waiting = lane.waiting.filter(({ sinceMs }) => sinceMs >= before)
-      for (const part of late) part.reject(busy())
+      for (const { fate } of late) fate.reject(busy())
     }
   }
 }

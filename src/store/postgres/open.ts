@@ -36,6 +36,8 @@ export interface PostgresOptions {
 const maxConnections = 8
 const maxAsideConnections = 2
 const hotQueryTimeoutMs = 5000
+/** A batch locks accounts and then leases: twice this is still no sign of a silent database. */
+const hotLockTimeoutMs = 300
 /** Callers wait for it. */
 const hotConnectTimeoutMs = 2000
 /** The best of these is where the clock starts; what is asked later makes it better. */
@@ -57,6 +59,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     {
       ...clientConfig(databaseUrl),
       ...bounded,
+      lock_timeout: hotLockTimeoutMs,
       max: 1,
       query_timeout: hotQueryTimeoutMs,
       // The server gives up soon after: no row may appear when the late index has long passed it.
