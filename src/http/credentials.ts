@@ -10,6 +10,7 @@ export function credentialOf(x: Exchange): string | undefined | Refusal {
   const { headers } = x.request
   const authorization = headers.get('authorization')
   let found: string | undefined
+  let foundIn = 'authorization'
   if (authorization !== null) {
     if (authorization.includes(',')) return twice('authorization')
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization)
@@ -25,19 +26,23 @@ export function credentialOf(x: Exchange): string | undefined | Refusal {
     const value = headers.get(name)
     if (value === null) continue
     if (value.includes(',')) return twice(name)
-    if (found !== undefined && found !== value) return conflicting()
+    if (found !== undefined && found !== value) return conflicting(foundIn, name)
     found = value
+    foundIn = name
   }
   if (!x.path.startsWith('/vendorg/')) return found
   const keys = new URL(x.request.url).searchParams.getAll('key')
   if (keys.length > 1) return twice('key')
   const key = keys[0]
   if (key === undefined) return found
-  return found !== undefined && found !== key ? conflicting() : key
+  return found !== undefined && found !== key ? conflicting(foundIn, '?key=') : key
 }
 
 const twice = (name: string): Refusal =>
   refuse('invalid_request', `'${name}' was given twice; send the token once`)
 
-const conflicting = (): Refusal =>
-  refuse('invalid_request', 'two different tokens were given; send only one')
+const conflicting = (one: string, other: string): Refusal =>
+  refuse(
+    'invalid_request',
+    `two different tokens were given, in '${one}' and in '${other}'; send only one`,
+  )

@@ -45,6 +45,11 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
   return numInsertedOrUpdatedRows === 1n
 }
 
+/** The caller may use its own id for another task. */
+export async function freeExternalId(tx: Kysely<Schema>, id: string): Promise<void> {
+  await tx.updateTable('tasks').set({ external_id: null }).where('id', '=', id).execute()
+}
+
 /** Writes the task as it is now if its row is still in such a state; false when it has moved on. */
 export async function updateTask(
   tx: Kysely<Schema>,

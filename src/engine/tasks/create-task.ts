@@ -60,7 +60,8 @@ async function finishAtOnce(
   task: Task,
   report: FinishedReport,
 ): Promise<Task | Refusal> {
-  const ended = await insist(engine, () => endTask(engine, task, report))
+  const end = report.state === 'failed' ? { ...report, isAnswer: true } : report
+  const ended = await insist(engine, () => endTask(engine, task, end))
   if (report.state === 'failed') return refusalFor(report.error)
   return ended ?? (await findTaskRow(engine.store.read, task.id)) ?? task
 }

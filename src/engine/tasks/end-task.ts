@@ -17,7 +17,7 @@ import { insertCallback } from '../../store/callbacks.ts'
 import type { Tx } from '../../store/index.ts'
 import { insertLateLook } from '../../store/late-looks.ts'
 import { recordLoss } from '../../store/losses.ts'
-import { findTaskRow, liveStates, updateTask } from '../../store/tasks.ts'
+import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { announceLoss } from '../loss-alerts.ts'
 import { waitBeforeLook } from './patience.ts'
@@ -69,6 +69,10 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       ended = endedAs({ ...task, ...row }, told, nowMs, booked.chargeNanos)
       ended.checks = Math.max(ended.checks, task.checks)
       ended.trail = trailOf(row ?? task, ended, end, nowMs)
+      if (isRefusedCreate(end)) {
+        ended.hidden = true
+        await freeExternalId(tx, task.id)
+      }
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
@@ -143,8 +147,10 @@ async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
 
 /** Nobody is told what they know. */
 const isKnown = (end: TaskEnd): boolean =>
-  (end.state === 'cancelled' && end.byCaller === true) ||
-  (end.state === 'failed' && end.isAnswer === true)
+  (end.state === 'cancelled' && end.byCaller === true) || isRefusedCreate(end)
+
+/** For its caller there is no task: none is listed, and the caller's own id for it is free again. */
+const isRefusedCreate = (end: TaskEnd): boolean => end.state === 'failed' && end.isAnswer === true
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
   ensure(task.finishedAtMs === undefined, `task ${task.id} ends once`)
@@ -159,7 +165,7 @@ function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): 
     ...(end.state !== 'cancelled' && end.raw !== undefined && { reported: trimmed(end.raw) }),
   }
   if (end.state === 'failed') {
-    const { code, message, upstreamRequestId } = end.error
+    const { code, message, upstreamRequestId = task.error?.upstreamRequestId } = end.error
     ended.error = { code, message, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
   } else delete ended.error
   return ended

@@ -1,22 +1,30 @@
 // A create of which nobody knows whether the upstream has it: a state of its own. It is never sent
 // again; the poller looks for it.
+import type { UpstreamError } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import { withStep } from '../../contract/trail.ts'
 import { updateTask } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 
+/** Why, and the upstream's own id where its answer had one. */
+export type LostError = Pick<UpstreamError, 'message' | 'upstreamRequestId'>
+
 /** The task as it is from now on; undefined when it had moved on meanwhile. */
 export async function loseTrackOf(
   engine: Engine,
   { waitedBy: _, ...task }: Task,
-  why: string,
+  { message, upstreamRequestId }: LostError,
 ): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
-  const step = { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: why } as const
+  const step = { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: message } as const
   const lost = {
     ...task,
     state: 'unknown',
-    error: { code: 'upstream_outcome_unknown', message: why },
+    error: {
+      code: 'upstream_outcome_unknown',
+      message,
+      ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    },
     trail: withStep(task as Task, step),
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,

@@ -120,13 +120,16 @@ async function findFirst(
   const { read } = engine.store
   const first = await findCreate(read, keyed, sinceMs(engine))
   if (first === undefined) return undefined
-  if (first.fingerprint !== keyed.fingerprint) return mismatch
   const task = await findTaskRow(read, first.taskId, keyed.accountId)
+  if (task !== undefined && wasRefused(task)) {
+    await engine.store.tx((tx) => dropCreate(tx, keyed, task.id))
+    return undefined
+  }
+  if (first.fingerprint !== keyed.fingerprint) return mismatch
   if (task === undefined) return inFlight
-  if (task.state === 'accepted') return isLeftBehind(engine, task, () => findFirst(engine, keyed))
-  if (!wasTurnedAway(task)) return firstAnswer(task)
-  await engine.store.tx((tx) => dropCreate(tx, keyed, task.id))
-  return undefined
+  return task.state === 'accepted'
+    ? isLeftBehind(engine, task, () => findFirst(engine, keyed))
+    : firstAnswer(task)
 }
 
 /** Under way as long as the gateway that sends it lives; then nobody will ever hear its answer. */
@@ -140,14 +143,15 @@ async function isLeftBehind(
   return lost === undefined ? again() : firstRefusal(lost)
 }
 
-const leftBehind = 'the gateway that was sending it stopped; it is not sent again'
+const leftBehind = { message: 'the gateway that was sending it stopped; it is not sent again' }
 
-/** Refused for reasons that pass: nothing came of it, and who asks again means to try again. */
-function wasTurnedAway({ upstreamId, error }: Task): boolean {
-  if (upstreamId !== undefined || error === undefined || !isRefusalCode(error.code)) return false
-  const { status } = refusals[error.code]
-  return status === 429 || (status >= 500 && !mayBeMade.has(error.code))
-}
+/** The upstream did not take it: nothing came of it, and the key is free for another try. */
+const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
+  state === 'failed' &&
+  upstreamId === undefined &&
+  error !== undefined &&
+  isRefusalCode(error.code) &&
+  !mayBeMade.has(error.code)
 
 /** A task that no upstream has named was never shown as one: its create was refused. */
 function firstAnswer(task: Task): Created | Refusal {
@@ -158,13 +162,13 @@ function firstAnswer(task: Task): Created | Refusal {
 /** What was said of a task that has failed. */
 export function firstRefusal(task: Task): Refusal {
   const { code, message } = task.error ?? outcomeUnknown
-  if (code === outcomeUnknown.code) return lostTrack(task, message, { replayOf: task.requestId })
-  return refuse(isRefusalCode(code) ? code : 'upstream_error', message, {
-    ...(task.error?.upstreamRequestId !== undefined && {
-      upstreamRequestId: task.error.upstreamRequestId,
-    }),
+  const upstreamRequestId = task.error?.upstreamRequestId
+  const extras = {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     replayOf: task.requestId,
-  })
+  }
+  if (code === outcomeUnknown.code) return lostTrack(task, message, extras)
+  return refuse(isRefusalCode(code) ? code : 'upstream_error', message, extras)
 }
 
 const outcomeUnknown = {
@@ -182,7 +186,7 @@ const mayBeMade: ReadonlySet<string> = new Set([
 export const lostTrack = (
   { id }: Task,
   why: string,
-  extras?: Pick<Refusal['extras'], 'replayOf'>,
+  extras?: Pick<Refusal['extras'], 'replayOf' | 'upstreamRequestId'>,
 ): Refusal =>
   refuse(
     'upstream_outcome_unknown',

@@ -19,7 +19,7 @@ import { firstCheckMs } from './check-times.ts'
 import { endTask } from './end-task.ts'
 import { absorbOthers } from './find-lost.ts'
 import { insist } from './insist.ts'
-import { loseTrackOf } from './lose-track.ts'
+import { type LostError, loseTrackOf } from './lose-track.ts'
 import { lostTrack } from './repeat-create.ts'
 import { taskUpstream } from './task-upstream.ts'
 
@@ -104,7 +104,7 @@ async function conclude(
   }
   const error = told(engine, task, picked, started.error)
   noteFailure(engine, picked, model.name, started.error)
-  if (started.kind === 'unknown') return loseTrack(engine, task, error.message)
+  if (started.kind === 'unknown') return loseTrack(engine, task, error)
   crashPoint('task-refused')
   await insist(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
   return refusalFor(error)
@@ -147,7 +147,7 @@ async function queue(
     if (!isUniqueConflict(error)) throw error
     return undefined
   })
-  if (moved === undefined) return loseTrack(engine, task, sameIdTwice)
+  if (moved === undefined) return loseTrack(engine, task, { message: sameIdTwice })
   crashPoint('task-queued')
   engine.poller.wake(queued.nextCheckAtMs)
   return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
@@ -156,10 +156,11 @@ async function queue(
 const sameIdTwice = 'the upstream named it as a task that exists already'
 
 /** Nobody knows whether the upstream has it: it is never sent again. */
-async function loseTrack(engine: Engine, task: Task, why: string): Promise<Refusal> {
-  await insist(engine, () => loseTrackOf(engine, task, why))
+async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<Refusal> {
+  await insist(engine, () => loseTrackOf(engine, task, error))
   crashPoint('task-lost')
-  return lostTrack(task, why)
+  const { message, upstreamRequestId } = error
+  return lostTrack(task, message, { ...(upstreamRequestId !== undefined && { upstreamRequestId }) })
 }
 
 function told(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
