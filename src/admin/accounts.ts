@@ -4,6 +4,7 @@ import type { Spendable } from '../billing/ledger.ts'
 import type { Model } from '../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../contract/declarations.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
+import { requestIdOf, taskIdOf } from '../contract/receipt.ts'
 import type { Engine } from '../engine/engine.ts'
 import { openAccount } from '../engine/open-account.ts'
 import { formatNanos, parseNanos } from '../lib/decimal.ts'
@@ -182,8 +183,8 @@ export const entryView = (entry: StoredEntry) => ({
   at: time(entry.atMs),
   kind: entry.kind,
   amount: formatNanos(entry.amountNanos),
-  request_id: entry.ref.startsWith('req_') ? entry.ref : null,
-  task_id: /^(?:video|image|task)_/.test(entry.ref) ? entry.ref : null,
+  request_id: requestIdOf(entry) ?? null,
+  task_id: taskIdOf(entry.ref) ?? null,
   model: entry.model ?? null,
   unit: entry.unit ?? null,
   tier: entry.tier ?? null,

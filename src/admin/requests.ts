@@ -2,13 +2,14 @@
 import { absorbedNanos } from '../billing/absorb.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import type { Task } from '../contract/task.ts'
 import type { Engine } from '../engine/engine.ts'
 import { formatNanos } from '../lib/decimal.ts'
 import { findAccount } from '../store/accounts.ts'
 import type { Page } from '../store/index.ts'
 import { timeOfId } from '../store/log-ids.ts'
 import { findRequest, listRequests, logHorizonMs, type RequestFilter } from '../store/requests.ts'
-import { findTaskRow } from '../store/tasks.ts'
+import { findTaskRow, findTaskRows } from '../store/tasks.ts'
 import { namesOfTokens, type TokenNames } from '../store/tokens.ts'
 import { explainCall, explainTask, usageView } from './explain.ts'
 import {
@@ -21,6 +22,7 @@ import {
   spanQuery,
   time,
 } from './route.ts'
+import { taskUsageView } from './tasks.ts'
 
 export const requests: Resource = (app, deps) => {
   const { engine } = deps
@@ -85,8 +87,24 @@ async function missing({ store }: Engine, id: string): Promise<Refusal> {
 export async function viewPage(engine: Engine, page: Page<RequestRecord>) {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
-  return listOf(page, (record) => view(record, names.get(record.tokenId)))
+  const made = page.items.flatMap(({ detail: { taskId } }) =>
+    taskId === undefined ? [] : [taskId],
+  )
+  const tasks = new Map<string, Task>()
+  for (const task of await findTaskRows(engine.store.read, made)) tasks.set(task.id, task)
+  return listOf(page, (record) => ({
+    ...view(record, names.get(record.tokenId)),
+    ...costOfTask(tasks.get(record.detail.taskId ?? '')),
+  }))
 }
+
+/** What a request made costs when it is done: the row is older than that. */
+const costOfTask = (task: Task | undefined) =>
+  task !== undefined && {
+    charge: formatNanos(task.chargeNanos),
+    usage: task.usage === undefined ? null : taskUsageView(task.usage),
+    usage_reported: task.reported ?? null,
+  }
 
 type Read = (name: string) => string | undefined
 

@@ -56,7 +56,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
     quantity: entry.quantity,
     amount: formatNanos(entry.amountNanos),
     currency: line.currency,
-    request_id: requestIdOf(entry.ref),
+    request_id: requestIdOf(entry),
     task_id: taskIdOf(entry.ref),
     price_id: entry.priceId,
     estimated: String(entry.estimated === true),
@@ -100,7 +100,11 @@ const checks: Partial<Record<BillColumn, (texts: Texts) => boolean>> = {
   kind: ({ kind }) => bookedKinds.some((known) => known === kind),
   quantity: ({ quantity }) => quantity === '' || isQuantity(quantity),
   amount: ({ amount }) => isAmount(amount),
-  request_id: ({ request_id, ref }) => request_id === (requestIdOf(ref) ?? ''),
+  // Of a task it is that of the request that made it, which the line cannot tell by itself.
+  request_id: ({ request_id, ref }) =>
+    taskIdOf(ref) === undefined
+      ? request_id === (requestIdOf({ ref }) ?? '')
+      : request_id === '' || /^req_[0-9a-z]{1,64}$/.test(request_id),
   task_id: ({ task_id, ref }) => task_id === (taskIdOf(ref) ?? ''),
   estimated: ({ estimated }) => estimated === 'true' || estimated === 'false',
   number: ({ number }) => isCount(number),
@@ -141,6 +145,7 @@ const lineFrom = (texts: Texts): BillLine => ({
     priceId: texts.price_id,
     estimated: texts.estimated === 'true',
     note: texts.note,
+    ...(texts.request_id !== '' && { requestId: texts.request_id }),
   },
   number: Number(texts.number),
   balanceNanos: nanosOf(texts.balance)!,

@@ -28,6 +28,8 @@ export interface Entry {
   priceId?: string
   estimated?: boolean
   note?: string
+  /** The request that made the task which is its ref; read with it, never stored. */
+  requestId?: string
 }
 
 /** Why nobody paid for work that an upstream did. */

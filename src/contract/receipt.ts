@@ -66,9 +66,9 @@ export const tableText = (table: {
 }): string =>
   JSON.stringify(['lines', table.accountId, table.first, table.last, table.lines, table.digest])
 
-/** A reference as the columns of a bill show it. */
-export const requestIdOf = (ref: string): string | undefined =>
-  ref.startsWith('req_') ? ref : undefined
+/** An entry's references as the columns of a bill show them. */
+export const requestIdOf = ({ ref, requestId }: Pick<Entry, 'ref' | 'requestId'>) =>
+  ref.startsWith('req_') ? ref : requestId
 
 export const taskIdOf = (ref: string): string | undefined =>
   /^(?:video|image|task)_/.test(ref) ? ref : undefined

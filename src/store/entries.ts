@@ -62,6 +62,11 @@ async function moveBalance(
   return account.closed_until_ms
 }
 
+/** Entries of a task go by its id; people look for the request that made it. */
+const requestOfTask = sql<
+  string | null
+>`(SELECT t.request_id FROM tasks t WHERE t.id = entries.ref)`.as('task_request_id')
+
 /** Newest first. */
 export async function listEntries(
   db: Kysely<Schema>,
@@ -71,6 +76,7 @@ export async function listEntries(
   let query = db
     .selectFrom('entries')
     .selectAll()
+    .select(requestOfTask)
     .where('account_id', '=', accountId)
     .orderBy('id', 'desc')
     .limit(limit + 1)
@@ -87,6 +93,7 @@ export async function findEntriesBetween(
   const rows = await db
     .selectFrom('entries')
     .selectAll()
+    .select(requestOfTask)
     .where('account_id', '=', accountId)
     .where('id', '>', afterId)
     .where('at_ms', '>=', fromMs)
@@ -103,6 +110,7 @@ export async function findEntries(db: Kysely<Schema>, ref: string): Promise<Stor
   const rows = await db
     .selectFrom('entries')
     .selectAll()
+    .select(requestOfTask)
     .where('ref', '=', ref)
     .orderBy('id')
     .execute()
@@ -148,7 +156,9 @@ export async function sumEntries(db: Kysely<Schema>): Promise<EntrySum[]> {
   }))
 }
 
-export function entryOf(row: Selectable<Schema['entries']>): StoredEntry {
+export type EntryRow = Selectable<Schema['entries']> & { task_request_id?: string | null }
+
+export function entryOf(row: EntryRow): StoredEntry {
   const entry: StoredEntry = {
     id: row.id,
     atMs: row.at_ms,
@@ -165,5 +175,6 @@ export function entryOf(row: Selectable<Schema['entries']>): StoredEntry {
   if (row.note !== null) entry.note = row.note
   if (row.token_id !== null) entry.tokenId = row.token_id
   if (row.tier !== null) entry.tier = row.tier
+  if (row.task_request_id) entry.requestId = row.task_request_id
   return entry
 }

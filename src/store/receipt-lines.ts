@@ -1,14 +1,14 @@
 // Receipts with their entries, read in order of their numbers: of a stretch of time, or link by link.
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ReceiptLine } from '../contract/receipt.ts'
-import { entryOf } from './entries.ts'
+import { type EntryRow, entryOf } from './entries.ts'
 import type { Schema } from './schema.ts'
 
 export interface StoredReceipt extends ReceiptLine {
   hash: string
 }
 
-interface Row extends Selectable<Schema['entries']> {
+interface Row extends EntryRow {
   number: number
   balance_nanos: bigint
   hash: string
@@ -16,7 +16,8 @@ interface Row extends Selectable<Schema['entries']> {
 
 const columns = sql.raw(`
   c.number, c.balance_nanos, c.hash, e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref,
-  e.model, e.unit, e.quantity, e.price_id, e.estimated, e.note, e.token_id, e.tier`)
+  e.model, e.unit, e.quantity, e.price_id, e.estimated, e.note, e.token_id, e.tier,
+  (SELECT t.request_id FROM tasks t WHERE t.id = e.ref) AS task_request_id`)
 
 const lineOf = (row: Row): StoredReceipt => ({
   entry: entryOf(row),

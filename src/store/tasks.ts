@@ -108,6 +108,13 @@ export async function findTaskRow(
   return undefined
 }
 
+/** Those of these ids that there are. */
+export async function findTaskRows(db: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('tasks').select(listedColumns).where('id', 'in', ids).execute()
+  return rows.map(shape)
+}
+
 export interface TaskFilter extends PageQuery {
   accountId?: string | undefined
   model?: string | undefined

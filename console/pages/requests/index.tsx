@@ -80,7 +80,7 @@ function useColumns(): Column<LoggedRequest>[] {
       align: 'right',
       width: '185px',
       cell: ({ usage }) =>
-        usage === null
+        usage === null || !('input_tokens' in usage)
           ? '–'
           : [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens]
               .map((count) => format.number(count))

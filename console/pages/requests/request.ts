@@ -17,6 +17,13 @@ export interface Usage {
   cache_write_tokens: number
 }
 
+/** Of a request that made a video or images. */
+export interface TaskUsage {
+  output_seconds: number | null
+  video_tokens: number | null
+  pictures?: number
+}
+
 export interface LoggedRequest {
   request_id: string
   at: string
@@ -35,7 +42,7 @@ export interface LoggedRequest {
   stream: boolean
   charge: string
   absorbed?: string
-  usage: Usage | null
+  usage: Usage | TaskUsage | null
   usage_reported: unknown
   estimated: boolean
   price_id: string | null

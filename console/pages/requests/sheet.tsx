@@ -138,10 +138,10 @@ function Usages({ request: { usage, usage_reported } }: { request: LoggedRequest
         <SectionTitle>{say('billed')}</SectionTitle>
         <Table>
           <Table.Tbody>
-            {usageNames.map((name) => (
+            {billed(usage).map(([name, quantity]) => (
               <Table.Tr key={name}>
                 <Table.Td>{say(name)}</Table.Td>
-                <Table.Td ta="right">{format.number(usage?.[name])}</Table.Td>
+                <Table.Td ta="right">{format.number(quantity)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -151,9 +151,20 @@ function Usages({ request: { usage, usage_reported } }: { request: LoggedRequest
   )
 }
 
-const usageNames = [
+const tokenNames = [
   'input_tokens',
   'output_tokens',
   'cache_read_tokens',
   'cache_write_tokens',
 ] as const
+const taskNames = ['output_seconds', 'video_tokens', 'pictures'] as const
+
+/** What there is of it, by its name. */
+function billed(usage: LoggedRequest['usage']) {
+  if (usage === null || 'input_tokens' in usage) {
+    return tokenNames.map((name) => [name, usage?.[name]] as const)
+  }
+  return taskNames
+    .map((name) => [name, usage[name]] as const)
+    .filter(([, quantity]) => quantity !== null && quantity !== undefined)
+}

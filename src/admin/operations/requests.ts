@@ -63,7 +63,7 @@ const request = named(
     stream: flag(),
     charge: money(),
     'absorbed?': money(`What the operator bears of it. ${staffOnly}`),
-    usage: orNull(tokenUsage),
+    usage: orNull(either(tokenUsage, taskUsage)),
     usage_reported: anything('As the upstream reported it.'),
     estimated: flag(),
     price_id: orNull(text()),
