@@ -7,15 +7,9 @@ import type { Engine } from './engine.ts'
 
 export function authenticate(
   engine: Engine,
-  secret: string | undefined,
+  secret: string,
   connection: { ip(): string | undefined },
 ): Token | Refusal {
-  if (secret === undefined) {
-    return refuse(
-      'invalid_api_key',
-      'no API token was given; send it as "Authorization: Bearer <token>"',
-    )
-  }
   const token = tokenOf(engine, secret)
   if (token === undefined) return refuse('invalid_api_key', 'this API token is not known')
   if (token.disabled) return refuse('invalid_api_key', 'this API token is disabled')

@@ -11,7 +11,12 @@ import { noteAbsorbed } from './loss-alerts.ts'
 import type { OpenCall } from './open-call.ts'
 import { insist } from './tasks/insist.ts'
 
-export function newRecord(ctx: CallContext, use: Interface, model: string): RequestRecord {
+/** As much of a request as its row needs. */
+export interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
+  token: Pick<CallContext['token'], 'id' | 'accountId'>
+}
+
+export function newRecord(ctx: RecordedContext, use: Interface, model: string): RequestRecord {
   const record: RequestRecord = {
     requestId: ctx.requestId,
     atMs: ctx.atMs,

@@ -38,6 +38,15 @@ export function credentialOf(x: Exchange): string | undefined | Refusal {
   return found !== undefined && found !== key ? conflicting(foundIn, '?key=') : key
 }
 
+/** Names the header that callers of this interface know first. */
+export const missingCredential = ({ path }: Exchange): Refusal =>
+  refuse(
+    'invalid_api_key',
+    path.startsWith('/vendorg/')
+      ? 'no API token was given; send it as "x-vendorg-api-key: <token>"'
+      : 'no API token was given; send it as "Authorization: Bearer <token>"',
+  )
+
 const twice = (name: string): Refusal =>
   refuse('invalid_request', `'${name}' was given twice; send the token once`)
 

@@ -15,9 +15,18 @@ const fields: Readonly<Record<string, Schema>> = {
 
 const plain = named('Error', object({ error: object(fields) }))
 
+const messagesTypes = [
+  ...types,
+  ...['not_found_error', 'request_too_large', 'billing_error', 'overloaded_error'],
+]
+
 const messages = named(
   'MessagesError',
-  object({ type: { const: 'error' }, request_id: text(), error: object(fields) }),
+  object({
+    type: { const: 'error' },
+    request_id: text(),
+    error: object({ ...fields, type: { type: 'string', enum: messagesTypes } }),
+  }),
 )
 
 const enveloped = named(

@@ -1,6 +1,6 @@
 // The one place where a refusal becomes bytes. The body is the same everywhere; each interface adds
 // what its own SDKs look for.
-import { Refusal, refusals } from '../contract/errors.ts'
+import { Refusal, type RefusalCode, refusals } from '../contract/errors.ts'
 import { envelopeCodeOf } from './envelope-code.ts'
 import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
 import { rateHeaders } from './rate-headers.ts'
@@ -14,10 +14,26 @@ type Dialect = (
 ) => { top?: object; error?: object }
 
 const dialects: readonly [prefix: string, dialect: Dialect][] = [
-  ['/v1/messages', (_, requestId) => ({ top: { type: 'error', request_id: requestId } })],
+  ['/v1/messages', messagesStyle],
   ['/vendorg/', longRunning],
   ['/imgvendor/', enveloped],
 ]
+
+/** Its SDKs know some failures by words of their own. */
+const messagesTypes: Readonly<Partial<Record<RefusalCode, string>>> = {
+  request_too_large: 'request_too_large',
+  insufficient_quota: 'billing_error',
+  overloaded: 'overloaded_error',
+  no_available_channel: 'overloaded_error',
+}
+
+function messagesStyle({ code, status }: Refusal, requestId: string): ReturnType<Dialect> {
+  const type = messagesTypes[code] ?? (status === 404 ? 'not_found_error' : undefined)
+  return {
+    top: { type: 'error', request_id: requestId },
+    ...(type !== undefined && { error: { type } }),
+  }
+}
 
 /** Its SDKs show a message only beside a number; whoever comes another way gets the usual word. */
 function longRunning(

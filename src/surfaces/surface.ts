@@ -8,11 +8,12 @@ import type { Task } from '../contract/task.ts'
 import { authenticate } from '../engine/authenticate.ts'
 import type { CallContext, Engine } from '../engine/engine.ts'
 import type { LinkTo } from '../engine/tasks/file-links.ts'
-import { credentialOf } from '../http/credentials.ts'
+import { credentialOf, missingCredential } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Operation } from '../http/operation.ts'
 import type { BodyLimits } from '../http/read-json.ts'
 import { errorBody } from '../http/render-error.ts'
+import { recordRefused } from './refused.ts'
 
 export interface Env {
   Bindings: { exchange: Exchange }
@@ -38,9 +39,14 @@ export interface Surface {
 /** Who asks is settled before a byte of the body is read. */
 export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
   const secret = credentialOf(x)
-  const token = secret instanceof Refusal ? secret : authenticate(engine, secret, x.connection)
+  const token =
+    secret instanceof Refusal
+      ? secret
+      : secret === undefined
+        ? missingCredential(x)
+        : authenticate(engine, secret, x.connection)
   if (token instanceof Refusal) {
-    // Nobody's request has no row in the request log; its id leads to this line.
+    // Its id leads to this line, and to a row of the request log while there are few of them.
     const { requestId, path } = x
     engine.log.info('not let in', {
       request_id: requestId,
@@ -50,6 +56,7 @@ export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
       code: token.code,
     })
     engine.meters?.turnedAway(token.code)
+    recordRefused(engine, x, token)
   } else x.payer = token.accountId
   return token
 }

@@ -4,6 +4,7 @@ import { Refusal } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import { recordRefused } from '../refused.ts'
 import { callerOf } from '../surface.ts'
 
 export type Outcome = Response | Refusal
@@ -15,8 +16,15 @@ export async function asCaller(
 ): Promise<Response> {
   const token = callerOf(engine, x)
   try {
-    return answer(x, token instanceof Refusal ? token : await work(token))
+    if (token instanceof Refusal) return answer(x, token)
+    const outcome = await work(token)
+    if (outcome instanceof Refusal && !isCreate(x)) recordRefused(engine, x, outcome, token)
+    return answer(x, outcome)
   } finally {
     x.releaseBody?.()
   }
 }
+
+/** Creates have rows of their own. */
+const isCreate = ({ request, path }: Exchange): boolean =>
+  request.method === 'POST' && !path.endsWith('/cancel')

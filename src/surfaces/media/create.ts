@@ -13,6 +13,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
 import { nextTurn } from '../../lib/turns.ts'
+import { modelAskedFor } from '../refused.ts'
 import { Caller, type SurfaceDeps } from '../surface.ts'
 import { type Fields, maxModelName, wrong } from '../text/fields.ts'
 import type { Outcome } from './as-caller.ts'
@@ -69,7 +70,7 @@ export async function readCreate<Call extends object>(
   const { interface: use, path, forms, keys } = route
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
-  const refused = (refusal: Refusal, model = '') =>
+  const refused = (refusal: Refusal, model = modelAskedFor({}, x.path)) =>
     recordUnbilled(engine, newRecord(ctx, use, model), 'refused', refusal)
   if (key instanceof Refusal) return refused(key)
   const away = turnedAway(engine, token, key !== null)

@@ -13,6 +13,7 @@ import { rateHeaders } from '../../http/rate-headers.ts'
 import { type BodyLimits, type JsonBody, readJsonObject, textWork } from '../../http/read-json.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { nextTurn } from '../../lib/turns.ts'
+import { modelAskedFor } from '../refused.ts'
 import { Caller, callerOf, type Surface } from '../surface.ts'
 
 export interface TextShape {
@@ -78,7 +79,8 @@ export async function readCall(
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
-    return recordUnbilled(engine, newRecord(ctx, shape.name, ''), 'refused', call)
+    const model = body instanceof Refusal ? '' : modelAskedFor(body.fields, x.path)
+    return recordUnbilled(engine, newRecord(ctx, shape.name, model), 'refused', call)
   }
   return { ctx, call }
 }
