@@ -86,7 +86,7 @@ export async function readCreate<Call extends object>(
   if (model !== '' && !isSeen(model)) return refused(modelNotFound(model), model)
   const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
-  if (call instanceof Refusal) return refused(call, model)
+  if (call instanceof Refusal) return refused(call, model || modelAskedFor(fields, x.path))
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }
   return { ctx, wish: { interface: use, ...call, ...named } }
