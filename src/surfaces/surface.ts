@@ -7,13 +7,13 @@ import type { CallTrace } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
 import { authenticate } from '../engine/authenticate.ts'
 import type { CallContext, Engine } from '../engine/engine.ts'
+import { recordRefused } from '../engine/refused-requests.ts'
 import type { LinkTo } from '../engine/tasks/file-links.ts'
 import { credentialOf, missingCredential } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Operation } from '../http/operation.ts'
 import type { BodyLimits } from '../http/read-json.ts'
 import { errorBody } from '../http/render-error.ts'
-import { recordRefused } from './refused.ts'
 
 export interface Env {
   Bindings: { exchange: Exchange }

@@ -2,9 +2,9 @@
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { recordRefused } from '../../engine/refused-requests.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
-import { recordRefused } from '../refused.ts'
 import { callerOf } from '../surface.ts'
 
 export type Outcome = Response | Refusal

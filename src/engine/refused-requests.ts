@@ -2,9 +2,17 @@
 // about, as far as their path and fields tell, and no more of them than the log can take.
 import type { Interface, Token } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
-import { endRecord, newRecord } from '../engine/call-record.ts'
-import type { Engine } from '../engine/engine.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { CallTrace } from '../contract/requests.ts'
+import { endRecord, newRecord } from './call-record.ts'
+import type { Engine } from './engine.ts'
+
+/** As much of it as anybody knows. */
+export interface RefusedRequest {
+  requestId: string
+  atMs: number
+  path: string
+  trace?: CallTrace | undefined
+}
 
 const interfaces: readonly [prefix: string, use: Interface][] = [
   ['/v1/responses', 'responses'],
@@ -53,7 +61,7 @@ function mayRecord(engine: Engine): boolean {
 /** A read that was refused, or a request without a token that holds: then it is of no account. */
 export function recordRefused(
   engine: Engine,
-  x: Exchange,
+  x: RefusedRequest,
   refusal: Refusal,
   token?: Token,
 ): Refusal {
