@@ -105,7 +105,7 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
   let { result } = sent
   if (!(result instanceof Refusal) && result.state !== 'succeeded') {
     const report = await waitForEnd(engine, result as ImageTask, {
-      untilMs: engine.clock.nowMs() + longestWaitMs,
+      forMs: longestWaitMs,
       // With a key the answer can be asked for again: then it is worth going on alone.
       ...(wish.key === undefined && { signal: ctx.signal }),
     })

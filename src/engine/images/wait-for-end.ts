@@ -3,6 +3,7 @@
 import type { TaskReport, UpstreamError } from '../../contract/provider.ts'
 import type { ImageTask } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { sureNowMs } from '../../lib/clock.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { cleaned } from '../clean-error.ts'
 import type { Engine } from '../engine.ts'
@@ -10,7 +11,8 @@ import type { Seen, TaskEnd } from '../tasks/end-task.ts'
 import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
 
 export interface Waiting {
-  untilMs: number
+  /** At most so long. */
+  forMs: number
   /** Aborted when nobody waits any more. */
   signal?: AbortSignal
 }
@@ -27,7 +29,8 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
   let pauseMs = soonestMs
   // Nothing is written while somebody waits: its end tells of all looks at once.
   const seen: Seen[] = []
-  while (engine.clock.nowMs() < waiting.untilMs && waiting.signal?.aborted !== true) {
+  const passed = stopwatch(engine)
+  while (passed() < waiting.forMs && waiting.signal?.aborted !== true) {
     await pause(pauseMs, waiting.signal)
     pauseMs = Math.min(latestMs, pauseMs * growth)
     const report = await look(engine, task)
@@ -41,6 +44,12 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
   const rest = isOff ? { seen } : { lateLook: true as const, seen }
   if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
   return { state: 'failed', error: tooLate, raw: undefined, ...rest }
+}
+
+/** A clock that is set must neither end it nor make it longer. */
+function stopwatch({ clock }: Engine): () => number {
+  const [fromMs, fromSureMs] = [performance.now(), sureNowMs(clock)]
+  return () => Math.max(performance.now() - fromMs, sureNowMs(clock) - fromSureMs)
 }
 
 const tooLate: UpstreamError = {

@@ -125,7 +125,7 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (!hasFile(task, report.media, nowMs)) {
+      if (!hasFile(task, report.media, sureNowMs(engine.clock))) {
         return doubtResult(engine, task, fence, report.usage)
       }
       learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
