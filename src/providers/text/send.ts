@@ -21,8 +21,11 @@ export async function sendText(
   upstream: Upstream,
   stop: Stop,
 ): Promise<TextReply> {
-  if (call.body.length > longBody) await nextTurn()
-  const sent = post(style, style.path, call, upstream, stop)
+  const isLong = call.body.length > longBody
+  if (isLong) await nextTurn()
+  const named = bodyFor(call, upstream)
+  if (isLong) await nextTurn()
+  const sent = post(style, style.path, call, upstream, stop, named)
   let answer: HttpAnswer
   try {
     answer = await sent.answer
@@ -58,9 +61,8 @@ export function post(
   call: TextCall,
   upstream: Upstream,
   stop: Stop,
+  named = bodyFor(call, upstream),
 ): ReturnType<Upstream['http']['post']> {
-  const { body, model } = call
-  const named = upstream.model === model && namesOnce(body) ? body : withModel(body, upstream.model)
   const headers = style.headers(call, upstream)
   headers['content-type'] = 'application/json'
   headers['accept'] = call.stream ? 'text/event-stream' : 'application/json'
@@ -71,6 +73,9 @@ export function post(
   stop.heardBy(sent)
   return sent
 }
+
+const bodyFor = ({ body, model }: TextCall, upstream: Upstream): string =>
+  upstream.model === model && namesOnce(body) ? body : withModel(body, upstream.model)
 
 /** What is no answer at all: another status, or bytes nobody asked for. */
 export function isRefused(answer: HttpAnswer): boolean {
