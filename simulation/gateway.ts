@@ -38,7 +38,6 @@ const limits = {
   queuedCalls: 50,
   queueMs: 2_000,
 }
-const ownSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const seal = createSeal(new Uint8Array(32).fill(3))
 const startFailedMs = 1_000
 const longestDrainMs = 5_000
@@ -181,7 +180,7 @@ export class SimGateway {
       retries: new RetryBudget(),
       waiting: new WaitingRoom(limits),
       poller: new Poller(owner),
-      callbacks: new CallbackSender(owner, ownSecret, { post: receivers.postFrom(proc) }),
+      callbacks: new CallbackSender(owner, undefined, { post: receivers.postFrom(proc) }),
       lateLooks: new LateLooks(),
       auditor: new Auditor(),
       noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),

@@ -16,7 +16,7 @@ import { channelFrom } from './contract/declarations.ts'
 import type { Task } from './contract/task.ts'
 import { applyDeclarations, type MadeToken } from './engine/apply-declarations.ts'
 import { Auditor } from './engine/auditor.ts'
-import { loadOwnSecret } from './engine/callbacks/callback-secret.ts'
+import { loadSharedSecret, type SharedSecret } from './engine/callbacks/callback-secret.ts'
 import { CallbackSender } from './engine/callbacks/sender.ts'
 import { ClockWatch } from './engine/clock-watch.ts'
 import { Deadlines } from './engine/deadlines.ts'
@@ -99,17 +99,17 @@ export async function boot(
   await checkMasterKey(store, seal.hash('master key check'))
   await checkCurrency(store, config.file.currency)
   const { sandbox, key: sandboxKey = '' } = around.sandbox ?? (await openSandboxFor(config)) ?? {}
-  const ownSecret = await loadOwnSecret(store, seal)
+  const shared = await loadSharedSecret(store, seal, Date.now())
   const owner = store.sharing?.gatewayId ?? 'this'
   const ledger = await Ledger.open(store, new VoidJournal({ dir: config.dataDir, owner, log }))
   const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
   ledger.onEntry = () => bookkeeper.recorded()
-  const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, ownSecret)
+  const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, shared)
   engine.noticeFor = (task) => noticeOf(engine, task)
   if (engine.meters) engine.meters.isModel = (name) => engine.catalog.models.has(name)
   engine.declared = {
     file: config.file,
-    ownSecrets: [...secretsIn(config, keys), ownSecret],
+    ownSecrets: [...secretsIn(config, keys), ...(shared === undefined ? [] : [shared.secret])],
     ...(sandbox !== undefined && {
       sandbox: {
         channel: sandboxChannel(sandbox, sandboxKey, config.file.region),
@@ -201,7 +201,7 @@ function newEngine(
   store: Store,
   books: Pick<Engine, 'ledger' | 'bookkeeper'>,
   seal: ReturnType<typeof createSeal>,
-  ownSecret: string,
+  shared: SharedSecret | undefined,
 ): Engine {
   const instanceId = store.sharing?.gatewayId ?? newShortId('gwy')
   return {
@@ -231,7 +231,7 @@ function newEngine(
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
-    callbacks: new CallbackSender(instanceId, ownSecret),
+    callbacks: new CallbackSender(instanceId, shared),
     lateLooks: new LateLooks(),
     auditor: new Auditor(),
     clockWatch: new ClockWatch(),

@@ -51,6 +51,11 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
     for (const model of unpriced) {
       warnings.push({ message: `a channel serves ${model}, which has no price here` })
     }
+    if (value.callbacks !== undefined) {
+      const message =
+        'callbacks.secret is used for all accounts: a tenant who knows it can forge notices to others'
+      warnings.push({ message })
+    }
     for (const { account, name } of value.tokens) {
       if (value.accounts.some((each) => each.name === account)) continue
       const message = `token '${name}' names the account '${account}', which is not declared here`

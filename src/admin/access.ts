@@ -34,6 +34,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /accounts/:id/ledger': rule(all, 'account'),
   'GET /accounts/:id/prices': rule(all, 'account'),
   'POST /accounts/:id/credits': rule(finance),
+  'GET /accounts/:id/callback-secret': rule(['operator', 'member'], 'account'),
+  'POST /accounts/:id/callback-secret/rotate': rule(['operator', 'member'], 'account'),
   'GET /tokens': rule(['operator', 'member']),
   'GET /tokens/:id': rule(['operator', 'member'], 'token'),
   'POST /tokens': rule(['operator', 'member']),

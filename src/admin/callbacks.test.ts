@@ -1,6 +1,8 @@
 // What an administrator sees of callbacks and may do to them, on every engine there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { VideoTask } from '../contract/task.ts'
+import { callbackSecrets } from '../engine/callbacks/callback-secret.ts'
+import { openAccount } from '../engine/open-account.ts'
 import { refresh } from '../engine/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newExchange } from '../http/exchange.ts'
@@ -116,11 +118,29 @@ describe.each([...engines])('callbacks in the admin API on %s', (on) => {
   })
 
   test('the secret is shown if the gateway made it, and never if the operator did', async () => {
-    const own = { source: 'builtin', secret: it.engine.callbacks.ownSecret }
+    const name = 'acme'
+    const id = await openAccount(it.engine, { name, source: 'api', balanceNanos: 0n })
+    const account = { id, name }
+    const { secret: made } = await callbackSecrets(it.engine, account.id)
+    const own = {
+      account: account.name,
+      source: 'account',
+      secret: made,
+      rotated_at: null,
+      old_until: null,
+    }
+    const path = `/accounts/${account.id}/callback-secret`
     expect((await ask('GET', '/callback-secret')).body).toEqual(own)
+    expect((await ask('GET', path)).body).toEqual(own)
+    const { body: rotated } = await ask('POST', `${path}/rotate`)
+    expect(rotated.secret).not.toBe(made)
+    expect(Date.parse(rotated.old_until)).toBeGreaterThan(Date.parse(rotated.rotated_at))
+    expect((await ask('GET', `/callback-secret?account=${account.name}`)).body).toEqual(rotated)
+    expect((await ask('GET', '/callback-secret?account=nobody')).status).toBe(404)
     const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
     it.engine.declared = { ...it.engine.declared, file: fileWith({ callbacks: { secret } }) }
-    expect((await ask('GET', '/callback-secret')).body).toEqual({ source: 'file', secret: null })
+    expect((await ask('GET', path)).body).toMatchObject({ source: 'file', secret: null })
+    expect((await ask('POST', `${path}/rotate`)).status).toBe(409)
     await refresh(it.engine)
     expect(it.engine.cleaner.cleanLine(`it was ${secret}!`)).not.toContain(secret)
   })

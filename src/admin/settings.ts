@@ -34,7 +34,7 @@ export function settingsOf({ engine, limits }: AdminDeps) {
     tasks: file.tasks ?? {},
     downloads: file.downloads ?? {},
     media: engine.media !== undefined,
-    callbacks: file.callbacks === undefined ? 'own secret' : 'secret from the file',
+    callbacks: file.callbacks === undefined ? 'a secret for each account' : 'secret from the file',
     retention: {
       request_log_days: logKeepMs(file.logs) / dayMs,
       results_days: file.media === undefined ? null : keptMsOf(file.media) / dayMs,

@@ -25,6 +25,8 @@ async function resend({ line, admin }: Context): Promise<Outcome> {
   throw new Stop(exitCodes.refused, 'nothing was sent yet; gateway task show tells how it goes on')
 }
 
+const account = { value: 'NAME', summary: 'of this account' }
+
 const lastAttempt = (task: unknown): Row =>
   rowsOf(rowOf(rowOf(task)['callback'])['attempts']).at(-1) ?? {}
 
@@ -39,13 +41,27 @@ export const callbackCommands: readonly Command[] = [
   {
     path: ['callback', 'secret'],
     args: [],
-    summary: 'the secret that callbacks are signed with',
-    flags: {},
-    async run({ admin }) {
-      const answer = await admin.ask('GET', '/callback-secret')
-      const { secret } = rowOf(answer)
-      const text = secret === null ? 'set in gateway.yaml, as callbacks.secret' : cell(secret)
-      return { answer, text }
+    summary: 'the secret that callbacks of an account are signed with',
+    flags: { account },
+    async run({ line, admin }) {
+      const query = { account: line.text('account') }
+      return secretShown(await admin.ask('GET', '/callback-secret', { query }))
+    },
+  },
+  {
+    path: ['callback', 'rotate'],
+    args: [],
+    summary: 'another callback secret for an account; the old one signs along for a day',
+    flags: { account: { ...account, required: true } },
+    async run({ line, admin }) {
+      const path = `/accounts/${segment(line.text('account') ?? '')}/callback-secret/rotate`
+      return secretShown(await admin.ask('POST', path))
     },
   },
 ]
+
+function secretShown(answer: unknown): Outcome {
+  const { secret } = rowOf(answer)
+  const text = secret === null ? 'set in gateway.yaml, as callbacks.secret' : cell(secret)
+  return { answer, text }
+}

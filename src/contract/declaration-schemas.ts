@@ -179,7 +179,8 @@ const callbacks = strict({
     'Signs callbacks: whsec_ and the base64 of 24 to 64 bytes.',
   ),
 }).meta({
-  description: 'How callbacks are signed. Left out, with a secret that the first start makes.',
+  description:
+    'One secret that signs the callbacks of all accounts. Left out, each account has its own.',
 })
 
 const tasks = strict({

@@ -9,7 +9,6 @@ import { createHttpClient } from '../lib/http-client.ts'
 import { createLog } from '../lib/log.ts'
 import { createCleaner } from '../lib/redact.ts'
 import { createSeal } from '../lib/seal.ts'
-import { newWebhookSecret } from '../lib/webhook.ts'
 import { providers } from '../providers/index.ts'
 import type { Engine as StoreEngine } from '../store/schema.ts'
 import { newPlace } from '../store/test-engines.ts'
@@ -73,7 +72,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     retries: new RetryBudget(),
     waiting: new WaitingRoom({ queuedCalls: 4 }),
     poller: new Poller('test'),
-    callbacks: new CallbackSender('test', newWebhookSecret()),
+    callbacks: new CallbackSender('test', undefined),
     noticeFor: () => undefined,
     durations: new Map(),
     creating: new Set(),

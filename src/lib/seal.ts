@@ -10,6 +10,8 @@ export interface Seal {
   hash(token: string): string
   /** A signature nobody without the master key can make; safe in an address. */
   sign(text: string): string
+  /** 32 bytes that only the master key and this text make, the same each time. */
+  derive(text: string): Uint8Array
 }
 
 export function createSeal(masterKey: Uint8Array): Seal {
@@ -17,6 +19,7 @@ export function createSeal(masterKey: Uint8Array): Seal {
   const encryptionKey = derive('upstream keys')
   const pepper = derive('token hashes')
   const signingKey = derive('links')
+  const derivationKey = derive('derived secrets')
   return {
     encrypt(plain, context) {
       const nonce = randomBytes(12)
@@ -34,5 +37,6 @@ export function createSeal(masterKey: Uint8Array): Seal {
     },
     hash: (token) => createHmac('sha256', pepper).update(token).digest('base64url'),
     sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 32),
+    derive: (text) => createHmac('sha256', derivationKey).update(text).digest(),
   }
 }

@@ -15,16 +15,28 @@ export interface Notice {
   body: string
 }
 
-export const newWebhookSecret = (): string => prefix + randomBytes(newKeyBytes).toString('base64')
+export const webhookSecretOf = (key: Uint8Array): string =>
+  prefix + Buffer.from(key).toString('base64')
 
-/** Headers of one attempt. Throws for what is no secret: nothing is ever signed with an empty one. */
-export function signedHeaders(secret: string, { id, atMs, body }: Notice): Record<string, string> {
+export const newWebhookSecret = (): string => webhookSecretOf(randomBytes(newKeyBytes))
+
+/**
+ * Headers of one attempt, with a signature by each secret. Throws for what is no secret: nothing is
+ * ever signed with an empty one.
+ */
+export function signedHeaders(
+  secrets: string | readonly string[],
+  { id, atMs, body }: Notice,
+): Record<string, string> {
   const seconds = String(Math.floor(atMs / 1_000))
-  const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`)
+  const signatures = [secrets].flat().map((secret) => {
+    const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`)
+    return `v1,${mac.digest('base64')}`
+  })
   return {
     'webhook-id': id,
     'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${mac.digest('base64')}`,
+    'webhook-signature': signatures.join(' '),
   }
 }
 

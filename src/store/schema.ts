@@ -307,6 +307,7 @@ export interface Schema extends AuditTables, ExportTables {
     address: string
     agent: string
   }
+  callback_secrets: { account_id: string; generation: number; rotated_at_ms: number }
   failed_sign_ins: { subject: string; failures: number; last_at_ms: number }
 }
 

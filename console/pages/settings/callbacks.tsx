@@ -4,35 +4,78 @@ import { type SubmitEvent, useState } from 'react'
 import { useAction } from '../../lib/action.ts'
 import { ask } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { useSession } from '../../lib/session.ts'
 import { useWords } from '../../lib/words.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { ErrorNote, Panel } from '../../parts/page.tsx'
+import { Time } from '../../parts/values.tsx'
+import { common } from '../../parts/words.ts'
 import { words } from './words.ts'
+
+interface Secret {
+  account: string
+  source: 'account' | 'file'
+  secret: string | null
+  old_until: string | null
+}
 
 /** The secret is asked for when somebody wants to see it, and forgotten with the page. */
 export function Callbacks() {
   const say = useWords(words)
-  const [given, setGiven] = useState<{ source: string; secret: string | null }>()
+  const shared = useWords(common)
+  const session = useSession()
+  const [named, setNamed] = useState('')
+  const [given, setGiven] = useState<Secret>()
   const { error, isBusy, run } = useAction()
-  const show = () => run(async () => setGiven(await ask('GET', '/callback-secret')))
+  const account = session.account ?? named.trim()
+  const path = `/accounts/${encodeURIComponent(account)}/callback-secret`
+  const show = () =>
+    run(async () => setGiven(await ask('GET', account === '' ? '/callback-secret' : path)))
+  const rotate = () =>
+    run(async () => {
+      const of = `/accounts/${encodeURIComponent(given?.account ?? account)}/callback-secret/rotate`
+      setGiven(await ask('POST', of))
+    })
   return (
     <Panel title={say('callbacks')}>
       <Stack>
         <Text size="sm">{say('callbacks_hint')}</Text>
+        {session.account === null && (
+          <TextInput
+            label={shared('account')}
+            value={named}
+            onChange={(event) => {
+              setNamed(event.currentTarget.value)
+              setGiven(undefined)
+            }}
+          />
+        )}
         {given === undefined ? (
           <Button variant="default" loading={isBusy} onClick={show}>
             {say('show_secret')}
           </Button>
         ) : (
-          <Text size="sm">{say(given.source === 'file' ? 'file_secret' : 'own_secret')}</Text>
+          <Text size="sm">
+            {say(given.source === 'file' ? 'file_secret' : 'own_secret', { name: given.account })}
+          </Text>
         )}
         {given?.secret != null && (
-          <div className="private">
-            <CopyBlock text={given.secret} label={say('secret')} />
-          </div>
+          <>
+            <div className="private">
+              <CopyBlock text={given.secret} label={say('secret')} />
+            </div>
+            {given.old_until !== null && (
+              <Text size="sm">
+                {say('old_secret')} <Time at={given.old_until} />
+              </Text>
+            )}
+            <Button variant="default" loading={isBusy} onClick={rotate}>
+              {say('rotate_secret')}
+            </Button>
+          </>
         )}
         <ErrorNote error={error} />
-        <Trial />
+        {session.role === 'administrator' && <Trial account={account} />}
       </Stack>
     </Panel>
   )
@@ -45,7 +88,7 @@ interface Tried {
   error?: string
 }
 
-function Trial() {
+function Trial({ account }: { account: string }) {
   const say = useWords(words)
   const format = useFormat()
   const [url, setUrl] = useState('')
@@ -54,7 +97,8 @@ function Trial() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     setTried(undefined)
-    void run(async () => setTried(await ask('POST', '/callbacks/test', { body: { url } })))
+    const body = { url, ...(account !== '' && { account }) }
+    void run(async () => setTried(await ask('POST', '/callbacks/test', { body })))
   }
   const why = tried?.error ?? say('try_status', { status: tried?.status ?? 0 })
   return (

@@ -36,7 +36,7 @@ export default function SettingsPage() {
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {data !== undefined && <General settings={data} />}
         {data !== undefined && <Retention settings={data} />}
-        {isAdministrator && <Callbacks />}
+        {role !== 'finance' && <Callbacks />}
         {isAdministrator && <Backup />}
         <Password />
       </SimpleGrid>

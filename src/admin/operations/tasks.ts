@@ -121,6 +121,17 @@ const filters = [
   inQuery('interface', word(interfaces)),
 ]
 
+const callbackSecret = named(
+  'CallbackSecret',
+  object({
+    account: text(),
+    source: word(['account', 'file'], 'Its own, or one for all accounts from the file.'),
+    secret: orNull(text('`whsec_…`; null when it is that of the file.')),
+    rotated_at: orNull(time()),
+    old_until: orNull(time('Until then the old secret signs along.')),
+  }),
+)
+
 const summary = named(
   'TaskSummary',
   object({
@@ -243,13 +254,29 @@ export const taskOperations: readonly Operation[] = [
     method: 'get',
     path: '/callback-secret',
     tag,
-    summary: 'What callbacks are signed with',
-    answers: [
-      answered(
-        object({ source: word(['builtin', 'file']), secret: orNull(text('`whsec_…`')) }),
-        'The secret, unless the operator has set one.',
-      ),
-    ],
+    summary: 'What callbacks of an account are signed with',
+    description: 'The account may be left out where there is only one.',
+    parameters: [{ ...accountParameter, required: true }],
+    answers: [answered(callbackSecret, 'The secret, unless the operator has set one.')],
+  }),
+  adminOperation({
+    id: 'getAccountCallbackSecret',
+    method: 'get',
+    path: '/accounts/{id}/callback-secret',
+    tag,
+    summary: 'What callbacks of an account are signed with',
+    parameters: [idOf('an account, or its name')],
+    answers: [answered(callbackSecret, 'The secret, unless the operator has set one.')],
+  }),
+  adminOperation({
+    id: 'rotateCallbackSecret',
+    method: 'post',
+    path: '/accounts/{id}/callback-secret/rotate',
+    tag,
+    summary: 'Give an account another callback secret; the old one signs along for a day',
+    parameters: [idOf('an account, or its name')],
+    answers: [answered(callbackSecret, 'The new secret.')],
+    refusals: ['conflict'],
   }),
   adminOperation({
     id: 'tryReceiver',
@@ -259,7 +286,7 @@ export const taskOperations: readonly Operation[] = [
     summary: 'Send a signed notice of nothing to an address',
     description: 'Under the rules of all callbacks, once. Answers 200 either way.',
     body: bodyOf(named('CallbackTrial', schemaOf(trial)), {
-      own: { url: 'https://127.0.0.1/hook' },
+      own: { url: 'https://127.0.0.1/hook', account: 'acme' },
     }),
     answers: [
       answered(

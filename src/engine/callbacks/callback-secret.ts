@@ -1,20 +1,71 @@
-// The secret notices are signed with: the operator's, or one that the first start made and keeps in
-// the store, sealed. There is always one.
-
+// The secrets notices are signed with: one for each account, derived from the master key, so that none
+// is at rest, and rotatable; or the operator's one from the file, for all accounts. After a rotation the
+// old secret signs along for a while.
 import type { Seal } from '../../lib/seal.ts'
-import { newWebhookSecret } from '../../lib/webhook.ts'
+import { webhookSecretOf } from '../../lib/webhook.ts'
+import { findRotation } from '../../store/callback-secrets.ts'
 import type { Store } from '../../store/index.ts'
-import { putMetaIfAbsent } from '../../store/meta.ts'
+import { getMeta, putMetaIfAbsent } from '../../store/meta.ts'
 import type { Engine } from '../engine.ts'
 
-const place = 'callback_secret'
+/** How long receivers have to take over a new secret. */
+const overlapMs = 24 * 3_600_000
+/** The same when a gateway that signed for all accounts with one secret is upgraded. */
+const sharedOverlapMs = 30 * 24 * 3_600_000
 
-/** The same for every gateway on a database. */
-export async function loadOwnSecret(store: Store, seal: Seal): Promise<string> {
-  const made = seal.encrypt(newWebhookSecret(), place)
-  const sealed = await store.tx((tx) => putMetaIfAbsent(tx, place, made))
-  return seal.decrypt(sealed, place)
+const sharedPlace = 'callback_secret'
+const sincePlace = 'callback_secrets_since'
+
+/** What a version before accounts had their own signed everything with. */
+export interface SharedSecret {
+  secret: string
+  untilMs: number
 }
 
-export const callbackSecret = ({ declared, callbacks }: Engine): string =>
-  declared.file.callbacks?.secret ?? callbacks.ownSecret
+/** Undefined where there was none, or its time is over. */
+export async function loadSharedSecret(
+  store: Store,
+  seal: Seal,
+  nowMs: number,
+): Promise<SharedSecret | undefined> {
+  const sealed = await getMeta(store.read, sharedPlace)
+  if (sealed === undefined) return undefined
+  const since = await store.tx((tx) => putMetaIfAbsent(tx, sincePlace, String(nowMs)))
+  const untilMs = Number(since) + sharedOverlapMs
+  return untilMs <= nowMs ? undefined : { secret: seal.decrypt(sealed, sharedPlace), untilMs }
+}
+
+export interface CallbackSecrets {
+  source: 'account' | 'file'
+  /** The one in force. */
+  secret: string
+  rotatedAtMs?: number
+  /** Signs along until then. */
+  old?: { secret: string; untilMs: number }
+}
+
+type Needed = Pick<Engine, 'declared' | 'callbacks' | 'seal' | 'store' | 'clock'>
+
+export async function callbackSecrets(engine: Needed, accountId: string): Promise<CallbackSecrets> {
+  const { declared, callbacks, seal, store, clock } = engine
+  const given = declared.file.callbacks?.secret
+  if (given !== undefined) return { source: 'file', secret: given }
+  const { generation, rotatedAtMs } = await findRotation(store.read, accountId)
+  const secretOf = (which: number) => webhookSecretOf(seal.derive(`callback ${accountId} ${which}`))
+  const old =
+    rotatedAtMs === undefined
+      ? callbacks.shared
+      : { secret: secretOf(generation - 1), untilMs: rotatedAtMs + overlapMs }
+  return {
+    source: 'account',
+    secret: secretOf(generation),
+    ...(rotatedAtMs !== undefined && { rotatedAtMs }),
+    ...(old !== undefined && old.untilMs > clock.nowMs() && { old }),
+  }
+}
+
+/** What a notice of the account is signed with now, the one in force first. */
+export async function signingSecrets(engine: Needed, accountId: string): Promise<string[]> {
+  const { secret, old } = await callbackSecrets(engine, accountId)
+  return old === undefined ? [secret] : [secret, old.secret]
+}

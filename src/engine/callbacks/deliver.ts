@@ -8,7 +8,7 @@ import type { Callback, CallbackAttempt } from '../../store/callbacks.ts'
 import { findTaskRow } from '../../store/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from '../tasks/kept-media.ts'
-import { callbackSecret } from './callback-secret.ts'
+import { signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 
 const timeoutMs = 15_000
@@ -18,7 +18,7 @@ export type Post = (url: string, options: PostOptions) => Promise<Posted>
 
 export async function deliver(
   engine: Engine,
-  { id, taskId, url }: Callback,
+  { id, taskId, accountId, url }: Callback,
   post: Post,
   signal: AbortSignal,
 ): Promise<CallbackAttempt> {
@@ -27,13 +27,14 @@ export async function deliver(
   const tookMs = () => Math.round(performance.now() - began)
   const body = await bodyFor(engine, taskId)
   if (body === undefined) return { atMs, tookMs: tookMs(), error: 'there is nothing to tell' }
+  const secrets = await signingSecrets(engine, accountId)
   crashPoint('callback-due')
   const posted = await post(url, {
     rules: callbackRules(engine),
     headers: {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
-      ...signedHeaders(callbackSecret(engine), { id, atMs, body }),
+      ...signedHeaders(secrets, { id, atMs, body }),
     },
     body,
     timeoutMs,

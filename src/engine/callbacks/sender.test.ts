@@ -27,6 +27,7 @@ import {
   succeeded,
   type TaskEngine,
 } from '../tasks/test-task-engine.ts'
+import { fileWith } from '../test-engine.ts'
 import { waitsMs } from './schedule.ts'
 import { CallbackSender, mostAtOnce, mostPerAccount, mostPerHost } from './sender.ts'
 
@@ -78,10 +79,11 @@ describe.each([...engines])('callbacks on %s', (on) => {
     it = await newTaskEngine(on)
     engine = {
       ...it.engine,
+      declared: { ...it.engine.declared, file: fileWith({ callbacks: { secret } }) },
       egressAllow: ['127.0.0.0/8'],
       noticeFor: ({ id, state }: Task) => JSON.stringify({ id, state }),
     }
-    sender = new CallbackSender('gwy_1', secret, { drainMs: 20 })
+    sender = new CallbackSender('gwy_1', undefined, { drainMs: 20 })
     use(sender)
   })
   afterEach(async () => {
@@ -307,7 +309,7 @@ describe.each([...engines])('callbacks on %s', (on) => {
     answer = () => stuck.promise
     await sender.round(engine)
     await until(() => inside === 1)
-    const other = new CallbackSender('gwy_2', secret)
+    const other = new CallbackSender('gwy_2', undefined)
     answer = () => new Response('ok')
     await send(other)
     expect(arrivals).toHaveLength(1)
@@ -353,7 +355,7 @@ describe.each([...engines])('callbacks on %s', (on) => {
     expect(await attempts(task)).toEqual([])
     stuck.resolve(new Response('late'))
     answer = () => new Response('ok')
-    await send(new CallbackSender('gwy_2', secret))
+    await send(new CallbackSender('gwy_2', undefined))
     expect(await callback(task)).toMatchObject({ state: 'delivered' })
   })
 

@@ -13,6 +13,7 @@ import {
 } from '../../store/callbacks.ts'
 import { sharedClockMs } from '../../store/leases.ts'
 import type { Engine } from '../engine.ts'
+import type { SharedSecret } from './callback-secret.ts'
 import { originOf } from './callback-url.ts'
 import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
 import { longestWaitsMs, waitAfter } from './schedule.ts'
@@ -33,8 +34,8 @@ export const mostPerHost = 4
 export const mostPerAccount = 16
 
 export class CallbackSender {
-  /** For when the operator has given none. */
-  readonly ownSecret: string
+  /** Signs along for a while after an upgrade. */
+  readonly shared: SharedSecret | undefined
   readonly #owner: string
   readonly #drainMs: number
   readonly #post: Post
@@ -51,11 +52,11 @@ export class CallbackSender {
 
   constructor(
     owner: string,
-    ownSecret: string,
+    shared: SharedSecret | undefined,
     { drainMs = 5_000, post = guardedPost as Post } = {},
   ) {
     this.#owner = owner
-    this.ownSecret = ownSecret
+    this.shared = shared
     this.#drainMs = drainMs
     this.#post = post
   }

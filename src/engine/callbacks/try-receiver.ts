@@ -4,7 +4,7 @@ import { guardedPost } from '../../lib/guarded-post.ts'
 import { newId } from '../../lib/ids.ts'
 import { signedHeaders } from '../../lib/webhook.ts'
 import type { Engine } from '../engine.ts'
-import { callbackSecret } from './callback-secret.ts'
+import { signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 
 export interface ReceiverTrial {
@@ -17,7 +17,13 @@ export interface ReceiverTrial {
 
 const timeoutMs = 15_000
 
-export async function tryReceiver(engine: Engine, url: string): Promise<ReceiverTrial> {
+/** Signed as a notice of this account would be. */
+export async function tryReceiver(
+  engine: Engine,
+  accountId: string,
+  url: string,
+): Promise<ReceiverTrial> {
+  const secrets = await signingSecrets(engine, accountId)
   const atMs = engine.clock.nowMs()
   const began = performance.now()
   const said = { message: 'a test of callbacks' }
@@ -31,7 +37,7 @@ export async function tryReceiver(engine: Engine, url: string): Promise<Receiver
     headers: {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
-      ...signedHeaders(callbackSecret(engine), { id: newId('msg', atMs), atMs, body }),
+      ...signedHeaders(secrets, { id: newId('msg', atMs), atMs, body }),
     },
     body,
     timeoutMs,

@@ -18,6 +18,8 @@ import { auditPlaces } from './0010-audit-places.ts'
 import { tokenBounds } from './0011-token-bounds.ts'
 import { closedUntil } from './0012-closed-until.ts'
 
+import { callbackSecrets } from './0013-callback-secrets.ts'
+
 export interface Migration {
   version: number
   up(engine: Engine): readonly string[]
@@ -36,6 +38,7 @@ export const migrations: readonly Migration[] = [
   auditPlaces,
   tokenBounds,
   closedUntil,
+  callbackSecrets,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
