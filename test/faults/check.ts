@@ -14,7 +14,7 @@ import {
   until,
 } from '../support/read.ts'
 import type { Answer } from './caller.ts'
-import { canary, leaked, type Seen, upstreamId } from './fault.ts'
+import { canary, leaked, type Seen, upstreamId, withoutMarks } from './fault.ts'
 import { costOf, good, goodTokens, words } from './styles.ts'
 import type { Case } from './table.ts'
 
@@ -69,7 +69,7 @@ export async function gather(
     rowMs,
   ).catch(() => noRow)
   return {
-    answer,
+    answer: { ...answer, text: withoutMarks(answer.text) },
     next,
     row,
     charge: await chargeOf(gateway, id),

@@ -108,8 +108,11 @@ export const chunkedStream = head('text/event-stream', chunkedLine)
 /** Until the caller has this; what breaks afterwards breaks under its eyes. */
 export const callerHas = (scene: Scene, text: string): Promise<true> =>
   until(`the caller of ${scene.model} to see ${text}`, () =>
-    scene.received().includes(text) ? (true as const) : undefined,
+    withoutMarks(scene.received()).includes(text) ? (true as const) : undefined,
   )
+
+/** Ids of responses and their items have a mark behind them. */
+export const withoutMarks = (text: string): string => text.replaceAll(/_gw[0-9a-f]{44}(?=")/g, '')
 
 export const error = (
   status: number,

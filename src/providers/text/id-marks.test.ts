@@ -35,6 +35,17 @@ test('a text without known ids is the same buffer', () => {
   expect(marksFor('resp_1').inBytes(bytes).toString()).toBe('{"id":"resp_1_m6","ü":"ü"}')
 })
 
+test('items are learned where they stand, and not from what a text says', () => {
+  const marks = marksFor()
+  const bytes = Buffer.from('{"item_id" : "msg_1","delta":"\\"item_id\\":\\"msg_2\\""}')
+  marks.learnItems(bytes)
+  expect(marks.inBytes(bytes).toString()).toBe(bytes.toString().replace('msg_1', 'msg_1_m5'))
+  expect(marks.inText('{"id":"msg_2"}')).toBe('{"id":"msg_2"}')
+  for (const odd of ['"item_id"', '"item_id":', '"item_id":"', '"item_id":5', '"item_id":"a']) {
+    marks.learnItems(Buffer.from(odd))
+  }
+})
+
 test('what cannot be an id is not learned', () => {
   const marks = new IdMarks(() => '_m')
   for (const odd of [5, null, undefined, {}, '', 'a"b', 'a\\b', 'ü', 'x'.repeat(257)]) {

@@ -8,10 +8,12 @@ interface Known {
 }
 
 const plainId = /^[\w.:-]{1,256}$/
+const maxIdLength = 257
+const itemField = Buffer.from('"item_id"')
 /** Fields that hold ids, as they end before the colon. */
 const fields = ['"id"', '"item_id"', '"previous_response_id"'] as const
 const longestField = Math.max(...fields.map((field) => field.length))
-const [space, tab, colon, newline, carriage] = [0x20, 0x09, 0x3a, 0x0a, 0x0d]
+const [space, tab, colon, newline, carriage, quote] = [0x20, 0x09, 0x3a, 0x0a, 0x0d, 0x22]
 
 export class IdMarks {
   readonly #markFor: (id: string) => string
@@ -24,6 +26,18 @@ export class IdMarks {
   learn(id: unknown): void {
     if (typeof id !== 'string' || this.#known.has(id) || !plainId.test(id)) return
     this.#known.set(id, { needle: Buffer.from(`"${id}"`), mark: Buffer.from(this.#markFor(id)) })
+  }
+
+  /** Items that no event has announced: `"item_id":"…"` is no text, whose quotes would be escaped. */
+  learnItems(bytes: Buffer): void {
+    for (let at = bytes.indexOf(itemField); at !== -1; at = bytes.indexOf(itemField, at + 1)) {
+      const colonAt = afterSpace(bytes, at + itemField.length)
+      const start = afterSpace(bytes, colonAt + 1)
+      if (bytes[colonAt] !== colon || bytes[start] !== quote) continue
+      const end = bytes.indexOf(quote, start + 1)
+      if (end !== -1 && end - start <= maxIdLength)
+        this.learn(bytes.toString('latin1', start + 1, end))
+    }
   }
 
   inText(text: string): string {
@@ -68,11 +82,17 @@ function isInIdField(bytes: Buffer, at: number): boolean {
   return fields.some((field) => before.endsWith(field))
 }
 
+const isSpace = (byte: number | undefined): boolean =>
+  byte === space || byte === tab || byte === newline || byte === carriage
+
 function beforeSpace(bytes: Buffer, at: number): number {
   let end = at
-  for (;;) {
-    const byte = bytes[end - 1]
-    if (byte !== space && byte !== tab && byte !== newline && byte !== carriage) return end
-    end--
-  }
+  while (isSpace(bytes[end - 1])) end--
+  return end
+}
+
+function afterSpace(bytes: Buffer, at: number): number {
+  let start = at
+  while (isSpace(bytes[start])) start++
+  return start
 }

@@ -78,7 +78,9 @@ export class TextStreamWatcher implements StreamWatcher {
     if (whole === undefined) return undefined
     this.#noteLast(whole)
     const out = this.#forward(whole)
-    return out === undefined || this.#marks === undefined ? out : this.#marks.inBytes(out)
+    if (out === undefined || this.#marks === undefined) return out
+    this.#marks.learnItems(out)
+    return this.#marks.inBytes(out)
   }
 
   /** Runs of plain events pass as they are, the others are opened one by one. */
