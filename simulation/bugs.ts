@@ -27,9 +27,9 @@ const sendTask = 'src/engine/tasks/send-task.ts'
 const releaseLine =
   "if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined"
 const chargeChoice =
-  "const charge = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined"
+  "const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined"
 const chargedAlways = (state: string) =>
-  `const charge = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(engine, task, ` +
+  `const settled = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(engine, task, ` +
   `end.state === 'succeeded' ? end : { state: 'succeeded', media: [{ kind: 'image', url: '' }], usage: {}, ` +
   'raw: undefined }) : undefined'
 
@@ -68,13 +68,13 @@ export const bugs: readonly Bug[] = [
     'the money of an end is committed before its state is',
     accountWrites,
     `        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, ending, beyond)),
+          this.#store.tx((tx) => endHold(tx, ending, beyond), ending.accountId),
         )
 `,
     `        let told: Parameters<EndingHold['alongside']>[1] | undefined
         const early = { ...ending, alongside: async (_: Tx, booked: typeof told) => void (told = booked) }
         const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, early, beyond)),
+          this.#store.tx((tx) => endHold(tx, early, beyond), ending.accountId),
         )
         if (told !== undefined) await this.#store.tx((tx) => ending.alongside(tx, told!))
 `,
@@ -223,11 +223,11 @@ export const bugs: readonly Bug[] = [
     'src/billing/purses.ts',
     `    funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
     )
 `,
     `    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos)),
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
     )
     funds.balanceNanos -= amountNanos
 `,
@@ -265,11 +265,11 @@ export const bugs: readonly Bug[] = [
       },
       {
         file: acceptTask,
-        find: "if (held === 'done') return { task, picked, model }",
-        replace: `if (held === 'done' && keyed !== undefined) {
-    await engine.store.tx((tx) => keepKey(engine, tx, keyed, task))
-  }
-  if (held === 'done') return { task, picked, model }`,
+        find: "    if (held === 'undone') return",
+        replace: `    if (held === 'done' && keyed !== undefined) {
+      await engine.store.tx((tx) => keepKey(engine, tx, keyed, task))
+    }
+    if (held === 'undone') return`,
       },
     ],
   },

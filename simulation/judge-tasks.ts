@@ -138,7 +138,7 @@ function judgeCharge(calling: Calling, row: TaskRow, wish: Wish, work: Work | un
   }
 }
 
-function expected({ books }: Calling, row: TaskRow, wish: Wish, work: Work): bigint[] {
+function expected({ stage, books }: Calling, row: TaskRow, wish: Wish, work: Work): bigint[] {
   const price = books.prices.get(row.price_id)!
   const { quantity } = work
   if (wish.kind === 'film') {
@@ -148,15 +148,21 @@ function expected({ books }: Calling, row: TaskRow, wish: Wish, work: Work): big
   if (wish.kind === 'tokenFilm') {
     // What was not told is reckoned; it is less than what was set aside, which has a margin.
     if (quantity === undefined) return within(row)
-    const cost = tokensCost(price, quantity)!
-    // Never more than was set aside.
-    if (cost > row.hold_nanos) return [row.hold_nanos]
-    return [cost]
+    // What passes the hold comes from the balance; what that does not cover is a loss.
+    return [tokensCost(price, quantity)! - shortOf(stage, row.id)]
   }
   const told = Math.min(quantity ?? 0, wish.count)
   const counts = [told, ...(books.fetched.get(row.id) ?? [])]
   return counts.map((count) => picturesCost(price, count)!)
 }
+
+const shortOf = ({ db }: Calling['stage'], taskId: string): bigint =>
+  db
+    .query<{ amount_nanos: bigint }>(
+      "SELECT amount_nanos FROM losses WHERE ref = ? AND reason = 'balance_short'",
+      [taskId],
+    )
+    .rows.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)
 
 const within = ({ charge_nanos, hold_nanos }: TaskRow): bigint[] =>
   charge_nanos > 0n && charge_nanos <= hold_nanos ? [charge_nanos] : []
