@@ -146,6 +146,15 @@ test('frames win over the duration, and the shape goes up by its upstream name',
   })
 })
 
+test('the last frame comes where it was asked for, at an address of the gateway', async () => {
+  const made = await create('framed', { return_last_frame: true })
+  const { content } = await until(made.id, 'succeeded')
+  expect(content.last_frame_url).toStartWith(gateway.url)
+  const frame = await fetch(content.last_frame_url, { headers: { origin: 'https://page.example' } })
+  expect([frame.status, frame.headers.get('content-type')]).toEqual([200, 'image/png'])
+  expect(frame.headers.get('access-control-allow-origin')).toBe('https://page.example')
+})
+
 test('usage that never came is what was expected, marked as an estimate', async () => {
   const made = await create('[[sim:no-usage]]')
   expect(await until(made.id, 'succeeded')).not.toHaveProperty('usage')

@@ -24,6 +24,8 @@ export interface NativeOrder {
   tokens: number
   seed: number
   filmSeed: string
+  /** Whether its last frame is wanted as a picture. */
+  lastFrame: boolean
   /** Told back as it came, while it is known. */
   user: string | undefined
 }
@@ -83,6 +85,7 @@ function orderOf(model: string, content: readonly Json[], fields: Json): NativeO
     ...filmOf(model, resolution, ratio, pictures)!,
     seed: Number(fields['seed'] ?? -1),
     filmSeed: seedOf(model, content, resolution, ratio, pictures, fields['seed']),
+    lastFrame: fields['return_last_frame'] === true,
     user: fields['safety_identifier'] as string | undefined,
   }
 }

@@ -8,6 +8,7 @@ import type { ArkOrder } from './wire.ts'
 
 /** How names of models usually begin; the rest is written out. The first that fits is taken. */
 const beginnings = ['vidmodel-1-0-lite-', 'vidmodel-1-0-pro-', 'vidmodel-1-5-pro-', 'vidmodel-', '']
+const shapes = ratios.length * nativeResolutions.length
 const prefix = /^cgt-\d{14}-/
 
 export const arkIds: TaskIds<ArkOrder> = {
@@ -18,9 +19,9 @@ export const arkIds: TaskIds<ArkOrder> = {
   write({ video }, plan) {
     const { model, resolution, ratio, frames } = video
     plan.hex(video.filmSeed)
-    plan.whole(
-      ratios.indexOf(ratio) * nativeResolutions.length + nativeResolutions.indexOf(resolution),
-    )
+    const shape =
+      ratios.indexOf(ratio) * nativeResolutions.length + nativeResolutions.indexOf(resolution)
+    plan.whole(shape + (video.lastFrame ? shapes : 0))
     plan.whole(2 * (frames ?? video.seconds) + (frames === undefined ? 0 : 1))
     plan.whole(video.seed + 1)
     const beginning = beginnings.findIndex((each) => model.startsWith(each))
@@ -30,7 +31,8 @@ export const arkIds: TaskIds<ArkOrder> = {
   },
   read(plan) {
     const filmSeed = plan.hex(seedBytes)
-    const shape = plan.whole()
+    const told = plan.whole()
+    const [shape, lastFrame] = [told % shapes, told >= shapes]
     const resolution = nativeResolutions[shape % nativeResolutions.length]!
     const ratio = ratios[Math.floor(shape / nativeResolutions.length)] ?? ''
     const length = plan.whole()
@@ -39,7 +41,8 @@ export const arkIds: TaskIds<ArkOrder> = {
     const model = `${beginnings[plan.whole()] ?? ''}${plan.text()}`
     const film = filmOf(model, resolution, ratio, frames ?? picturesIn(length / 2))
     if (film === undefined) return undefined
-    const video = { model, resolution, ratio, frames, ...film, seed, filmSeed, user: plan.words() }
+    const user = plan.words()
+    const video = { model, resolution, ratio, frames, ...film, seed, filmSeed, lastFrame, user }
     return { model, seconds: film.seconds, resolution, video }
   },
 }

@@ -1,6 +1,6 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
 import { picturesPerSecond } from '../../src/contract/video-size.ts'
-import { mediaAddress } from '../media/media-address.ts'
+import { mediaAddress, pictureAddress } from '../media/media-address.ts'
 import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
 import { failureWords } from './errors.ts'
 import type { NativeOrder } from './request.ts'
@@ -31,7 +31,10 @@ export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string)
   const length = frames === undefined ? { duration: video.seconds } : { frames }
   return {
     ...body,
-    content: { video_url: addressOf(task, origin) },
+    content: {
+      video_url: addressOf(task, origin),
+      ...(video.lastFrame && { last_frame_url: frameOf(task, origin) }),
+    },
     ...(!directives.noUsage && { usage: { completion_tokens: tokens, total_tokens: tokens } }),
     seed: video.seed,
     resolution: video.resolution,
@@ -56,4 +59,10 @@ function addressOf({ order, endsMs }: ArkTask, origin: string): string {
   const { width, height, seconds: length, filmSeed } = order.video
   const film = { width, height, seconds: length, seed: filmSeed }
   return mediaAddress(origin, film, seconds(endsMs + mediaLifeMs))
+}
+
+function frameOf({ order, endsMs }: ArkTask, origin: string): string {
+  const { width, height, filmSeed: seed } = order.video
+  const frame = { width, height, seed, index: 0 }
+  return pictureAddress(origin, frame, seconds(endsMs + mediaLifeMs))
 }
