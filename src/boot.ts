@@ -239,9 +239,7 @@ function newEngine(
     meters: new Meters(),
     ...(config.traces !== undefined && { tracer: tracerFor(config.traces, log) }),
     noticeFor: () => undefined,
-    ...(config.file.media !== undefined && {
-      media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
-    }),
+    media: new MediaKeeper(keepSettings(config.file.media, config.dataDir)),
     durations: new Map(),
     creating: new Set(),
     publicUrl: config.publicUrl ?? '',

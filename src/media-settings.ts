@@ -10,8 +10,9 @@ import { openS3 } from './media/s3.ts'
 import type { MediaStore } from './media/store.ts'
 
 /** What is kept in the other place since before a change can still be had from there. */
-export function keepSettings(media: MediaDeclaration, dataDir: string): KeepSettings {
+export function keepSettings(media: MediaDeclaration | undefined, dataDir: string): KeepSettings {
   const dir = join(dataDir, 'media')
+  if (media === undefined) return { stores: [directoryAt(dir)], ...onlyInline }
   const stores: MediaStore[] = []
   if (media.s3 !== undefined) stores.push(s3Of(media.s3))
   if (media.keep === 'data') stores.unshift(directoryAt(dir))
@@ -20,6 +21,9 @@ export function keepSettings(media: MediaDeclaration, dataDir: string): KeepSett
   ensure(main !== undefined, 'results are kept somewhere')
   return { stores: [main, ...others], budgetBytes: keptBytesOf(media), keepMs: keptMsOf(media) }
 }
+
+/** Pictures that came inside answers are kept wherever results are not: nothing else has them. */
+const onlyInline = { copies: false, budgetBytes: 1024 ** 3, keepMs: 24 * 3_600_000 } as const
 
 function directoryAt(dir: string): MediaStore {
   try {

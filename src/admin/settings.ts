@@ -33,7 +33,7 @@ export function settingsOf({ engine, limits }: AdminDeps) {
     engine_limits: engine.limits,
     tasks: file.tasks ?? {},
     downloads: file.downloads ?? {},
-    media: engine.media !== undefined,
+    media: engine.media?.copies === true,
     callbacks: file.callbacks === undefined ? 'a secret for each account' : 'secret from the file',
     retention: {
       request_log_days: logKeepMs(file.logs) / dayMs,

@@ -10,12 +10,15 @@ import type { TaskReport } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
+import { imageTypeOf } from '../../lib/image-type.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../call-record.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { absorbTask, lossOfTask } from '../losses.ts'
 import { type Accepted, acceptTask, type TaskWish } from '../tasks/accept-task.ts'
+import { keepBytes } from '../tasks/copy-media.ts'
 import { endTask, type TaskEnd } from '../tasks/end-task.ts'
 import { insist } from '../tasks/insist.ts'
+import { keptParts } from '../tasks/kept-media.ts'
 import { createOnce, firstRefusal, keyedCreate, replayedIn } from '../tasks/repeat-create.ts'
 import { runAdmitted } from '../tasks/run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from '../tasks/send-task.ts'
@@ -114,9 +117,39 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
       : finish(result, report))
   }
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
+  pictures = await hosted(engine, result.id, pictures)
   record.chargeNanos = 0n
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
   return { task: result as ImageTask, pictures, replayed: false }
+}
+
+/** An address was asked for and bytes came: they are kept here, and had at an address of the gateway. */
+async function hosted(
+  engine: Engine,
+  taskId: string,
+  pictures: readonly Picture[],
+): Promise<readonly Picture[]> {
+  return Promise.all(
+    pictures.map(async (picture) => {
+      const { inlineUrl, ...rest } = picture
+      const bytes = inlineUrl === undefined ? undefined : bytesIn(inlineUrl)
+      const type = bytes && imageTypeOf(bytes)
+      if (bytes === undefined || type === undefined) return picture
+      const isKept = await keepBytes(engine, taskId, picture.part, { bytes, type }).catch(
+        (error: unknown) => {
+          engine.log.warn('a picture could not be kept', { task_id: taskId, error })
+          return false
+        },
+      )
+      return isKept ? rest : picture
+    }),
+  )
+}
+
+function bytesIn(url: string): Uint8Array | undefined {
+  const comma = url.indexOf(',')
+  if (comma === -1 || !/;base64$/i.test(url.slice(0, comma))) return undefined
+  return Buffer.from(url.slice(comma + 1), 'base64')
 }
 
 /** The first answer again; what has not ended yet is still under way. */
@@ -132,7 +165,7 @@ async function replay(
       : refuse('idempotency_in_flight', message, extras)
     return recordUnbilled(engine, record, 'refused', refusal)
   }
-  if (task.media.some(({ url }) => isInline(url))) {
+  if (await isHandedOver(engine, task, wish)) {
     const extras = { replayOf: task.requestId }
     const refusal = refuse('result_download_failed', handedOverOnce, extras)
     return recordUnbilled(engine, record, 'refused', refusal)
@@ -146,6 +179,14 @@ async function replay(
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
   const pictures = task.media.map((_, part) => pictureOf(part, bytes[part]))
   return { task, pictures, replayed: true }
+}
+
+/** Whether only the first answer had the pictures: they came inside one, and are not kept here. */
+async function isHandedOver(engine: Engine, task: ImageTask, wish: ImageWish): Promise<boolean> {
+  if (!task.media.some(({ url }) => isInline(url))) return false
+  if (wish.wantsBytes) return true
+  const kept = await keptParts(engine, task)
+  return task.media.some(({ url }, part) => isInline(url) && !kept.has(part))
 }
 
 /** What of a result reaches the caller, and so what the task comes to. */

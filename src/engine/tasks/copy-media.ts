@@ -56,15 +56,52 @@ function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
   return engine.store.tx(async (tx) => {
     const task = await findTaskRow(tx, taskId)
     if (task?.state !== 'succeeded' || task.hidden) return { task: undefined, claims: [] }
-    const targets = task.media.map(({ kind }, part) => ({
-      part,
-      place: main.place,
-      // Nobody writes to a name twice: a copy that was outrun cannot spoil the other.
-      name: `${task.id}-${part}-${randomMark()}${kind === 'video' ? '.mp4' : '.img'}`,
-    }))
+    // What came inside an answer has no address to be copied from.
+    const targets = task.media.flatMap(({ kind, url }, part) =>
+      url.startsWith('data:') ? [] : [targetFor(task.id, part, kind, main.place)],
+    )
     const lease = { nowMs, untilMs: nowMs + leaseMs }
     return { task, claims: await claimFiles(tx, engine.store.engine, task.id, targets, lease) }
   })
+}
+
+/** Nobody writes to a name twice: a copy that was outrun cannot spoil the other. */
+const targetFor = (taskId: string, part: number, kind: OutputMedia['kind'], place: string) => ({
+  part,
+  place,
+  name: `${taskId}-${part}-${randomMark()}${kind === 'video' ? '.mp4' : '.img'}`,
+})
+
+/** Keeps a file whose bytes are at hand; false when that could not be done. */
+export async function keepBytes(
+  engine: Engine,
+  taskId: string,
+  part: number,
+  file: { bytes: Uint8Array; type: string },
+): Promise<boolean> {
+  const keeper = engine.media
+  if (keeper === undefined) return false
+  const nowMs = engine.clock.nowMs()
+  const lease = { nowMs, untilMs: nowMs + leaseMs }
+  const targets = [targetFor(taskId, part, 'image', keeper.main.place)]
+  const [claim] = await engine.store.tx((tx) =>
+    claimFiles(tx, engine.store.engine, taskId, targets, lease),
+  )
+  if (claim === undefined) return false
+  const written = await keeper.main.write(claim.name, onePiece(file.bytes))
+  if ('problem' in written) {
+    engine.log.warn('a picture could not be kept', { task_id: taskId, error: written.problem })
+    await engine.store.tx((tx) => giveUpClaim(tx, claim, nowMs))
+    return false
+  }
+  const kept = { ...written, type: file.type, keptAtMs: engine.clock.nowMs() }
+  const isKept = await engine.store.tx((tx) => keepFile(tx, claim, kept))
+  if (isKept) keeper.kept(engine, written.bytes)
+  return isKept
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 const randomMark = () => crypto.randomUUID().slice(0, 8)
@@ -81,7 +118,6 @@ async function settleClaim(
   // Somebody died between the bytes and the row, or has lost the claim.
   if (claim.left !== undefined) await keeper.stores.get(claim.left.place)?.remove(claim.left.name)
   const file = task.media[claim.part]!
-  // What came inside an answer has no address to be copied from.
   const isInline = file.url.startsWith('data:')
   const linkEndsAtMs = file.expiresAtMs ?? (task.finishedAtMs ?? task.updatedAtMs) + linkMs
   const endsAtMs = isInline ? 0 : linkEndsAtMs

@@ -29,6 +29,8 @@ export interface KeepSettings {
   stores: readonly [MediaStore, ...MediaStore[]]
   budgetBytes: number
   keepMs: number
+  /** False: only what came inside answers is kept, for nothing else has it. Left out: true. */
+  copies?: boolean
 }
 
 export class MediaKeeper {
@@ -36,6 +38,7 @@ export class MediaKeeper {
   readonly stores: ReadonlyMap<string, MediaStore>
   readonly budgetBytes: number
   readonly keepMs: number
+  readonly copies: boolean
   readonly #waiting = new Set<string>()
   readonly #copying = new Set<string>()
   readonly #stop = new AbortController()
@@ -47,7 +50,8 @@ export class MediaKeeper {
   #trimming = false
   #keptBytes = 0
 
-  constructor({ stores, budgetBytes, keepMs }: KeepSettings) {
+  constructor({ stores, budgetBytes, keepMs, copies = true }: KeepSettings) {
+    this.copies = copies
     this.main = stores[0]
     this.stores = new Map(stores.map((store) => [store.place, store]))
     this.budgetBytes = budgetBytes
@@ -64,7 +68,7 @@ export class MediaKeeper {
 
   /** A task has succeeded, and its end is written. */
   keep({ id }: Task): void {
-    if (this.#engine !== undefined) this.#add(this.#engine, id)
+    if (this.#engine !== undefined && this.copies) this.#add(this.#engine, id)
   }
 
   /** A file has been kept. */
@@ -147,7 +151,9 @@ export class MediaKeeper {
 
   async #sweep(engine: Engine, nowMs: number): Promise<void> {
     this.#sweepAtMs = nowMs + sweepMs
-    for (const kind of ['image', 'video'] as const) await this.#find(engine, kind, nowMs)
+    if (this.copies) {
+      for (const kind of ['image', 'video'] as const) await this.#find(engine, kind, nowMs)
+    }
     for (const store of this.stores.values()) await store.tidy(nowMs)
     await removeExpired(engine, this)
     await this.#trim(engine)

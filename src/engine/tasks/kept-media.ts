@@ -8,7 +8,7 @@ import { type Content, type ContentWish, filePart } from './open-content.ts'
 
 /** Tasks whose results expire when they really do: by the copy, where there is one. */
 export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Promise<Task[]> {
-  const done = tasks.filter(({ state }) => state === 'succeeded')
+  const done = tasks.filter((task) => task.state === 'succeeded' && mayBeKept(engine, task))
   const kept = await findReachable(
     engine,
     done.map(({ id }) => id),
@@ -19,6 +19,10 @@ export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Pr
     return own.length === 0 ? task : { ...task, media: withExpiry(task.media, own, engine) }
   })
 }
+
+/** Where nothing is copied, only what came inside an answer is kept. */
+const mayBeKept = ({ media: keeper }: Engine, { media }: Task): boolean =>
+  keeper !== undefined && (keeper.copies || media.some(({ url }) => url.startsWith('data:')))
 
 function withExpiry(
   media: readonly OutputMedia[],
@@ -41,12 +45,17 @@ async function findReachable(engine: Engine, ids: readonly string[]): Promise<Ke
   return files.filter(({ place, keptAtMs }) => keeper.stores.has(place) && keptAtMs > fromMs)
 }
 
+/** Places of a task's files of which there is a copy within reach. */
+export const keptParts = async (engine: Engine, { id }: Task): Promise<ReadonlySet<number>> =>
+  new Set((await findReachable(engine, [id])).map(({ part }) => part))
+
 /** Undefined when there is no copy within reach. */
 export async function openKept(
   engine: Engine,
   task: Task,
   wish: ContentWish,
 ): Promise<Content | undefined> {
+  if (!mayBeKept(engine, task)) return undefined
   const index = filePart(task, wish)
   const file = (await findReachable(engine, [task.id])).find(({ part }) => part === index)
   if (file === undefined) return undefined
