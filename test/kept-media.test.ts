@@ -205,7 +205,8 @@ test(
     expect(expires_at).toBeLessThanOrEqual(completed_at + daySeconds)
     await sandbox.stop()
     expect((await ask(gateway, `/${id}/content`)).status).toBe(502)
-    expect(existsSync(join(gateway.dataDir, 'media'))).toBe(false)
+    const files = readdirSync(join(gateway.dataDir, 'media'))
+    expect(files.filter((name) => name.startsWith('video_'))).toEqual([])
   },
   caseLimitMs,
 )
