@@ -45,7 +45,7 @@ import type { Log } from './lib/log.ts'
 import type { Family } from './lib/metrics.ts'
 import { pieces } from './lib/pieces.ts'
 import { createCleaner } from './lib/redact.ts'
-import { createSeal } from './lib/seal.ts'
+import { createSeal, markKeyOf } from './lib/seal.ts'
 import { SpanExporter } from './lib/span-exporter.ts'
 import { keepSettings } from './media-settings.ts'
 import { type MetricsSource, metricsOf } from './metrics-route.ts'
@@ -92,11 +92,13 @@ export async function boot(
     dataDir: config.dataDir,
     ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
     join: true,
+    markKey: markKeyOf(keys.masterKey),
     log: (level, msg) => log[level](msg),
   })
   await checkWhole(store)
   const seal = createSeal(keys.masterKey)
   await checkMasterKey(store, seal.hash('master key check'))
+  await store.watchLoss?.()
   await checkCurrency(store, config.file.currency)
   const { sandbox, key: sandboxKey = '' } = around.sandbox ?? (await openSandboxFor(config)) ?? {}
   const shared = await loadSharedSecret(store, seal, Date.now())
@@ -275,12 +277,14 @@ async function checkWhole(store: Store): Promise<void> {
   throw new ConfigError('a restore into this database was broken off; make it anew and restore.')
 }
 
+export class WrongMasterKey extends ConfigError {}
+
 /** A database opened with another master key could neither check a token nor open a key. */
 async function checkMasterKey(store: Store, check: string): Promise<void> {
   const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'master_key_check', check))
   if (stored === check) return
   await store.close()
-  throw new ConfigError(
+  throw new WrongMasterKey(
     'GATEWAY_MASTER_KEY (or master.key in the data directory) is not the key this database was made with.',
   )
 }

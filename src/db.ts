@@ -1,12 +1,13 @@
 // gateway restore and gateway db copy: the two commands that open a database themselves, while no
 // gateway uses it. Both end with an audit of what they wrote.
-import { createReadStream } from 'node:fs'
+import { createReadStream, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { auditBooks } from './billing/audit.ts'
 import { type Config, ConfigError, loadConfig, loadConfigWith } from './config.ts'
 import { gunzipLines } from './lib/gzip-lines.ts'
 import { backupLines, readHead, restoreLines } from './store/backup.ts'
-import { openStore, type Store, StoreRefused } from './store/index.ts'
+import { markFile, openStore, type Store, StoreRefused } from './store/index.ts'
 import { newestKnown } from './store/migrations/index.ts'
 
 const usage = `gateway restore FILE
@@ -82,6 +83,8 @@ async function fillFrom(
   }
   const empty = await openStore({ ...target, schema })
   const rows = await restoreLines(empty, lines).finally(() => empty.close())
+  // What the mark says of a database that was here before is no longer asked for.
+  if (target.databaseUrl === undefined) rmSync(join(target.dataDir, markFile), { force: true })
   process.stdout.write(`${source} -> ${nameOf(target)}: ${rows} rows\n`)
   const store = await openStore(target)
   return audited(store).finally(() => store.close())

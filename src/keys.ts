@@ -1,18 +1,29 @@
 // The gateway's own secrets: the master key and the admin token. Given by the environment, or made
 // on the first start and kept in the data directory, readable by its owner only.
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import { newSecret } from './lib/ids.ts'
 
 const masterKeyBytes = 32
+const masterKeyFile = 'master.key'
 
 export interface OwnKeys {
   masterKey: Uint8Array
   adminToken: string
   /** The admin token was made just now, so it must be shown. */
   adminTokenIsNew: boolean
+  /** The master key was made just now. */
+  masterKeyIsNew: boolean
 }
 
 export function loadKeys(config: Config): OwnKeys {
@@ -27,7 +38,7 @@ export function loadKeys(config: Config): OwnKeys {
 }
 
 /** What there is of them, without making any and without judging who else can read them. */
-export function keysThere(config: Config): Partial<Omit<OwnKeys, 'adminTokenIsNew'>> {
+export function keysThere(config: Config): Partial<Pick<OwnKeys, 'masterKey' | 'adminToken'>> {
   const read = (name: string): string | undefined => {
     try {
       return readFileSync(join(config.dataDir, name), 'utf8').trim()
@@ -80,19 +91,38 @@ function decoded(text: string): string {
 function readOrMake(config: Config): OwnKeys {
   const { dataDir } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const masterKey = config.masterKey ?? keptMasterKey(dataDir)
+  const { masterKey, masterKeyIsNew } =
+    config.masterKey === undefined
+      ? keptMasterKey(config)
+      : { masterKey: config.masterKey, masterKeyIsNew: false }
   if (config.adminToken !== undefined) {
-    return { masterKey, adminToken: config.adminToken, adminTokenIsNew: false }
+    const { adminToken } = config
+    return { masterKey, masterKeyIsNew, adminToken, adminTokenIsNew: false }
   }
   const { text, isNew } = kept(dataDir, 'admin-token', () => newSecret('admin-'))
-  return { masterKey, adminToken: text, adminTokenIsNew: isNew }
+  return { masterKey, masterKeyIsNew, adminToken: text, adminTokenIsNew: isNew }
 }
 
-function keptMasterKey(dataDir: string): Uint8Array {
-  const { text } = kept(dataDir, 'master.key', () => randomBytes(masterKeyBytes).toString('base64'))
+function keptMasterKey({ dataDir }: Config) {
+  const make = () => randomBytes(masterKeyBytes).toString('base64')
+  const { text, isNew } = kept(dataDir, masterKeyFile, make)
   const key = Buffer.from(text, 'base64')
-  if (key.length === masterKeyBytes) return key
-  throw new ConfigError(`${join(dataDir, 'master.key')} does not hold 32 bytes in base64.`)
+  if (key.length === masterKeyBytes) return { masterKey: key, masterKeyIsNew: isNew }
+  throw new ConfigError(`${join(dataDir, masterKeyFile)} does not hold 32 bytes in base64.`)
+}
+
+/**
+ * For a start that was refused before the database had taken a key that was made for it: left behind,
+ * it would look like the right one from then on. Gives the sentence when the right one is missing.
+ */
+export function takeBackMadeKey({ dataDir }: Config, { masterKeyIsNew }: OwnKeys) {
+  if (!masterKeyIsNew) return undefined
+  const path = join(dataDir, masterKeyFile)
+  rmSync(path, { force: true })
+  return new ConfigError(
+    `${path} is missing, but the database was made with it; put the key back, or set ` +
+      'GATEWAY_MASTER_KEY to it.',
+  )
 }
 
 function kept(dir: string, name: string, make: () => string): { text: string; isNew: boolean } {

@@ -2,7 +2,7 @@
 // and drains. Whether it is the only process or one of several workers is known elsewhere.
 import { newSetupCode } from './admin/set-up.ts'
 import type { Handle } from './app.ts'
-import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
+import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
 import { type Config, ConfigError } from './config.ts'
 import { refuse } from './contract/errors.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { announce } from './engine/refresh.ts'
 import { newExchange } from './http/exchange.ts'
 import { answerRefusal } from './http/render-error.ts'
-import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
+import { allSecretsIn, loadKeys, type OwnKeys, takeBackMadeKey } from './keys.ts'
 import { armCrashPoint } from './lib/crash-point.ts'
 import { createLog, type Log } from './lib/log.ts'
 import type { Family } from './lib/metrics.ts'
@@ -63,7 +63,12 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
   const log = logFor(config, keys, () => gateway)
-  gateway = await boot(config, keys, log, how)
+  gateway = await boot(config, keys, log, how).catch((error) => {
+    const isKey = error instanceof WrongMasterKey
+    const missing =
+      isKey || error instanceof StoreRefused ? takeBackMadeKey(config, keys) : undefined
+    throw isKey ? (missing ?? error) : error
+  })
   const url = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
   engine.publicUrl = url

@@ -134,7 +134,7 @@ function lookAtModels({ unpriced, unknown, misfits, channels }: Offer): Finding[
 
 function secretsOf(config: Config): string[] {
   const { masterKey = new Uint8Array(), adminToken = '' } = keysThere(config)
-  const keys = { masterKey, adminToken, adminTokenIsNew: false }
+  const keys = { masterKey, adminToken, adminTokenIsNew: false, masterKeyIsNew: false }
   return allSecretsIn(config, keys).filter((secret) => secret !== '')
 }
 

@@ -14,12 +14,18 @@ export interface Seal {
   derive(text: string): Uint8Array
 }
 
+const derived = (masterKey: Uint8Array, use: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', masterKey, '', use, 32))
+
+/** Seals the mark beside a SQLite database; base64. */
+export const markKeyOf = (masterKey: Uint8Array): string =>
+  derived(masterKey, 'high-water mark').toString('base64')
+
 export function createSeal(masterKey: Uint8Array): Seal {
-  const derive = (use: string) => Buffer.from(hkdfSync('sha256', masterKey, '', use, 32))
-  const encryptionKey = derive('upstream keys')
-  const pepper = derive('token hashes')
-  const signingKey = derive('links')
-  const derivationKey = derive('derived secrets')
+  const encryptionKey = derived(masterKey, 'upstream keys')
+  const pepper = derived(masterKey, 'token hashes')
+  const signingKey = derived(masterKey, 'links')
+  const derivationKey = derived(masterKey, 'derived secrets')
   return {
     encrypt(plain, context) {
       const nonce = randomBytes(12)

@@ -7,6 +7,7 @@ import type { Log, Store } from './store.ts'
 export { BadCursor, type Page, type PageQuery } from './cursor.ts'
 export { isBusy, isUniqueConflict, StoreRefused } from './refused.ts'
 export type { Schema } from './schema.ts'
+export { markFile } from './sqlite/open.ts'
 export type { Answer, Log, Notice, Question, Reply, Sharing, Store, Tx } from './store.ts'
 
 export interface StoreOptions {
@@ -19,6 +20,8 @@ export interface StoreOptions {
   log?: Log
   /** Other limits for the background index of upstream ids. */
   lateIndex?: Partial<LateIndexLimits>
+  /** Base64, made from the master key: SQLite then notices what is lost from its files. */
+  markKey?: string
 }
 
 /** This gateway's name where tasks say who has them; there is but one where nobody shares. */
@@ -35,12 +38,14 @@ export async function openStore({
   join = false,
   log = () => {},
   lateIndex,
+  markKey,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined) {
     return openSqlite({
       dataDir,
       schema,
       log,
+      markKey,
       lateIndex: { ...lateIndexLimits.sqlite, ...lateIndex },
     })
   }

@@ -44,7 +44,7 @@ async function inspectSqlite(dataDir: string): Promise<Inspection | undefined> {
   const read = kyselyOverThread((question) => thread.ask(question))
   const end = () => thread.close()
   try {
-    await thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+    await thread.ask({ kind: 'open', role: 'reader', file })
     const { rows } = await sql<{ version: string; tables: number }>`
       SELECT sqlite_version() AS version,
         (SELECT count(*) FROM sqlite_master WHERE name = 'meta') AS tables`.execute(read)

@@ -66,6 +66,8 @@ export interface Commits {
 }
 
 export interface Store {
+  /** SQLite with a mark key: from here on, what is lost from its files is noticed at the next start. */
+  watchLoss?(): Promise<unknown>
   readonly engine: Engine
   /** What all durable times go by: the database's own on PostgreSQL, so that gateways agree. */
   readonly clock: SteadyClock

@@ -280,6 +280,21 @@ function outages(): void {
     await until('all places are free', async () => (await passes(b, busy, 1)).length === 1)
   })
 
+  test('forgets everything, each gateway brings back what it has let in', async () => {
+    const { a, b } = await newPair(server.url)
+    const limited = newToken({ rpm: 20 })
+    const first = [await passes(a, limited, 10), await passes(b, limited, 10)]
+    expect(first.flat()).toHaveLength(20)
+    for (let turn = 0; turn < 3; turn++) {
+      await server.ask('FLUSHALL')
+      // Until b has said what it let in, a may take one more.
+      const again = [await passes(a, limited, 1), await passes(b, limited, 1)]
+      expect(again.flat().length).toBeLessThanOrEqual(1)
+      expect(await passes(a, limited, 20)).toHaveLength(0)
+      expect(await passes(b, limited, 20)).toHaveLength(0)
+    }
+  })
+
   test('forgets everything, a correction gives back no more than was counted since', async () => {
     const { a, b } = await newPair(server.url)
     const limited = newToken({ tpm: 100 })

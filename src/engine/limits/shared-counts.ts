@@ -79,7 +79,15 @@ export class SharedCounts {
     const { instanceId, times } = this.#options
     const args = [instanceId, times.aliveMs, limit(rpm), limit(tpm), limit(concurrency), cost]
     const keys = [windowKey(tokenId), runningKey(tokenId), gatewaysKey]
-    const reply = await this.#redis.run(enterScript, keys, [...args, least(count), most(count)])
+    const { requests, tokens } = count
+    const own = [requests.current, requests.previous, tokens.current, tokens.previous]
+    const reply = await this.#redis.run(enterScript, keys, [
+      ...args,
+      least(count),
+      most(count),
+      count.minute,
+      ...own,
+    ])
     return this.#readStanding(reply)
   }
 

@@ -35,7 +35,9 @@ end
 
 /**
  * Keys: window, running, gateways. Arguments: gateway, aliveMs, rpm, tpm, concurrency ('' for
- * none), cost, least, most. Reply: see readStanding in shared-counts.ts.
+ * none), cost, least, most, then what the gateway has let in by its own count: the minute, requests of
+ * it and of the one before, tokens likewise. A window that does not know the gateway has forgotten that
+ * (or never heard of it), and takes it up. Reply: see readStanding in shared-counts.ts.
  */
 export const enterScript = newScript(`${words}
 local window, running, gateways = KEYS[1], KEYS[2], KEYS[3]
@@ -48,7 +50,8 @@ local count = countAlive(gateways, at, aliveMs)
 local minute = math.floor(at / ${windowMs})
 local left = ${windowMs} - (at - minute * ${windowMs})
 local r, rBefore, t, tBefore = 0, 0, 0, 0
-local kept = redis.call('HMGET', window, 'minute', 'r', 'rBefore', 't', 'tBefore')
+local seen = 'seen:' .. gateway
+local kept = redis.call('HMGET', window, 'minute', 'r', 'rBefore', 't', 'tBefore', seen)
 if kept[1] then
   local minutes = minute - tonumber(kept[1])
   if minutes == -1 then
@@ -59,6 +62,15 @@ if kept[1] then
     r, rBefore, t, tBefore = number(kept[2]), number(kept[3]), number(kept[4]), number(kept[5])
   elseif minutes == 1 then
     rBefore, tBefore = number(kept[2]), number(kept[4])
+  end
+end
+if not kept[6] then
+  local minutes = minute - tonumber(ARGV[9])
+  if minutes == 0 then
+    r, rBefore = r + number(ARGV[10]), rBefore + number(ARGV[11])
+    t, tBefore = t + number(ARGV[12]), tBefore + number(ARGV[13])
+  elseif minutes == 1 then
+    rBefore, tBefore = rBefore + number(ARGV[10]), tBefore + number(ARGV[12])
   end
 end
 
@@ -91,11 +103,12 @@ if concurrency and others + mine >= concurrency then admitted = 0 end
 
 if admitted == 1 then
   r, t, mine = r + 1, t + cost, mine + 1
-  if rpm or tpm then
-    redis.call('HSET', window, 'minute', minute, 'r', r, 'rBefore', rBefore, 't', t,
-      'tBefore', tBefore)
-    redis.call('PEXPIRE', window, ${expiryMs})
-  end
+end
+-- What was taken up is kept although the call is refused.
+if (rpm or tpm) and (admitted == 1 or (not kept[6] and r + rBefore + t + tBefore > 0)) then
+  redis.call('HSET', window, 'minute', minute, 'r', r, 'rBefore', rBefore, 't', t,
+    'tBefore', tBefore, seen, 1)
+  redis.call('PEXPIRE', window, ${expiryMs})
 end
 if concurrency then setRunning(running, gateway, mine) end
 return { admitted, count, minute, left, r, rBefore, t, tBefore, others + mine }

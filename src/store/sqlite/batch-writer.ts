@@ -33,8 +33,10 @@ export class BatchWriter {
   readonly #heldChanges = new Map<string, bigint>()
   readonly #closedUntilMs = new Map<string, number>()
 
+  readonly #beforeCommit: () => void
+
   /** The tables must exist. */
-  constructor(db: Database) {
+  constructor(db: Database, beforeCommit: () => void = () => {}) {
     const insert = (
       table: string,
       columns: readonly string[],
@@ -48,6 +50,7 @@ export class BatchWriter {
       )
     }
     this.#db = db
+    this.#beforeCommit = beforeCommit
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
     this.#request = insert('requests', requestColumns, 'request_id', nullableInRequests)
@@ -73,6 +76,7 @@ export class BatchWriter {
       }
       for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
       for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
+      this.#beforeCommit()
       this.#commit.run()
     } catch (error) {
       if (this.#db.inTransaction) this.#db.run('ROLLBACK')

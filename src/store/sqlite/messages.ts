@@ -1,7 +1,11 @@
 // What the main thread and a database thread say to each other.
+import type { MarkPlace } from './high-water-mark.ts'
 
 export type Question =
-  | { kind: 'open'; role: 'writer' | 'reader'; file: string; lockFile: string }
+  | { kind: 'open'; role: 'reader'; file: string }
+  | { kind: 'open'; role: 'writer'; file: string; lockFile: string; mark: MarkPlace | undefined }
+  /** The master key is the right one: from here on commits are counted. */
+  | { kind: 'mark'; mark: MarkPlace }
   | { kind: 'query'; sql: string; parameters: readonly unknown[] }
   | { kind: 'rollback' }
   | { kind: 'batch'; requests: string; entries: string; losses: string }

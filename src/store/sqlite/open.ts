@@ -25,7 +25,11 @@ export interface SqliteOptions {
   schema?: number | undefined
   log: Log
   lateIndex: LateIndexLimits
+  /** Base64; with it, what is lost from the database is noticed. */
+  markKey?: string | undefined
 }
+
+export const markFile = 'gateway.mark'
 
 /** There is no other clock than this machine's: its drift is followed, a step is not. */
 const slewEveryMs = 5_000
@@ -37,8 +41,10 @@ export async function openSqlite({
   schema,
   log,
   lateIndex,
+  markKey,
 }: SqliteOptions): Promise<Store> {
   const file = join(dataDir, 'gateway.db')
+  const mark = markKey === undefined ? undefined : { file: join(dataDir, markFile), key: markKey }
   const writerThread = new DatabaseThread()
   const mutex = new Mutex()
   const clock = new SteadyClock()
@@ -60,7 +66,7 @@ export async function openSqlite({
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const lockFile = join(dataDir, 'gateway.lock')
-    await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile })
+    await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile, mark })
     await migrate({ engine: 'sqlite', name: file, tx }, schema)
     // A write that changes something tells now what the first paying caller would find out.
     await clockKeeper.start()
@@ -106,6 +112,7 @@ export async function openSqlite({
     book: (limit) => inTurn<Booked>({ kind: 'book', limit }),
     record: (request, entry) => queue.add(request, entry),
     commits: queue.commits,
+    ...(mark && { watchLoss: () => inTurn({ kind: 'mark', mark }) }),
     snapshot: snapshots.open,
     get healthy() {
       return health.healthy
@@ -158,7 +165,7 @@ function lazyReader(file: string): { ask: Ask; close(): Promise<void> } {
       try {
         if (thread === undefined) {
           thread = new DatabaseThread()
-          opened = thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+          opened = thread.ask({ kind: 'open', role: 'reader', file })
         }
         const current = thread
         await opened

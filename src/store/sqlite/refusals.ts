@@ -1,6 +1,7 @@
 // What went wrong while opening the SQLite store, as one sentence that says what to do.
 import { messageOf } from '../health.ts'
 import { codeOf, StoreRefused } from '../refused.ts'
+import { lostCode } from './high-water-mark.ts'
 
 export function refusalFor(error: unknown, dataDir: string, file: string): Error {
   if (error instanceof StoreRefused) return error
@@ -8,6 +9,13 @@ export function refusalFor(error: unknown, dataDir: string, file: string): Error
   const aboutLock = (error as { file?: string }).file?.endsWith('gateway.lock') === true
   const starts = (...prefixes: string[]) => prefixes.some((prefix) => code.startsWith(prefix))
 
+  if (code === lostCode) {
+    return new StoreRefused(
+      `${file} has lost data: ${dataDir}/gateway.mark proves that it held more. Put back its newest ` +
+        'files (gateway.db with gateway.db-wal), or restore a backup with gateway restore; to go on ' +
+        'without what is lost, delete gateway.mark.',
+    )
+  }
   if (starts('SQLITE_BUSY', 'SQLITE_LOCKED')) {
     return new StoreRefused(
       aboutLock
@@ -23,7 +31,7 @@ export function refusalFor(error: unknown, dataDir: string, file: string): Error
       `${which} is not a database or is damaged; ` +
         (aboutLock
           ? 'it holds nothing, so delete it and start again.'
-          : 'restore it from a backup, or move it away to start empty.'),
+          : 'restore it from a backup, or move the data directory away to start empty.'),
     )
   }
   if (starts('SQLITE_FULL', 'ENOSPC', 'EDQUOT')) {

@@ -20,7 +20,7 @@ export function openSnapshots(file: string): {
     clearTimeout(timer)
     if (kept !== undefined) return kept
     const thread = new DatabaseThread()
-    await thread.ask({ kind: 'open', role: 'reader', file, lockFile: '' })
+    await thread.ask({ kind: 'open', role: 'reader', file })
     return thread
   }
   const drop = async () => {

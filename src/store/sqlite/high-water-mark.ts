@@ -1,0 +1,112 @@
+// Proof of what the database had, in a file beside it: an id and a count of commits, sealed. A file
+// that is behind the database is normal (the process was killed in between); a database that is behind
+// the file has lost commits. Written after each commit, and never waited for.
+import type { Database, Statement } from 'bun:sqlite'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+
+const idKey = 'mark_id'
+const countKey = 'mark_count'
+/** Tells another master key from a file that was changed. */
+const sealKey = 'mark_seal'
+
+/** Always the same length, so that a write replaces all of it. */
+const markBytes = 'v1 '.length + 32 + 1 + 16 + 1 + 64 + 1
+
+/** The database has less than the mark says. */
+export const lostCode = 'GATEWAY_LOST'
+
+export interface MarkPlace {
+  file: string
+  /** Base64; made from the master key. */
+  key: string
+}
+
+const sealOf = (key: string, text: string): string =>
+  createHmac('sha256', Buffer.from(key, 'base64')).update(text).digest('hex')
+
+type Kept = { id: string; count: number } | 'unreadable' | undefined
+
+function readMark({ file, key }: MarkPlace): Kept {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  const [, id, count, seal] = /^v1 ([0-9a-f]{32}) (\d{16}) ([0-9a-f]{64})\n$/.exec(text) ?? []
+  if (id === undefined || count === undefined || seal === undefined) return 'unreadable'
+  const isOurs = timingSafeEqual(Buffer.from(seal), Buffer.from(sealOf(key, `${id} ${count}`)))
+  return isOurs ? { id, count: Number(count) } : 'unreadable'
+}
+
+/** Throws when the mark proves that something is gone; `db` is undefined when there is no file. */
+export function checkMark(place: MarkPlace, db: Database | undefined): void {
+  const kept = readMark(place)
+  if (kept === undefined) return
+  const id = db && metaOf(db, idKey)
+  const seal = db && metaOf(db, sealKey)
+  // A database of another master key is refused elsewhere, in words about the key.
+  if (seal !== undefined && seal !== sealOf(place.key, sealKey)) return
+  const isWhole =
+    kept !== 'unreadable' && id === kept.id && Number(metaOf(db!, countKey)) >= kept.count
+  if (isWhole) return
+  const what = kept === 'unreadable' ? 'the mark cannot be read' : 'commits are missing'
+  throw Object.assign(new Error(what), { code: lostCode })
+}
+
+function metaOf(db: Database, key: string): string | undefined {
+  try {
+    const row = db.query('SELECT value FROM meta WHERE key = ?').get(key)
+    return (row as { value: string } | null)?.value
+  } catch (error) {
+    if ((error as Error).message.includes('no such table')) return undefined
+    throw error
+  }
+}
+
+export class HighWaterMark {
+  readonly #id: string
+  readonly #key: string
+  readonly #file: number
+  readonly #update: Statement
+  #count: number
+
+  /** The tables must exist. Begins a mark, or goes on with the one that is there. */
+  constructor(db: Database, { file, key }: MarkPlace) {
+    const put = db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING')
+    db.run('BEGIN IMMEDIATE')
+    put.run(idKey, randomBytes(16).toString('hex'))
+    put.run(countKey, '0')
+    put.run(sealKey, sealOf(key, sealKey))
+    db.run('COMMIT')
+    put.finalize()
+    this.#id = metaOf(db, idKey)!
+    this.#key = key
+    this.#count = Number(metaOf(db, countKey))
+    this.#update = db.prepare(`UPDATE meta SET value = ? WHERE key = '${countKey}'`)
+    this.#file = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    this.committed()
+    ftruncateSync(this.#file, markBytes)
+  }
+
+  /** In every transaction, before its end. */
+  count(): void {
+    this.#update.run(String(++this.#count))
+  }
+
+  committed(): void {
+    const text = `${this.#id} ${String(this.#count).padStart(16, '0')}`
+    try {
+      writeSync(this.#file, `v1 ${text} ${sealOf(this.#key, text)}\n`, 0)
+    } catch {
+      // A full disk: the old mark is behind, which proves less and nothing wrong.
+    }
+  }
+
+  close(): void {
+    this.#update.finalize()
+    closeSync(this.#file)
+  }
+}

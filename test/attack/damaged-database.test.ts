@@ -1,0 +1,219 @@
+// Files of the embedded database that were lost, cut, swapped or overwritten while no gateway ran: the
+// start is refused with a sentence about what to do, and nothing is credited anew. And two gateways on
+// one directory, whatever was deleted there.
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { readAccount } from '../support/books.ts'
+import {
+  adminToken,
+  defaultConfig,
+  root,
+  startGateway,
+  type TestGateway,
+  tempDir,
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+
+const caseLimitMs = 60_000
+const wrongSetting = 78
+let dataDir: string
+let gateway: TestGateway | undefined
+const at = (name: string) => join(dataDir, name)
+
+/** Of a gateway that has served and was killed, so that its newest commits are in the log. */
+const killed = tempDir()
+beforeAll(async () => {
+  const served = await startGateway({ dataDir: killed })
+  for (let call = 0; call < 3; call++) await (await served.chat('hi')).text()
+  // What was written first is merged into the file by now; more comes after it.
+  while (statSync(join(killed, 'gateway.db')).size < 100_000) await Bun.sleep(50)
+  await (await served.chat('newest')).text()
+  await served.stop('SIGKILL')
+}, caseLimitMs)
+beforeEach(() => {
+  dataDir = tempDir()
+  cpSync(killed, dataDir, { recursive: true, preserveTimestamps: true })
+})
+afterEach(async () => {
+  if (gateway?.hasExited() === false) await gateway.stop('SIGKILL')
+})
+
+async function start(): Promise<{ code: number; text: string }> {
+  const config = join(tempDir(), 'gateway.yaml')
+  writeFileSync(config, defaultConfig)
+  const child = Bun.spawn([join(root, 'bin/gateway'), 'start'], {
+    cwd: tempDir(),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {
+      ...ownEnv,
+      GATEWAY_PORT: '0',
+      GATEWAY_DATA_DIR: dataDir,
+      GATEWAY_CONFIG: config,
+      GATEWAY_ADMIN_TOKEN: adminToken,
+    },
+  })
+  let text = ''
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const bytes of stream) {
+      text += new TextDecoder().decode(bytes)
+      // It should have been refused.
+      if (text.includes('ready http')) child.kill('SIGKILL')
+    }
+  }
+  await Promise.all([collect(child.stdout), collect(child.stderr)])
+  return { code: await child.exited, text }
+}
+
+async function expectRefused(...says: string[]): Promise<void> {
+  const { code, text } = await start()
+  expect([code, text]).toEqual([wrongSetting, expect.stringMatching(/^gateway: [^\n]*\n$/)])
+  for (const each of says) expect(text).toContain(each)
+}
+
+test(
+  'what was killed starts again with all it had, and leaves a mark that is not behind',
+  async () => {
+    gateway = await startGateway({ dataDir })
+    const { body } = await gateway.admin('GET', '/requests')
+    expect(body.items).toHaveLength(4)
+    expect(statSync(at('gateway.mark')).mode & 0o777).toBe(0o600)
+  },
+  caseLimitMs,
+)
+
+describe('a start is refused, and names backups and the mark, when', () => {
+  const damages: [string, () => void][] = [
+    ['the log is deleted', () => rmSync(at('gateway.db-wal'))],
+    ['the log is emptied', () => truncateSync(at('gateway.db-wal'), 0)],
+    ['the log is cut off in its first page', () => truncateSync(at('gateway.db-wal'), 4_000)],
+    [
+      'the log is overwritten',
+      () => {
+        const bytes = readFileSync(at('gateway.db-wal'))
+        writeFileSync(at('gateway.db-wal'), bytes.fill(0xaa, 32))
+      },
+    ],
+    [
+      'the database is deleted',
+      () => {
+        for (const name of ['gateway.db', 'gateway.db-wal', 'gateway.db-shm']) rmSync(at(name))
+      },
+    ],
+    [
+      'the database is emptied',
+      () => {
+        truncateSync(at('gateway.db'), 0)
+        rmSync(at('gateway.db-wal'))
+      },
+    ],
+    [
+      'another database takes its place',
+      () => {
+        for (const name of ['gateway.db-wal', 'gateway.db-shm']) rmSync(at(name))
+        const other = new (require('bun:sqlite').Database)(at('other.db'))
+        other.run('CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)')
+        other.close()
+        copyFileSync(at('other.db'), at('gateway.db'))
+      },
+    ],
+    ['the mark is changed', () => writeFileSync(at('gateway.mark'), 'v1 nothing\n')],
+  ]
+  test.each(damages)(
+    '%s',
+    async (_, damage) => {
+      damage()
+      await expectRefused('has lost data', 'restore a backup', 'delete gateway.mark')
+      // And it stays refused: a refusal makes nothing that the next start could take.
+      await expectRefused('has lost data')
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'an older copy is put back by hand',
+    async () => {
+      const older = tempDir()
+      gateway = await startGateway({ dataDir })
+      await gateway.stop()
+      cpSync(at('gateway.db'), join(older, 'gateway.db'))
+      gateway = await startGateway({ dataDir })
+      await (await gateway.chat('later')).text()
+      await gateway.stop()
+      cpSync(join(older, 'gateway.db'), at('gateway.db'))
+      await expectRefused('has lost data', 'restore a backup')
+      rmSync(at('gateway.mark'))
+      gateway = await startGateway({ dataDir })
+      expect((await readAccount(gateway)).balance).not.toBe('100.00')
+    },
+    caseLimitMs,
+  )
+})
+
+test(
+  'a loss can be accepted by deleting the mark',
+  async () => {
+    rmSync(at('gateway.db-wal'))
+    await expectRefused('delete gateway.mark')
+    rmSync(at('gateway.mark'))
+    gateway = await startGateway({ dataDir })
+    expect(existsSync(at('gateway.mark'))).toBe(true)
+    expect((await gateway.admin('POST', '/audit')).status).toBe(200)
+  },
+  caseLimitMs,
+)
+
+test(
+  'zeroed and garbage pages are refused with a word about backups',
+  async () => {
+    gateway = await startGateway({ dataDir })
+    await gateway.stop()
+    const whole = readFileSync(at('gateway.db'))
+    for (const fill of [0, 0xaa]) {
+      writeFileSync(at('gateway.db'), Buffer.from(whole).fill(fill, 8 * 4096, 20 * 4096))
+      await expectRefused('damaged', 'restore it from a backup')
+    }
+    writeFileSync(at('gateway.db'), Buffer.alloc(whole.length))
+    const { code, text } = await start()
+    expect(code).toBe(wrongSetting)
+    expect(text).toContain('backup')
+    writeFileSync(at('gateway.db'), whole)
+    gateway = await startGateway({ dataDir })
+  },
+  caseLimitMs,
+)
+
+test(
+  'a deleted lock file lets no second gateway in',
+  async () => {
+    gateway = await startGateway({ dataDir })
+    for (const name of ['gateway.lock', 'gateway.lock-journal']) rmSync(at(name), { force: true })
+    await expectRefused('in use by another gateway')
+    await gateway.stop()
+    gateway = await startGateway({ dataDir })
+  },
+  caseLimitMs,
+)
+
+test(
+  'a missing master key is refused and no other is made',
+  async () => {
+    const key = readFileSync(at('master.key'))
+    rmSync(at('master.key'))
+    await expectRefused('master.key is missing', 'put the key back')
+    expect(existsSync(at('master.key'))).toBe(false)
+    writeFileSync(at('master.key'), key, { mode: 0o600 })
+    gateway = await startGateway({ dataDir })
+  },
+  caseLimitMs,
+)
