@@ -289,7 +289,7 @@ describe('tokens per minute', () => {
   test('are counted by what was used, even where that is far more than was asked for', async () => {
     const token = await newToken({ tpm: limit })
     const greedy: Reply = ({ model }) =>
-      jsonReply(completion({ prompt_tokens: 10, completion_tokens: 1_500 }, model))
+      jsonReply(completion({ prompt_tokens: 1_500, completion_tokens: 1 }, model))
     up.on('own', greedy)
     expect((await ask(token, { extra: { max_tokens: 1 } })).whole).toBe(true)
     up.on('own', good)
