@@ -256,7 +256,7 @@ describe('a create that is wrong', () => {
     ['{', 400, 'invalid_json', undefined],
     [{}, 400, 'invalid_request', 'instances'],
     [wish(''), 400, 'invalid_request', 'instances[0].prompt'],
-    [wish('a', { durationSeconds: 9 }), 400, 'invalid_duration', 'parameters.durationSeconds'],
+    [wish('a', { durationSeconds: 0 }), 400, 'invalid_duration', 'parameters.durationSeconds'],
     [wish('a', { resolution: '1080P' }), 400, 'invalid_resolution', 'parameters.resolution'],
     [wish('a', { sampleCount: 2 }), 400, 'invalid_request', 'parameters.sampleCount'],
     [wish('a', { aspectRatio: '1:1' }), 400, 'upstream_invalid_request', undefined],
