@@ -34,12 +34,13 @@ export type Asked<T> = { answer: T } | 'lost'
 /** What is done there, with a context like that of an HTTP request. */
 export type AtGateway<T> = (engine: Engine, ctx: CallContext, hangUp: () => void) => Promise<T>
 
-/** Waits for a gateway that takes callers, asks it, and waits for what comes of it. */
+/** Waits for a gateway that takes callers, that one or any, asks it, and waits for what comes of it. */
 export async function ask<T>(
   { stage, gateways, callers }: Asking,
   accountId: string,
   work: AtGateway<T>,
-  began: (requestId: string, proc: Proc) => void = () => {},
+  began: (requestId: string) => void = () => {},
+  at?: number,
 ): Promise<Asked<T>> {
   const { world, random } = stage
   let ready = gateways.filter((gateway) => gateway.ready)
@@ -47,7 +48,8 @@ export async function ask<T>(
     await world.pause(250, callers)
     ready = gateways.filter((gateway) => gateway.ready)
   }
-  const gateway = random.work.pick(ready)
+  const wanted = at === undefined ? undefined : gateways[at]
+  const gateway = wanted?.ready === true ? wanted : random.work.pick(ready)
   const { proc } = gateway
   const engine = gateway.engine!
   return new Promise((resolve) => {
@@ -58,7 +60,7 @@ export async function ask<T>(
     world.after(patienceMs, proc, () => line.abort())
     world.after(wayMs(stage), proc, () => {
       const requestId = newId('req', engine.clock.nowMs())
-      began(requestId, proc)
+      began(requestId)
       const ctx: CallContext = {
         requestId,
         atMs: engine.clock.nowMs(),

@@ -1,7 +1,6 @@
 // What callers know: what they asked for, what they were answered, and what that promises. The oracle
 // holds the database against it.
 import type { Price } from '../src/contract/price.ts'
-import type { Proc } from './world.ts'
 
 export type WishKind = 'film' | 'tokenFilm' | 'drawing' | 'picture' | 'text'
 
@@ -19,6 +18,8 @@ export interface Wish {
   readonly count: number
   readonly wantsBytes: boolean
   readonly stream: boolean
+  /** The gateway it is asked of, if that takes callers. */
+  readonly at?: number
   readonly answers: Answer[]
   /** Requests that were made for it, answered or not. */
   readonly requestIds: string[]
@@ -56,8 +57,6 @@ export class CallersBooks {
   readonly fetched = new Map<string, number[]>()
   /** Tasks whose caller was told that they are cancelled. */
   readonly cancelled = new Set<string>()
-  /** The process that a call of text was handled by. */
-  readonly servedBy = new Map<string, Proc>()
   /** Callers that still wait for something. */
   waiting = 0
 }

@@ -9,6 +9,7 @@ import { createTask } from '../src/engine/tasks/create-task.ts'
 import { findTask } from '../src/engine/tasks/read-task.ts'
 import { type Asked, type Asking, ask, tokenOf } from './ask.ts'
 import type { Answer, CallersBooks, Wish } from './books.ts'
+import type { Plenty } from './check-plenty.ts'
 import { models } from './settings.ts'
 import { askForText } from './text-caller.ts'
 
@@ -19,6 +20,7 @@ const passing = ['idempotency_in_flight', 'overloaded', 'no_available_channel']
 
 export interface Calling extends Asking {
   books: CallersBooks
+  plenty: Plenty
 }
 
 /** Gets it, or gives up. */
@@ -64,6 +66,7 @@ async function create(calling: Calling, wish: Wish): Promise<void> {
     wish.answers.push(answer)
     world.note(`wish ${wish.number} (${wish.prompt}): ${JSON.stringify(answer)}`, callers)
     if (answer.kind === 'task') checkAnswered(calling, wish, answer)
+    if (answer.kind === 'refused') checkRefused(calling, wish, answer)
     const isOpen =
       answer.kind === 'lost' || (answer.kind === 'refused' && passing.includes(answer.code))
     if (!isOpen || wish.key === undefined || tries >= mostTries) return
@@ -149,6 +152,17 @@ function checkAnswered({ stage }: Calling, wish: Wish, answer: Answer & { kind: 
     ? wish.requestIds.includes(row.request_id)
     : row.request_id === answer.requestId
   if (!isRight) world.blame(`task ${answer.taskId} goes by request ${row.request_id}`)
+}
+
+/** Only an account that is short is told so. */
+export function checkRefused(
+  { stage, plenty }: Calling,
+  wish: Wish,
+  { code, requestId }: Answer & { kind: 'refused' },
+): void {
+  const what = wish.kind === 'text' ? 'text' : 'task'
+  if (code !== 'insufficient_quota' || !plenty.has(wish.accountId, what)) return
+  stage.world.blame(`${requestId} was refused for want of money, which ${wish.accountId} has`)
 }
 
 async function callOff(calling: Calling, wish: Wish, taskId: string): Promise<void> {

@@ -73,12 +73,25 @@ export interface CallerFaults {
   receiverGone: number
 }
 
+export interface LaterFaults {
+  /** Database servers that stop in the middle of everything, per minute. */
+  freezes: number
+  /** How likely they are to do so just when very many call. */
+  freezesUnderLoad: number
+  /** How likely a gateway is to die while its database is frozen. */
+  diesFrozen: number
+  /** How likely a call of text is to have read more than it was taken to have. */
+  undercounted: number
+}
+
 export interface Faults {
   store: StoreFaults
   wire: WireFaults
   upstream: UpstreamFaults
   process: ProcessFaults
   callers: CallerFaults
+  /** Drawn last, so that what older seeds have drawn stays. */
+  later: LaterFaults
 }
 
 /** The most that any seed draws. */
@@ -120,6 +133,7 @@ export const ceilings: Faults = {
   },
   process: { crash: 0.06, crashAtCommit: 0.015, kills: 4, stops: 1, clockSteps: 6, partitions: 4 },
   callers: { answerLost: 0.2, hangsUp: 0.15, receiverFails: 0.4, receiverGone: 0.1 },
+  later: { freezes: 3, freezesUnderLoad: 1, diesFrozen: 1, undercounted: 0.5 },
 }
 
 const isCalm = 0.1

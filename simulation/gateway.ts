@@ -41,6 +41,8 @@ const limits = {
 const seal = createSeal(new Uint8Array(32).fill(3))
 const startFailedMs = 1_000
 const longestDrainMs = 5_000
+/** As the heartbeat of the PostgreSQL store has it. */
+const silentMs = 600
 
 export interface Surroundings {
   stage: Stage
@@ -87,6 +89,15 @@ export class SimGateway {
         world.note(`cannot start: ${error instanceof Error ? error.message : error}`)
         world.after(startFailedMs, proc, () => stage.kill(proc, 'could not start'))
       })
+    })
+  }
+
+  /** As its heartbeat would see it: nothing is begun while the database says nothing. */
+  noticeFreeze(): void {
+    const { stage } = this.#around
+    const { engine, proc } = this
+    stage.world.after(silentMs, proc, () => {
+      if (stage.storeIsFrozen && engine?.store instanceof SimStore) engine.store.silent()
     })
   }
 

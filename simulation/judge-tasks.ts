@@ -101,8 +101,8 @@ const leastCalmMs = 30_000
 /** Done well in time, never spoken of otherwise, called off by nobody, and visible to its caller. */
 function mustSucceed({ stage }: Calling, work: Work, row: TaskRow): boolean {
   // In a time of faults everything may be lost for as long as a task lives.
-  const calmMs = row.created_at_ms + lifetimeMs - stage.calmSinceMs
-  if (stage.clocksJump || calmMs < leastCalmMs) return false
+  const calmMs = work.createdMs + lifetimeMs - stage.calmSinceMs
+  if (calmMs < leastCalmMs) return false
   const tookMs = work.endsMs - work.createdMs
   return (
     row.interface !== 'images' &&

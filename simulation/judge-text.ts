@@ -42,7 +42,7 @@ export function judgeText(calling: Calling, upstream: Upstream): void {
 }
 
 function judgeAnswer(
-  { stage, books }: Calling,
+  { stage }: Calling,
   answer: Answer,
   charges: ReadonlyMap<string, ChargeRow>,
 ): void {
@@ -51,10 +51,8 @@ function judgeAnswer(
     stage.world.blame(`${answer.requestId} was answered and is not charged`)
   }
   // Where the store took the charge and said that it had not, the caller was refused all the same, and
-  // it is given back; but not by a gateway that has died over it.
-  const isExcused =
-    stage.unsure.has(answer.requestId) && books.servedBy.get(answer.requestId)?.alive === false
-  if (answer.kind === 'refused' && isCharged && !isExcused) {
+  // it is given back, also by a gateway that has died over it.
+  if (answer.kind === 'refused' && isCharged) {
     stage.world.blame(`${answer.requestId} was refused (${answer.code}) and is charged`)
   }
 }
@@ -72,14 +70,17 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, 
   if (works.length === 0) return world.blame(`${row.ref} is charged and was done by no upstream`)
   const short = shortOf(row)
   // What a call may cost is set aside for it, and only a gateway that was given up can lose that.
-  if (short > 0n && !stage.mayBeCutOff) world.blame(`${row.ref} was not paid for by its hold`)
+  const isWithinHold = works.every(({ inputTokens }) => inputTokens <= textInputTokens)
+  if (short > 0n && isWithinHold && !stage.mayBeCutOff) {
+    world.blame(`${row.ref} was not paid for by its hold`)
+  }
   const charged = -row.amount_nanos + short
   const right =
     row.estimated === 1
       ? row.input_tokens === textInputTokens && row.output_tokens <= mostOutput
         ? [textCosts(price, row.input_tokens, row.output_tokens)!]
         : []
-      : works.map(({ quantity }) => textCosts(price, 100, quantity ?? 0)!)
+      : works.map(({ inputTokens, quantity }) => textCosts(price, inputTokens, quantity ?? 0)!)
   if (!right.includes(charged)) {
     world.blame(
       `${row.ref} is charged ${charged}, it should be ${right.join(' or ')}: ${shown(row)}`,

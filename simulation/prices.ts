@@ -25,7 +25,7 @@ function termsFor(model: string, random: Random): PriceTerms {
     return { unit: 'video_token', perMillionNanos: nanos(4_000_000_001, 16_000_000_007) }
   }
   if (model === models.text) {
-    const [inputNanos, outputNanos] = [nanos(1, 900_000_000), nanos(1, 2_000_000_000_000)]
+    const [inputNanos, outputNanos] = [nanos(1, 90_000_000_000), nanos(1, 2_000_000_000_000)]
     return { unit: 'token', tiers: [{ inputNanos, outputNanos }] }
   }
   return { unit: 'image', perImageNanos: nanos(25_000_000, 300_000_003) }

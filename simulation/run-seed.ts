@@ -8,6 +8,7 @@ import { insertPrice } from '../src/store/prices.ts'
 import { CallersBooks } from './books.ts'
 import type { Calling } from './callers.ts'
 import { checkHolds, checkMemory } from './check-memory.ts'
+import { Plenty } from './check-plenty.ts'
 import { drawFaults, noFaults } from './faults.ts'
 import { SimGateway, type Surroundings } from './gateway.ts'
 import { enter } from './globals.ts'
@@ -47,8 +48,11 @@ export interface Verdict {
 /** Between two looks at the balances in memory. */
 const memoryEveryMs = 700
 const holdsEveryMs = 40
+const plentyEveryMs = 100
 /** The longest anything may take once nothing goes wrong any more. */
 const livenessMs = 480_000
+/** Of every account, before any world begins: 2027-01-02. */
+const openedMs = Date.UTC(2027, 0, 2)
 const openingNanos = [400_000_000_000n, 14_000_000_000n, 5_000_000_000n]
 /** A time with faults lasts at least so long, also where all is wanted at once. */
 const leastMs = 4_000
@@ -71,7 +75,13 @@ export function runSeed(options: SeedOptions): Verdict {
   const names = gateways === 1 ? ['g1'] : ['g1', 'g2', 'g3']
   const all = names.map((name) => new SimGateway(name, around))
   const callers = world.newProc('callers')
-  const calling: Calling = { stage, gateways: all, callers, books: new CallersBooks() }
+  const calling: Calling = {
+    stage,
+    gateways: all,
+    callers,
+    books: new CallersBooks(),
+    plenty: new Plenty(),
+  }
   watchCrashes(stage, all)
   try {
     furnish(calling)
@@ -112,7 +122,12 @@ function furnish({ stage, books }: Calling): void {
         const id = `acc_${at + 1}`
         books.accounts.push({ id, openingNanos: nanos })
         await insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 })
-        const opening = { atMs: 1, accountId: id, kind: 'credit', ref: `opening:${id}` } as const
+        const opening = {
+          atMs: openedMs,
+          accountId: id,
+          kind: 'credit',
+          ref: `opening:${id}`,
+        } as const
         await appendEntry(tx, { ...opening, amountNanos: nanos })
       }
       for (const model of Object.values(models)) {
@@ -141,9 +156,12 @@ function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: 
   }
   again(memoryEveryMs, (gateway) => checkMemory(stage, gateway, books))
   again(holdsEveryMs, (gateway) => checkHolds(stage, gateway, books))
+  again(plentyEveryMs, (gateway) => {
+    if (gateway !== all[0]) return
+    for (const { id } of books.accounts) calling.plenty.follow(stage, all, id)
+  })
   const overMs = leastMs + tasks * stage.manners.wishEveryMs
   stage.faults = drawFaults(world.seed)
-  stage.clocksJump = stage.faults.process.clockSteps > 0
   stage.mayBeCutOff = stage.faults.process.partitions > 0
   world.note(`faults: ${JSON.stringify(stage.faults)}`)
   planWishes(calling, tasks)
@@ -164,9 +182,11 @@ function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: 
   }
 }
 
-function calm({ stage }: Calling): void {
+function calm({ stage, gateways }: Calling): void {
   stage.faults = noFaults
   stage.storeAwayUntilMs = 0
+  stage.frozenUntilMs = 0
+  for (const { proc } of gateways) proc.skewMs = 0
   stage.calmSinceMs = stage.world.wallMs(undefined)
   stage.world.note('no more faults')
 }

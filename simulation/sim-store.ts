@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import { SteadyClock } from '../src/lib/clock.ts'
 import { ensure } from '../src/lib/ensure.ts'
 import { Health } from '../src/store/health.ts'
-import { type Batch, cellsOf, HotQueue, requestColumns } from '../src/store/hot-queue.ts'
+import { type Batch, HotQueue } from '../src/store/hot-queue.ts'
 import { setMeta } from '../src/store/meta.ts'
 import { bookEntries } from '../src/store/receipts.ts'
 import { codeOf, DatabaseError } from '../src/store/refused.ts'
@@ -18,6 +18,9 @@ import type { Proc } from './world.ts'
 import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
 
 const mostTries = 5
+/** As the PostgreSQL store has them: when connections are cut, and when a batch is given up. */
+const cutAfterMs = 3_000
+const retryWithinMs = 5_000
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 
 /** Presence among several gateways, as far as the store has to know. */
@@ -84,6 +87,11 @@ export class SimStore implements Store {
     this.#health.failed(error)
   }
 
+  /** The database says nothing. */
+  silent(): void {
+    if (this.engine === 'postgres') this.failed(new Error('the database does not answer'))
+  }
+
   record: Store['record'] = (request, entry) => this.#queue.add(request, entry)
 
   snapshot: Store['snapshot'] = async () => ({ db: this.read, end: async () => {} })
@@ -121,6 +129,7 @@ export class SimStore implements Store {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
       world.after(this.#wayMs(), this.#proc, () => {
         if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        if (this.#hangs) return this.#cut(reject)
         this.#writer
           .transaction()
           .execute(work)
@@ -130,6 +139,17 @@ export class SimStore implements Store {
           )
       })
     })
+  }
+
+  /** A server that one process has for itself does not freeze without it. */
+  get #hangs(): boolean {
+    return this.engine === 'postgres' && this.#stage.storeIsFrozen
+  }
+
+  /** What hangs ends when its connection is cut; a transaction that had not begun never does. */
+  #cut(reject: (error: unknown) => void): void {
+    const { world, random } = this.#stage
+    world.after(random.store.between(0, cutAfterMs), this.#proc, () => reject(away()))
   }
 
   /** In a transaction: at once. */
@@ -156,6 +176,7 @@ export class SimStore implements Store {
       world.after(this.#wayMs(), this.#proc, () => {
         const fails = this.#stage.storeIsAway || random.store.chance(faults.store.readFails)
         if (fails) return reject(away())
+        if (this.#hangs) return this.#cut(reject)
         try {
           const found = this.#ask(sql, parameters)
           if (found instanceof Promise) return
@@ -195,33 +216,39 @@ export class SimStore implements Store {
 
   /** Several gateways send a batch again while the database is in trouble; one alone gives up. */
   async #write(batch: Batch): Promise<void> {
-    let isStored = false
+    const { world } = this.#stage
+    const untilMs = world.nowMs + retryWithinMs
     for (let tries = 0; ; tries++) {
       try {
-        await this.#writeOnce(batch, () => {
-          isStored = true
-        })
+        await this.#writeOnce(batch)
         if (this.sharing?.here !== false) this.#health.wrote()
         return
       } catch (error) {
         const pauseMs = this.engine === 'postgres' ? retryPausesMs[tries] : undefined
         if (isInjected(error)) this.failed(error)
-        if (pauseMs !== undefined && isInjected(error)) {
+        if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < untilMs) {
           await this.#stage.world.pause(pauseMs, this.#proc)
           continue
         }
-        if (isStored) for (const id of idsIn(batch)) this.#stage.unsure.add(id)
         throw error
       }
     }
   }
 
-  #writeOnce(batch: Batch, stored: () => void): Promise<void> {
-    const { world, db, random, faults } = this.#stage
+  /** What has been sent arrives although its sender dies, where the database is not its own. */
+  #writeOnce(batch: Batch): Promise<void> {
+    const { world, db, random } = this.#stage
+    const server = this.sharing === undefined ? this.#proc : undefined
     return new Promise((resolve, reject) => {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
-      world.after(this.#wayMs(), this.#proc, () => {
-        const { store, process } = faults
+      const arrive = () => {
+        if (this.#hangs) {
+          // It lies in the server's socket until that goes on.
+          this.#cut(reject)
+          const thawMs = this.#stage.frozenUntilMs - world.nowMs
+          return void world.after(thawMs + random.store.between(0, 50), undefined, arrive)
+        }
+        const { store, process } = this.#stage.faults
         if (this.#stage.storeIsAway) return void answer(() => reject(away()))
         if (random.process.chance(process.crashAtCommit)) return void this.#die('before a batch')
         if (random.store.chance(store.lost)) {
@@ -233,13 +260,13 @@ export class SimStore implements Store {
         } catch (error) {
           return void answer(() => reject(error))
         }
-        stored()
         world.note(`records ${batch.size}`, this.#proc)
         checkCommit(this.#stage)
         if (random.process.chance(process.crashAtCommit)) return void this.#die('after a batch')
         const isUnsure = random.store.chance(store.unknown)
         answer(() => (isUnsure ? reject(trouble('nobody knows')) : resolve()))
-      })
+      }
+      world.after(this.#wayMs(), server, arrive)
     })
   }
 
@@ -256,7 +283,3 @@ const injected = 'SIM_TROUBLE'
 const trouble = (message: string) => new DatabaseError(injected, message)
 const away = () => trouble('the database is away')
 export const isInjected = (error: unknown): boolean => codeOf(error) === injected
-
-function idsIn({ requests }: Batch): string[] {
-  return cellsOf(requests).filter((_, at) => at % requestColumns.length === 0)
-}

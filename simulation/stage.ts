@@ -16,7 +16,16 @@ export interface Manners {
   text: number
   /** Everybody spends from one account. */
   oneAccount: boolean
+  /** How far a clock may be off. */
+  maxClockStepMs: number
+  /** How often very many calls come at the same moment. */
+  bursts: number
+  /** How long ago a month has ended when the world begins; undefined: in the middle of one. */
+  monthEndedMs: number | undefined
 }
+
+/** The end of 2027-01, in which worlds at the border of a month begin or have just begun. */
+const monthEndMs = Date.UTC(2027, 1, 1)
 
 export class Stage {
   readonly world: World
@@ -27,15 +36,13 @@ export class Stage {
   /** How callers and upstreams of this world are. */
   readonly manners: Manners
   readonly random: { store: Random; wire: Random; upstream: Random; process: Random; work: Random }
-  /** Records that were stored although their writer was told otherwise. */
-  readonly unsure = new Set<string>()
   storeAwayUntilMs = 0
   /** On the wall: from here on nothing goes wrong. */
   calmSinceMs = 0
   /** Whether the others may have given up a gateway that lives. */
   mayBeCutOff = false
-  /** Whether a clock may make a task look older than it is. */
-  clocksJump = false
+  /** The database server does nothing until then; what was sent to it waits. */
+  frozenUntilMs = 0
 
   constructor(world: World, db: SimDatabase, faults: Faults, gateways: 1 | 3) {
     this.world = world
@@ -57,7 +64,17 @@ export class Stage {
       wishEveryMs: manners.pick([8, 60, 250, 900, 900, 1_400]),
       text: manners.pick([0.1, 0.2, 0.6]),
       oneAccount: manners.chance(0.3),
+      maxClockStepMs: manners.pick([45_000, 45_000, 300_000, 1_200_000, 3_600_000, 90_000_000]),
+      bursts: manners.pick([0, 0, 1]),
+      monthEndedMs: manners.pick([
+        undefined,
+        undefined,
+        manners.whole(-20_000, 295_000),
+        manners.whole(290_000, 320_000),
+      ]),
     }
+    if (this.manners.monthEndedMs !== undefined)
+      world.beginsMs = monthEndMs + this.manners.monthEndedMs
   }
 
   /** What it had begun in the database is undone; what it had sent goes on its way. */
@@ -68,5 +85,9 @@ export class Stage {
 
   get storeIsAway(): boolean {
     return this.world.nowMs < this.storeAwayUntilMs
+  }
+
+  get storeIsFrozen(): boolean {
+    return this.world.nowMs < this.frozenUntilMs
   }
 }

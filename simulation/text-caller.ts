@@ -5,7 +5,7 @@ import type { CallContext, Engine } from '../src/engine/engine.ts'
 import { runText } from '../src/engine/run-text.ts'
 import { ask } from './ask.ts'
 import type { Wish } from './books.ts'
-import type { Calling } from './callers.ts'
+import { type Calling, checkRefused } from './callers.ts'
 import { models } from './settings.ts'
 
 export const textInputTokens = 120
@@ -18,11 +18,11 @@ export async function askForText(calling: Calling, wish: Wish): Promise<void> {
     calling,
     wish.accountId,
     (engine, ctx, hangUp) => textAt(calling, engine, ctx, wish, hangUp),
-    (id, proc) => {
+    (id) => {
       requestId = id
-      calling.books.servedBy.set(id, proc)
       wish.requestIds.push(id)
     },
+    wish.at,
   )
   const answer =
     asked === 'lost' || asked.answer === 'cut'
@@ -31,6 +31,7 @@ export async function askForText(calling: Calling, wish: Wish): Promise<void> {
         ? ({ kind: 'text', requestId } as const)
         : ({ kind: 'refused', requestId, code: asked.answer.code } as const)
   wish.answers.push(answer)
+  if (answer.kind === 'refused') checkRefused(calling, wish, answer)
   stage.world.note(`text ${wish.number}: ${JSON.stringify(answer)}`, callers)
 }
 
@@ -41,19 +42,23 @@ async function textAt(
   wish: Wish,
   hangUp: () => void,
 ): Promise<'whole' | 'cut' | Refusal> {
+  const follow = () => calling.plenty.follow(calling.stage, calling.gateways, wish.accountId)
+  follow()
   const made = await runText(engine, ctx, callOf(wish))
+  follow()
   if (made instanceof Refusal) return made
   if ('body' in made) {
-    checkPaid(calling, ctx.requestId)
+    checkPaid(calling, wish, ctx.requestId)
     return 'whole'
   }
-  return readStream(calling, made.stream, ctx, hangUp)
+  return readStream(calling, made.stream, ctx, wish, hangUp)
 }
 
 async function readStream(
   calling: Calling,
   stream: ReadableStream<Uint8Array>,
   { requestId, signal }: CallContext,
+  wish: Wish,
   hangUp: () => void,
 ): Promise<'whole' | 'cut'> {
   const { world, random, faults } = calling.stage
@@ -73,20 +78,26 @@ async function readStream(
     if (next === 'gone') continue
     if (next.done) break
     text += Buffer.from(next.value!).toString()
-    if (text.includes('[DONE]')) checkPaid(calling, requestId)
+    if (text.includes('[DONE]')) checkPaid(calling, wish, requestId)
     await world.pause(random.work.between(0, 300), proc)
   }
   return text.includes('[DONE]') ? 'whole' : 'cut'
 }
 
-/** The charge is durable before the answer leaves. */
-function checkPaid({ stage }: Calling, requestId: string): void {
-  const { rows } = stage.db.query(
-    `SELECT 1 FROM entries e JOIN requests r ON r.request_id = e.ref
+/** The charge is durable before the answer leaves, and whole where the account can pay it. */
+function checkPaid(calling: Calling, { accountId }: Wish, requestId: string): void {
+  const { stage, plenty, gateways } = calling
+  plenty.follow(stage, gateways, accountId)
+  const [row] = stage.db.query<{ detail: string }>(
+    `SELECT r.detail FROM entries e JOIN requests r ON r.request_id = e.ref
      WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
     [requestId],
-  )
-  if (rows.length === 0) stage.world.blame(`${requestId} was answered before it was paid for`)
+  ).rows
+  if (row === undefined) {
+    stage.world.blame(`${requestId} was answered before it was paid for`)
+  } else if (row.detail.includes('"balance_short"') && plenty.has(accountId, 'text')) {
+    stage.world.blame(`${requestId} was not paid for in full, which ${accountId} could`)
+  }
 }
 
 function callOf({ prompt, stream }: Wish): TextCall {

@@ -25,6 +25,8 @@ export interface Work {
   /** What it comes to: seconds, tokens or pictures; undefined where it is not told. */
   readonly quantity: number | undefined
   readonly asked: number
+  /** What a text has read, in tokens. */
+  readonly inputTokens: number
   readonly lines?: number
   cancelledMs: number | undefined
   /** The ends it has told of, in order. */
@@ -100,6 +102,7 @@ export class Upstream {
       fate: this.#fate(),
       contradicts: upstream.chance(faults.upstream.contradicts),
       quantity: this.#quantity(wish),
+      inputTokens: this.#inputTokens(),
       cancelledMs: undefined,
       told: [],
     }
@@ -127,6 +130,12 @@ export class Upstream {
     if (random.upstream.chance(faults.upstream.noUsage)) return undefined
     // Now and then it says that it did more than it was asked for.
     return Math.max(1, Math.round(asked * random.upstream.pick([1, 1, 1, 0.5, 0.8, 1.3])))
+  }
+
+  #inputTokens(): number {
+    const { random, faults } = this.#stage
+    const isMore = random.upstream.chance(faults.later.undercounted)
+    return isMore ? random.upstream.whole(200, 40_000) : 100
   }
 
   /** What is said of it now, true or not; ends are written down as told. */

@@ -21,7 +21,7 @@ export function answerChat({ upstream }: Speaker, asked: Asked): Told {
   const usage =
     work!.quantity === undefined
       ? undefined
-      : { prompt_tokens: 100, completion_tokens: work!.quantity }
+      : { prompt_tokens: work!.inputTokens, completion_tokens: work!.quantity }
   if (asked.body['stream'] !== true) {
     const choices = [{ index: 0, message: { role: 'assistant', content: text } }]
     return json({ ...about, choices, ...(usage && { usage }) })

@@ -5,6 +5,8 @@ import { insertPrice } from '../src/store/prices.ts'
 import { ask } from './ask.ts'
 import type { CreditWish, Wish, WishKind } from './books.ts'
 import { type Calling, pursue } from './callers.ts'
+import { planClosings } from './close-months.ts'
+import { freeze } from './freeze.ts'
 import type { SimGateway } from './gateway.ts'
 import { newPrice } from './prices.ts'
 import { models } from './settings.ts'
@@ -16,7 +18,8 @@ const mix: readonly WishKind[] = [
   ...(['drawing', 'drawing', 'picture', 'picture'] as const),
 ]
 const creditTries = 4
-const mostStepMs = 45_000
+const minBurst = 34
+const maxBurst = 60
 
 /** Plans everything callers will want; `tasks` of it are films and pictures. */
 export function planWishes(calling: Calling, tasks: number): void {
@@ -29,6 +32,10 @@ export function planWishes(calling: Calling, tasks: number): void {
     if (wish.kind !== 'text') planned++
     world.after(random.work.between(0, wishesMs), callers, () => void pursue(calling, wish))
   }
+  for (let count = 0; count < stage.manners.bursts; count++) {
+    planBurst(calling, random.work.between(0, wishesMs))
+  }
+  if (stage.manners.monthEndedMs !== undefined) planClosings(calling, wishesMs)
   const others = Math.ceil(tasks / 10)
   for (let count = 0; count < others; count++) {
     const atMs = random.work.between(0, wishesMs)
@@ -37,11 +44,34 @@ export function planWishes(calling: Calling, tasks: number): void {
   }
 }
 
-function newWish({ stage, books }: Calling): Wish {
+/** Very many calls at once for one account, most of the time one that has plenty. */
+function planBurst(calling: Calling, atMs: number): void {
+  const { stage, callers, books } = calling
+  const { world, random } = stage
+  const account = random.work.pick([0, 0, 1, 2])
+  const at = random.work.whole(0, stage.gateways - 1)
+  const count = random.work.whole(minBurst, maxBurst)
+  for (let each = 0; each < count; each++) {
+    const wish = newWish(calling, { kind: 'text', accountId: books.accounts[account]!.id, at })
+    world.after(atMs + random.work.between(0, 5), callers, () => void pursue(calling, wish))
+  }
+  if (random.process.chance(stage.faults.later.freezesUnderLoad)) {
+    const freezeMs = atMs + random.process.between(1, 4_000)
+    world.after(freezeMs, undefined, () => freeze(stage, calling.gateways))
+  }
+}
+
+interface Given {
+  kind: WishKind
+  accountId: string
+  at: number
+}
+
+function newWish({ stage, books }: Calling, given?: Given): Wish {
   const { random, faults } = stage
   const number = books.wishes.length + 1
   const { text, oneAccount } = stage.manners
-  const kind = random.work.chance(text) ? 'text' : random.work.pick(mix)
+  const kind = given?.kind ?? (random.work.chance(text) ? 'text' : random.work.pick(mix))
   const twin = random.work.chance(faults.upstream.twins)
     ? books.wishes.findLast((other) => other.kind === kind)
     : undefined
@@ -49,7 +79,8 @@ function newWish({ stage, books }: Calling): Wish {
   const wish: Wish = {
     number,
     kind,
-    accountId: (oneAccount ? books.accounts[1]! : random.work.pick(books.accounts)).id,
+    accountId:
+      given?.accountId ?? (oneAccount ? books.accounts[1]! : random.work.pick(books.accounts)).id,
     prompt: twin?.prompt ?? `wish ${number}`,
     key: isKeyed ? `key ${number}` : undefined,
     callbackUrl: random.work.chance(0.5) ? `https://receiver.test/${number}` : undefined,
@@ -58,6 +89,7 @@ function newWish({ stage, books }: Calling): Wish {
     count: random.work.whole(1, 4),
     wantsBytes: random.work.chance(0.5),
     stream: random.work.chance(0.5),
+    ...(given !== undefined && { at: given.at }),
     answers: [],
     requestIds: [],
   }
@@ -120,7 +152,8 @@ export function planTrouble(
       world.after(random.process.between(0, overMs), undefined, work)
     }
   }
-  const { store, wire, process } = faults
+  const { store, wire, process, later } = faults
+  plan(later.freezes, () => freeze(stage, gateways))
   plan(store.outages, () => {
     const forMs = random.process.between(100, Math.max(200, store.outageMs))
     world.note(`the store is away for ${Math.round(forMs)} ms`)
@@ -134,7 +167,8 @@ export function planTrouble(
     plan(process.kills, () => stage.kill(gateway.proc, 'killed'))
     plan(process.stops, () => gateway.stop())
     plan(process.clockSteps, () => {
-      gateway.proc.skewMs = random.process.whole(-mostStepMs, mostStepMs)
+      const { maxClockStepMs } = stage.manners
+      gateway.proc.skewMs = random.process.whole(-maxClockStepMs, maxClockStepMs)
       world.note(`the clock is off by ${gateway.proc.skewMs} ms`, gateway.proc)
     })
     plan(process.partitions, () => gateway.sharing?.cutOff(random.process.between(500, 25_000)))

@@ -5,7 +5,7 @@ import { drainMicrotasks } from 'bun:jsc'
 import { createRandom, type Random } from './random.ts'
 import { type Planned, Schedule } from './schedule.ts'
 
-/** The wall clock when a world begins: 2027-01-15T08:00:00Z. */
+/** The wall clock when a world begins, unless it says otherwise: 2027-01-15T08:00:00Z. */
 const epochMs = 1_800_000_000_000
 const linesKept = 240
 
@@ -38,6 +38,8 @@ export class World {
   #digest: number | bigint = 0
   #events = 0
   #nowMs = 0
+  /** The true time when it begins. */
+  beginsMs = epochMs
   /** Whose turn it is; undefined: the world's own. */
   current: Proc | undefined
 
@@ -60,7 +62,7 @@ export class World {
 
   /** What a process sees when it looks at the clock on the wall. */
   wallMs(proc: Proc | undefined = this.current): number {
-    return Math.floor(epochMs + this.#nowMs + (proc?.skewMs ?? 0))
+    return Math.floor(this.beginsMs + this.#nowMs + (proc?.skewMs ?? 0))
   }
 
   newProc(name: string): Proc {
