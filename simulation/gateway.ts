@@ -25,6 +25,7 @@ import { freeLeases } from '../src/store/leases.ts'
 import type { Receivers } from './receivers.ts'
 import { settings } from './settings.ts'
 import { SimHttp } from './sim-http.ts'
+import { type JournalDir, SimJournal } from './sim-journal.ts'
 import { type Hub, SimSharing } from './sim-sharing.ts'
 import { SimStore } from './sim-store.ts'
 import type { Stage } from './stage.ts'
@@ -55,6 +56,7 @@ export class SimGateway {
   readonly name: string
   readonly #around: Surroundings
   #starts = 0
+  readonly #journals: JournalDir = new Map()
   proc: Proc
   engine: Engine | undefined
   sharing: SimSharing | undefined
@@ -141,6 +143,7 @@ export class SimGateway {
       await sharing.join()
       this.sharing = sharing
     }
+    await store.keepClock()
     const engine = await this.#engine(store, proc)
     if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
     hearOfChanges(engine)
@@ -160,7 +163,13 @@ export class SimGateway {
     const { nowMs } = store.clock
     const owner = store.sharing?.gatewayId ?? proc.name
     const log = logOf(world, proc)
-    const ledger = await Ledger.open(store)
+    const journal = new SimJournal(
+      stage,
+      proc,
+      this.#journals,
+      store.sharing?.gatewayId ?? proc.name,
+    )
+    const ledger = await Ledger.open(store, journal)
     const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
     ledger.onEntry = () => bookkeeper.recorded()
     return {

@@ -6,6 +6,7 @@ import { SteadyClock } from '../src/lib/clock.ts'
 import { ensure } from '../src/lib/ensure.ts'
 import { Health } from '../src/store/health.ts'
 import { type Batch, HotQueue } from '../src/store/hot-queue.ts'
+import { ClockKeeper } from '../src/store/keep-clock.ts'
 import { setMeta } from '../src/store/meta.ts'
 import { bookEntries } from '../src/store/receipts.ts'
 import { codeOf, DatabaseError } from '../src/store/refused.ts'
@@ -18,9 +19,11 @@ import type { Proc } from './world.ts'
 import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
 
 const mostTries = 5
-/** As the PostgreSQL store has them: when connections are cut, and when a batch is given up. */
+/** As the PostgreSQL store has them: when connections are cut, until when a batch may be run by the
+ * database's clock, and when its callers hear that it was not. */
 const cutAfterMs = 3_000
-const retryWithinMs = 5_000
+const batchDeadlineMs = 4_200
+const giveUpMs = 4_700
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 
 /** Presence among several gateways, as far as the store has to know. */
@@ -42,6 +45,7 @@ export class SimStore implements Store {
   readonly #writer: Kysely<Schema>
   readonly #health: Health
   readonly #queue: HotQueue
+  readonly #clockKeeper: ClockKeeper
   /** Undefined where it is the only gateway there can be. */
   sharing?: Joined
 
@@ -73,10 +77,15 @@ export class SimStore implements Store {
       () => {},
     )
     this.#queue = new HotQueue((batch) => this.#write(batch))
+    this.#clockKeeper = new ClockKeeper(this, this.clock)
   }
 
   get healthy(): boolean {
     return this.#health.healthy
+  }
+
+  keepClock(): Promise<void> {
+    return this.#clockKeeper.start()
   }
 
   join(joined: Joined): void {
@@ -217,18 +226,23 @@ export class SimStore implements Store {
   /** Several gateways send a batch again while the database is in trouble; one alone gives up. */
   async #write(batch: Batch): Promise<void> {
     const { world } = this.#stage
-    const untilMs = world.nowMs + retryWithinMs
+    const startMs = world.nowMs
+    const deadlineMs = startMs + batchDeadlineMs
     for (let tries = 0; ; tries++) {
       try {
-        await this.#writeOnce(batch)
+        await this.#writeOnce(batch, deadlineMs)
         if (this.sharing?.here !== false) this.#health.wrote()
         return
       } catch (error) {
         const pauseMs = this.engine === 'postgres' ? retryPausesMs[tries] : undefined
         if (isInjected(error)) this.failed(error)
-        if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < untilMs) {
+        if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < deadlineMs) {
           await this.#stage.world.pause(pauseMs, this.#proc)
           continue
+        }
+        // Only when the database can no longer take it do its callers hear of it.
+        if (this.engine === 'postgres' && isInjected(error)) {
+          await world.pause(startMs + giveUpMs - world.nowMs, this.#proc)
         }
         throw error
       }
@@ -236,7 +250,7 @@ export class SimStore implements Store {
   }
 
   /** What has been sent arrives although its sender dies, where the database is not its own. */
-  #writeOnce(batch: Batch): Promise<void> {
+  #writeOnce(batch: Batch, deadlineMs: number): Promise<void> {
     const { world, db, random } = this.#stage
     const server = this.sharing === undefined ? this.#proc : undefined
     return new Promise((resolve, reject) => {
@@ -250,6 +264,9 @@ export class SimStore implements Store {
         }
         const { store, process } = this.#stage.faults
         if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        if (this.sharing !== undefined && world.nowMs > deadlineMs) {
+          return void answer(() => reject(trouble('the batch came after its deadline')))
+        }
         if (random.process.chance(process.crashAtCommit)) return void this.#die('before a batch')
         if (random.store.chance(store.lost)) {
           return void answer(() => reject(trouble('the batch failed')))

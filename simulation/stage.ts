@@ -64,7 +64,11 @@ export class Stage {
       wishEveryMs: manners.pick([8, 60, 250, 900, 900, 1_400]),
       text: manners.pick([0.1, 0.2, 0.6]),
       oneAccount: manners.chance(0.3),
-      maxClockStepMs: manners.pick([45_000, 45_000, 300_000, 1_200_000, 3_600_000, 90_000_000]),
+      maxClockStepMs: manners.pick(
+        gateways === 1
+          ? [45_000, 45_000, 300_000, 300_000, 1_200_000, 1_200_000]
+          : [45_000, 45_000, 300_000, 1_200_000, 3_600_000, 90_000_000],
+      ),
       bursts: manners.pick([0, 0, 1]),
       monthEndedMs: manners.pick([
         undefined,

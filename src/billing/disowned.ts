@@ -9,7 +9,7 @@ import { findEntry } from '../store/entries.ts'
 import { listGateways } from '../store/gateways.ts'
 import type { Store } from '../store/index.ts'
 import { absorb } from './absorb.ts'
-import type { Voided, VoidJournal } from './void-journal.ts'
+import type { Journal, Voided } from './void-journal.ts'
 
 const retryEveryMs = 250
 /** About a kilobyte each. More than that in one outage stay as the store has them. */
@@ -23,7 +23,7 @@ export class Disowned {
   readonly #store: Store
   readonly #nowMs: () => number
   readonly #giveBack: (entry: Entry) => Promise<void>
-  readonly #journal: VoidJournal | undefined
+  readonly #journal: Journal | undefined
   readonly #waiting: Voided[] = []
   /** Being written. */
   #freeing = 0
@@ -36,7 +36,7 @@ export class Disowned {
   constructor(
     store: Store,
     giveBack: (entry: Entry) => Promise<void>,
-    { nowMs, journal }: { nowMs: () => number; journal?: VoidJournal | undefined },
+    { nowMs, journal }: { nowMs: () => number; journal?: Journal | undefined },
   ) {
     this.#store = store
     this.#giveBack = giveBack

@@ -29,7 +29,7 @@ import { Disowned } from './disowned.ts'
 import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './inquiries.ts'
 import { Purses } from './purses.ts'
-import type { VoidJournal } from './void-journal.ts'
+import type { Journal } from './void-journal.ts'
 
 export interface Hold {
   readonly accountId: string
@@ -59,7 +59,7 @@ export class Ledger {
   /** Told of every entry that has been written; must cost nothing. */
   onEntry: () => void = () => {}
 
-  private constructor(store: Store, journal: VoidJournal | undefined) {
+  private constructor(store: Store, journal: Journal | undefined) {
     this.#store = store
     this.#balances = new Balances(store)
     this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), {
@@ -75,7 +75,7 @@ export class Ledger {
     this.#writes = new AccountWrites(store, this.#balances, this.#purses, () => this.onEntry())
   }
 
-  static async open(store: Store, journal?: VoidJournal): Promise<Ledger> {
+  static async open(store: Store, journal?: Journal): Promise<Ledger> {
     const ledger = new Ledger(store, journal)
     if (ledger.#purses === undefined) {
       for (const stored of await listBalances(store.read)) ledger.add(stored)
@@ -168,8 +168,9 @@ export class Ledger {
     ensure(hold.open, 'a hold ends once')
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
-    const isBeyond = amountNanos > hold.amountNanos && this.#purses !== undefined
-    const extraNanos = isBeyond ? await this.#extra(this.#purses!, hold, amountNanos) : 0n
+    const lackingNanos = amountNanos - backedNanos(funds, hold)
+    const isBeyond = lackingNanos > 0n && this.#purses !== undefined
+    const extraNanos = isBeyond ? await this.#extra(this.#purses!, hold, lackingNanos) : 0n
     unhold(funds, hold.amountNanos + extraNanos)
     const room = availableNanos(funds)
     const most = room < 0n ? 0n : room
@@ -282,15 +283,20 @@ export class Ledger {
    * What a charge needs beyond its hold, held before that ends, so that no other call takes it. All
    * that is free at any gateway counts; only what is nowhere is a loss.
    */
-  async #extra(purses: Purses, hold: Hold, chargeNanos: bigint): Promise<bigint> {
-    const { accountId, amountNanos } = hold
-    const lackingNanos = chargeNanos - amountNanos
+  async #extra(purses: Purses, { accountId }: Hold, lackingNanos: bigint): Promise<bigint> {
     const extra = this.hold(accountId, lackingNanos)
     if (extra !== undefined) return lackingNanos
     const leased = purses.reserve(this.#balances.of(accountId), lackingNanos, true)
     // If it cannot be told now, the charge itself will hardly be written either.
     return (await leased.catch(() => undefined)) ?? 0n
   }
+}
+
+/** What of a hold there is credit for: a gateway that was taken for dead has lost its leases. */
+function backedNanos(funds: AccountFunds, { amountNanos }: Hold): bigint {
+  const missing = availableNanos(funds)
+  if (missing >= 0n) return amountNanos
+  return -missing >= amountNanos ? 0n : amountNanos + missing
 }
 
 function unhold(funds: AccountFunds, amountNanos: bigint): void {

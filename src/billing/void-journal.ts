@@ -19,6 +19,9 @@ export interface VoidJournalOptions {
   log: Log
 }
 
+/** What the ledger needs of it. */
+export type Journal = Pick<VoidJournal, 'append' | 'clear' | 'takeOver'>
+
 const named = (owner: string) => `void-journal-${owner}.jsonl`
 const nameShape = /^void-journal-([\w-]+)\.jsonl$/
 /** A disk that hangs must not keep the caller waiting. */
