@@ -7,6 +7,7 @@ import type { Attempt, CallEnding, RequestRecord } from '../contract/requests.ts
 import { formatNanos } from '../lib/decimal.ts'
 import { isId } from './clean-error.ts'
 import type { CallContext, Engine } from './engine.ts'
+import { knownModelOf } from './known-model.ts'
 import { noteAbsorbed } from './loss-alerts.ts'
 import type { OpenCall } from './open-call.ts'
 import { insist } from './tasks/insist.ts'
@@ -89,8 +90,7 @@ function logEnd(engine: Engine, record: RequestRecord): void {
     upstream_request_id: record.upstreamRequestId,
     token_id: record.tokenId,
     interface: record.interface,
-    // A name that nobody serves is the caller's own text.
-    model: record.errorCode === 'model_not_found' ? undefined : record.model,
+    model: knownModelOf(record),
     channel: record.channel,
     status: record.status,
     code: record.errorCode,

@@ -12,6 +12,7 @@ import {
   readTraceParent,
   type TraceParent,
 } from '../../lib/trace-context.ts'
+import { knownModelOf } from '../known-model.ts'
 
 /** As OTEL_TRACES_SAMPLER has it. */
 export interface Sampling {
@@ -62,13 +63,13 @@ export class Tracer {
       traceId: trace.traceId,
       spanId: trace.spanId,
       ...(trace.parentId !== undefined && { parentId: trace.parentId }),
-      name: nameOf(operation, modelOf(record)),
+      name: nameOf(operation, knownModelOf(record)),
       kind: 'server',
       startMs: record.atMs,
       endMs: record.atMs + record.totalMs,
       attributes: {
         'gen_ai.operation.name': operation,
-        'gen_ai.request.model': modelOf(record),
+        'gen_ai.request.model': knownModelOf(record),
         'gen_ai.request.stream': record.detail.stream ? true : undefined,
         'gen_ai.usage.input_tokens': usage?.inputTokens,
         'gen_ai.usage.output_tokens': usage?.outputTokens,
@@ -99,14 +100,14 @@ export class Tracer {
       traceId: trace.traceId,
       spanId,
       parentId: trace.spanId,
-      name: nameOf(operation, modelOf(record)),
+      name: nameOf(operation, knownModelOf(record)),
       kind: 'client',
       startMs,
       endMs: startMs + ms,
       attributes: {
         'gen_ai.operation.name': operation,
         'gen_ai.provider.name': channel,
-        'gen_ai.request.model': record.detail.upstreamModel ?? modelOf(record),
+        'gen_ai.request.model': record.detail.upstreamModel ?? knownModelOf(record),
         'http.response.status_code': status,
         'error.type': error === undefined ? undefined : String(status ?? 'failed'),
         'gateway.key': key,
@@ -180,10 +181,6 @@ const operationOf = (use: Interface): string => {
   if (use === 'chat' || use === 'responses' || use === 'messages') return 'chat'
   return `${kindOf(use)}_generation`
 }
-
-/** A name that nobody serves is the caller's own text. */
-const modelOf = ({ model, errorCode }: RequestRecord): string | undefined =>
-  model === '' || errorCode === 'model_not_found' ? undefined : model
 
 const nameOf = (operation: string, model: string | undefined): string =>
   model === undefined ? operation : `${operation} ${model}`
