@@ -38,6 +38,20 @@ test('a thousand losses at once are one alert with their sum', async () => {
   expect(again?.message).toContain('req_2')
 })
 
+test('an account that has been told of delays the alert of no other', async () => {
+  noteLoss(it.engine, { ...short, amountNanos: 1n })
+  await until(async () => (await alerts()).length === 1)
+  // This one waits for the quiet time of its account to pass.
+  noteLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
+  noteLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 1n })
+  await until(async () => (await alerts()).length === 2)
+  expect((await alerts()).map(({ subject, times }) => [subject, times])).toEqual([
+    ['acc_1 balance_short', 1],
+    ['acc_2 balance_short', 1],
+  ])
+  // Less than the quiet time of the first.
+}, 8_000)
+
 test('what was resolved is raised again by the next loss', async () => {
   noteLoss(it.engine, { ...short, amountNanos: 1n })
   await closeLossAlerts(it.engine)

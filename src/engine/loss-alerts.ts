@@ -28,12 +28,14 @@ interface Watch {
   /** There are no more of them than accounts times reasons. */
   sums: Map<string, Pending>
   timer: ReturnType<typeof setTimeout> | undefined
+  /** When the timer is due, by the process's own clock; 0 while alerts are being written. */
+  dueMs: number
 }
 const watches = new WeakMap<Engine, Watch>()
 
 export function noteLoss(engine: Engine, { accountId, reason, ref, amountNanos }: Told): void {
   if (amountNanos <= 0n) return
-  const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined }
+  const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined, dueMs: 0 }
   watches.set(engine, watch)
   const subject = `${accountId} ${reason}`
   const pending = watch.sums.get(subject) ?? {
@@ -44,7 +46,7 @@ export function noteLoss(engine: Engine, { accountId, reason, ref, amountNanos }
   watch.sums.set(subject, pending)
   pending.sum.add(ref, amountNanos)
   pending.isNew = true
-  later(engine, watch)
+  later(engine, watch, pending.notBeforeMs)
 }
 
 /** A loss has been booked: it is counted and raises an alert. */
@@ -74,17 +76,19 @@ export async function closeLossAlerts(engine: Engine): Promise<void> {
 
 const untold = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
 
-function later(engine: Engine, watch: Watch): void {
-  if (watch.timer !== undefined) return
-  const waiting = untold(watch)
-  if (waiting.length === 0) return
-  const soonestMs = Math.min(...waiting.map(({ notBeforeMs }) => notBeforeMs))
-  const waitMs = Math.max(gatherMs, soonestMs - performance.now())
-  watch.timer = setTimeout(() => void run(engine, watch), waitMs)
+/** Sees to it that there is a write as soon as that time has come. */
+function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
+  const nowMs = performance.now()
+  const dueMs = Math.max(nowMs + gatherMs, notBeforeMs)
+  if (watch.timer !== undefined && watch.dueMs <= dueMs) return
+  clearTimeout(watch.timer)
+  watch.dueMs = dueMs
+  watch.timer = setTimeout(() => void run(engine, watch), dueMs - nowMs)
   watch.timer.unref()
 }
 
 async function run(engine: Engine, watch: Watch): Promise<void> {
+  watch.dueMs = 0
   const nowMs = performance.now()
   const due = untold(watch).filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
   for (const pending of due) {
@@ -98,7 +102,9 @@ async function run(engine: Engine, watch: Watch): Promise<void> {
     engine.log.warn('an alert about losses could not be written', { error })
   }
   watch.timer = undefined
-  if (watches.get(engine) === watch) later(engine, watch)
+  const waiting = untold(watch)
+  if (watches.get(engine) !== watch || waiting.length === 0) return
+  later(engine, watch, Math.min(...waiting.map(({ notBeforeMs }) => notBeforeMs)))
 }
 
 async function tell(engine: Engine, due: readonly Pending[]): Promise<void> {

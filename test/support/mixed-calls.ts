@@ -37,25 +37,20 @@ const shortText = 60
 
 const chat = (
   more: object,
-  { maxOutput, coveredInput = shortText, part }: Partial<ChatShape> = {},
+  shape: { maxOutput?: number; coveredInput?: number; part?: object } = {},
 ): Kind => ({
   path: '/v1/chat/completions',
   body: (text) => ({
     model: 'txta-plus',
-    messages: [{ role: 'user', content: part ? [{ type: 'text', text }, part] : text }],
+    messages: [{ role: 'user', content: shape.part ? [{ type: 'text', text }, shape.part] : text }],
     ...more,
   }),
-  text: { window, maxOutput: maxOutput ?? 8_192, rates: plus },
-  coveredInput,
+  text: { window, maxOutput: shape.maxOutput ?? 8_192, rates: plus },
+  coveredInput: shape.coveredInput ?? shortText,
 })
-interface ChatShape {
-  maxOutput: number
-  coveredInput: number
-  part: object
-}
 
-const seconds = (each: bigint, max: number) => ({
-  units: { rateNanos: each * 10_000_000n, max, far: [0, 1, 2.5, max, max + 1, 600, 1e6] },
+const seconds = (each: bigint, max: number, least = 0) => ({
+  units: { rateNanos: each * 10_000_000n, max, far: [least, 1, 2.5, max, max + 1, 599, 600] },
 })
 /** 1920 x 1088, 12 seconds: the largest that the model makes, and the tenth that counts may differ. */
 const largestFilm = 589_560
@@ -146,7 +141,8 @@ export const kinds: Readonly<Record<string, Kind>> = {
     path: '/vendorg/v1beta/models/vendorg-video-1:predictLongRunning',
     dialect: 'vendorg',
     body: (prompt) => ({ instances: [{ prompt }], parameters: { durationSeconds: 4 } }),
-    ...seconds(100n, 4),
+    // No seconds at all count as not reported in this dialect.
+    ...seconds(100n, 4, 0.5),
   },
   'video by tokens': {
     ...video('vidmodel-1-0-pro', { seconds: 2 }),
@@ -253,6 +249,13 @@ export function toldOf({ kind, near, told, far }: MixedCall, isCovered: boolean)
     written: most(near.written),
     units: fits ? count : coveredUnits,
   }
+}
+
+/** Whether the hold surely covers what is reported, so that no account can be short of it. */
+export function isWithinHold(kind: string, { input, read, written, units }: Told): boolean {
+  const { text, coveredInput = 0, coveredUnits = Number.POSITIVE_INFINITY } = kinds[kind]!
+  if (text === undefined) return (units ?? 0) <= coveredUnits
+  return coveredInput >= window || input + read + written <= coveredInput
 }
 
 /** The part of the reported usage that the request allows; undefined where it was not reported. */
