@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dir, '..')
 const { TEST_CASE_LIMIT_MS, TEST_RUN_LIMIT_SECONDS, TEST_LANES, TEST_POSTGRES_URL } = process.env
 const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 30_000)
-const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 1_200)
+const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
 const laneCount = Number(TEST_LANES ?? 3)
 const filesPerJob = 10
 const slowestShown = 15

@@ -154,9 +154,9 @@ export const bugs: readonly Bug[] = [
     edits: [
       {
         file: sendTask,
-        find: "if (started.kind === 'unknown') return loseTrack(engine, task, error.message)",
+        find: "if (started.kind === 'unknown') return loseTrack(engine, task, error)",
         replace:
-          "if (started.kind === 'unknown' && error.message === '') return loseTrack(engine, task, '')",
+          "if (started.kind === 'unknown' && error.message === '') return loseTrack(engine, task, error)",
       },
     ],
   },
@@ -313,8 +313,8 @@ export const bugs: readonly Bug[] = [
     'unknown-frees-key',
     'a key whose create nobody knows the outcome of can be used again',
     'src/engine/tasks/repeat-create.ts',
-    '(status >= 500 && !mayBeMade.has(error.code))',
-    'status >= 500',
+    '!mayBeMade.has(error.code)',
+    "error.code !== 'no_output'",
   ),
   one(
     'call-hold-leaks',
@@ -329,5 +329,55 @@ export const bugs: readonly Bug[] = [
     'src/store/purses.ts',
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos)",
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos / 2n)",
+  ),
+  {
+    name: 'draw-for-one',
+    why: 'a draw brings what one call needs, and all who waited for it are told that there is no more',
+    knownSeed: knownSeeds['draw-for-one'] ?? 1,
+    edits: [
+      {
+        file: 'src/billing/credit-queue.ts',
+        find: 'const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)',
+        replace: 'const wanted = waiters[0]!.wantedNanos',
+      },
+      {
+        file: 'src/billing/credit-queue.ts',
+        find: 'return { nanos: lacking + smaller(aheadNanos, share), isShort: false }',
+        replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
+      },
+      {
+        file: 'src/billing/purses.ts',
+        find: 'if (!drawn.isShort) continue',
+        replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
+      },
+    ],
+  },
+  one(
+    'charge-cut-to-lease',
+    'what a charge needs beyond its hold is taken from what this gateway happens to have',
+    ledger,
+    'const isBeyond = lackingNanos > 0n && this.#purses !== undefined',
+    'const isBeyond = lackingNanos > 0n && this.#purses === undefined',
+  ),
+  one(
+    'void-in-memory',
+    'what was told as failed is known to the process only, and dies with it',
+    'src/billing/disowned.ts',
+    'if (!(await this.#journal.append(voided))) this.#isUnkept = true',
+    'void voided',
+  ),
+  one(
+    'own-clock',
+    'a gateway goes by the clock of its own machine',
+    'src/lib/clock.ts',
+    'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
+    'readonly nowMs = (): number => Date.now()',
+  ),
+  one(
+    'closed-month-open',
+    'an entry is booked into a month that is closed',
+    'src/store/entries.ts',
+    'at_ms: Math.max(entry.atMs, closedUntilMs),',
+    'at_ms: closedUntilMs < 0 ? closedUntilMs : entry.atMs,',
   ),
 ]

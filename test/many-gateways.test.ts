@@ -11,9 +11,7 @@ import { ledgerOf, nanos, until } from './support/read.ts'
 import { isOver, readTasks } from './support/task-books.ts'
 
 const key = 'upk-many-0123456789abcdef'
-// As in the money test: 13 tokens of input by the gateway's rough count, 1000 of output.
 const content = '[[sim:tokens=1000]]'
-const holdNanos = 13n * 800n + 1000n * 2000n
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
 const configFor = (sandbox: Sandbox) => `
@@ -99,9 +97,14 @@ if (!engines.includes('postgres')) {
     })
 
     test('200 calls at once over all three spend what ten can, and no more', async () => {
-      const token = await newAccount('poor', `0.${(holdNanos * 10n).toString().padStart(9, '0')}`)
-      const askAt = (at: number) =>
-        ask(gateways[at % 3]!.url, token, content, { max_tokens: 1000, user: 'poor' })
+      const nothing = await newAccount('none', '0.000000001')
+      const poor = { max_tokens: 1000, user: 'poor' }
+      const refused = await ask(gateways[0]!.url, nothing, content, poor)
+      const [, hold] = /may cost (\d\.\d+)/.exec(await refused.text())!
+      // Nine calls cost 1000 tokens of output and a little input each; the tenth needs all its hold.
+      const balance = 9n * (1000n * 2000n + 20_000n) + nanos(hold!)
+      const token = await newAccount('poor', `0.${balance.toString().padStart(9, '0')}`)
+      const askAt = (at: number) => ask(gateways[at % 3]!.url, token, content, poor)
       const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => askAt(i)))
       const statuses = answers.map(({ status }) => status)
       expect([...new Set(statuses)].sort()).toEqual([200, 402])

@@ -7,7 +7,7 @@ import { keptSeeds } from '../simulation/seeds.ts'
 
 const root = resolve(import.meta.dir, '..')
 const seeds = 1_000
-const caseLimitMs = 600_000
+const caseLimitMs = 1_500_000
 
 async function simulate(...args: string[]): Promise<{ code: number; out: string }> {
   const child = Bun.spawn([process.execPath, join(root, 'simulation/main.ts'), ...args], {

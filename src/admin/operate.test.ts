@@ -172,11 +172,11 @@ describe.each([...engines])('operating on %s', (on) => {
 
   test('a receiver is tried with a signed notice, under the rules of callbacks', async () => {
     const url = `${upstream.url}hook`
-    const refused = await ask('POST', '/callbacks/test', { url })
+    const refused = await ask('POST', '/callbacks/test', { url, account: 'acme' })
     expect([refused.status, refused.body['ok']]).toEqual([200, false])
     expect(refused.body['error']).toBeString()
     Object.assign(engine, { egressAllow: ['127.0.0.1/32'] })
-    const { body } = await ask('POST', '/callbacks/test', { url })
+    const { body } = await ask('POST', '/callbacks/test', { url, account: 'acme' })
     expect(body).toMatchObject({ ok: false, status: 401 })
     expect(notices.at(-1)).toMatchObject({ signature: expect.stringMatching(/^v1,/) })
   })

@@ -5,7 +5,9 @@ import type { RequestRecord } from '../contract/requests.ts'
 /** Refused for the account or for now: by then the model was known. */
 const afterLookup: ReadonlySet<number> = new Set([402, 429, 503])
 
-export function knownModelOf({ model, status, detail }: RequestRecord): string | undefined {
+export function knownModelOf(record: RequestRecord): string | undefined {
+  const { model, status, errorCode, detail } = record
   const isLookedUp = detail.ending !== 'refused' || afterLookup.has(status)
-  return model !== '' && isLookedUp ? model : undefined
+  const isKnown = isLookedUp && errorCode !== 'model_not_found'
+  return model !== '' && isKnown ? model : undefined
 }

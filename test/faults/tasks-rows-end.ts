@@ -70,7 +70,7 @@ const usageRows: TaskFault[] = [
     ({ name }) => half[name],
   ),
   usageRow(
-    'more than was asked for is charged up to the hold',
+    'more than was asked for is charged as far as the request bounds it',
     ({ usual }) => usual.used * 3,
     'most',
   ),

@@ -154,7 +154,7 @@ const arkvendor: TaskWire = {
   },
   error: (message) => ({ error: { code: 'InternalServiceError', message } }),
   // 1280x720, 121 pictures: 108,900 video tokens, and a tenth more is set aside.
-  usual: { used: 100_000, cost: '1.00', most: '1.1979', requested: '1.089' },
+  usual: { used: 100_000, cost: '1.00', most: '3.00', requested: '1.089' },
 }
 
 const vendorg: TaskWire = {

@@ -105,7 +105,7 @@ describe('an error', () => {
       { config: { durationSeconds: 60 } },
       400,
       'INVALID_ARGUMENT',
-      'invalid_duration',
+      'upstream_invalid_request',
     ],
     ['two videos', { config: { numberOfVideos: 2 } }, 400, 'INVALID_ARGUMENT', 'invalid_request'],
   ] as const)('for %s has the number its readers look for', async (_name, more, ...as) => {

@@ -11,10 +11,15 @@ export interface TaskRow {
   hold: string
   charge: string
   request: { prompt: string }
+  error: { code: string } | null
 }
 
 export const isOver = ({ state }: TaskRow): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled'
+
+/** Its create was refused: for callers there is no such task. */
+export const isRefusedCreate = ({ state, upstream_id, error }: TaskRow): boolean =>
+  state === 'failed' && upstream_id === null && error?.code !== 'upstream_outcome_unknown'
 
 export async function readTasks(gateway: Pick<TestGateway, 'admin'>): Promise<TaskRow[]> {
   const all: TaskRow[] = []

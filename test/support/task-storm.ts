@@ -9,7 +9,14 @@ import type { Place } from '../../src/store/test-engines.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from './gateway.ts'
 import { plannedEvery, startKilling } from './killing.ts'
 import { seeded } from './seeded.ts'
-import { isOver, readTaskLedger, readTasks, type TaskEntry, type TaskRow } from './task-books.ts'
+import {
+  isOver,
+  isRefusedCreate,
+  readTaskLedger,
+  readTasks,
+  type TaskEntry,
+  type TaskRow,
+} from './task-books.ts'
 import { dialectsOf } from './task-dialects.ts'
 import { lookAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
 import { type Notice, openReceiver, untilTold } from './task-notices.ts'
@@ -174,7 +181,8 @@ async function untilOver(gateway: TestGateway): Promise<TaskRow[]> {
 
 /** Every task in every dialect, at any of the gateways. */
 async function lookAtAll(load: TaskLoad, fresh: readonly TestGateway[], rows: readonly TaskRow[]) {
-  const looks = rows.flatMap(({ id }) => dialectsOf(id).map((dialect) => ({ id, dialect })))
+  const visible = rows.filter((row) => !isRefusedCreate(row))
+  const looks = visible.flatMap(({ id }) => dialectsOf(id).map((dialect) => ({ id, dialect })))
   const looker = async (first: number) => {
     for (let i = first; i < looks.length; i += looksAtOnce) {
       const { id, dialect } = looks[i]!
