@@ -42,6 +42,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   files: ['task_id', 'part'],
   callbacks: ['id'],
   callback_attempts: ['callback_id', 'number'],
+  callback_secrets: ['account_id'],
   alerts: ['id'],
   people: ['id'],
   audit_log: ['id'],
