@@ -20,6 +20,7 @@ const mix: readonly WishKind[] = [
 const creditTries = 4
 const minBurst = 34
 const maxBurst = 60
+const maxRecalls = 3
 
 /** Plans everything callers will want; `tasks` of it are films and pictures. */
 export function planWishes(calling: Calling, tasks: number): void {
@@ -48,12 +49,19 @@ export function planWishes(calling: Calling, tasks: number): void {
 function planBurst(calling: Calling, atMs: number): void {
   const { stage, callers, books } = calling
   const { world, random } = stage
-  const account = random.work.pick([0, 0, 1, 2])
+  const { id: accountId } = books.accounts[random.work.pick([0, 0, 1, 2])]!
   const at = random.work.whole(0, stage.gateways - 1)
   const count = random.work.whole(minBurst, maxBurst)
   for (let each = 0; each < count; each++) {
-    const wish = newWish(calling, { kind: 'text', accountId: books.accounts[account]!.id, at })
+    const wish = newWish(calling, { kind: 'text', accountId, at })
     world.after(atMs + random.work.between(0, 5), callers, () => void pursue(calling, wish))
+  }
+  // Other gateways may want what this one is just about to spend.
+  for (let count = 0; count < maxRecalls; count++) {
+    const asker = calling.gateways[(at + 1) % calling.gateways.length]!
+    world.after(atMs + random.work.between(0, 60), undefined, () => {
+      asker.sharing?.tell({ kind: 'wanted', accountId, nonce: `recall ${count}` })
+    })
   }
   if (random.process.chance(stage.faults.later.freezesUnderLoad)) {
     const freezeMs = atMs + random.process.between(1, 4_000)
