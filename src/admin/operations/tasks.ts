@@ -258,6 +258,7 @@ export const taskOperations: readonly Operation[] = [
     description: 'The account may be left out where there is only one.',
     parameters: [{ ...accountParameter, required: true }],
     answers: [answered(callbackSecret, 'The secret, unless the operator has set one.')],
+    refusals: ['not_found'],
   }),
   adminOperation({
     id: 'getAccountCallbackSecret',
@@ -294,5 +295,6 @@ export const taskOperations: readonly Operation[] = [
         'What the receiver answered, or why it could not.',
       ),
     ],
+    refusals: ['not_found'],
   }),
 ]
