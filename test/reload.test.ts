@@ -85,7 +85,7 @@ describe('a reload', () => {
       expect(before.status).toBe(200)
       expect((await rowOf(before)).channel).toBe('sandbox')
       const line = await reload(`
-accounts: [{ name: acme, balance: "100.00" }, { name: second, balance: "7.00" }]
+accounts: [{ name: acme, balance: "100.00" }, { name: second, balance: "17.00" }]
 tokens:
 ${token('a', secretA)}${token('b', secretB, 'second')}
 prices:
@@ -101,7 +101,7 @@ channels:
       expect(after.status).toBe(200)
       // A thousand tokens of output at a thousand per million.
       expect(await rowOf(after)).toMatchObject({ channel: 'added', charge: '1.00' })
-      expect(await readAccount(gateway, 'second')).toMatchObject({ balance: '6.00' })
+      expect(await readAccount(gateway, 'second')).toMatchObject({ balance: '16.00' })
       expect(await statusFor(secretA)).toBe(200)
       const { body } = await gateway.admin('GET', '/channels')
       expect(JSON.stringify(body)).toContain('"added"')

@@ -14,8 +14,6 @@ import { isOver, readTasks } from './support/task-books.ts'
 const key = 'upk-workers-0123456789abcdef'
 const workers = 3
 const content = '[[sim:tokens=1000]]'
-// As in the money test: 13 tokens of input by the gateway's rough count, 1000 of output.
-const holdNanos = 13n * 800n + 1000n * 2000n
 const otherToken = 'sk-other-0123456789abcdefghijklmnop'
 const caseLimitMs = 60_000
 /** So many connections that no worker is left out. */
@@ -127,8 +125,14 @@ if (!engines.includes('postgres') || process.platform !== 'linux') {
     test(
       'spend together what the account has, and no more',
       async () => {
-        const token = await newAccount('poor', `0.${(holdNanos * 10n).toString().padStart(9, '0')}`)
-        const askOne = () => ask(gateway.url, token, content, { max_tokens: 1000, user: 'poor' })
+        const poor = { max_tokens: 1000, user: 'poor' }
+        const nothing = await newAccount('none', '0.000000001')
+        const refused = await ask(gateway.url, nothing, content, poor)
+        const [, hold] = /may cost (\d\.\d+)/.exec(await refused.text())!
+        // Nine calls cost 1000 tokens of output and a little input each; the tenth needs all its hold.
+        const balance = 9n * (1000n * 2000n + 20_000n) + nanos(hold!)
+        const token = await newAccount('poor', `0.${balance.toString().padStart(9, '0')}`)
+        const askOne = () => ask(gateway.url, token, content, poor)
         const answers = await Promise.all(Array.from({ length: 200 }, askOne))
         const statuses = answers.map(({ status }) => status)
         expect([...new Set(statuses)].sort()).toEqual([200, 402])
