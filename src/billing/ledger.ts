@@ -170,6 +170,7 @@ export class Ledger {
     const funds = this.#balances.of(hold.accountId)
     const lackingNanos = amountNanos - backedNanos(funds, hold)
     const isBeyond = lackingNanos > 0n && this.#purses !== undefined
+    record.chargeNanos = amountNanos
     const extraNanos = isBeyond ? await this.#extra(this.#purses!, hold, lackingNanos) : 0n
     unhold(funds, hold.amountNanos + extraNanos)
     const room = availableNanos(funds)
@@ -283,12 +284,18 @@ export class Ledger {
    * What a charge needs beyond its hold, held before that ends, so that no other call takes it. All
    * that is free at any gateway counts; only what is nowhere is a loss.
    */
-  async #extra(purses: Purses, { accountId }: Hold, lackingNanos: bigint): Promise<bigint> {
+  async #extra(purses: Purses, hold: Hold, lackingNanos: bigint): Promise<bigint> {
+    const { accountId } = hold
     const extra = this.hold(accountId, lackingNanos)
     if (extra !== undefined) return lackingNanos
-    const leased = purses.reserve(this.#balances.of(accountId), lackingNanos, true)
-    // If it cannot be told now, the charge itself will hardly be written either.
-    return (await leased.catch(() => undefined)) ?? 0n
+    const funds = this.#balances.of(accountId)
+    try {
+      return (await purses.reserve(funds, lackingNanos, true)) ?? 0n
+    } catch (error) {
+      // What cannot be told now is no loss yet: the call ends like one whose charge was not written.
+      unhold(funds, hold.amountNanos)
+      throw error
+    }
   }
 }
 
