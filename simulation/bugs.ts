@@ -1,20 +1,7 @@
 // Mistakes that were made on purpose, to see that a simulation finds them: each is a few words of the
 // sources, and what stands there instead. Never in the working tree, only in a copy of it.
-
-export interface Edit {
-  file: string
-  find: string
-  replace: string
-}
-
-export interface Bug {
-  name: string
-  /** What is wrong with it. */
-  why: string
-  /** One of the seeds by which it has been found. */
-  knownSeed: number
-  edits: readonly Edit[]
-}
+import { type Bug, knownSeeds, one } from './bug.ts'
+import { outageBugs } from './bugs-of-outages.ts'
 
 const ledger = 'src/billing/ledger.ts'
 const endHold = 'src/billing/end-hold.ts'
@@ -32,35 +19,6 @@ const chargedAlways = (state: string) =>
   `const settled = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(engine, task, ` +
   `end.state === 'succeeded' ? end : { state: 'succeeded', media: [{ kind: 'image', url: '' }], usage: {}, ` +
   'raw: undefined }) : undefined'
-
-/** Where it is not the first. */
-const knownSeeds: Readonly<Record<string, number>> = {
-  'no-compare-and-set': 2,
-  'look-without-fence': 65,
-  'double-charge': 59,
-  'create-resent': 4,
-  'unknown-is-refused': 2,
-  'hold-not-reserved': 2,
-  'balance-read-outside': 149,
-  'failed-write-trusted': 7,
-  'purse-spent-while-returned': 65,
-  'price-not-frozen': 2,
-  'cancelled-is-charged': 2,
-  'key-outside-transaction': 28,
-  'callback-outside-transaction': 44,
-  'late-answer-revives': 55,
-  'pictures-charged-as-asked': 20,
-  'unknown-frees-key': 5,
-  'call-hold-leaks': 4,
-  'burial-keeps-credit': 3,
-}
-
-const one = (name: string, why: string, file: string, find: string, replace: string): Bug => ({
-  name,
-  why,
-  knownSeed: knownSeeds[name] ?? 1,
-  edits: [{ file, find, replace }],
-})
 
 export const bugs: readonly Bug[] = [
   one(
@@ -330,54 +288,5 @@ export const bugs: readonly Bug[] = [
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos)",
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos / 2n)",
   ),
-  {
-    name: 'draw-for-one',
-    why: 'a draw brings what one call needs, and all who waited for it are told that there is no more',
-    knownSeed: knownSeeds['draw-for-one'] ?? 1,
-    edits: [
-      {
-        file: 'src/billing/credit-queue.ts',
-        find: 'const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)',
-        replace: 'const wanted = waiters[0]!.wantedNanos',
-      },
-      {
-        file: 'src/billing/credit-queue.ts',
-        find: 'return { nanos: lacking + smaller(aheadNanos, share), isShort: false }',
-        replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
-      },
-      {
-        file: 'src/billing/purses.ts',
-        find: 'if (!drawn.isShort) continue',
-        replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
-      },
-    ],
-  },
-  one(
-    'charge-cut-to-lease',
-    'what a charge needs beyond its hold is taken from what this gateway happens to have',
-    ledger,
-    'const isBeyond = lackingNanos > 0n && this.#purses !== undefined',
-    'const isBeyond = lackingNanos > 0n && this.#purses === undefined',
-  ),
-  one(
-    'void-in-memory',
-    'what was told as failed is known to the process only, and dies with it',
-    'src/billing/disowned.ts',
-    'if (!(await this.#journal.append(voided))) this.#isUnkept = true',
-    'void voided',
-  ),
-  one(
-    'own-clock',
-    'a gateway goes by the clock of its own machine',
-    'src/lib/clock.ts',
-    'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
-    'readonly nowMs = (): number => Date.now()',
-  ),
-  one(
-    'closed-month-open',
-    'an entry is booked into a month that is closed',
-    'src/store/entries.ts',
-    'at_ms: Math.max(entry.atMs, closedUntilMs),',
-    'at_ms: closedUntilMs < 0 ? closedUntilMs : entry.atMs,',
-  ),
+  ...outageBugs,
 ]

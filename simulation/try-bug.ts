@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Bug } from './bugs.ts'
+import type { Bug } from './bug.ts'
 
 const root = resolve(import.meta.dir, '..')
 

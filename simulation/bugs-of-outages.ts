@@ -1,0 +1,58 @@
+// Mistakes made on purpose that only show when clocks run apart, databases freeze, gateways start cold or
+// months end: each of them was in a gateway once.
+import { type Bug, knownSeeds, one } from './bug.ts'
+
+const ledger = 'src/billing/ledger.ts'
+
+export const outageBugs: readonly Bug[] = [
+  {
+    name: 'draw-for-one',
+    why: 'a draw brings what one call needs, and all who waited for it are told that there is no more',
+    knownSeed: knownSeeds['draw-for-one'] ?? 1,
+    edits: [
+      {
+        file: 'src/billing/credit-queue.ts',
+        find: 'const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)',
+        replace: 'const wanted = waiters[0]!.wantedNanos',
+      },
+      {
+        file: 'src/billing/credit-queue.ts',
+        find: 'return { nanos: lacking + smaller(aheadNanos, share), isShort: false }',
+        replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
+      },
+      {
+        file: 'src/billing/purses.ts',
+        find: 'if (!drawn.isShort) continue',
+        replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
+      },
+    ],
+  },
+  one(
+    'charge-cut-to-lease',
+    'what a charge needs beyond its hold is taken from what this gateway happens to have',
+    ledger,
+    'const isBeyond = lackingNanos > 0n && this.#purses !== undefined',
+    'const isBeyond = lackingNanos > 0n && this.#purses === undefined',
+  ),
+  one(
+    'void-in-memory',
+    'what was told as failed is known to the process only, and dies with it',
+    'src/billing/disowned.ts',
+    'if (!(await this.#journal.append(voided))) this.#isUnkept = true',
+    'void voided',
+  ),
+  one(
+    'own-clock',
+    'a gateway goes by the clock of its own machine',
+    'src/lib/clock.ts',
+    'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
+    'readonly nowMs = (): number => Date.now()',
+  ),
+  one(
+    'closed-month-open',
+    'an entry is booked into a month that is closed',
+    'src/store/entries.ts',
+    'at_ms: Math.max(entry.atMs, closedUntilMs),',
+    'at_ms: closedUntilMs < 0 ? closedUntilMs : entry.atMs,',
+  ),
+]
