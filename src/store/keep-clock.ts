@@ -5,7 +5,9 @@ import { getMeta, setMeta } from './meta.ts'
 import type { Store } from './store.ts'
 
 const key = 'clock_at_ms'
-const everyMs = 60_000
+const everyMs = 15_000
+/** A shorter gap is a restart, also one of many in a row that each end before they keep the time. */
+const maxGapMs = 10 * 60_000
 
 export class ClockKeeper {
   readonly #store: Pick<Store, 'tx'>
@@ -21,7 +23,7 @@ export class ClockKeeper {
   async start(): Promise<void> {
     await this.#store.tx(async (tx) => {
       const lastMs = Number((await getMeta(tx, key)) ?? 'NaN')
-      if (Number.isFinite(lastMs)) this.#clock.knownUntil(lastMs)
+      if (this.#clock.nowMs() - lastMs > maxGapMs) this.#clock.knownUntil(lastMs)
       await setMeta(tx, 'opened_at_ms', String(this.#clock.nowMs()))
       await setMeta(tx, key, String(this.#clock.sureMs()))
     })
