@@ -18,24 +18,28 @@ export interface Bug {
 
 /** Where it is not the first. */
 export const knownSeeds: Readonly<Record<string, number>> = {
-  'no-compare-and-set': 2,
-  'look-without-fence': 65,
-  'double-charge': 59,
+  'no-compare-and-set': 4,
+  'look-without-fence': 135,
+  'double-charge': 155,
   'create-resent': 4,
   'unknown-is-refused': 2,
   'hold-not-reserved': 2,
-  'balance-read-outside': 149,
-  'failed-write-trusted': 7,
-  'purse-spent-while-returned': 65,
+  'balance-read-outside': 30,
+  'failed-write-trusted': 25,
+  'purse-spent-while-returned': 70,
   'price-not-frozen': 2,
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,
   'callback-outside-transaction': 44,
-  'late-answer-revives': 55,
+  'late-answer-revives': 159,
   'pictures-charged-as-asked': 20,
-  'unknown-frees-key': 5,
+  'unknown-frees-key': 300,
   'call-hold-leaks': 4,
   'burial-keeps-credit': 3,
+  'draw-for-one': 8,
+  'charge-cut-to-lease': 20,
+  'void-in-memory': 105,
+  'own-clock': 40,
 }
 
 export const one = (

@@ -48,11 +48,4 @@ export const outageBugs: readonly Bug[] = [
     'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
     'readonly nowMs = (): number => Date.now()',
   ),
-  one(
-    'closed-month-open',
-    'an entry is booked into a month that is closed',
-    'src/store/entries.ts',
-    'at_ms: Math.max(entry.atMs, closedUntilMs),',
-    'at_ms: closedUntilMs < 0 ? closedUntilMs : entry.atMs,',
-  ),
 ]
