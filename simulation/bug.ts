@@ -31,7 +31,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,
   'callback-outside-transaction': 44,
-  'late-answer-revives': 159,
+  'late-answer-revives': 370,
   'pictures-charged-as-asked': 20,
   'unknown-frees-key': 300,
   'call-hold-leaks': 4,
