@@ -30,7 +30,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'price-not-frozen': 2,
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,
-  'callback-outside-transaction': 44,
+  'callback-outside-transaction': 15,
   'late-answer-revives': 370,
   'pictures-charged-as-asked': 20,
   'unknown-frees-key': 300,
