@@ -16,6 +16,8 @@ const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
 const laneCount = Number(TEST_LANES ?? 3)
 const filesPerJob = 10
 const slowestShown = 15
+const linesOfFailure = 30
+const failureWidth = 240
 const goodbyeMs = 5_000
 
 /** These begin, in this order: by how long they take. What is short fills the gaps at the end. */
@@ -138,6 +140,18 @@ function leftOut(outcomes: readonly Outcome[]): string[] {
   return [...new Set(told)].sort()
 }
 
+/** The failed cases of a job, each after the last lines it printed: whoever reads the end of a long
+ * log needs no more of it. */
+function whyFailed(output: string): string[] {
+  const lines = output.split('\n')
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith('(fail) ')) return []
+    const before = lines.slice(Math.max(0, at - linesOfFailure), at)
+    const passed = before.findLastIndex((each) => /^\((pass|fail)\) /.test(each))
+    return [...before.slice(passed + 1), line].map((each) => each.slice(0, failureWidth))
+  })
+}
+
 function reportJobs(outcomes: readonly Outcome[]): void {
   const slowest = outcomes.toSorted((one, other) => other.seconds - one.seconds)
   const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0)
@@ -148,7 +162,7 @@ function reportJobs(outcomes: readonly Outcome[]): void {
   }
   for (const { name, output } of outcomes.filter(({ code }) => code !== 0)) {
     print(`\nfailed: ${name}`)
-    for (const [line] of output.matchAll(/^\(fail\) .*$/gm)) print(`  ${line}`)
+    for (const line of whyFailed(output)) print(`  ${line}`)
   }
 }
 

@@ -19,6 +19,8 @@ import type { Proc } from './world.ts'
 import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
 
 const mostTries = 5
+/** Restarts here take moments, and a task has no more than a minute. */
+const maxGapMs = 20_000
 /** As the PostgreSQL store has them: when connections are cut, until when a batch may be run by the
  * database's clock, and when its callers hear that it was not. */
 const cutAfterMs = 3_000
@@ -77,7 +79,7 @@ export class SimStore implements Store {
       () => {},
     )
     this.#queue = new HotQueue((batch) => this.#write(batch))
-    this.#clockKeeper = new ClockKeeper(this, this.clock)
+    this.#clockKeeper = new ClockKeeper(this, this.clock, maxGapMs)
   }
 
   get healthy(): boolean {

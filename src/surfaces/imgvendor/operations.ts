@@ -135,7 +135,7 @@ const imageTask = named(
   object({
     ...task,
     'task_status_msg?': text('Why it failed.'),
-    'watermark_info?': object({ enabled: flag() }),
+    'watermark_info?': object({ 'enabled?': flag() }, open),
   }),
 )
 
