@@ -1,8 +1,8 @@
 // What bodies of every shape did to others, judged: how long nobody else was answered, and whether
 // the memory came back. Refuses to know how it was measured.
 
-import { formatTable } from './table.ts'
-import type { Verdict } from './verdict.ts'
+import { formatTable } from './lib/table.ts'
+import type { Verdict } from './lib/verdict.ts'
 
 export interface StallRow {
   shape: string

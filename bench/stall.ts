@@ -1,9 +1,10 @@
 // How long others wait while the gateway reads a body of the largest size, for every shape that is
 // much work for some reader; alone, and some of them four at once. And what stays in memory.
 
-import { account, callerToken } from './gateway-config.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from './part.ts'
-import { memory } from './proc.ts'
+import { account, callerToken } from './lib/gateway-config.ts'
+import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from './lib/part.ts'
+import { memory } from './lib/proc.ts'
+import { startGateway } from './lib/targets.ts'
 import { stallBodies } from './stall-bodies.ts'
 import type { Probed } from './stall-probe.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type StallRow,
 } from './stall-report.ts'
 import type { SendOrder, Sent } from './stall-send.ts'
-import { startGateway } from './targets.ts'
 
 const bodyBytes = 32 * 1024 * 1024 - 1024
 const sendMs = 60_000

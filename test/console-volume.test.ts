@@ -22,7 +22,7 @@ if (chromiumPath === undefined || process.env['TEST_CONSOLE_VOLUME'] !== '1') {
       const dataDir = tempDir()
       const first = await startGateway({ dataDir })
       await first.stop()
-      const program = join(root, 'bench/console-rows.ts')
+      const program = join(root, 'bench/console/fill.ts')
       const command = [join(root, 'scripts/bun'), program, dataDir, String(requests)]
       expect(await Bun.spawn(command, { stdout: 'ignore' }).exited).toBe(0)
       gateway = await startGateway({ dataDir })

@@ -1,0 +1,176 @@
+// Callers that hold many streams open at once, their own process: some read and time every token,
+// some never read at all. Reads one JSON order per line, prints one JSON result per line.
+
+import { createInterface } from 'node:readline'
+import type { Socket } from 'bun'
+import { percentile } from '../lib/stats.ts'
+import { readStamps, wallMs } from '../lib/token-stamp.ts'
+import { newReader, type ResponseReader, read } from './response-reader.ts'
+
+export type HeldOrder =
+  /** Opens streams, so many per second; done when each has had a token or failed. */
+  | { order: 'hold'; port: number; request: string; endMark: string; streams: number }
+  /** Times the tokens that come within so many seconds. */
+  | { order: 'listen'; seconds: number }
+  /** Done when all streams have ended. */
+  | { order: 'finish'; timeoutMs: number }
+  /** Opens connections that send their request and never read. */
+  | { order: 'stall'; port: number; request: string; streams: number }
+
+export interface HeldResult {
+  open: number
+  /** Streams that ended whole. */
+  ended: number
+  failed: number
+  firstFailure?: string
+}
+
+export interface Listened extends HeldResult {
+  tokens: number
+  p50Ms: number
+  p99Ms: number
+  largestMs: number
+}
+
+interface Held {
+  reader: ResponseReader
+  heard: boolean
+  over: boolean
+}
+
+/** A listener has a queue for newcomers; nobody gets 5,000 callers in one instant. */
+const opensPerSecond = 500
+const openBatchMs = 20
+const pollMs = 50
+const holdMs = 30_000
+
+const state = { open: 0, heard: 0, ended: 0, failed: 0, firstFailure: '' }
+let delaysMs: number[] | undefined
+
+function fail(why: string): void {
+  state.failed++
+  if (state.firstFailure === '') state.firstFailure = why
+}
+
+const result = (): HeldResult => ({
+  open: state.open,
+  ended: state.ended,
+  failed: state.failed,
+  ...(state.firstFailure !== '' && { firstFailure: state.firstFailure }),
+})
+
+function receive(socket: Socket<Held>, bytes: Buffer, endMark: string): void {
+  const held = socket.data
+  const stamps = readStamps(bytes.toString('latin1'))
+  if (stamps.length > 0) {
+    if (!held.heard) state.heard++
+    held.heard = true
+    const nowMs = wallMs()
+    if (delaysMs !== undefined) for (const { sentMs } of stamps) delaysMs.push(nowMs - sentMs)
+  }
+  const outcome = read(held.reader, bytes)
+  if (outcome === 'more') return
+  const { status, tail } = held.reader
+  held.over = true
+  if (outcome === 'broken') fail('the answer is not well-formed HTTP/1.1')
+  else if (status !== 200) fail(`status ${status}: ${tail}`)
+  else if (!tail.includes(endMark)) fail(`no ${endMark}`)
+  else state.ended++
+  socket.end()
+}
+
+function closed({ data }: Socket<Held>): void {
+  state.open--
+  if (!data.over) fail('the connection closed before the stream ended')
+}
+
+function openHeld(port: number, request: Buffer, endMark: string): void {
+  Bun.connect<Held>({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      open(socket) {
+        state.open++
+        socket.data = { reader: newReader(), heard: false, over: false }
+        socket.setNoDelay(true)
+        socket.write(request)
+      },
+      data: (socket, bytes) => receive(socket, bytes, endMark),
+      close: closed,
+      error() {},
+    },
+  }).catch((error: Error) => fail(`cannot connect: ${error.message}`))
+}
+
+function openStalled(port: number, request: Buffer): void {
+  Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      open(socket) {
+        state.open++
+        socket.pause()
+        socket.write(request)
+      },
+      data: () => fail('a caller that should not read has read'),
+      close() {
+        state.open--
+      },
+      error() {},
+    },
+  }).catch((error: Error) => fail(`cannot connect: ${error.message}`))
+}
+
+async function openMany(count: number, open: () => void): Promise<void> {
+  const perBatch = (opensPerSecond * openBatchMs) / 1000
+  for (let opened = 0; opened < count; opened += perBatch) {
+    for (let i = opened; i < Math.min(count, opened + perBatch); i++) open()
+    await Bun.sleep(openBatchMs)
+  }
+}
+
+async function waitUntil(done: () => boolean, timeoutMs: number): Promise<void> {
+  const untilMs = performance.now() + timeoutMs
+  while (!done() && performance.now() < untilMs) await Bun.sleep(pollMs)
+}
+
+async function listen(seconds: number): Promise<Listened> {
+  delaysMs = []
+  await Bun.sleep(seconds * 1000)
+  const sorted = Float64Array.from(delaysMs).sort()
+  delaysMs = undefined
+  return {
+    ...result(),
+    tokens: sorted.length,
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+    largestMs: sorted.at(-1) ?? Number.NaN,
+  }
+}
+
+async function obey(order: HeldOrder): Promise<HeldResult> {
+  if (order.order === 'listen') return listen(order.seconds)
+  if (order.order === 'finish') {
+    await waitUntil(() => state.open === 0, order.timeoutMs)
+    if (state.open > 0) fail(`${state.open} streams did not end`)
+    return result()
+  }
+  const { port, streams } = order
+  const request = Buffer.from(order.request)
+  Object.assign(state, { heard: 0, ended: 0, failed: 0, firstFailure: '' })
+  if (order.order === 'stall') {
+    await openMany(streams, () => openStalled(port, request))
+    await waitUntil(() => state.open + state.failed >= streams, holdMs)
+  } else {
+    await openMany(streams, () => openHeld(port, request, order.endMark))
+    await waitUntil(() => state.heard + state.failed >= streams, holdMs)
+  }
+  return result()
+}
+
+if (import.meta.main) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    console.log(JSON.stringify(await obey(JSON.parse(line) as HeldOrder)))
+  }
+  process.exit(0)
+}

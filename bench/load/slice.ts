@@ -1,0 +1,120 @@
+// One slice: a stretch of load on one target, with the target's CPU time and memory read around it.
+// Before the first, a probe shows that the target answers in full.
+
+import type { Slice } from '../cpu/report.ts'
+import type { Child } from '../lib/children.ts'
+import { cpuMicros, memory } from '../lib/proc.ts'
+import type { Target } from '../lib/targets.ts'
+import { complaint, type Mode, payloads, type Style } from '../payload/index.ts'
+import type { LoadOrder, LoadResult } from './load.ts'
+
+/** One kind of call in one style. */
+export interface Call {
+  style: Style
+  mode: Mode
+}
+
+/** What to ask of which target, and how much must come back. */
+export interface Work extends Call {
+  target: Target
+  leastBodyBytes: number
+}
+
+const probeMs = 10_000
+const sampleMs = 250
+/** The load generator waits for the last answers; this is longer. */
+const lateMs = 10_000
+/** Ids may differ in length from call to call, a lost delta is more than that. */
+const leastShare = 0.995
+
+/** One call, read in full and looked at, so that the fast checks of the load can stay simple. */
+export async function probe(target: Target, call: Call): Promise<Work | { wrong: string }> {
+  const { style, mode } = call
+  const { path, headers, requestBody } = payloads[style]
+  const answer = await fetch(`http://127.0.0.1:${target.port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers, ...target.headers },
+    body: requestBody(mode),
+    signal: AbortSignal.timeout(probeMs),
+  })
+  const body = await answer.text()
+  const wrong = answer.status === 200 ? complaint(style, mode, body) : `status ${answer.status}`
+  if (wrong !== undefined) {
+    const what = `${target.name} gave a wrong ${style} answer (${mode}): ${wrong}`
+    return { wrong: `${what}\n${body.slice(0, 500)}` }
+  }
+  return { target, style, mode, leastBodyBytes: Math.floor(Buffer.byteLength(body) * leastShare) }
+}
+
+export function rawRequest(
+  target: Pick<Target, 'port' | 'headers'>,
+  { style, mode }: Call,
+): string {
+  const { path, headers, requestBody } = payloads[style]
+  const body = requestBody(mode)
+  const all = {
+    host: `localhost:${target.port}`,
+    'content-type': 'application/json',
+    ...headers,
+    ...target.headers,
+    'content-length': String(Buffer.byteLength(body)),
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+export function orderFor(work: Work, connections: number, seconds: number): LoadOrder {
+  const { target, style, mode, leastBodyBytes } = work
+  const endMark = mode === 'stream' ? payloads[style].stream?.endMark : undefined
+  return {
+    port: target.port,
+    request: rawRequest(target, work),
+    leastBodyBytes,
+    ...(endMark !== undefined && { endMark }),
+    connections,
+    seconds,
+  }
+}
+
+/** Has the load generator do its work; throws when the target did not live through it. */
+export async function runLoad(load: Child, target: Target, order: LoadOrder): Promise<LoadResult> {
+  load.tell(JSON.stringify(order))
+  const line = await load.waitForLine(/^\{.*\}$/, order.seconds * 1000 + lateMs)
+  const obituary = target.child.obituary()
+  if (obituary !== undefined) throw new Error(`under load ${obituary}`)
+  return JSON.parse(line) as LoadResult
+}
+
+export async function measure(
+  load: Child,
+  work: Work,
+  connections: number,
+  seconds: number,
+): Promise<Slice> {
+  const { target, style, mode } = work
+  let rssBytes = 0
+  const sample = () => {
+    if (target.child.obituary() !== undefined) return
+    rssBytes = Math.max(rssBytes, memory(target.pids).rssBytes)
+  }
+  const before = cpuMicros(target.pids)
+  const sampling = setInterval(sample, sampleMs)
+  const result = await runLoad(load, target, orderFor(work, connections, seconds))
+  const spent = cpuMicros(target.pids) - before
+  clearInterval(sampling)
+  return {
+    target: target.name,
+    style,
+    mode,
+    served: result.served,
+    failed: result.failed,
+    ...(result.firstFailure !== undefined && { firstFailure: result.firstFailure }),
+    cpuMicrosPerRequest: spent / result.served,
+    requestsPerSecond: (result.served * 1000) / result.elapsedMs,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    rssBytes,
+    // The kernel updates its own peak late.
+    peakBytes: Math.max(rssBytes, memory(target.pids).peakBytes),
+  }
+}

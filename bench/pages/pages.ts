@@ -1,0 +1,131 @@
+// Lists over a large log: fills a database of each store, starts a gateway on it and asks its admin API
+// for pages of every list. Refuses to know how they are found.
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { setMeta } from '../../src/store/meta.ts'
+import { floorKey } from '../../src/store/money-hours.ts'
+import { adminToken, gatewayConfig } from '../lib/gateway-config.ts'
+import { note, type PartResult, placeFor, type Run } from '../lib/part.ts'
+import { startGateway, type Target } from '../lib/targets.ts'
+import type { Options } from '../options.ts'
+import { type Filling, fill, indexAll } from './fill.ts'
+import { type Ask, asksFor } from './queries.ts'
+import { type AskedPage, formatPages, judgePages, type PagesFigures } from './report.ts'
+
+const rounds = 3
+const askMs = 30_000
+/** As many as 10 million rows are over 60 days. */
+const rowsPerDay = 10_000_000 / 60
+const secondsPerMillion = 150
+const storesSeconds = 120
+
+export const pagesSeconds = ({ rows }: Options): number =>
+  2 * (storesSeconds + (rows / 1_000_000) * secondsPerMillion)
+
+export async function runPages(run: Run): Promise<PartResult> {
+  const figures = [await measure(run, undefined)]
+  const server = Bun.env['TEST_POSTGRES_URL']
+  if (server === undefined) note('left out: pages on PostgreSQL (set TEST_POSTGRES_URL)')
+  else figures.push(await onPostgres(run, server))
+  const filled = figures.map(
+    ({ store, fillSeconds, indexSeconds, segments }) =>
+      `${store} filled in ${Math.round(fillSeconds)} s, ${segments} segments indexed in ` +
+      `${Math.round(indexSeconds)} s`,
+  )
+  return {
+    setting: `pages: ${run.options.rows} rows in the log; ${filled.join('; ')}`,
+    tables: figures.map(formatPages),
+    verdicts: figures.flatMap(judgePages),
+    charges: [],
+    failed: figures.flatMap(({ pages }) => pages).filter(({ status }) => status !== 200).length,
+    figures: { pages: figures },
+  }
+}
+
+async function onPostgres(run: Run, server: string): Promise<PagesFigures> {
+  const name = `gateway_pages_${Date.now()}`
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  try {
+    const url = new URL(server)
+    url.pathname = `/${name}`
+    return await measure(run, url.href)
+  } finally {
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    await client.end()
+  }
+}
+
+async function measure(run: Run, databaseUrl: string | undefined): Promise<PagesFigures> {
+  const { rows } = run.options
+  const store = databaseUrl === undefined ? 'sqlite' : 'postgres'
+  const place = { ...placeFor(run, `pages-${store}`), upstreamPort: 9 }
+  const filling: Filling = {
+    rows,
+    tasks: Math.ceil(rows / 10),
+    entries: Math.ceil(rows / 2),
+    days: Math.max(1, rows / rowsPerDay),
+    untilMs: Date.now(),
+  }
+  const opened = await openStore({
+    dataDir: join(place.tempDir, 'data'),
+    ...(databaseUrl !== undefined && { databaseUrl }),
+    lateIndex: { quietMs: askMs * 1000 },
+  })
+  const startMs = performance.now()
+  await fill(opened, filling, note)
+  const filledMs = performance.now()
+  const segments = await indexAll(opened, note)
+  const indexedMs = performance.now()
+  await tidy(opened)
+  await opened.close()
+  const gateway = await startGateway(place, run.options.gatewayCommand, [], {
+    config: gatewayConfig([]),
+    ...(databaseUrl !== undefined && { env: { GATEWAY_DATABASE_URL: databaseUrl } }),
+  })
+  const pages: AskedPage[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const ask of asksFor(filling)) pages.push(...(await walk(gateway, ask)))
+  }
+  await gateway.child.stop()
+  const fillSeconds = (filledMs - startMs) / 1000
+  const indexSeconds = (indexedMs - filledMs) / 1000
+  return { store, rows, fillSeconds, indexSeconds, segments, pages }
+}
+
+/** As after a while: entries have been seen by the bookkeeper, tables by the server's own upkeep. */
+async function tidy({ engine, tx, read }: Store): Promise<void> {
+  await tx(async (db) => {
+    const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
+    await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
+  })
+  if (engine === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
+}
+
+async function walk(gateway: Target, { list, path, pages }: Ask): Promise<AskedPage[]> {
+  const asked: AskedPage[] = []
+  let next = path
+  for (let page = 0; page < pages; page++) {
+    const startMs = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${gateway.port}/admin/v1${next}`, {
+      headers: { authorization: `Bearer ${adminToken}` },
+      signal: AbortSignal.timeout(askMs),
+    })
+    const body = (await answer.json()) as { items?: unknown[]; lines?: unknown[] } & Cursor
+    const ms = performance.now() - startMs
+    const items = (body.items ?? body.lines ?? []).length
+    asked.push({ list, path: next, ms, status: answer.status, items })
+    if (typeof body.next_cursor !== 'string') break
+    const url = new URL(next, 'http://pages')
+    url.searchParams.set('cursor', body.next_cursor)
+    next = url.pathname + url.search
+  }
+  return asked
+}
+
+interface Cursor {
+  next_cursor?: string | null
+}

@@ -1,0 +1,152 @@
+// What is asked of the admin API: every list, by every filter and by pairs of them, from the top, from
+// anywhere in it and on from there. Refuses to know how long anything takes.
+import { cursorAt } from '../../src/store/cursor.ts'
+import { accounts, type Filling, names } from './fill.ts'
+
+export interface Ask {
+  list: string
+  path: string
+  /** Pages to go on for. */
+  pages: number
+}
+
+const dayMs = 86_400_000
+const time = (ms: number) => new Date(ms).toISOString()
+
+type Query = Readonly<Record<string, string | number | undefined>>
+
+const pathOf = (path: string, query: Query): string => {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(
+    Object.fromEntries(pairs.map(([name, value]) => [name, String(value)])),
+  )
+  return pairs.length === 0 ? path : `${path}?${text}`
+}
+
+/** Common, rare and never; in pairs that are common each and never together. */
+function requestQueries({ untilMs, days }: Filling): Query[] {
+  const busy = { account: names.account(3), token: names.token(12) }
+  const model = names.model(5)
+  const middle = untilMs - (days / 2) * dayMs
+  const one: Query[] = [
+    {},
+    { account: busy.account },
+    { account: names.account(accounts - 1) },
+    { account: names.rareAccount },
+    { token: busy.token },
+    { token: 'tok_never' },
+    { model },
+    { model: names.rareModel },
+    { model: 'never' },
+    { channel: names.channel(5) },
+    { channel: 'never' },
+    { status: 200 },
+    { status: 504 },
+    { status: 418 },
+    { error_code: 'rate_limit_exceeded' },
+    { error_code: names.rareError },
+    { error_code: 'never' },
+  ]
+  const together: Query[] = [
+    { channel: names.channel(5), model: names.model(0) },
+    { account: busy.account, token: names.token(40) },
+    { status: 200, error_code: 'upstream_error' },
+    { account: busy.account, status: 502 },
+    { model, channel: names.channel(0), status: 504 },
+    { account: busy.account, token: busy.token, model, status: 200, channel: names.channel(0) },
+    { ...busy, model, channel: names.channel(0), status: 502, error_code: 'upstream_error' },
+    { ...busy, model, channel: names.channel(5), status: 200, error_code: 'never' },
+  ]
+  const times: Query[] = [
+    { from: time(untilMs - 3_600_000) },
+    { to: time(untilMs - days * dayMs) },
+    { from: time(middle), to: time(middle + 60_000) },
+    { from: time(middle), to: time(middle + dayMs), ...busy },
+    { from: time(middle), to: time(middle + dayMs), model: names.rareModel },
+    { from: time(untilMs - days * dayMs), to: time(middle), status: 504, model },
+  ]
+  return [...one, ...together, ...times]
+}
+
+const requestAsks = (filling: Filling): Ask[] =>
+  requestQueries(filling).flatMap((query) => [
+    { list: 'requests', path: pathOf('/requests', query), pages: 4 },
+    ...[0.97, 0.5, 0.03].map((depth) => {
+      const cursor = cursorAt(Math.floor(filling.rows * depth))
+      return { list: 'requests', path: pathOf('/requests', { ...query, cursor }), pages: 2 }
+    }),
+    { list: 'requests', path: pathOf('/requests', { ...query, limit: 500 }), pages: 1 },
+  ])
+
+function taskAsks({ untilMs, days }: Filling): Ask[] {
+  const one: Query[] = [
+    {},
+    { account: names.account(3) },
+    { account: names.account(accounts - 1) },
+    { model: 'film-1' },
+    { model: 'never' },
+    { state: 'unknown' },
+    { state: 'running' },
+    { channel: 'film-channel-1' },
+    { interface: 'videos' },
+    { interface: 'images' },
+    { channel: 'film-channel-0', model: 'film-4' },
+    { account: names.account(3), state: 'cancelled', model: 'film-2' },
+  ]
+  const middle = cursorAt(`${Math.floor(untilMs - (days / 2) * dayMs)}.~`)
+  return one.flatMap((query) => [
+    { list: 'tasks', path: pathOf('/tasks', query), pages: 4 },
+    { list: 'tasks', path: pathOf('/tasks', { ...query, cursor: middle }), pages: 2 },
+    { list: 'tasks', path: pathOf('/tasks', { ...query, limit: 500 }), pages: 1 },
+  ])
+}
+
+function moneyAsks({ untilMs, days, entries }: Filling): Ask[] {
+  const months = [untilMs, untilMs - (days / 2) * dayMs].map((ms) => time(ms).slice(0, 7))
+  return [names.account(0), names.account(3), names.rareAccount].flatMap((account) => [
+    { list: 'ledger', path: `/accounts/${account}/ledger`, pages: 4 },
+    ...[0.9, 0.4].map((depth) => ({
+      list: 'ledger',
+      path: pathOf(`/accounts/${account}/ledger`, {
+        cursor: cursorAt(Math.floor(entries * depth)),
+      }),
+      pages: 2,
+    })),
+    ...[...new Set(months)].map((month) => ({
+      list: 'bill lines',
+      path: pathOf('/bills', { account, month, lines: 'true' }),
+      pages: 3,
+    })),
+  ])
+}
+
+function trafficAsks({ untilMs, days }: Filling): Ask[] {
+  const span = (fraction: number) => ({
+    from: time(untilMs - days * fraction * dayMs),
+    to: time(untilMs),
+  })
+  const queries: Query[] = [
+    {},
+    { by: 'slot,model' },
+    { ...span(1), by: 'day,model,channel' },
+    { ...span(1), by: 'model,status,error_code' },
+    { ...span(0.5), by: 'hour' },
+    { ...span(1), by: 'account' },
+    { ...span(1), by: 'day,status', account: names.account(3) },
+    { ...span(0.2), by: 'hour,status', account: names.account(3) },
+  ]
+  return queries.map((query) => ({ list: 'traffic', path: pathOf('/traffic', query), pages: 1 }))
+}
+
+export function asksFor(filling: Filling): Ask[] {
+  const others = ['/accounts', '/tokens', '/audit-log', '/losses', '/alerts', '/statements']
+  return [
+    ...requestAsks(filling),
+    ...taskAsks(filling),
+    ...moneyAsks(filling),
+    ...trafficAsks(filling),
+    ...others.map((path) => ({ list: 'others', path, pages: 4 })),
+    { list: 'others', path: pathOf('/tokens', { account: names.account(3) }), pages: 1 },
+    { list: 'others', path: '/requests?id=no-such-id', pages: 1 },
+  ]
+}

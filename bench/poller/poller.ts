@@ -1,0 +1,272 @@
+// Tasks in flight: how soon the gateway notices that they have ended, what it asks for that, and how
+// long it takes to start with very many of them. Refuses to know how the poller works.
+
+import { join } from 'node:path'
+import type { VideoTask } from '../../src/contract/task.ts'
+import { createHttpClient } from '../../src/lib/http-client.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { findAccount } from '../../src/store/accounts.ts'
+import { openStore } from '../../src/store/index.ts'
+import { insertTask, listTaskRows } from '../../src/store/tasks.ts'
+import { type Balance, type Charges, readBalance } from '../lib/charges.ts'
+import type { Child } from '../lib/children.ts'
+import { account, adminToken, callerToken } from '../lib/gateway-config.ts'
+import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { cpuMicros, memory } from '../lib/proc.ts'
+import { type Place, startGateway, type Target } from '../lib/targets.ts'
+import type { Options } from '../options.ts'
+import type { Asked, Ends, TaskOrder } from '../upstreams/task-upstream.ts'
+import {
+  formatPoller,
+  formatStart,
+  judgePoller,
+  judgeStart,
+  type Noticed,
+  type PollerFigures,
+  type StartFigures,
+  summariseNoticed,
+} from './report.ts'
+
+const model = 'vfa-2.7-t2v'
+const channel = 'films'
+const filmSeconds = 5
+const createSeconds = 40
+const leastMs = 45_000
+const mostMs = 75_000
+/** For the last one to be noticed. */
+const restSeconds = 60
+const rowsPerTask = 10
+const rowsPerInsert = 1000
+const insertSeconds = 120
+const watchSeconds = 10
+const sampleMs = 250
+const askMs = 20_000
+const pageRows = 1000
+const mostAnswerBytes = 65_536
+
+export const pollerSeconds = createSeconds + mostMs / 1000 + restSeconds + insertSeconds
+
+const config = (upstreamPort: number): object => ({
+  region: 'cn',
+  currency: 'CNY',
+  accounts: [{ name: account, balance: '900000000.00' }],
+  tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+  channels: [
+    {
+      name: channel,
+      region: 'cn',
+      keys: ['bench-upstream-key'],
+      protocols: { vf: `http://127.0.0.1:${upstreamPort}` },
+      models: { [model]: '*' },
+      max_concurrency: 100_000,
+    },
+  ],
+  prices: [{ model, unit: 'video_second', per_second: { '720p': '1.00', '1080p': '1.00' } }],
+})
+
+async function startScene(run: Run, name: string) {
+  const own = placeFor(run, name)
+  const upstream = startOwn(own, 'upstreams/task-upstream')
+  const place: Place = { ...own, upstreamPort: await portOf(upstream) }
+  const start = () =>
+    startGateway(place, run.options.gatewayCommand, [], { config: config(place.upstreamPort) })
+  const openRows = () => openStore({ dataDir: join(place.tempDir, 'data') })
+  return { upstream, start, openRows }
+}
+
+type Scene = Awaited<ReturnType<typeof startScene>>
+
+export async function runPoller(run: Run): Promise<PartResult> {
+  const { tasks } = run.options
+  const flown = await runFlight(await startScene(run, 'poller'), run.options)
+  const start = await runStart(await startScene(run, 'poller-start'), tasks * rowsPerTask)
+  return {
+    setting:
+      `poller: ${tasks} tasks of ${leastMs / 1000} to ${mostMs / 1000} s, created in ` +
+      `${createSeconds} s; every answer of the upstream takes 200 ms.\n        Then a start with ` +
+      `${tasks * rowsPerTask} tasks in flight, all of them due`,
+    tables: [formatPoller(flown.figures), formatStart(start)],
+    verdicts: [...judgePoller(flown.figures), ...judgeStart(start)],
+    charges: [flown.charges],
+    failed: flown.failed,
+    figures: { poller: flown.figures, start },
+  }
+}
+
+const tell = (upstream: Child, order: TaskOrder) => upstream.tell(JSON.stringify(order))
+
+async function runFlight({ upstream, start, openRows }: Scene, { tasks }: Options) {
+  tell(upstream, { order: 'plan', leastMs, mostMs })
+  const gateway = await start()
+  const before = await readBalance(gateway)
+  const cpuBefore = cpuMicros(gateway.pids)
+  const startMs = Date.now()
+  note(`poller: creating ${tasks} tasks ...`)
+  const failed = await createAll(gateway, tasks)
+  note(`poller: created, ${failed} failed; waiting for their ends ...`)
+  const endedMs = await waitForEnds(gateway)
+  const busySeconds = (endedMs - startMs) / 1000
+  const cpuPercent = (cpuMicros(gateway.pids) - cpuBefore) / 10_000 / busySeconds
+  const { peakBytes } = memory(gateway.pids)
+  const charges = chargesOf(before, await readBalance(gateway), tasks - failed)
+  const asked = await ask<Asked>(upstream, { order: 'count' }, askMs)
+  const ends = await ask<Ends>(upstream, { order: 'ends' }, askMs)
+  await gateway.child.stop()
+  const { noticed, mostInFlight } = await readNoticed(openRows, ends)
+  const figures: PollerFigures = {
+    ...summariseNoticed(noticed),
+    mostInFlight,
+    pollsPerSecond: asked.polls / busySeconds,
+    mostAtOnce: asked.mostAtOnce,
+    peakBytes,
+    cpuPercent,
+  }
+  return { figures, failed, charges }
+}
+
+/** Evenly spread over the time, whatever becomes of each; gives how many were refused. */
+async function createAll(gateway: Target, tasks: number): Promise<number> {
+  const url = `http://127.0.0.1:${gateway.port}/v1/videos`
+  const headers = { ...gateway.headers, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model, prompt: 'a cat on a mat', seconds: String(filmSeconds) })
+  // Leaner than `fetch`: this process shares the machine with what it measures.
+  const client = createHttpClient()
+  const create = async () => {
+    const answer = await client.post(url, headers, body, { connectMs: askMs }).answer
+    await answer.text(mostAnswerBytes)
+    return answer.status === 200
+  }
+  const startMs = performance.now()
+  const created: Promise<boolean>[] = []
+  for (let i = 0; i < tasks; i++) {
+    const waitMs = startMs + (createSeconds * 1000 * i) / tasks - performance.now()
+    if (waitMs > 1) await Bun.sleep(waitMs)
+    created.push(create().catch(() => false))
+  }
+  const good = (await Promise.all(created)).filter(Boolean).length
+  client.close()
+  return tasks - good
+}
+
+/** When nothing lives any more, or the time is up. */
+async function waitForEnds(gateway: Target): Promise<number> {
+  const untilMs = Date.now() + mostMs + restSeconds * 1000
+  const headers = { authorization: `Bearer ${adminToken}` }
+  const isLive = async (state: string) => {
+    const url = `http://127.0.0.1:${gateway.port}/admin/v1/tasks?limit=1&state=${state}`
+    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(askMs) })
+    return ((await answer.json()) as { items: unknown[] }).items.length > 0
+  }
+  await Bun.sleep(mostMs - createSeconds * 1000)
+  while (Date.now() < untilMs && ((await isLive('running')) || (await isLive('queued')))) {
+    await Bun.sleep(1000)
+  }
+  return Date.now()
+}
+
+function chargesOf(before: Balance, after: Balance, served: number): Charges {
+  if ('unknown' in before) return { served, problem: before.unknown }
+  if ('unknown' in after) return { served, problem: after.unknown }
+  return { served, charged: Number(before.nanos - after.nanos) / (filmSeconds * 1e9) }
+}
+
+/** What the rows say, beside what the upstream says. */
+async function readNoticed(openRows: Scene['openRows'], ends: Ends) {
+  const store = await openRows()
+  const noticed: Noticed[] = []
+  const moments: [number, number][] = []
+  let cursor: string | undefined
+  do {
+    const page = await listTaskRows(store.read, { limit: pageRows, cursor })
+    for (const task of page.items) {
+      const end = ends[task.upstreamId ?? '']
+      if (end === undefined) continue
+      noticed.push({ ...end, finishedMs: task.finishedAtMs })
+      moments.push([task.createdAtMs, 1], [end.endMs, -1])
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  await store.close()
+  return { noticed, mostInFlight: most(moments) }
+}
+
+/** How many lived at the same time. */
+function most(moments: readonly [number, number][]): number {
+  let inFlight = 0
+  let mostInFlight = 0
+  for (const [, change] of moments.toSorted(([a], [b]) => a - b)) {
+    inFlight += change
+    mostInFlight = Math.max(mostInFlight, inFlight)
+  }
+  return mostInFlight
+}
+
+async function runStart({ upstream, start, openRows }: Scene, rows: number): Promise<StartFigures> {
+  // Once without them, for the account and the channel to be there.
+  const first = await start()
+  await first.child.stop()
+  note(`poller: inserting ${rows} tasks ...`)
+  await insertRows(openRows, rows)
+  const startMs = performance.now()
+  const gateway = await start()
+  const readyMs = performance.now() - startMs
+  await ask<Asked>(upstream, { order: 'count' }, askMs)
+  let peakBytes = 0
+  for (let waitedMs = 0; waitedMs < watchSeconds * 1000; waitedMs += sampleMs) {
+    await Bun.sleep(sampleMs)
+    peakBytes = Math.max(peakBytes, memory(gateway.pids).peakBytes)
+  }
+  const asked = await ask<Asked>(upstream, { order: 'count' }, askMs)
+  return {
+    rows,
+    readyMs,
+    pollsPerSecond: asked.polls / watchSeconds,
+    mostAtOnce: asked.mostAtOnce,
+    peakBytes,
+  }
+}
+
+async function insertRows(openRows: Scene['openRows'], rows: number): Promise<void> {
+  const store = await openRows()
+  const nowMs = Date.now()
+  const owner = await findAccount(store.read, account)
+  for (let done = 0; done < rows; done += rowsPerInsert) {
+    await store.tx(async (tx) => {
+      for (let i = done; i < Math.min(rows, done + rowsPerInsert); i++) {
+        await insertTask(tx, rowInFlight(i, nowMs, owner!.id))
+      }
+    })
+  }
+  await store.close()
+}
+
+const rowInFlight = (i: number, nowMs: number, accountId: string): VideoTask => ({
+  kind: 'video',
+  id: newId('video', nowMs + i),
+  accountId,
+  tokenId: 'tok_bench',
+  requestId: 'req_bench',
+  interface: 'videos',
+  model,
+  protocol: 'vf',
+  // As the gateway names the channels of its file.
+  channelId: `file:${channel}`,
+  channel,
+  upstreamModel: model,
+  keyMark: '',
+  upstreamId: `start-${i}`,
+  state: 'running',
+  progress: 30,
+  request: { prompt: 'a cat on a mat', seconds: filmSeconds, resolution: '720p', media: [] },
+  priceId: 'price_bench',
+  holdNanos: 0n,
+  chargeNanos: 0n,
+  media: [],
+  createdAtMs: nowMs - 30_000,
+  updatedAtMs: nowMs - 20_000,
+  startedAtMs: nowMs - 20_000,
+  nextCheckAtMs: nowMs,
+  checks: 1,
+  doubts: 0,
+  hidden: false,
+})

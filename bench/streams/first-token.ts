@@ -1,0 +1,112 @@
+// The delay of the first token while 100 streams are open, directly, through nginx and through the
+// gateway, in turn. The streams are slow, so that nobody is busy: what is left is the way itself.
+
+import { countCharges, readBalance } from '../lib/charges.ts'
+import type { Child } from '../lib/children.ts'
+import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { startGateway, startNginx, type Target } from '../lib/targets.ts'
+import type { LoadOrder, LoadResult } from '../load/load.ts'
+import { rawRequest } from '../load/slice.ts'
+import type { Options } from '../options.ts'
+import { payloads } from '../payload/index.ts'
+import type { PaceOrder } from '../upstreams/paced-upstream.ts'
+import {
+  type Delays,
+  formatFirstToken,
+  judgeFirstToken,
+  type Round,
+  summariseFirstToken,
+  type Way,
+  ways,
+} from './first-token-report.ts'
+
+type Asked = Pick<Target, 'port' | 'headers'>
+
+const streams = 100
+const pace = { firstMs: 20, everyMs: 50, tokens: 8 }
+/** How long one stream lasts; the callers begin spread over this, and so stay spread. */
+const streamMs = pace.firstMs + pace.everyMs * pace.tokens
+const warmUpSeconds = 4
+const lateMs = 10_000
+
+export const firstTokenSeconds = ({ rounds, seconds }: Options): number =>
+  ways.length * (warmUpSeconds + rounds * (seconds + streamMs / 1000))
+
+export async function runFirstToken(run: Run): Promise<PartResult> {
+  const { options } = run
+  const own = placeFor(run, 'first-token')
+  const upstream = startOwn(own, 'upstreams/paced-upstream')
+  const place = { ...own, upstreamPort: await portOf(upstream) }
+  upstream.tell(JSON.stringify({ order: 'pace', ...pace } satisfies PaceOrder))
+  const gateway = await startGateway(place, options.gatewayCommand)
+  const targets: Record<Way, Asked> = {
+    direct: { port: place.upstreamPort, headers: {} },
+    nginx: await startNginx(place, run.nginx),
+    gateway,
+  }
+  const load = startOwn(own, 'load/load')
+  const before = await readBalance(gateway)
+  let served = 0
+  for (const way of ways) {
+    const warm = await runSlice(load, targets[way], warmUpSeconds)
+    if (way === 'gateway') served += warm.served
+  }
+  const rounds = await runRounds(options, load, targets)
+  const rows = summariseFirstToken(rounds)
+  const last = rows.find(({ way }) => way === 'gateway')!
+  served += last.served
+  return {
+    setting:
+      `first token: ${streams} open streams, one token every ${pace.everyMs} ms; time from the ` +
+      `request to the first token,\n             less what the upstream held it back ` +
+      `(${pace.firstMs} ms and a little more); medians of ${options.rounds} rounds`,
+    tables: [formatFirstToken(rows)],
+    verdicts: judgeFirstToken(rows),
+    charges: [countCharges(before, await readBalance(gateway), 'stream', served)],
+    failed: last.failed,
+    figures: { firstToken: rows, firstTokenRounds: rounds },
+  }
+}
+
+async function runRounds(
+  { rounds, seconds }: Options,
+  load: Child,
+  targets: Record<Way, Asked>,
+): Promise<Round[]> {
+  const done: Round[] = []
+  for (let number = 1; number <= rounds; number++) {
+    const round: Partial<Round> = {}
+    for (const way of ways) {
+      const slice = await runSlice(load, targets[way], seconds)
+      round[way] = slice
+      const delay = `p50 ${slice.p50Ms.toFixed(2)} ms, p99 ${slice.p99Ms.toFixed(2)} ms`
+      const failures = slice.failed === 0 ? '' : `  ${slice.failed} failed: ${slice.firstFailure}`
+      note(`round ${number}/${rounds} first token ${way.padEnd(8)} ${delay}${failures}`)
+    }
+    done.push(round as Round)
+  }
+  return done
+}
+
+async function runSlice(
+  load: Child,
+  target: Asked,
+  seconds: number,
+): Promise<Delays & Pick<LoadResult, 'firstFailure'>> {
+  const order: LoadOrder = {
+    port: target.port,
+    request: rawRequest(target, { style: 'chat', mode: 'stream' }),
+    leastBodyBytes: 1,
+    endMark: payloads.chat.stream!.endMark,
+    connections: streams,
+    seconds,
+    firstToken: true,
+    spreadMs: streamMs,
+  }
+  const { served, failed, firstFailure, p50Ms, p99Ms } = await ask<LoadResult>(
+    load,
+    order,
+    seconds * 1000 + lateMs,
+  )
+  return { served, failed, p50Ms, p99Ms, ...(firstFailure !== undefined && { firstFailure }) }
+}
