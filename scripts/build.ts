@@ -12,7 +12,7 @@ const piecesFile = join(root, 'src/lib/pieces.ts')
 /** Threads, each with a program of its own: what it is called in the build, and where it lies here. */
 const threads = {
   databaseThread: { file: 'database-thread.js', source: 'src/store/sqlite/worker.ts' },
-  importThread: { file: 'import-thread.js', source: 'src/admin/import-thread.ts' },
+  importThread: { file: 'import-thread.js', source: 'src/admin/catalog/import-thread.ts' },
 } as const
 const programFile = 'gateway.js'
 

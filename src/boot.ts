@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import packageJson from '../package.json'
 import type { Sandbox } from '../sandbox/server.ts'
-import { exportSources } from './admin/export-sources.ts'
+import { exportSources } from './admin/system/export-sources.ts'
 import { createApp, type Handle } from './app.ts'
 import { Bookkeeper } from './billing/bookkeeper.ts'
 import { Ledger } from './billing/ledger.ts'

@@ -1,6 +1,6 @@
 // One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
 // and drains. Whether it is the only process or one of several workers is known elsewhere.
-import { newSetupCode } from './admin/set-up.ts'
+import { newSetupCode } from './admin/people/set-up.ts'
 import type { Handle } from './app.ts'
 import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
 import { type Config, ConfigError } from './config.ts'

@@ -80,7 +80,10 @@ describe('the pages', () => {
   })
 
   test('describe every route of the admin API and no other', () => {
-    const folder = readdirSync(join(root, 'src/admin')).filter((name) => /^[^.]+\.ts$/.test(name))
+    const folder = readdirSync(join(root, 'src/admin'), {
+      recursive: true,
+      encoding: 'utf8',
+    }).filter((name) => /^[^.]+\.ts$/.test(name))
     const routes = folder.flatMap((name) =>
       [
         ...read(join('src/admin', name)).matchAll(

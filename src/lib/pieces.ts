@@ -32,7 +32,7 @@ function textsUnder(folder: string): ReadonlyMap<string, string> {
 export const pieces: Pieces = {
   command: [process.execPath, inSource('program.ts')],
   databaseThread: inSource('store/sqlite/worker.ts'),
-  importThread: inSource('admin/import-thread.ts'),
+  importThread: inSource('admin/catalog/import-thread.ts'),
   get docs() {
     return textsUnder(inSource('../docs'))
   },

@@ -30,7 +30,9 @@ export interface Change {
 /** Every call of the admin API that changes something, read from its sources. */
 export function changingRoutes(): Change[] {
   const dir = join(root, 'src/admin')
-  const sources = readdirSync(dir).filter((name) => /^[\w-]+\.ts$/.test(name))
+  const sources = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^[\w/-]+\.ts$/.test(name),
+  )
   return sources.flatMap((name) => {
     const text = readFileSync(join(dir, name), 'utf8')
     const found = text.matchAll(/\bapp\.(post|put|patch|delete)\(\s*'([^']+)'/g)

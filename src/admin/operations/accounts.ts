@@ -3,7 +3,7 @@ import { accountDeclaration } from '../../contract/declarations.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { answered, inHeader, type Operation } from '../../http/operation.ts'
 import { flag, money, named, number, object, orNull, text, time, word } from '../../http/schema.ts'
-import { credit } from '../accounts.ts'
+import { credit } from '../money/accounts.ts'
 import { termFields } from './price-fields.ts'
 import {
   adminOperation,

@@ -15,7 +15,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { closeRequest } from '../bills.ts'
+import { closeRequest } from '../money/bills.ts'
 import { entryFields } from './accounts.ts'
 import {
   accountParameter,

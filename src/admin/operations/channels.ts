@@ -16,8 +16,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { importBody } from '../channel-import.ts'
-import { change, creation, test } from '../channels.ts'
+import { importBody } from '../catalog/channel-import.ts'
+import { change, creation, test } from '../catalog/channels.ts'
 import {
   adminOperation,
   bodyOf,

@@ -18,8 +18,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { resolution } from '../alerts.ts'
-import { exportRequest } from '../exports.ts'
+import { resolution } from '../system/alerts.ts'
+import { exportRequest } from '../system/exports.ts'
 import {
   accountParameter,
   adminOperation,

@@ -2,7 +2,7 @@
 import { roles } from '../../contract/people.ts'
 import { answered, type Operation } from '../../http/operation.ts'
 import { flag, named, object, orNull, text, time, word } from '../../http/schema.ts'
-import { added, changed, first, given, newPassword } from '../people.ts'
+import { added, changed, first, given, newPassword } from '../people/people.ts'
 import { adminOperation, bodyOf, created, idOf, pageOf, schemaOf } from './shared.ts'
 
 const me = named(

@@ -20,8 +20,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { importBody } from '../price-lists.ts'
-import { previewBody } from '../price-preview.ts'
+import { importBody } from '../catalog/price-lists.ts'
+import { previewBody } from '../catalog/price-preview.ts'
 import { termFields } from './price-fields.ts'
 import {
   accountParameter,

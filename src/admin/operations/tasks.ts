@@ -19,7 +19,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { trial } from '../callbacks.ts'
+import { trial } from '../tasks/callbacks.ts'
 import {
   accountParameter,
   adminOperation,

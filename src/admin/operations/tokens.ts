@@ -13,7 +13,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { change, rotation } from '../tokens.ts'
+import { change, rotation } from '../people/tokens.ts'
 import {
   accountParameter,
   adminOperation,

@@ -1,0 +1,13 @@
+// The texts that can be imported, and what reads each. All of it runs in a thread of its own.
+import { readYamlPrices } from '../../billing/price-list.ts'
+import { readCsvPrices } from '../../billing/price-table.ts'
+import { readChannels } from './read-channels.ts'
+
+export const importReaders = {
+  channels: readChannels,
+  yaml: readYamlPrices,
+  csv: readCsvPrices,
+} as const
+
+export type ImportKind = keyof typeof importReaders
+export type ReadAs<K extends ImportKind> = ReturnType<(typeof importReaders)[K]>

@@ -1,0 +1,166 @@
+// What draft prices would have charged over a past period, from sums of the ledger by the hour.
+import { z } from 'zod'
+import { type Draft, previewPrices } from '../../billing/preview.ts'
+import type { Spent } from '../../billing/reprice.ts'
+import { type PriceDeclaration, priceDeclaration, termsFrom } from '../../contract/declarations.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { monthBounds, type Stretch } from '../../lib/month.ts'
+import { accountNames, findAccount } from '../../store/accounts.ts'
+import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/money-hours.ts'
+import { notFound, type Resource, readBody, route, time } from '../route.ts'
+import { readPriceList } from './price-lists.ts'
+import { whoseOf } from './prices.ts'
+
+export const pricePreview: Resource = (app, deps) => {
+  app.post(
+    '/prices/preview',
+    route(async (_, x) => {
+      const body = await readBody(x, deps, previewBody)
+      return body instanceof Refusal ? body : preview(deps.engine, body)
+    }),
+  )
+}
+
+const mostDrafts = 1_000
+const mostItems = 10_000
+const longestPeriodMs = 400 * 24 * hourMs
+
+export const previewBody = z.strictObject({
+  month: z.string().optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  account: z.string().optional(),
+  prices: z.array(priceDeclaration).min(1).max(mostDrafts).optional(),
+  format: z.enum(['yaml', 'csv']).optional(),
+  text: z.string().optional(),
+})
+
+async function preview(engine: Engine, body: z.infer<typeof previewBody>) {
+  const period = periodOf(body)
+  if (period instanceof Refusal) return period
+  const payer =
+    body.account === undefined ? undefined : await findAccount(engine.store.read, body.account)
+  if (body.account !== undefined && payer === undefined) return notFound('account', body.account)
+  const declared = await declaredIn(body)
+  if (declared instanceof Refusal) return declared
+  const drafts = await draftsIn(engine, declared)
+  if (drafts instanceof Refusal) return drafts
+  const sums = await spentIn(engine, period, drafts, payer?.id)
+  const { rows, total } = previewPrices(sums, drafts, engine.prices, inputBuckets)
+  const names = await accountNames(engine.store.read)
+  const items = rows
+    .map(({ accountId, ...row }) => ({ account: names.get(accountId) ?? accountId, ...row }))
+    .sort((a, b) => compare(a.account, b.account) || compare(a.model, b.model))
+  return {
+    from: time(period.fromMs),
+    to: time(period.untilMs),
+    currency: engine.declared.file.currency,
+    exact: total.exact,
+    total,
+    items: items.slice(0, mostItems),
+    left_off: Math.max(0, items.length - mostItems),
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function periodOf({ month, from, to }: z.infer<typeof previewBody>): Stretch | Refusal {
+  const wrong = (param: string, message: string) =>
+    refuse('invalid_request', `'${param}' ${message}`, { param })
+  if (month !== undefined) {
+    if (from !== undefined || to !== undefined)
+      return wrong('month', "goes without 'from' and 'to'")
+    return monthBounds(month) ?? wrong('month', 'must be of the form 2026-11')
+  }
+  if (from === undefined) return wrong('month', "is missing; or give 'from' and 'to'")
+  if (to === undefined) return wrong('to', 'is missing')
+  const [fromMs, untilMs] = [Date.parse(from), Date.parse(to)]
+  for (const [param, ms] of [
+    ['from', fromMs],
+    ['to', untilMs],
+  ] as const) {
+    // Not a time at all gives NaN, which is no whole hour either.
+    if (ms % hourMs !== 0) return wrong(param, 'must be an RFC 3339 time on the full hour')
+  }
+  if (untilMs <= fromMs) return wrong('to', "must be after 'from'")
+  if (untilMs - fromMs > longestPeriodMs) return wrong('from', 'must be within 400 days of the end')
+  return { fromMs, untilMs }
+}
+
+/** In the body itself, or as a list in another format. */
+async function declaredIn({
+  prices,
+  format,
+  text,
+}: z.infer<typeof previewBody>): Promise<readonly PriceDeclaration[] | Refusal> {
+  if (prices !== undefined && text === undefined && format === undefined) return prices
+  if (prices !== undefined || text === undefined || format === undefined) {
+    const message = "give either 'prices', or a list as 'text' with its 'format'"
+    return refuse('invalid_request', message, { param: 'prices' })
+  }
+  const list = await readPriceList(format, text)
+  if (list instanceof Refusal) return list
+  if (list.length > 0 && list.length <= mostDrafts) return list.map(({ declared }) => declared)
+  const message = `'text' must have 1 to ${mostDrafts} prices`
+  return refuse('invalid_request', message, { param: 'text' })
+}
+
+async function draftsIn(
+  engine: Engine,
+  declared: readonly PriceDeclaration[],
+): Promise<Draft[] | Refusal> {
+  const drafts = new Map<string, Draft>()
+  for (const [index, each] of declared.entries()) {
+    const at = `prices[${index}].`
+    const whose = await whoseOf(engine, each, at)
+    if (whose instanceof Refusal) return whose
+    const { model, account } = whose
+    const key = `${model} ${account?.id ?? ''}`
+    if (drafts.has(key)) {
+      const message = `${at}model is used twice; a draft is for the whole period`
+      return refuse('invalid_request', message, { param: `${at}model` })
+    }
+    const terms = termsFrom(each)
+    drafts.set(key, { model, ...(account !== undefined && { accountId: account.id }), terms })
+  }
+  return [...drafts.values()]
+}
+
+const dimensions = ['account', 'kind', 'model', 'unit', 'tier', 'price', 'bucket'] as const
+/** Beyond this, leaving out the other models costs more than it saves. */
+const fewModels = 16
+
+/**
+ * Of the accounts that a draft can be felt by. SQLite has one thread for all reports, which no
+ * question may keep for long: there they are asked for one by one.
+ */
+async function spentIn(
+  { store }: Engine,
+  period: Stretch,
+  drafts: readonly Draft[],
+  only: string | undefined,
+): Promise<Spent[]> {
+  const named = new Set(drafts.map(({ accountId }) => accountId))
+  const isForAll = named.has(undefined) && only === undefined
+  const wanted = only !== undefined ? [only] : [...named]
+  const everybody = store.engine === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
+  const models = [...new Set(drafts.map(({ model }) => model))]
+  const filter = models.length <= fewModels ? { models } : {}
+  const found: MoneySum[] = []
+  for (const accountId of isForAll && everybody.length > 0 ? everybody : wanted) {
+    const asked = { accountId, ...period, ...filter, by: dimensions }
+    found.push(...(await sumMoney(store.read, asked)).filter(({ kind }) => kind === 'charge'))
+  }
+  return found.map(
+    ({ accountId = '', model = '', unit = '', tier = '', priceId = '', ...sum }): Spent => ({
+      ...sum,
+      accountId,
+      model,
+      unit,
+      tier,
+      priceId,
+      inputBucket: sum.inputBucket ?? 0,
+    }),
+  )
+}

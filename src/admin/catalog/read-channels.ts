@@ -1,0 +1,50 @@
+// Channels from a YAML text in the words of gateway.yaml, as an export writes them. Knows no store and
+// no channel that is there.
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { channelDeclaration, checkDeclaration, settingName } from '../../contract/declarations.ts'
+
+const maxChannels = 200
+const maxAliases = 100
+/** Stands in an export where a key was. */
+const keptPlace = 'PUT_THE_KEY_HERE'
+
+const { keys, ...rest } = channelDeclaration.shape
+const imported = z.strictObject({ ...rest, keys: keys.optional() })
+export type ImportedChannel = z.infer<typeof imported>
+const importedFile = z.strictObject({ channels: z.array(imported).min(1).max(maxChannels) })
+
+export type ChannelList = { channels: ImportedChannel[] } | { problem: string }
+
+/** `channels:` and a list as in gateway.yaml, or the list alone. */
+export function readChannels(text: string): ChannelList {
+  const lines = new LineCounter()
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  const broken = doc.errors[0] ?? doc.warnings[0]
+  if (broken !== undefined) {
+    return { problem: `line ${lines.linePos(broken.pos[0]).line} is not YAML` }
+  }
+  let value: unknown
+  try {
+    value = doc.toJS({ maxAliasCount: maxAliases })
+  } catch {
+    return { problem: 'the text has too many aliases' }
+  }
+  const checked = checkDeclaration(
+    importedFile,
+    Array.isArray(value) ? { channels: value } : (value ?? {}),
+  )
+  if ('problems' in checked) {
+    const { path, message } = checked.problems.toSorted((a, b) => +b.unknownKey - +a.unknownKey)[0]!
+    return { problem: `${settingName(path) || 'the text'} ${message}` }
+  }
+  const { channels } = checked.value
+  const twice = channels.find(({ name }, i) => channels.some((c, j) => j < i && c.name === name))
+  if (twice !== undefined) return { problem: `channel '${twice.name}' is there twice` }
+  return { channels: channels.map(withoutPlaces) }
+}
+
+function withoutPlaces({ keys: given, ...channel }: ImportedChannel): ImportedChannel {
+  const real = given?.filter((key) => key !== keptPlace) ?? []
+  return real.length === 0 ? channel : { ...channel, keys: real }
+}

@@ -1,0 +1,59 @@
+// The lines of a bill: pages of them, and all of them as a table for spreadsheets that can be checked
+// without the gateway.
+import { rangeOf } from '../../billing/bill-table.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import { openBillFile } from '../../engine/bill-file.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { answerTable } from '../../http/answer-file.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { formatNanos } from '../../lib/decimal.ts'
+import type { Stretch } from '../../store/bills.ts'
+import { findLines, type StoredReceipt } from '../../store/receipt-lines.ts'
+import { type AdminDeps, pageQuery } from '../route.ts'
+import { entryView } from './accounts.ts'
+
+type Read = (name: string) => string | undefined
+
+/** After which number a page begins, and how many lines came before it. */
+const cursorPattern = /^(\d{1,15})(?:-(\d{1,15}))?$/
+
+/** A page of them, for who wants them: `lines=true`, then by cursor. */
+export async function linesOf(
+  deps: AdminDeps,
+  stretch: Stretch,
+  read: Read,
+): Promise<object | Refusal> {
+  if (read('lines') !== 'true') return {}
+  const page = pageQuery(read, deps)
+  if (page instanceof Refusal) return page
+  const cursor = cursorPattern.exec(page.cursor ?? '0')
+  if (cursor === null) {
+    return refuse('invalid_request', "'cursor' is not one of ours", { param: 'cursor' })
+  }
+  const { bookkeeper, store } = deps.engine
+  await bookkeeper.drain(stretch.accountId)
+  const { lines, ...range } = await rangeOf(store.read, stretch)
+  const afterNumber = Math.max(range.afterNumber, Number(cursor[1]))
+  const given = Number(cursor[2] ?? 0)
+  const limit = Math.min(page.limit, Math.max(0, lines - given))
+  const { lastNumber } = range
+  const query = { ...stretch, afterNumber, lastNumber, limit }
+  const shown = limit === 0 ? [] : await findLines(store.read, query)
+  const [last, total] = [shown.at(-1), given + shown.length]
+  const next = last !== undefined && total < lines ? `${last.number}-${total}` : null
+  return { lines: shown.map(lineView), next_cursor: next }
+}
+
+const lineView = (receipt: StoredReceipt) => ({
+  ...entryView(receipt.entry),
+  number: receipt.number,
+  balance: formatNanos(receipt.balanceNanos),
+})
+
+/** All of them, as spreadsheets read it. */
+export const linesAsTable = async (
+  engine: Engine,
+  x: Exchange,
+  stretch: Stretch,
+  fileName: string,
+): Promise<Response> => answerTable(x, await openBillFile(engine, stretch), fileName)

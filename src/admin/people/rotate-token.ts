@@ -1,0 +1,77 @@
+// Another secret for a token. It keeps its id, its name and its history; the old secret becomes a token
+// of its own that expires, so that it can be seen who still uses it.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { newSecret, newShortId } from '../../lib/ids.ts'
+import type { Tx } from '../../store/index.ts'
+import {
+  findToken,
+  insertToken,
+  lockToken,
+  replaceSecret,
+  type StoredToken,
+} from '../../store/tokens.ts'
+import { noteChange, notFound, time } from '../route.ts'
+import { boundsBefore } from './token-bounds.ts'
+import { fileOwned, prefixLength, view } from './token-view.ts'
+
+const longestOverlapMs = 90 * 24 * 3_600_000
+
+/** `untilMs`: when the old secret stops working; a moment that has passed means at once. */
+export async function rotateToken(
+  engine: Engine,
+  x: Exchange,
+  id: string,
+  untilMs: number,
+): Promise<object> {
+  if (untilMs > x.atMs + longestOverlapMs) {
+    const message = 'an old secret works for 90 days more, at most'
+    return refuse('invalid_request', message, { param: 'old_until' })
+  }
+  const secret = newSecret('sk-')
+  const prefix = secret.slice(0, prefixLength)
+  const made = { hash: engine.seal.hash(secret), prefix }
+  const rotated = await engine.store.tx((tx) => rotate(tx, x, id, untilMs, made))
+  return rotated instanceof Refusal ? rotated : { ...rotated, token: secret }
+}
+
+async function rotate(
+  tx: Tx,
+  x: Exchange,
+  id: string,
+  untilMs: number,
+  made: { hash: string; prefix: string },
+): Promise<object> {
+  const before = await lockToken(tx, id)
+  if (before === undefined) return notFound('token', id)
+  if (before.source === 'file') return fileOwned(before.name)
+  await replaceSecret(tx, id, made)
+  const endsAtMs = Math.min(untilMs, before.expiresAtMs ?? Number.POSITIVE_INFINITY)
+  const oldId = newShortId('tok', x.atMs)
+  const old = {
+    ...before,
+    id: oldId,
+    name: retiredName(before, oldId),
+    createdAtMs: x.atMs,
+    expiresAtMs: endsAtMs,
+    // Whoever asked for it: the old secret does not outlive what was agreed.
+    staffBounds: { ...boundsBefore(before), expiresAtMs: endsAtMs },
+  }
+  const stays = endsAtMs > x.atMs
+  if (stays) await insertToken(tx, old)
+  const after = {
+    ...view((await findToken(tx, id))!),
+    old: stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null,
+  }
+  await noteChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
+  return after
+}
+
+const longestName = 64
+
+/** `ci-old-aHp5Q-1f3c9e`: with what the old secret begins with, and so that no two are alike. */
+function retiredName({ name, prefix }: StoredToken, id: string): string {
+  const ending = `-old-${prefix.slice('sk-'.length)}-${id.slice(-6)}`
+  return name.slice(0, longestName - ending.length) + ending
+}

@@ -1,0 +1,84 @@
+// The link with which the first administrator is made: printed at every start while there is nobody,
+// by each of several gateways its own. Good for a day; when one is used, all of them are.
+import { timingSafeEqual } from 'node:crypto'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { newSecret } from '../../lib/ids.ts'
+import type { Seal } from '../../lib/seal.ts'
+import type { Tx } from '../../store/index.ts'
+import { getMeta, setMeta, touchMeta } from '../../store/meta.ts'
+import { listPeople } from '../../store/people.ts'
+
+const key = 'setup_code'
+const goodForMs = 24 * 3_600_000
+
+/** More starts than this in a day leave the oldest links behind. */
+const mostCodes = 32
+
+interface Code {
+  untilMs: number
+  hash: string
+}
+
+const readCodes = async (tx: Tx, nowMs: number): Promise<Code[]> =>
+  (JSON.parse((await getMeta(tx, key)) || '[]') as Code[]).filter(({ untilMs }) => untilMs > nowMs)
+
+const hasCode = (codes: readonly Code[], hash: string): boolean =>
+  codes.some((each) => timingSafeEqual(Buffer.from(each.hash), Buffer.from(hash)))
+
+/** Undefined when somebody is there already. */
+export async function newSetupCode({ store, seal, clock }: Engine): Promise<string | undefined> {
+  const code = newSecret('')
+  const nowMs = clock.nowMs()
+  return store.tx(async (tx) => {
+    if ((await listPeople(tx)).length > 0) return undefined
+    // Writing is the lock both engines know: of two that start at once, both links are good.
+    await touchMeta(tx, key, '[]')
+    const codes = [
+      ...(await readCodes(tx, nowMs)),
+      { untilMs: nowMs + goodForMs, hash: seal.hash(code) },
+    ]
+    await setMeta(tx, key, JSON.stringify(codes.slice(-mostCodes)))
+    return code
+  })
+}
+
+export const codeUsed = refuse(
+  'conflict',
+  'this link has been used or has expired; restart for one',
+)
+
+/** Wrong codes within a minute, from everybody; further ones are told to wait. */
+const wrongPerMinute = 20
+let wrongCodes = { count: 0, sinceMs: 0 }
+
+/** Why this code does not make an administrator; found out at little cost. A right one always counts. */
+export async function wrongCode(
+  { store, seal, clock }: Engine,
+  code: string,
+): Promise<Refusal | undefined> {
+  const nowMs = clock.nowMs()
+  const codes = await readCodes(store.read, nowMs)
+  const isRight = hasCode(codes, seal.hash(code))
+  if (isRight && (await listPeople(store.read)).length === 0) return undefined
+  if (Math.abs(nowMs - wrongCodes.sinceMs) > 60_000) wrongCodes = { count: 0, sinceMs: nowMs }
+  wrongCodes.count++
+  if (wrongCodes.count <= wrongPerMinute) return codeUsed
+  return refuse('rate_limit_exceeded', 'too many wrong codes; wait a minute', {
+    retryAfterSeconds: 60,
+  })
+}
+
+/** True once, for a right code, while there is nobody. */
+export async function useSetupCode(
+  tx: Tx,
+  seal: Seal,
+  code: string,
+  nowMs: number,
+): Promise<boolean> {
+  await touchMeta(tx, key, '[]')
+  if (!hasCode(await readCodes(tx, nowMs), seal.hash(code))) return false
+  if ((await listPeople(tx)).length > 0) return false
+  await setMeta(tx, key, '[]')
+  return true
+}

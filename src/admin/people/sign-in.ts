@@ -1,0 +1,179 @@
+// Signing in: passwords, sessions and what happens to whoever guesses. Knows no page and no role's
+// powers; access.ts does.
+
+import ipaddr from 'ipaddr.js'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Person, Viewer } from '../../contract/people.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { newSecret } from '../../lib/ids.ts'
+import {
+  clearFailures,
+  endSession,
+  findFailures,
+  findPassword,
+  findSession,
+  forgetFailures,
+  forgetOld,
+  insertSession,
+  noteFailure,
+  touchSession,
+} from '../../store/people.ts'
+import { checkPassword } from './passwords.ts'
+
+/** A browser sends it back only where it came from, over TLS or on this machine. */
+const cookieName = '__Host-gateway-session'
+const idleMs = 60 * 60_000
+const longestMs = 12 * 3_600_000
+/** How often it is written down that a session is in use. */
+const touchEveryMs = 60_000
+const forgottenMs = 7 * 24 * 3_600_000
+
+export const leastPassword = 12
+export const mostPassword = 256
+
+/** Failures that are free, and how long one has to wait after each further one. */
+const freeFailures = 5
+const waitsMs = [5_000, 15_000, 60_000, 300_000, 900_000]
+/** A failure counts for so long after the last one; also bounds how many are kept. */
+const failuresKeptMs = 3_600_000
+
+/**
+ * Failures count for a name at an address, never for one of them alone: who guesses at a name, or at
+ * many from one address, must not lock out its owner elsewhere, or others behind the same proxy.
+ */
+const subjectOf = (name: string, x: Exchange): string => `${name}@${addressOf(x)}`
+
+/** One caller has a whole /64 of IPv6. */
+function addressOf({ connection }: Exchange): string {
+  const text = connection.ip()
+  if (text === undefined || !ipaddr.isValid(text)) return text ?? 'unknown'
+  const address = ipaddr.process(text)
+  if (!(address instanceof ipaddr.IPv6)) return address.toString()
+  return new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString()
+}
+
+async function waitMsFor({ store }: Engine, subject: string, nowMs: number): Promise<number> {
+  const found = await findFailures(store.read, subject)
+  if (found === undefined || found.failures < freeFailures) return 0
+  const waitMs = waitsMs[Math.min(found.failures - freeFailures, waitsMs.length - 1)]!
+  // A clock that was set back does not make it longer.
+  return Math.min(waitMs, found.lastAtMs + waitMs - nowMs)
+}
+
+const tooManyAt = (waitMs: number): Refusal =>
+  refuse('rate_limit_exceeded', 'too many sign-ins failed; wait a little', {
+    retryAfterSeconds: Math.ceil(waitMs / 1000),
+  })
+
+const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
+
+/** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
+async function verified(
+  engine: Engine,
+  x: Exchange,
+  { subject, password, stored }: { subject: string; password: string; stored?: string | undefined },
+): Promise<true | Refusal> {
+  const nowMs = engine.clock.nowMs()
+  const waitMs = await waitMsFor(engine, subject, nowMs)
+  if (waitMs > 0) return tooManyAt(waitMs)
+  const right = await checkPassword(addressOf(x), password, stored)
+  if (right instanceof Refusal) return right
+  if (right) return true
+  await engine.store.tx(async (tx) => {
+    await forgetFailures(tx, nowMs - failuresKeptMs)
+    await noteFailure(tx, subject, nowMs)
+  })
+  return wrong
+}
+
+/** The cookie of a new session, or why not. */
+export async function signIn(
+  engine: Engine,
+  x: Exchange,
+  { name, password }: { name: string; password: string },
+): Promise<{ person: Person; cookie: string } | Refusal> {
+  const found = await findPassword(engine.store.read, name.toLowerCase())
+  const subject = subjectOf(name.toLowerCase(), x)
+  // Somebody who is disabled is as unknown as anybody.
+  const stored = found?.person.disabled === true ? undefined : found?.password
+  const right = await verified(engine, x, { subject, password, stored })
+  if (right !== true || found === undefined) return right === true ? wrong : right
+  return { person: found.person, cookie: await beginSession(engine, x, found.person, subject) }
+}
+
+/** Of somebody who is signed in: a session that was stolen does not let its thief guess. */
+export async function checkOldPassword(
+  engine: Engine,
+  x: Exchange,
+  { personId, actor }: Viewer,
+  password: string,
+): Promise<true | Refusal> {
+  const found = await findPassword(engine.store.read, actor)
+  const subject = `person ${personId}`
+  const right = await verified(engine, x, { subject, password, stored: found?.password })
+  if (right !== wrong) return right
+  return refuse('invalid_request', 'the old password is wrong', { param: 'old' })
+}
+
+export async function beginSession(
+  engine: Engine,
+  x: Exchange,
+  person: Person,
+  cleared?: string,
+): Promise<string> {
+  const secret = newSecret('')
+  const nowMs = engine.clock.nowMs()
+  await engine.store.tx(async (tx) => {
+    await forgetOld(tx, nowMs - forgottenMs)
+    if (cleared !== undefined) await clearFailures(tx, cleared)
+    await insertSession(tx, {
+      hash: engine.seal.hash(secret),
+      personId: person.id,
+      createdAtMs: nowMs,
+      seenAtMs: nowMs,
+      address: x.connection.ip() ?? 'unknown',
+      agent: (x.request.headers.get('user-agent') ?? '').slice(0, 200),
+    })
+  })
+  return `${cookieName}=${secret}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${longestMs / 1000}`
+}
+
+export const endedCookie = `${cookieName}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`
+
+export const cookieOf = ({ request }: Exchange): string | undefined =>
+  new RegExp(`(?:^|; *)${cookieName}=([A-Za-z0-9]{20,80})(?:;|$)`).exec(
+    request.headers.get('cookie') ?? '',
+  )?.[1]
+
+/** Whose session it is; undefined when it has ended or never was. */
+export async function viewerOf(engine: Engine, secret: string): Promise<Viewer | undefined> {
+  const hash = engine.seal.hash(secret)
+  const found = await findSession(engine.store.read, hash)
+  if (found === undefined || found.person.disabled) return undefined
+  const { session, person } = found
+  const nowMs = engine.clock.nowMs()
+  if (nowMs - session.seenAtMs > idleMs || nowMs - session.createdAtMs > longestMs) {
+    await engine.store.tx((tx) => endSession(tx, hash))
+    return undefined
+  }
+  if (nowMs - session.seenAtMs > touchEveryMs) {
+    await engine.store.tx((tx) => touchSession(tx, hash, nowMs))
+  }
+  const { id: personId, name: actor, role, accountId } = person
+  return { actor, role, personId, ...(accountId !== undefined && { accountId }) }
+}
+
+/** A page of another site cannot make a browser use its session here. */
+export function isOwnPage({ request }: Exchange): boolean {
+  const site = request.headers.get('sec-fetch-site')
+  if (site !== null) return site === 'same-origin'
+  const origin = request.headers.get('origin')
+  return origin !== null && URL.parse(origin)?.host === request.headers.get('host')
+}
+
+/** Another port of this machine is another page, too, and cookies do not know ports. */
+export function isForeignPage({ request }: Exchange): boolean {
+  const site = request.headers.get('sec-fetch-site')
+  return site !== null && site !== 'same-origin' && site !== 'none'
+}

@@ -1,0 +1,90 @@
+// What members may make of a token: each token remembers what staff has set on it (models, limits,
+// addresses, expiry, disabled), and a member's change must stay within that. What a member has set on a
+// token of their own binds nobody.
+import { BlockList } from 'node:net'
+import { asCidr } from '../../contract/declarations.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { matches } from '../../lib/pattern.ts'
+import type { StoredToken, TokenBounds, TokenChange } from '../../store/tokens.ts'
+
+type Settings = Pick<StoredToken, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
+
+/** All that a token says, as a bound: of one that staff has made. */
+export const boundsOf = (token: Settings): TokenBounds => ({
+  models: token.models,
+  limits: token.limits,
+  allowedIps: token.allowedIps,
+  ...(token.expiresAtMs !== undefined && { expiresAtMs: token.expiresAtMs }),
+  disabled: token.disabled,
+})
+
+/** A token from before bounds were kept is bound by what it says. */
+export const boundsBefore = (token: StoredToken): TokenBounds =>
+  token.staffBounds ?? boundsOf(token)
+
+/** What staff changes is the new bound, wider or narrower. */
+export function withChange(bounds: TokenBounds, change: TokenChange): TokenBounds {
+  const { models, limits, allowedIps, disabled, expiresAtMs } = change
+  const { expiresAtMs: before, ...rest } = bounds
+  const ends = expiresAtMs === undefined ? before : (expiresAtMs ?? undefined)
+  return {
+    ...rest,
+    ...(models !== undefined && { models }),
+    ...(limits !== undefined && { limits }),
+    ...(allowedIps !== undefined && { allowedIps }),
+    ...(disabled !== undefined && { disabled }),
+    ...(ends !== undefined && { expiresAtMs: ends }),
+  }
+}
+
+/** A refusal when a member's change would be wider than what staff has set. */
+export function widens(bounds: TokenBounds, change: TokenChange): Refusal | undefined {
+  const { models, limits, allowedIps, disabled, expiresAtMs } = change
+  if (disabled === false && bounds.disabled === true) return beyond('disabled')
+  if (models !== undefined && !coversModels(bounds.models, models)) return beyond('models')
+  if (limits !== undefined) {
+    const loose = Object.entries(bounds.limits ?? {}).find(
+      ([name, most]) => (limits[name as keyof typeof limits] ?? Infinity) > most,
+    )
+    if (loose !== undefined) return beyond(`limits.${loose[0]}`)
+  }
+  if (allowedIps !== undefined && !coversAddresses(bounds.allowedIps, allowedIps)) {
+    return beyond('allowed_ips')
+  }
+  if (expiresAtMs !== undefined && (expiresAtMs ?? Infinity) > (bounds.expiresAtMs ?? Infinity)) {
+    return beyond('expires_at')
+  }
+  return undefined
+}
+
+const beyond = (param: string): Refusal =>
+  refuse('not_permitted', `${param} was set by an operator; a member can narrow it only`, {
+    param,
+  })
+
+const coversModels = (bounds: readonly string[] = ['*'], models: readonly string[]): boolean =>
+  models.every((model) => bounds.some((bound) => coversModel(bound, model)))
+
+/** A prefix covers names and longer prefixes; a name covers itself. */
+const coversModel = (bound: string, model: string): boolean =>
+  bound === model || (bound.endsWith('*') && matches(bound, model.replace(/\*$/, '')))
+
+/** No address at all means any. */
+function coversAddresses(bounds: readonly string[] = [], addresses: readonly string[]): boolean {
+  if (bounds.length === 0) return true
+  if (addresses.length === 0) return false
+  return addresses.every((address) => bounds.some((bound) => coversAddress(bound, address)))
+}
+
+function coversAddress(bound: string, address: string): boolean {
+  const [outer, inner] = [parts(bound), parts(address)]
+  if (outer.family !== inner.family || inner.bits < outer.bits) return false
+  const list = new BlockList()
+  list.addSubnet(outer.net, outer.bits, outer.family)
+  return list.check(inner.net, inner.family)
+}
+
+function parts(address: string): { net: string; bits: number; family: 'ipv4' | 'ipv6' } {
+  const [net = '', bits = ''] = (asCidr(address) ?? '').split('/')
+  return { net, bits: Number(bits), family: net.includes(':') ? 'ipv6' : 'ipv4' }
+}

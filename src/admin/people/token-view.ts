@@ -1,0 +1,36 @@
+// How tokens look from outside: never their secret, at most its first letters.
+
+import type { TokenSpend } from '../../billing/token-spend.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { formatNanos } from '../../lib/decimal.ts'
+import type { StoredToken } from '../../store/tokens.ts'
+import { time } from '../route.ts'
+
+/** So much of a secret is kept, to tell it from others. */
+export const prefixLength = 8
+
+export const view = (token: StoredToken) => ({
+  id: token.id,
+  account: token.accountName,
+  name: token.name,
+  prefix: token.prefix,
+  models: token.models,
+  limits: token.limits,
+  allowed_ips: token.allowedIps,
+  expires_at: token.expiresAtMs === undefined ? null : time(token.expiresAtMs),
+  disabled: token.disabled,
+  source: token.source,
+  created_at: time(token.createdAtMs),
+})
+
+export const spendView = (spend: TokenSpend | undefined) => ({
+  spend: formatNanos(spend?.nanos ?? 0n),
+  spend_by_day: (spend?.days ?? []).map(({ atMs, nanos }) => ({
+    day: time(atMs).slice(0, 10),
+    amount: formatNanos(nanos),
+  })),
+  last_charged_at: spend === undefined ? null : time(spend.lastMs),
+})
+
+export const fileOwned = (what: string): Refusal =>
+  refuse('conflict', `'${what}' is declared in the configuration file; change it there`)

@@ -1,0 +1,244 @@
+// Another secret for a token, what was spent with tokens, and what an account pays, on every engine.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sumGrowingMoney, sumSettledMoney } from '../../billing/settled-sums.ts'
+import { refresh } from '../../engine/refresh.ts'
+import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
+import { newExchange } from '../../http/exchange.ts'
+import { findAccount } from '../../store/accounts.ts'
+import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/money-hours.ts'
+import { aCharge, aRequest, engines } from '../../store/test-engines.ts'
+import { findToken } from '../../store/tokens.ts'
+import { admin } from '../index.ts'
+import type { AdminApp } from '../route.ts'
+
+const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
+const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const inOrder = (sum: MoneySum): string =>
+  JSON.stringify(Object.entries(sum).toSorted(), (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+
+describe.each([...engines])('tokens in the admin API on %s', (on) => {
+  let it: TestEngine
+  let app: AdminApp
+  let acme: string
+
+  beforeAll(async () => {
+    it = await newTestEngine(on)
+    app = admin({ engine: it.engine, limits, isAdmin: (secret) => secret === 'boss' })
+    await refresh(it.engine)
+    await ask('POST', '/accounts', { name: 'acme', balance: '10.00' })
+    acme = (await findAccount(it.engine.store.read, 'acme'))!.id
+  }, 60_000)
+  afterAll(() => it.close(), 60_000)
+
+  async function ask(method: string, path: string, body?: object) {
+    const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const request = new Request(`http://localhost${path}`, { method, headers, ...sent })
+    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+    return { status: answer.status, body: (await answer.json()) as any }
+  }
+  const make = async (name: string, more: object = {}) => {
+    const made = await ask('POST', '/tokens', { account: 'acme', name, ...more })
+    expect(made.status).toBe(201)
+    return made.body as { id: string; token: string; prefix: string }
+  }
+  const later = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const owner = (secret: string) => it.engine.catalog.tokens.get(it.engine.seal.hash(secret))
+
+  test('a new secret takes the place of the old one at once', async () => {
+    const made = await make('ci')
+    const { status, body } = await ask('POST', `/tokens/${made.id}/rotate`, {})
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ id: made.id, name: 'ci', old: null })
+    expect(body.token).not.toBe(made.token)
+    expect(body.token.startsWith(body.prefix)).toBe(true)
+    expect(owner(made.token)).toBeUndefined()
+    expect(owner(body.token)?.id).toBe(made.id)
+  })
+
+  test('the old secret works on as a token of its own until it expires', async () => {
+    const rules = { models: ['txta-*'], limits: { rpm: 7 }, allowed_ips: ['127.0.0.0/8'] }
+    const made = await make('overlapping', rules)
+    const until = later(hourMs)
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: until })
+    expect(owner(body.token)?.id).toBe(made.id)
+    expect(owner(made.token)).toMatchObject({ id: body.old.id, expiresAtMs: Date.parse(until) })
+    const old = (await ask('GET', `/tokens/${body.old.id}`)).body
+    expect(old).toMatchObject({ ...rules, account: 'acme', name: body.old.name, expires_at: until })
+    expect(old.name).toMatch(/^overlapping-old-/)
+    // And again: no two of them have one name.
+    const second = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: until })
+    expect(second.status).toBe(200)
+    expect(second.body.old.name).not.toBe(body.old.name)
+    const noted = (await ask('GET', '/audit-log?limit=1')).body.items[0]
+    expect(noted).toMatchObject({ action: 'token.rotate', subject: made.id })
+    expect(JSON.stringify(noted)).not.toContain(second.body.token)
+  })
+
+  test('an old secret never outlives its token', async () => {
+    const soon = later(60_000)
+    const made = await make('short', { expires_at: soon })
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) })
+    expect(body.old.expires_at).toBe(soon)
+  })
+
+  test('a long name still fits, and too long an overlap is refused', async () => {
+    const made = await make('n'.repeat(64))
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) })
+    expect(body.old.name.length).toBeLessThanOrEqual(64)
+    const refused = await ask('POST', `/tokens/${made.id}/rotate`, {
+      old_until: later(91 * 24 * hourMs),
+    })
+    expect(refused.status).toBe(400)
+    expect(refused.body.error.param).toBe('old_until')
+    expect((await ask('POST', '/tokens/tok_none/rotate', {})).status).toBe(404)
+  })
+
+  test('two new secrets at once: the token has one of them, and both old ones end', async () => {
+    const made = await make('raced')
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    await refresh(it.engine)
+    const stored = (await findToken(it.engine.store.read, made.id))!
+    const holders = answers.filter(({ body }) => it.engine.seal.hash(body.token) === stored.hash)
+    expect(holders).toHaveLength(1)
+    for (const { body } of answers) expect(owner(body.token)).toBeDefined()
+  })
+
+  test('spend is added up by token and day, booked or not', async () => {
+    const [one, two] = [await make('spends'), await make('spends-not')]
+    const charge = async (tokenId: string, agoMs: number, nanos: bigint) => {
+      const request = aRequest({ atMs: Date.now() - agoMs, accountId: acme, tokenId })
+      await it.engine.store.record(request, { ...aCharge(request, nanos), tokenId })
+    }
+    await charge(one.id, 0, 1_000_000_000n)
+    await charge(one.id, 48 * hourMs, 2_000_000_000n)
+    await charge(one.id, 40 * 24 * hourMs, 4_000_000_000n)
+    const listed = async () => {
+      const { body } = await ask('GET', '/tokens?account=acme&spend=true&limit=500')
+      return (id: string) => body.items.find((each: { id: string }) => each.id === id)
+    }
+    const check = async () => {
+      const of = await listed()
+      expect(of(one.id)).toMatchObject({ spend: '3.00' })
+      expect(of(one.id).spend_by_day.map(({ amount }: { amount: string }) => amount)).toEqual([
+        '2.00',
+        '1.00',
+      ])
+      expect(Date.now() - Date.parse(of(one.id).last_charged_at)).toBeLessThan(hourMs + 60_000)
+      expect(of(two.id)).toMatchObject({ spend: '0.00', spend_by_day: [], last_charged_at: null })
+    }
+    await check()
+    await it.engine.bookkeeper.drain(acme)
+    await check()
+    const plain = (await ask('GET', '/tokens?account=acme')).body.items[0]
+    expect(plain.spend).toBeUndefined()
+  })
+
+  test('days that are kept add up to what the ledger says, whatever comes after', async () => {
+    const { read } = it.engine.store
+    const todayMs = Math.floor(Date.now() / dayMs) * dayMs
+    const asked = { fromMs: todayMs - 6 * dayMs - 5 * hourMs, untilMs: todayMs + dayMs }
+    const orders = [
+      [],
+      ['kind'],
+      ['kind', 'token', 'unit'],
+      ['account', 'hour', 'model'],
+    ] as const satisfies readonly (readonly MoneyDimension[])[]
+    const compare = async () => {
+      for (const by of orders) {
+        for (const accountId of [undefined, acme]) {
+          const question = { ...asked, accountId, by }
+          const plain = await sumMoney(read, question)
+          for (const sum of [sumSettledMoney, sumGrowingMoney]) {
+            const kept = await sum(read, question)
+            expect(kept.map(inOrder).toSorted()).toEqual(plain.map(inOrder).toSorted())
+          }
+          const shorter = { ...question, untilMs: todayMs - dayMs }
+          const begun = await sumGrowingMoney(read, shorter)
+          expect(begun.map(inOrder).toSorted()).toEqual(
+            (await sumMoney(read, shorter)).map(inOrder).toSorted(),
+          )
+        }
+      }
+    }
+    const charge = async (atMs: number, model: string) => {
+      const request = aRequest({ atMs, accountId: acme, tokenId: 'tok_day', model })
+      const entry = { ...aCharge(request, BigInt(atMs % 1_000)), tokenId: 'tok_day' }
+      await it.engine.store.record(request, entry)
+    }
+    await compare()
+    for (let ago = 7 * 24; ago > 0; ago -= 5) await charge(Date.now() - ago * hourMs, `m${ago % 3}`)
+    await compare()
+    await it.engine.bookkeeper.drain(acme)
+    await compare()
+    // What is kept now stays right while more comes in, late by less than an hour at the border.
+    await charge(Date.now(), 'm1')
+    await compare()
+    await it.engine.bookkeeper.drain(acme)
+    await charge(Date.now() - 30 * 60_000, 'm2')
+    await compare()
+    await it.engine.bookkeeper.drain(acme)
+    await compare()
+  }, 30_000)
+
+  test('a channel may begin drained', async () => {
+    const body = {
+      name: 'drained',
+      keys: ['upk-0123456789'],
+      protocols: { chat: 'http://up.example/v1' },
+      models: { '*': '*' },
+      disabled: true,
+    }
+    expect((await ask('POST', '/channels', body)).body).toMatchObject({ disabled: true })
+    const other = await ask('POST', '/channels', { ...body, name: 'other', disabled: undefined })
+    expect(other.body.disabled).toBe(false)
+  })
+
+  test('what an account pays is its own price, or everybody’s', async () => {
+    const model = { kind: 'text', interfaces: ['chat'] }
+    for (const name of ['priced', 'special', 'unpriced']) await ask('PUT', `/models/${name}`, model)
+    const price = (name: string, input: string, more: object = {}) =>
+      ask('POST', '/prices', {
+        model: name,
+        unit: 'token',
+        per_million: { input, output: '2.00' },
+        ...more,
+      })
+    it.clock.ms = Date.now() + 1_000
+    await price('priced', '1.00')
+    await price('special', '1.00')
+    await price('special', '0.50', { account: 'acme' })
+    await ask('POST', '/accounts', { name: 'else' })
+    it.clock.ms = Date.now() + 5_000
+    const pays = async (account: string, query = '') =>
+      (await ask('GET', `/accounts/${account}/prices?limit=500${query}`)).body.items.filter(
+        (each: { model: string }) => ['priced', 'special', 'unpriced'].includes(each.model),
+      )
+    const asked = await pays('acme')
+    expect(asked).toMatchObject([
+      { model: 'priced', unit: 'token', per_million: { input: '1.00' }, own: false },
+      { model: 'special', per_million: { input: '0.50' }, own: true },
+    ])
+    expect(Object.keys(asked[0]).toSorted()).toEqual([
+      'effective_from',
+      'model',
+      'own',
+      'per_million',
+      'unit',
+    ])
+    expect(await pays('else', '&model=special')).toMatchObject([
+      { model: 'special', per_million: { input: '1.00' }, own: false },
+    ])
+    expect((await ask('GET', '/accounts/nobody/prices')).status).toBe(404)
+  })
+})

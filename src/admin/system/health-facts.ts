@@ -1,0 +1,115 @@
+// How this gateway is doing, gathered: the process, its database and disk, what work waits, and what
+// was complained of last. No secret is in any of it.
+import { statfs } from 'node:fs/promises'
+import { loadavg } from 'node:os'
+import { dirname } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import packageJson from '../../../package.json'
+import type { Engine } from '../../engine/engine.ts'
+import { CountedOpen } from '../../engine/metrics/open-counts.ts'
+import { type DatabaseFacts, databaseFacts } from '../../store/database-facts.ts'
+import { listGateways } from '../../store/gateways.ts'
+import { gatewayOf } from '../../store/index.ts'
+import { getMeta } from '../../store/meta.ts'
+import { time } from '../route.ts'
+
+const startedAtMs = Date.now()
+/** A size is not asked for with every look. */
+const factsFreshMs = 30_000
+
+export class HealthFacts {
+  readonly #engine: Engine
+  readonly #delay: ReturnType<typeof monitorEventLoopDelay>
+  readonly #open = new CountedOpen()
+  #facts: Promise<DatabaseFacts> | undefined
+  #factsAtMs = 0
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+    this.#delay = monitorEventLoopDelay({ resolution: 20 })
+    this.#delay.enable()
+  }
+
+  async read() {
+    const engine = this.#engine
+    const { store } = engine
+    const gateways = await listGateways(store.read)
+    const lag = engine.poller.lag.read()
+    const { rss, heapUsed } = process.memoryUsage()
+    const facts = await this.#databaseFacts()
+    return {
+      version: packageJson.version,
+      started_at: time(startedAtMs),
+      gateway: gatewayOf(store),
+      gateways: gateways.map((each) => ({ id: each.id, started_at: time(each.startedAtMs) })),
+      store: {
+        engine: store.engine,
+        healthy: store.healthy,
+        schema: Number((await getMeta(store.read, 'schema_version')) ?? 0),
+        version: facts?.version ?? null,
+        bytes: facts?.bytes ?? null,
+      },
+      disk: await diskOf(facts?.file),
+      calls_running: engine.running,
+      draining: engine.draining,
+      poller: { looks: lag.looks, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
+      jobs: await this.#jobs(),
+      memory: { rss_bytes: rss, heap_bytes: heapUsed },
+      event_loop_delay_ms: {
+        mean: Math.round(this.#delay.mean / 1e4) / 100,
+        p99: Math.round(this.#delay.percentile(99) / 1e4) / 100,
+      },
+      load: loadavg()[0] ?? 0,
+      log_lines: { warn: engine.log.lines?.warn ?? 0, error: engine.log.lines?.error ?? 0 },
+      complaints: complaintsOf(engine),
+    }
+  }
+
+  /** Undefined while the database is away. */
+  #databaseFacts(): Promise<DatabaseFacts | undefined> {
+    const nowMs = performance.now()
+    if (this.#facts === undefined || nowMs - this.#factsAtMs > factsFreshMs) {
+      this.#factsAtMs = nowMs
+      this.#facts = databaseFacts(this.#engine.store)
+    }
+    return this.#facts.catch(() => {
+      this.#facts = undefined
+      return undefined
+    })
+  }
+
+  /** How many wait, and by how much the one that waits longest is late. */
+  async #jobs() {
+    const open = await this.#open.read(this.#engine)
+    const tasks = open?.tasks.reduce((sum, { count }) => sum + count, 0) ?? 0
+    const late = (dueMs: number | undefined) =>
+      open === undefined || dueMs === undefined ? 0 : Math.max(0, open.atMs - dueMs)
+    return [
+      { name: 'tasks', waiting: tasks, late_ms: late(open?.nextLookMs) },
+      { name: 'callbacks', waiting: open?.callbacks ?? 0, late_ms: late(open?.nextCallbackMs) },
+    ]
+  }
+}
+
+/** Of the disk that the database lies on; null where that is another machine's. */
+async function diskOf(file: string | undefined) {
+  if (file === undefined) return null
+  try {
+    const { bavail, blocks, bsize } = await statfs(dirname(file))
+    return { free_bytes: bavail * bsize, total_bytes: blocks * bsize }
+  } catch {
+    return null
+  }
+}
+
+/** Lines are cleaned once more: a secret may have become known after one was written. */
+function complaintsOf({ log, cleaner }: Engine) {
+  return (log.recent?.() ?? []).flatMap((line) => {
+    try {
+      const { time: at, level, msg, ...fields } = JSON.parse(cleaner.cleanLine(line))
+      return [{ at: String(at), level: String(level), message: String(msg), fields }]
+    } catch {
+      return []
+    }
+  })
+}

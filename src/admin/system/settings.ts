@@ -1,0 +1,97 @@
+// What this gateway runs with: the settings in force, what the file declares, and both as YAML in the
+// words of gateway.yaml. Secrets are masked everywhere.
+import { stringify } from 'yaml'
+import type { Channel, Model } from '../../contract/catalog.ts'
+import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/declarations.ts'
+import type { Price } from '../../contract/price.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { timeoutsView } from '../catalog/channels.ts'
+import { type AdminDeps, type Resource, route, time } from '../route.ts'
+import { withoutSecrets } from './without-secrets.ts'
+
+const dayMs = 86_400_000
+
+export const settings: Resource = (app, deps) => {
+  app.get(
+    '/settings',
+    route(() => settingsOf(deps)),
+  )
+}
+
+export function settingsOf({ engine, limits }: AdminDeps) {
+  const { file } = engine.declared
+  const channels = file.channels.map(({ keys, ...rest }) => ({ ...rest, keys: keys.length }))
+  const tokens = file.tokens.map(({ token, ...rest }) => ({
+    ...rest,
+    given: token !== undefined,
+  }))
+  return {
+    public_url: engine.publicUrl,
+    region: file.region,
+    currency: file.currency,
+    limits,
+    engine_limits: engine.limits,
+    tasks: file.tasks ?? {},
+    downloads: file.downloads ?? {},
+    media: engine.media?.copies === true,
+    callbacks: file.callbacks === undefined ? 'a secret for each account' : 'secret from the file',
+    retention: {
+      request_log_days: logKeepMs(file.logs) / dayMs,
+      results_days: file.media === undefined ? null : keptMsOf(file.media) / dayMs,
+    },
+    file: {
+      accounts: file.accounts,
+      tokens,
+      channels,
+      models: file.models,
+      prices: file.prices,
+    },
+    yaml: { file: yamlOf(engine, file), effective: yamlOf(engine, effective(engine)) },
+  }
+}
+
+const yamlOf = (engine: Engine, value: object): string =>
+  stringify(withoutSecrets(engine, value), { lineWidth: 0, aliasDuplicateObjects: false })
+
+/** The file with what was added here; what ships with the gateway is in neither. */
+function effective({ declared: { file }, catalog, prices }: Engine): object {
+  const ours = <T extends { source: string }>(each: T) => each.source === 'api'
+  return {
+    ...file,
+    channels: [...file.channels, ...catalog.channels.filter(ours).map(declaredChannel)],
+    models: [...file.models, ...[...catalog.models.values()].filter(ours).map(declaredModel)],
+    prices: [...file.prices, ...prices.standing().filter(ours).map(declaredPrice)],
+  }
+}
+
+const declaredChannel = (channel: Channel) => ({
+  name: channel.name,
+  region: channel.region,
+  keys: channel.keys,
+  protocols: channel.protocols,
+  models: channel.models,
+  priority: channel.priority,
+  weight: channel.weight,
+  timeouts: timeoutsView(channel),
+  max_concurrency: channel.maxConcurrency,
+  messages: channel.messages,
+  ...(channel.trace === false && { trace: false }),
+})
+
+const declaredModel = (model: Model) => ({
+  name: model.name,
+  kind: model.kind,
+  interfaces: model.interfaces,
+  protocols: model.protocols,
+  display_name: model.displayName,
+  ...(model.contextWindow !== undefined && { context_window: model.contextWindow }),
+  ...(model.maxOutputTokens !== undefined && { max_output_tokens: model.maxOutputTokens }),
+  ...(model.maxTokensPerImage !== undefined && { max_tokens_per_image: model.maxTokensPerImage }),
+})
+
+const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({
+  model,
+  ...(account !== undefined && { account: account.name }),
+  ...declaredTerms(terms),
+  effective_from: time(effectiveFromMs),
+})

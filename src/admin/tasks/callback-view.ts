@@ -1,0 +1,33 @@
+// A notice of a task's end as an administrator sees it: what was sent when, and what came of it.
+import type { Task } from '../../contract/task.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { type CallbackAttempt, findCallbackStory } from '../../store/callbacks.ts'
+import { time } from '../route.ts'
+
+/** The newest ones: a schedule has ten, and every resend starts another. */
+const mostShown = 100
+
+/** Null for a task whose end nobody wants to hear of. */
+export async function callbackView({ store }: Engine, task: Task): Promise<object | null> {
+  if (task.callbackUrl === undefined) return null
+  const found = await findCallbackStory(store.read, task.id, mostShown)
+  if (found === undefined) {
+    return { id: null, url: task.callbackUrl, state: null, next_at: null, attempts: [] }
+  }
+  const { callback, attempts } = found
+  const { id, url, state, nextAtMs } = callback
+  return {
+    id,
+    url,
+    state,
+    next_at: state === 'waiting' ? time(nextAtMs) : null,
+    attempts: attempts.map(attemptView),
+  }
+}
+
+const attemptView = ({ atMs, tookMs, status, error }: CallbackAttempt) => ({
+  at: time(atMs),
+  took_ms: tookMs,
+  status: status ?? null,
+  error: error ?? null,
+})

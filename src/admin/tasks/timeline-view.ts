@@ -1,0 +1,68 @@
+// The way of a task as an administrator reads it: every state and every look, those that were alike as
+// one. A task from before such notes were kept shows what its times tell.
+import { isEnd, type Task } from '../../contract/task.ts'
+import { readTrail, type Step, type StepKind } from '../../contract/trail.ts'
+import { time } from '../route.ts'
+
+export const timelineView = (task: Task): object[] =>
+  stepsOf(task).map(({ kind, atMs, lastMs, times, state, progress, note }) => ({
+    kind,
+    at: time(atMs),
+    last_at: time(lastMs),
+    times,
+    state,
+    progress,
+    note: note ?? null,
+  }))
+
+function stepsOf(task: Task): Step[] {
+  const told = readTrail(task.trail ?? '', task.createdAtMs)
+  if (told[0]?.kind === 'created') return told
+  const created = step('created', task.createdAtMs, { state: 'accepted', progress: 0 })
+  return [created, ...(told.length === 0 ? guessed(task) : [...missed(task, told), ...told])]
+}
+
+type Rest = Partial<Omit<Step, 'kind' | 'atMs'>> & Pick<Step, 'state' | 'progress'>
+
+const step = (kind: StepKind, atMs: number, rest: Rest): Step => ({
+  kind,
+  atMs,
+  lastMs: atMs,
+  times: 1,
+  ...rest,
+})
+
+/** Of a task that went its whole way without notes. */
+function guessed(task: Task): Step[] {
+  const { startedAtMs, finishedAtMs, createdAtMs, updatedAtMs, checks, error } = task
+  const lastMs = finishedAtMs ?? updatedAtMs
+  const live = isEnd(task.state) ? (startedAtMs === undefined ? 'queued' : 'running') : task.state
+  const progress = isEnd(task.state) ? 0 : task.progress
+  const looks = { lastMs, times: checks, state: live, progress } as const
+  return [
+    ...(checks > 0 ? [step('look', startedAtMs ?? createdAtMs, looks)] : []),
+    ...(finishedAtMs === undefined
+      ? []
+      : [
+          step('ended', finishedAtMs, {
+            state: task.state,
+            progress: task.progress,
+            ...(error !== undefined && { note: `${error.code}: ${error.message}` }),
+          }),
+        ]),
+  ]
+}
+
+const looking: readonly StepKind[] = [
+  ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'ended'] as const),
+]
+
+/** Of one that was under way when notes began to be kept: the looks before them. */
+function missed({ createdAtMs, checks }: Task, told: readonly Step[]): Step[] {
+  const known = told
+    .filter(({ kind }) => looking.includes(kind))
+    .reduce((sum, { times }) => sum + times, 0)
+  if (checks <= known) return []
+  const { atMs: lastMs, state } = told[0]!
+  return [step('gap', createdAtMs, { lastMs, times: checks - known, state, progress: 0 })]
+}

@@ -1,0 +1,123 @@
+// Why a request or a task cost what it cost: what the upstream reported, what was made of it, at
+// which price, by which arithmetic, in which entries, and the receipt that proves it.
+import { explainAbsorbed } from '../../billing/absorb.ts'
+import { tierLabel } from '../../billing/charge.ts'
+import { explainReading, explainTokens, explainUnits, roundingRule } from '../../billing/explain.ts'
+import { checkedReceipt } from '../../billing/receipt.ts'
+import { billView } from '../../contract/bill-line.ts'
+import type { Price } from '../../contract/price.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
+import type { Task } from '../../contract/task.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { formatNanos } from '../../lib/decimal.ts'
+import { shortNanos } from '../../store/audit-chain.ts'
+import { findEntries, type StoredEntry } from '../../store/entries.ts'
+import { priceView } from '../catalog/prices.ts'
+import { entryView } from '../money/accounts.ts'
+import { taskUsageView } from '../tasks/tasks.ts'
+
+export const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
+  input_tokens: usage.inputTokens,
+  output_tokens: usage.outputTokens,
+  cache_read_tokens: usage.cacheReadTokens,
+  cache_write_tokens: usage.cacheWriteTokens,
+})
+
+/** `isStaff`: also what the operator bears, which names the channel. */
+export async function explainCall(
+  engine: Engine,
+  record: RequestRecord,
+  isStaff: boolean,
+): Promise<object> {
+  const { currency } = engine.declared.file
+  const { usage, priceId, detail } = record
+  const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
+  const entries = await findEntries(engine.store.read, record.requestId)
+  const isPriced = usage !== undefined && price !== undefined
+  const steps = isPriced
+    ? explainTokens(price, usage, currency)
+    : [`nothing was charged: ${detail.error ?? detail.ending}`]
+  if (detail.estimated) {
+    steps.push('the upstream reported no usable usage; the gateway counted the text')
+  }
+  if (isStaff) steps.push(...explainAbsorbed(detail))
+  return {
+    request_id: record.requestId,
+    model: record.model,
+    currency,
+    charge: formatNanos(record.chargeNanos),
+    usage: usage === undefined ? null : usageView(usage),
+    usage_reported: detail.reported ?? null,
+    normalisation:
+      usage === undefined || detail.estimated ? [] : explainReading(detail.reported, usage),
+    estimated: detail.estimated ?? false,
+    tier: isPriced ? (tierLabel(price.terms, usage.inputTokens) ?? null) : null,
+    ...(await proofOf(engine, { price, steps, entries })),
+  }
+}
+
+/** A task is charged for what came of it, by the price it was admitted at. */
+export async function explainTask(engine: Engine, task: Task): Promise<object> {
+  const { currency } = engine.declared.file
+  const entries = await findEntries(engine.store.read, task.id)
+  const charge = entries.find(({ kind }) => kind === 'charge')
+  const price = engine.prices.byId(task.priceId)
+  const tier = charge?.tier
+  const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
+  const steps =
+    charge === undefined
+      ? [`nothing was charged: ${task.error?.message ?? `the task is ${task.state}`}`]
+      : price === undefined
+        ? []
+        : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
+  const short = charge === undefined ? 0n : await shortNanos(engine.store.read, task.id)
+  if (short > 0n) {
+    steps.push(`not covered by the balance and carried by the operator: ${formatNanos(short)}`)
+  }
+  if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
+  return {
+    request_id: task.requestId,
+    task_id: task.id,
+    model: task.model,
+    currency,
+    charge: formatNanos(task.chargeNanos),
+    usage: task.usage === undefined ? null : taskUsageView(task.usage),
+    usage_reported: task.reported ?? null,
+    normalisation: charge === undefined || charge.estimated ? [] : [readingOf(charge)],
+    estimated: charge?.estimated ?? false,
+    tier: tier ?? null,
+    ...(await proofOf(engine, { price, steps: [held, ...steps], entries })),
+  }
+}
+
+const readingOf = ({ quantity = 0, unit = '' }: StoredEntry): string =>
+  `as reported, and no more than was asked for: ${quantity} x ${unit.replace('_', ' ')}`
+
+async function proofOf(
+  engine: Engine,
+  of: { price: Price | undefined; steps: string[]; entries: StoredEntry[] },
+) {
+  const charge = of.entries.find(({ kind }) => kind === 'charge')
+  return {
+    price: of.price === undefined ? null : priceView(engine, of.price),
+    steps: of.steps,
+    rounding: charge === undefined ? null : roundingRule,
+    entries: of.entries.map(entryView),
+    receipt: charge === undefined ? null : await receiptOf(engine, charge),
+  }
+}
+
+/** Signed on the spot, so that it can be checked alone; told as altered if it is. */
+async function receiptOf(engine: Engine, { id, accountId }: StoredEntry): Promise<object | null> {
+  await engine.bookkeeper.drain(accountId)
+  const checked = await checkedReceipt(engine.store.read, engine.bookkeeper.keys, id)
+  if (checked === undefined) return null
+  const { line, sealedBy, broken } = checked
+  const { bill_signature: _, ...cells } = billView(line)
+  const shown = Object.entries(cells).map(([name, value]) => [name, value ?? null])
+  return {
+    ...Object.fromEntries(shown),
+    sealed_by: sealedBy ?? null,
+    problem: broken === undefined ? null : `receipt ${broken.number}: ${broken.problem}`,
+  }
+}
