@@ -22,9 +22,9 @@ const goodbyeMs = 5_000
 
 /** These begin, in this order: by how long they take. What is short fills the gaps at the end. */
 const long = [
-  ...['simulate', 'task-storm', 'ssrf', 'outages', 'faults/tasks-table', 'kept-media', 'console'],
-  ...['packages', 'idempotency', 'callbacks', 'tamper', 'crash', 'tasks'],
-  ...['backup', 'many-gateways'],
+  ...['cluster/simulate', 'tasks/task-storm', 'ssrf', 'cluster/outages', 'faults/tasks'],
+  ...['tasks/kept-media', 'console', 'process/packages', 'tasks/idempotency', 'tasks/callbacks'],
+  ...['money/tamper', 'money/crash', 'tasks/tasks', 'cluster/backup', 'cluster/many-gateways'],
 ]
 
 interface Job {

@@ -3,7 +3,13 @@
 
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { chromiumPath, openBrowser, password, signIn, visit } from '../../test/support/browser.ts'
+import {
+  chromiumPath,
+  openBrowser,
+  password,
+  signIn,
+  visit,
+} from '../../test/support/console/browser.ts'
 import { adminToken, callerToken } from '../lib/gateway-config.ts'
 import { note, type PartResult, placeFor, type Run, startOwn } from '../lib/part.ts'
 import { cpuMicros } from '../lib/proc.ts'

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   accountOf,
   type ErrorFields,
@@ -14,7 +14,7 @@ import {
   requestIdOf,
   rowOf,
   until,
-} from './support/read.ts'
+} from '../support/read.ts'
 
 const sandboxKey = 'upk-admin-0123456789abcdef'
 const canary = 'upk-CANARY-c0ffee11decade22-tail7788'

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   accountOf,
   chargeOf,
@@ -17,7 +17,7 @@ import {
   nanos,
   requestIdOf,
   rowOf,
-} from './support/read.ts'
+} from '../support/read.ts'
 import {
   asEvents,
   completion,
@@ -29,7 +29,7 @@ import {
   streamReply,
   textChunk,
   usageChunk,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 const sandboxKey = 'upk-canary-4f8d1c77a0b93e52'
 const ownKey = 'upk-second-91b2c3d4e5f60718'

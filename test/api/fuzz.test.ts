@@ -2,12 +2,18 @@
 // not: nothing may break, no answer may be other than described, and nothing that does not fit may be
 // taken. A finding is printed as the request to send again, with the seed of the run.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { adminToken, apiToken } from './support/gateway.ts'
-import type { Call, Described, Json } from './support/openapi.ts'
-import { familyOf, harvest, harvestFiles, openWorld, type World } from './support/openapi-world.ts'
-import { anyValue, bent, Chance, fitting, type Pins } from './support/schema-values.ts'
-import { testSeed } from './support/seeded.ts'
-import { spoiled } from './support/spoiled-bodies.ts'
+import { adminToken, apiToken } from '../support/gateway.ts'
+import type { Call, Described, Json } from '../support/openapi/openapi.ts'
+import {
+  familyOf,
+  harvest,
+  harvestFiles,
+  openWorld,
+  type World,
+} from '../support/openapi/openapi-world.ts'
+import { anyValue, bent, Chance, fitting, type Pins } from '../support/openapi/schema-values.ts'
+import { spoiled } from '../support/openapi/spoiled-bodies.ts'
+import { testSeed } from '../support/seeded.ts'
 
 const wanted = 10_000
 const usual = 1_500

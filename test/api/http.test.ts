@@ -1,11 +1,11 @@
 // What holds for every answer whatever is asked: ids, error bodies, credentials, limits, routes, CORS.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Refusal } from '../src/contract/errors.ts'
-import { credentialOf } from '../src/http/credentials.ts'
-import type { Exchange } from '../src/http/exchange.ts'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { rawRequest } from './support/raw.ts'
-import { errorIn, errorOf, requestIdOf, requestIdShape } from './support/read.ts'
+import type { Refusal } from '../../src/contract/errors.ts'
+import { credentialOf } from '../../src/http/credentials.ts'
+import type { Exchange } from '../../src/http/exchange.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { rawRequest } from '../support/raw.ts'
+import { errorIn, errorOf, requestIdOf, requestIdShape } from '../support/read.ts'
 
 const tokens = {
   expired: 'sk-expired-0123456789abcdefghijklmn',

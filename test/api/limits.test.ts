@@ -2,7 +2,7 @@
 // disappears, whatever becomes of Redis.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
-import { hasRedisServer, type RedisServer, startRedis } from '../src/lib/test-redis.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/test-redis.ts'
 import {
   good,
   isWhole,
@@ -13,8 +13,8 @@ import {
   startUpstreams,
   styles,
   type Upstreams,
-} from './support/channels.ts'
-import { startGateway, type TestGateway, tempDir } from './support/gateway.ts'
+} from '../support/channels.ts'
+import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import {
   accountOf,
   chargeOf,
@@ -24,8 +24,8 @@ import {
   requestIdOf,
   rowOf,
   until,
-} from './support/read.ts'
-import { completion, jsonReply } from './support/upstream.ts'
+} from '../support/read.ts'
+import { completion, jsonReply } from '../support/upstream.ts'
 
 let up: Upstreams
 let gateway: TestGateway

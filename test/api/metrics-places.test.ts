@@ -2,12 +2,12 @@
 // And a trace that passes through a gateway that makes no spans itself.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { requestIdOf, until } from './support/read.ts'
-import { type Scrape, scrapeOf, sumOf } from './support/scrape.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
+import { requestIdOf, until } from '../support/read.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const key = 'upk-places-0123456789abcdef'
 const caseLimitMs = 60_000

@@ -10,10 +10,10 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
+} from '../support/gateway.ts'
 
 const limitMs = 60_000
-const program = join(root, 'test/openapi-client/client.ts')
+const program = join(root, 'test/api/openapi-client/client.ts')
 
 interface Program {
   askEverything(place: {
@@ -44,7 +44,7 @@ async function generate(dir: string): Promise<string> {
   for (const [i, path] of ['/openapi.json', '/openapi.admin.json'].entries()) {
     await Bun.write(files[i]!, await fetch(`${gateway.url}${path}`))
   }
-  const made = await run('scripts/bun', 'test/support/generate-types.ts', ...files)
+  const made = await run('scripts/bun', 'test/support/openapi/generate-types.ts', ...files)
   expect(made).toEqual({ code: 0, said: '' })
   const paths = { '#data': [join(dir, 'data.d.ts')], '#admin': [join(dir, 'admin.d.ts')] }
   const settings = join(dir, 'tsconfig.json')

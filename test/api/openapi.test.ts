@@ -1,12 +1,12 @@
 // The documents tell the truth: every route is in them and nothing else is, every example can be sent,
 // and what really comes back is as they say.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adminPath } from '../src/admin/index.ts'
-import { createRouter } from '../src/app.ts'
-import { newTestEngine } from '../src/engine/test-engine.ts'
-import type { Operation } from '../src/http/operation.ts'
-import { adminOperations, dataOperations } from '../src/openapi/documents.ts'
-import type { Call, Described, Json } from './support/openapi.ts'
+import { adminPath } from '../../src/admin/index.ts'
+import { createRouter } from '../../src/app.ts'
+import { newTestEngine } from '../../src/engine/test-engine.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { adminOperations, dataOperations } from '../../src/openapi/documents.ts'
+import type { Call, Described, Json } from '../support/openapi/openapi.ts'
 import {
   familyOf,
   harvest,
@@ -14,7 +14,7 @@ import {
   openWorld,
   send,
   type World,
-} from './support/openapi-world.ts'
+} from '../support/openapi/openapi-world.ts'
 
 const limitMs = 60_000
 let world: World

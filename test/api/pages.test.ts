@@ -2,14 +2,14 @@
 // filter and a plain sum over the same rows, wherever they lie: indexed, partly, or not at all.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { RequestRecord } from '../src/contract/requests.ts'
-import { newId } from '../src/lib/ids.ts'
-import type { Store } from '../src/store/index.ts'
-import { indexNextSegment } from '../src/store/late-index.ts'
-import { segmentRows } from '../src/store/log-hits.ts'
-import { listRequests, type RequestFilter } from '../src/store/requests.ts'
-import { aRequest, engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { sumTraffic, type TrafficQuery, timeSpans } from '../src/store/traffic.ts'
+import type { RequestRecord } from '../../src/contract/requests.ts'
+import { newId } from '../../src/lib/ids.ts'
+import type { Store } from '../../src/store/index.ts'
+import { indexNextSegment } from '../../src/store/late-index.ts'
+import { segmentRows } from '../../src/store/log-hits.ts'
+import { listRequests, type RequestFilter } from '../../src/store/requests.ts'
+import { aRequest, engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { sumTraffic, type TrafficQuery, timeSpans } from '../../src/store/traffic.ts'
 
 const patientMs = 120_000
 const startMs = Date.UTC(2026, 10, 1, 10, 2, 3)

@@ -1,8 +1,8 @@
 // Every request id leads somewhere: refused reads, missing tokens and refused creates have a row with the
 // model that was asked for, and what a request made is charged under its id in row, ledger, bill and CSV.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
 
 let gateway: TestGateway
 beforeAll(async () => {

@@ -14,8 +14,8 @@ import {
   startUpstreams,
   styles,
   type Upstreams,
-} from './support/channels.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+} from '../support/channels.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   accountOf,
   chargeOf,
@@ -26,8 +26,8 @@ import {
   requestIdOf,
   rowOf,
   until,
-} from './support/read.ts'
-import { asEvents, jsonReply, startUpstream, streamReply, textChunk } from './support/upstream.ts'
+} from '../support/read.ts'
+import { asEvents, jsonReply, startUpstream, streamReply, textChunk } from '../support/upstream.ts'
 
 interface AttemptRow {
   channel: string

@@ -1,10 +1,10 @@
 // The text styles through the whole gateway: what reaches the upstream in each, what comes back, what
 // it costs, and how errors read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { withoutMarks } from './faults/fault.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { rawRequest } from './support/raw.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { withoutMarks } from '../faults/fault.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { rawRequest } from '../support/raw.ts'
 import {
   accountOf,
   chargeOf,
@@ -15,7 +15,7 @@ import {
   requestIdOf,
   requestIdShape,
   rowOf,
-} from './support/read.ts'
+} from '../support/read.ts'
 import {
   type Captured,
   jsonReply,
@@ -24,7 +24,7 @@ import {
   startUpstream,
   streamReply,
   type TestUpstream,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,11 +1,11 @@
 // Usage that all styles read alike: both spellings, in every place, whole or in part.
 import { describe, expect, test } from 'bun:test'
-import { readUsage as readChat } from '../src/providers/chat/usage.ts'
-import { readUsage as readEmbeddings } from '../src/providers/embeddings/usage.ts'
-import { readUsage as readMessages } from '../src/providers/messages/usage.ts'
-import { readUsage as readResponses } from '../src/providers/responses/usage.ts'
-import { usageOf } from '../src/providers/text/test-usage.ts'
-import { count, maxCount, mergeUsage } from '../src/providers/text/usage.ts'
+import { readUsage as readChat } from '../../src/providers/chat/usage.ts'
+import { readUsage as readEmbeddings } from '../../src/providers/embeddings/usage.ts'
+import { readUsage as readMessages } from '../../src/providers/messages/usage.ts'
+import { readUsage as readResponses } from '../../src/providers/responses/usage.ts'
+import { usageOf } from '../../src/providers/text/test-usage.ts'
+import { count, maxCount, mergeUsage } from '../../src/providers/text/usage.ts'
 
 test.each<[unknown, number | undefined]>([
   [0, 0],

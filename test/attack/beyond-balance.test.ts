@@ -6,7 +6,11 @@ import fc from 'fast-check'
 import { formatNanos } from '../../src/lib/decimal.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { type LyingUpstream, startLyingUpstream, type Told } from '../support/lying-upstream.ts'
+import {
+  type LyingUpstream,
+  startLyingUpstream,
+  type Told,
+} from '../support/load/lying-upstream.ts'
 import {
   allowedUsage,
   aMix,
@@ -18,7 +22,7 @@ import {
   textPrice,
   toldOf,
   unitsPrice,
-} from '../support/mixed-calls.ts'
+} from '../support/load/mixed-calls.ts'
 import {
   accountOf,
   type EntryRow,

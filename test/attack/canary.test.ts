@@ -2,13 +2,13 @@
 // told: no secret is in any answer, and neither secrets nor prompts are in the log, the metrics or the
 // traces. The log is at its most talkative.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { logFields } from '../src/lib/log.ts'
-import { foundIn, prompts, secrets } from './support/canaries.ts'
-import { type Collector, startCollector } from './support/collector.ts'
-import { apiToken, failedStart, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { type Scrape, scrapeOf, sumOf } from './support/scrape.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { logFields } from '../../src/lib/log.ts'
+import { foundIn, prompts, secrets } from '../support/canaries.ts'
+import { apiToken, failedStart, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Collector, startCollector } from '../support/process/collector.ts'
+import { type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
+import { until } from '../support/read.ts'
 import {
   asEvents,
   type Captured,
@@ -17,7 +17,7 @@ import {
   streamReply,
   type TestUpstream,
   textChunk,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 const caseLimitMs = 120_000
 

@@ -5,10 +5,10 @@ import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import type { ListedTask } from '../../sandbox/tasks.ts'
 import { engines, newPlace, onServer, type Place } from '../../src/store/test-engines.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type WallClock, wallClock } from '../support/process/wall-clock.ts'
 import { accountOf, errorOf, until } from '../support/read.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 import { startUpstream } from '../support/upstream.ts'
-import { type WallClock, wallClock } from '../support/wall-clock.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs

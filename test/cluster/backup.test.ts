@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace } from '../src/store/test-engines.ts'
+import { engines, newPlace } from '../../src/store/test-engines.ts'
 import {
   adminToken,
   defaultConfig,
@@ -11,8 +11,8 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 
 const masterKey = Buffer.alloc(32, 9).toString('base64')
 

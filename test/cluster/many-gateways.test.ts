@@ -1,14 +1,14 @@
 // Three gateways on one PostgreSQL, seen from outside: one balance that cannot be overdrawn, one
 // catalog, one set of tasks; and what a gateway takes with it when it dies comes back.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { LoggedCall } from '../sandbox/call-log.ts'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import type { ListedTask } from '../sandbox/tasks.ts'
-import { hasRedisServer, type RedisServer, startRedis } from '../src/lib/test-redis.ts'
-import { engines, newPlace, onServer, type Place } from '../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { ledgerOf, nanos, until } from './support/read.ts'
-import { isOver, readTasks } from './support/task-books.ts'
+import type { LoggedCall } from '../../sandbox/call-log.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import type { ListedTask } from '../../sandbox/tasks.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/test-redis.ts'
+import { engines, newPlace, onServer, type Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ledgerOf, nanos, until } from '../support/read.ts'
+import { isOver, readTasks } from '../support/task-books.ts'
 
 const key = 'upk-many-0123456789abcdef'
 const content = '[[sim:tokens=1000]]'

@@ -1,18 +1,18 @@
 // A database that goes away, hangs or throws its connections out under load: billable work is refused
 // meanwhile, nothing more goes upstream, it goes on by itself, and every answer is paid for once.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { loggedCalls } from '../sandbox/testing.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { loggedCalls } from '../../sandbox/testing.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   findWrongCalls,
   findWrongTasks,
   type OutageLoad,
   startLoad,
-} from './support/outage-load.ts'
-import { hasPostgresPrograms, type OwnPostgres, startPostgres } from './support/own-postgres.ts'
-import { errorOf, until } from './support/read.ts'
-import { seeded, testSeed } from './support/seeded.ts'
+} from '../support/load/outage-load.ts'
+import { hasPostgresPrograms, type OwnPostgres, startPostgres } from '../support/own-postgres.ts'
+import { errorOf, until } from '../support/read.ts'
+import { seeded, testSeed } from '../support/seeded.ts'
 
 const key = 'upk-outages-0123456789abcdef'
 const caseLimitMs = 150_000

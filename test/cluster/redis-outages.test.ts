@@ -1,11 +1,11 @@
 // A Redis that hangs, is gone, forgets, is full or takes no writes, under three gateways: the limit of
 // a token holds all the same, nobody waits long for it, and money never notices.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { hasRedisServer, type RedisServer, startRedis } from '../src/lib/test-redis.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { ledgerOf, until } from './support/read.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/test-redis.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { ledgerOf, until } from '../support/read.ts'
 
 const key = 'upk-redis-0123456789abcdef'
 const rpm = 12

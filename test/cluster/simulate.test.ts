@@ -3,9 +3,9 @@
 // runs in.
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { keptSeeds } from '../simulation/seeds.ts'
+import { keptSeeds } from '../../simulation/seeds.ts'
 
-const root = resolve(import.meta.dir, '..')
+const root = resolve(import.meta.dir, '../..')
 const seeds = 1_000
 const caseLimitMs = 1_500_000
 

@@ -2,22 +2,22 @@
 // were killed on: nothing is lost, the books stand, work goes on, and no moment is a bad one to die.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { auditBooks } from '../src/billing/audit.ts'
-import { formatNanos, parseNanos } from '../src/lib/decimal.ts'
-import { newestKnown } from '../src/store/migrations/index.ts'
-import { engines, failureOf } from '../src/store/test-engines.ts'
-import { chargesOf, readAccount, readLedger } from './support/books.ts'
-import { root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
+import { auditBooks } from '../../src/billing/audit.ts'
+import { formatNanos, parseNanos } from '../../src/lib/decimal.ts'
+import { newestKnown } from '../../src/store/migrations/index.ts'
+import { engines, failureOf } from '../../src/store/test-engines.ts'
+import { chargesOf, readAccount, readLedger } from '../support/books.ts'
 import {
   loadOld,
   loadYoung,
   type OldDatabase,
   oldVersions,
   type Tables,
-} from './support/old-database.ts'
-import { oldConfig, oldCreateKey, oldMasterKey, oldToken } from './support/old-gateway.ts'
-import { type OldUpstream, startOldUpstream } from './support/old-upstream.ts'
-import { ownEnv } from './support/own-env.ts'
+} from '../support/data/old-database.ts'
+import { oldConfig, oldCreateKey, oldMasterKey, oldToken } from '../support/data/old-gateway.ts'
+import { type OldUpstream, startOldUpstream } from '../support/data/old-upstream.ts'
+import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: upgrades on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { monthAt, monthBounds, monthPlus } from '../src/lib/month.ts'
-import { openStore } from '../src/store/index.ts'
-import { aCharge, aRequest } from '../src/store/test-engines.ts'
+import { monthAt, monthBounds, monthPlus } from '../../src/lib/month.ts'
+import { openStore } from '../../src/store/index.ts'
+import { aCharge, aRequest } from '../../src/store/test-engines.ts'
 import {
   chromiumPath,
   openBrowser,
@@ -15,10 +15,10 @@ import {
   shoot,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { openPast } from './support/past-months.ts'
+} from '../support/console/browser.ts'
+import { openPast } from '../support/data/past-months.ts'
+import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 
 const lastMonth = monthPlus(monthAt(Date.now()), -1)
 const charges = 40

@@ -12,9 +12,9 @@ import {
   signIn,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+} from '../support/console/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const key = 'upk-CANARY-0123456789abcdef'
 

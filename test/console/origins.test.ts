@@ -2,14 +2,13 @@
 // show nothing of the console, and what upstreams hand over runs nowhere on its address.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { chromiumPath, openBrowser, setUp, visit } from './support/browser.ts'
-import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { harmConfig } from './support/hostile-fill.ts'
+import { chromiumPath, openBrowser, setUp, visit } from '../support/console/browser.ts'
+import { harmConfig } from '../support/console/hostile-fill.ts'
 import {
   type HostileUpstream,
   hostileFiles,
   startHostileUpstream,
-} from './support/hostile-upstream.ts'
+} from '../support/console/hostile-upstream.ts'
 import {
   type Attempt,
   attack,
@@ -17,9 +16,10 @@ import {
   leaveFor,
   type OtherOrigin,
   startOtherOrigin,
-} from './support/other-origin.ts'
-import { type Watched, watchedVisit } from './support/watched-visit.ts'
-import { watchWire } from './support/wire.ts'
+} from '../support/console/other-origin.ts'
+import { type Watched, watchedVisit } from '../support/console/watched-visit.ts'
+import { watchWire } from '../support/console/wire.ts'
+import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** Bodies that would be taken; other calls get an empty one. */
 const bodies: Readonly<Record<string, object>> = {

@@ -12,9 +12,9 @@ import {
   signIn,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { headed, watchTraffic } from './support/traffic.ts'
+} from '../support/console/browser.ts'
+import { headed, watchTraffic } from '../support/console/traffic.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** What a theme or a language can break; the rest of a page is the same in all of them. */
 const ofLooks = ['color-contrast', 'html-has-lang', 'html-lang-valid', 'button-name', 'link-name']

@@ -10,9 +10,9 @@ import {
   setUp,
   signIn,
   visit,
-} from './support/browser.ts'
-import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { headed, watchTraffic } from './support/traffic.ts'
+} from '../support/console/browser.ts'
+import { headed, watchTraffic } from '../support/console/traffic.ts'
+import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** Besides the administrator, who sees all. */
 const pagesFor = {

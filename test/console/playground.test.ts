@@ -12,9 +12,9 @@ import {
   signIn,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { headed, watchTraffic } from './support/traffic.ts'
+} from '../support/console/browser.ts'
+import { headed, watchTraffic } from '../support/console/traffic.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 if (chromiumPath === undefined) {
   console.error('left out: overview and playground (install Chromium, or set TEST_CHROMIUM)')

@@ -2,8 +2,8 @@
 // the same page and the same session.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { chromiumPath, openBrowser, setUp, visit } from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
+import { chromiumPath, openBrowser, setUp, visit } from '../support/console/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 if (chromiumPath === undefined) {
   console.error('left out: the console over a restart (install Chromium, or set TEST_CHROMIUM)')

@@ -2,14 +2,14 @@
 // opens anything because of them, and all of them are there to be read.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { chromiumPath, goTo, openBrowser, setUp, shoot } from './support/browser.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { fillWithHarm, harmConfig } from './support/hostile-fill.ts'
-import { hostileTexts } from './support/hostile-texts.ts'
-import { type HostileUpstream, startHostileUpstream } from './support/hostile-upstream.ts'
-import { missingFromSheets, type Shown } from './support/sheets.ts'
-import { headed, watchTraffic } from './support/traffic.ts'
-import { strangers, type Watched, watchedVisit } from './support/watched-visit.ts'
+import { chromiumPath, goTo, openBrowser, setUp, shoot } from '../support/console/browser.ts'
+import { fillWithHarm, harmConfig } from '../support/console/hostile-fill.ts'
+import { hostileTexts } from '../support/console/hostile-texts.ts'
+import { type HostileUpstream, startHostileUpstream } from '../support/console/hostile-upstream.ts'
+import { missingFromSheets, type Shown } from '../support/console/sheets.ts'
+import { headed, watchTraffic } from '../support/console/traffic.ts'
+import { strangers, type Watched, watchedVisit } from '../support/console/watched-visit.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** Every fifth: a text that these have not is in others. */
 const thinned = <T>(rows: readonly T[]): T[] => rows.filter((_, i) => i % 5 === 0)

@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeFor } from '../console/pages/playground/code.ts'
-import { curlFor, type LoggedRequest } from '../console/pages/requests/request.ts'
-import { tempDir } from './support/gateway.ts'
-import { hostileTexts } from './support/hostile-texts.ts'
+import { codeFor } from '../../console/pages/playground/code.ts'
+import { curlFor, type LoggedRequest } from '../../console/pages/requests/request.ts'
+import { hostileTexts } from '../support/console/hostile-texts.ts'
+import { tempDir } from '../support/gateway.ts'
 
 /** Each would make a file in the current folder. */
 const commands = [

@@ -1,7 +1,7 @@
 // Which stretch of time the strip over the requests shows, and what it counts.
 import { expect, test } from 'bun:test'
-import { trafficOf } from '../console/pages/channels/traffic-rows.ts'
-import { columnsIn, stretchFor } from '../console/pages/requests/columns-of-time.ts'
+import { trafficOf } from '../../console/pages/channels/traffic-rows.ts'
+import { columnsIn, stretchFor } from '../../console/pages/requests/columns-of-time.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs

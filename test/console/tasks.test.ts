@@ -10,8 +10,8 @@ import {
   shoot,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
+} from '../support/console/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 if (chromiumPath === undefined) {
   console.error('left out: the task centre in a browser (install Chromium, or set TEST_CHROMIUM)')

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { chromiumPath, openBrowser, setUp, type Visit, visit } from './support/browser.ts'
-import { root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { watchTraffic } from './support/traffic.ts'
+import { chromiumPath, openBrowser, setUp, type Visit, visit } from '../support/console/browser.ts'
+import { watchTraffic } from '../support/console/traffic.ts'
+import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 
 const requests = 1_000_000
 

@@ -13,9 +13,9 @@ import {
   signIn,
   type Visit,
   visit,
-} from './support/browser.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+} from '../support/console/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 if (chromiumPath === undefined) {
   console.error('left out: work in the console (install Chromium, or set TEST_CHROMIUM)')

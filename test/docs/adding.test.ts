@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fencesIn, fileIn } from './support/fences.ts'
-import { apiToken, root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { fencesIn, fileIn } from '../support/docs/fences.ts'
+import { apiToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
+import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const limitMs = 60_000
 const files = ['docs/adding-a-provider.md', 'docs/adding-a-surface.md'].flatMap((page) =>
@@ -30,10 +30,10 @@ const edits: readonly [path: string, before: string, added: string][] = [
   [
     'src/providers/index.ts',
     'export const',
-    "import { plain } from './plain/index.ts'\nimport { films } from './films/index.ts'\n",
+    "import { plain } from '../plain/index.ts'\nimport { films } from '../films/index.ts'\n",
   ],
   ['src/providers/index.ts', 'vendorg].map(', 'plain, films, '],
-  ['src/surfaces/index.ts', 'export const', "import { plain } from './plain/index.ts'\n"],
+  ['src/surfaces/index.ts', 'export const', "import { plain } from '../plain/index.ts'\n"],
   ['src/surfaces/index.ts', '  usage,\n]', '  plain,\n'],
 ]
 

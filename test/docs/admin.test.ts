@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { differences } from './support/answers.ts'
-import { examplesIn, renamed } from './support/fences.ts'
-import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { fencesOf, textOf } from './support/pages.ts'
-import { requestIdOf, until } from './support/read.ts'
-import { stageOf, todaysNames, tryExample } from './support/stages.ts'
+import { differences } from '../support/docs/answers.ts'
+import { examplesIn, renamed } from '../support/docs/fences.ts'
+import { fencesOf, textOf } from '../support/docs/pages.ts'
+import { stageOf, todaysNames, tryExample } from '../support/docs/stages.ts'
+import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { requestIdOf, until } from '../support/read.ts'
 import {
   asEvents,
   jsonReply,
@@ -16,7 +16,7 @@ import {
   streamReply,
   type TestUpstream,
   textChunk,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 const limitMs = 60_000
 const page = 'docs/admin-api.md'

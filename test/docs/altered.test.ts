@@ -1,14 +1,14 @@
 // Books that somebody has altered behind a gateway's back: what docs/money.md shows of an audit, and
 // docs/admin-api.md of the alert that comes of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { newPlace, type Place } from '../src/store/test-engines.ts'
-import { differences } from './support/answers.ts'
-import { examplesIn, kindOf } from './support/fences.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { fencesOf } from './support/pages.ts'
-import { requestIdOf, until } from './support/read.ts'
-import { stageOf, tryExample } from './support/stages.ts'
-import { copyOf } from './support/tampering.ts'
+import { newPlace, type Place } from '../../src/store/test-engines.ts'
+import { copyOf } from '../support/data/tampering.ts'
+import { differences } from '../support/docs/answers.ts'
+import { examplesIn, kindOf } from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { stageOf, tryExample } from '../support/docs/stages.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { requestIdOf, until } from '../support/read.ts'
 
 const limitMs = 60_000
 const env = { GATEWAY_MASTER_KEY: Buffer.alloc(32, 3).toString('base64') }

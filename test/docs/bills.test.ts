@@ -1,14 +1,14 @@
 // docs/bills.md, run by an account that has been there for months; and the closed bill that
 // docs/admin-api.md shows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { newPlace, type Place } from '../src/store/test-engines.ts'
-import { insertToken } from '../src/store/tokens.ts'
-import { differences } from './support/answers.ts'
-import { examplesIn, kindOf, renamed } from './support/fences.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { fencesOf } from './support/pages.ts'
-import { openPast, type PastEntry } from './support/past-months.ts'
-import { type PageStage, stageOf, todaysNames, tryExample } from './support/stages.ts'
+import { newPlace, type Place } from '../../src/store/test-engines.ts'
+import { insertToken } from '../../src/store/tokens.ts'
+import { openPast, type PastEntry } from '../support/data/past-months.ts'
+import { differences } from '../support/docs/answers.ts'
+import { examplesIn, kindOf, renamed } from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { type PageStage, stageOf, todaysNames, tryExample } from '../support/docs/stages.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const limitMs = 60_000
 const page = 'docs/bills.md'

@@ -4,48 +4,56 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { readConfigFile } from '../src/config-file.ts'
-import { differences } from './support/answers.ts'
-import { examplesIn, kindOf, missingLine } from './support/fences.ts'
-import { adminToken, apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
-import { fencesOf, pages, textOf } from './support/pages.ts'
-import { requestIdOf, until } from './support/read.ts'
-import { stageOf, tryExample } from './support/stages.ts'
-import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { readConfigFile } from '../../src/config-file.ts'
+import { differences } from '../support/docs/answers.ts'
+import { examplesIn, kindOf, missingLine } from '../support/docs/fences.ts'
+import { fencesOf, pages, textOf } from '../support/docs/pages.ts'
+import { stageOf, tryExample } from '../support/docs/stages.ts'
+import { adminToken, apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { requestIdOf, until } from '../support/read.ts'
+import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const limitMs = 60_000
 
 /** Which test checks which kinds of code of which pages. */
 const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
-  ['docs.test.ts', /^docs\/console\.md$/, /^text start$/],
-  ['docs.test.ts', /^docs\/deploy\.md$/, /^(sh fails|text output)$/],
-  ['docs.test.ts', /^docs\/metrics\.md$/, /^yaml scrape$/],
-  ['docs.test.ts', /^docs\/openapi\.md$/, /^(sh run|ts run|text output)$/],
-  ['docs.test.ts', /^docs\/operations\.md$/, /^(yaml config|json log)$/],
-  ['docs.test.ts', /^docs\/simulation\.md$/, /^(sh run|text output)$/],
-  ['callbacks.test.ts', /^docs\/callbacks\.md$/, /^(js|python) verify$/],
-  ['docs-adding.test.ts', /^docs\/adding-a-\w+\.md$/, /^ts file$/],
-  ['docs-admin.test.ts', /^docs\/admin-api\.md$/, /^(sh run|json (?!alert|bill)\w+)$/],
-  ['docs-altered.test.ts', /^docs\/admin-api\.md$/, /^json alert$/],
-  ['docs-altered.test.ts', /^docs\/money\.md$/, /^sh fails$/],
-  ['docs-bills.test.ts', /^docs\/admin-api\.md$/, /^json bill$/],
-  ['docs-bills.test.ts', /^docs\/bills\.md$/, /^(sh run|text output)$/],
+  ['docs/code-blocks.test.ts', /^docs\/console\.md$/, /^text start$/],
+  ['docs/code-blocks.test.ts', /^docs\/deploy\.md$/, /^(sh fails|text output)$/],
+  ['docs/code-blocks.test.ts', /^docs\/metrics\.md$/, /^yaml scrape$/],
+  ['docs/code-blocks.test.ts', /^docs\/openapi\.md$/, /^(sh run|ts run|text output)$/],
+  ['docs/code-blocks.test.ts', /^docs\/operations\.md$/, /^(yaml config|json log)$/],
+  ['docs/code-blocks.test.ts', /^docs\/simulation\.md$/, /^(sh run|text output)$/],
+  ['tasks/callbacks.test.ts', /^docs\/callbacks\.md$/, /^(js|python) verify$/],
+  ['docs/adding.test.ts', /^docs\/adding-a-\w+\.md$/, /^ts file$/],
+  ['docs/admin.test.ts', /^docs\/admin-api\.md$/, /^(sh run|json (?!alert|bill)\w+)$/],
+  ['docs/altered.test.ts', /^docs\/admin-api\.md$/, /^json alert$/],
+  ['docs/altered.test.ts', /^docs\/money\.md$/, /^sh fails$/],
+  ['docs/bills.test.ts', /^docs\/admin-api\.md$/, /^json bill$/],
+  ['docs/bills.test.ts', /^docs\/bills\.md$/, /^(sh run|text output)$/],
   [
-    'docs-money.test.ts',
+    'docs/money.test.ts',
     /^docs\/(money|backup)\.md$/,
     /^(sh run|sh start|text output|yaml file|csv prices)$/,
   ],
-  ['docs-rehearsed.test.ts', /./, /^sh rehearse$/],
-  ['docs-rehearsed.test.ts', /^docs\/deploy\.md$/, /^yaml file$/],
+  ['docs/rehearsed.test.ts', /./, /^sh rehearse$/],
+  ['docs/rehearsed.test.ts', /^docs\/deploy\.md$/, /^yaml file$/],
   [
-    'docs-sandbox.test.ts',
+    'docs/sandbox.test.ts',
     /^docs\/sandbox\.md$/,
     /^(sh start|text output|json \w+|text (film|picture))$/,
   ],
-  ['docs-upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
-  ['guide.test.ts', /^docs\/guide\//, /^((sh|ts|python) run|text output|yaml config)$/],
-  ['readme.test.ts', /^README\.md$/, /^((sh|ts|python|yaml) run|text (output|start)|json error)$/],
-  ['reconciliation.test.ts', /^docs\/reconciliation\.md$/, /^(csv november|sh run|text output)$/],
+  ['docs/upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
+  ['docs/guide.test.ts', /^docs\/guide\//, /^((sh|ts|python) run|text output|yaml config)$/],
+  [
+    'docs/readme.test.ts',
+    /^README\.md$/,
+    /^((sh|ts|python|yaml) run|text (output|start)|json error)$/,
+  ],
+  [
+    'money/reconciliation.test.ts',
+    /^docs\/reconciliation\.md$/,
+    /^(csv november|sh run|text output)$/,
+  ],
 ]
 
 const all = pages.flatMap((page) =>
@@ -108,7 +116,7 @@ describe('a configuration in the documentation', () => {
 /** The generator as a library: its command would load the newer compiler that this repository has. */
 const generator = `
 curl -sS "$1" -o "\${3%.d.ts}.json"
-scripts/bun test/support/generate-types.ts "\${3%.d.ts}.json"
+scripts/bun test/support/openapi/generate-types.ts "\${3%.d.ts}.json"
 echo "$3"
 `
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { newWebhookSecret } from '../src/lib/webhook.ts'
+import { newWebhookSecret } from '../../src/lib/webhook.ts'
 import {
   apiToken,
   defaultConfig,
@@ -10,9 +10,9 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { python } from './support/python.ts'
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { python } from '../support/python.ts'
 
 const caseLimitMs = 60_000
 const folder = join(root, 'examples')

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { referenceText } from '../scripts/config-reference.ts'
-import { refusals } from '../src/contract/errors.ts'
-import { examplesIn, fencesIn, kindOf, type Stage } from './support/fences.ts'
-import { root, startGateway, type TestGateway } from './support/gateway.ts'
-import { tryExample } from './support/stages.ts'
+import { referenceText } from '../../scripts/config-reference.ts'
+import { refusals } from '../../src/contract/errors.ts'
+import { examplesIn, fencesIn, kindOf, type Stage } from '../support/docs/fences.ts'
+import { tryExample } from '../support/docs/stages.ts'
+import { root, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const limitMs = 60_000
 const folder = join(root, 'docs/guide')

@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { type Example, examplesIn, startFence } from './support/fences.ts'
-import { startGateway, type TestGateway } from './support/gateway.ts'
-import { fencesOf } from './support/pages.ts'
-import { requestIdOf, until } from './support/read.ts'
-import { type PageStage, stageOf, tryExample } from './support/stages.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { type Example, examplesIn, startFence } from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { type PageStage, stageOf, tryExample } from '../support/docs/stages.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { requestIdOf, until } from '../support/read.ts'
 
 const limitMs = 60_000
 const has = { postgres: engines.includes('postgres') }

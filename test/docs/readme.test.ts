@@ -4,11 +4,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { differences } from './support/answers.ts'
-import { examplesIn, fencesIn, kindOf, missingLine, type Stage } from './support/fences.ts'
-import { root, startGateway, type TestGateway } from './support/gateway.ts'
-import { pages } from './support/pages.ts'
-import { tryExample } from './support/stages.ts'
+import { differences } from '../support/docs/answers.ts'
+import { examplesIn, fencesIn, kindOf, missingLine, type Stage } from '../support/docs/fences.ts'
+import { pages } from '../support/docs/pages.ts'
+import { tryExample } from '../support/docs/stages.ts'
+import { root, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 

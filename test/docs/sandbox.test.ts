@@ -1,12 +1,18 @@
 // docs/sandbox.md: the sandbox is started by itself as the page says, and what it tells of calls, tasks
 // and files is compared with what the page shows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { differences } from './support/answers.ts'
-import { examplesIn, kindOf, missingLine, type Started, startFence } from './support/fences.ts'
-import { tempDir } from './support/gateway.ts'
-import { fencesOf } from './support/pages.ts'
-import { until } from './support/read.ts'
-import { workspace } from './support/workspace.ts'
+import { differences } from '../support/docs/answers.ts'
+import {
+  examplesIn,
+  kindOf,
+  missingLine,
+  type Started,
+  startFence,
+} from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { workspace } from '../support/docs/workspace.ts'
+import { tempDir } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
 
 const limitMs = 60_000
 const page = 'docs/sandbox.md'

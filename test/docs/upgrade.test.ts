@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, postgresUrl } from '../src/store/test-engines.ts'
-import { examplesIn, runFence } from './support/fences.ts'
-import { root, tempDir } from './support/gateway.ts'
-import { fencesOf } from './support/pages.ts'
+import { engines, postgresUrl } from '../../src/store/test-engines.ts'
+import { examplesIn, runFence } from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { root, tempDir } from '../support/gateway.ts'
 
 const limitMs = 60_000
 const canMake =

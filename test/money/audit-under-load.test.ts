@@ -1,13 +1,13 @@
 // An auditor that never rests beside three gateways that share a database, draw credit, run calls and
 // tasks, take and give money, and are killed: books that are right are never taken for wrong ones.
 import { expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { auditBooks, type Problem } from '../src/billing/audit.ts'
-import { auditRecent, noMarks } from '../src/billing/audit-recent.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { isOver, readTasks } from './support/task-books.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { auditBooks, type Problem } from '../../src/billing/audit.ts'
+import { auditRecent, noMarks } from '../../src/billing/audit-recent.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
+import { isOver, readTasks } from '../support/task-books.ts'
 
 const key = 'upk-audited-0123456789abcdef'
 const rounds = 40

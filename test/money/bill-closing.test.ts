@@ -2,14 +2,14 @@
 // different from the ledger.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { monthAt, monthPlus } from '../src/lib/month.ts'
-import { isSigned } from '../src/lib/signing.ts'
-import type { Store } from '../src/store/index.ts'
-import type { Engine } from '../src/store/schema.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { adminToken, root, startGateway, type TestGateway } from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { bookPast, openPast } from './support/past-months.ts'
+import { monthAt, monthPlus } from '../../src/lib/month.ts'
+import { isSigned } from '../../src/lib/signing.ts'
+import type { Store } from '../../src/store/index.ts'
+import type { Engine } from '../../src/store/schema.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { bookPast, openPast } from '../support/data/past-months.ts'
+import { adminToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: closing months on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -1,8 +1,8 @@
 // Bills over real HTTP: a month adds up to the balance, by model and unit, and its lines are a table.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { monthPlus } from '../src/lib/month.ts'
-import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { accountOf, nanos, until } from './support/read.ts'
+import { monthPlus } from '../../src/lib/month.ts'
+import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { accountOf, nanos, until } from '../support/read.ts'
 
 let gateway: TestGateway
 let month: string

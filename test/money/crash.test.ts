@@ -3,11 +3,11 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { LoggedCall } from '../sandbox/call-log.ts'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { loggedCalls } from '../sandbox/testing.ts'
-import { parseNanos } from '../src/lib/decimal.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
+import type { LoggedCall } from '../../sandbox/call-log.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { loggedCalls } from '../../sandbox/testing.ts'
+import { parseNanos } from '../../src/lib/decimal.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
 import {
   chargesOf,
   type LedgerEntry,
@@ -16,11 +16,11 @@ import {
   readLedger,
   readRequests,
   sumOf,
-} from './support/books.ts'
-import { type Outcome, pickKind, runLoad } from './support/crash-load.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { startKilling } from './support/killing.ts'
-import { seeded, testSeed } from './support/seeded.ts'
+} from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Outcome, pickKind, runLoad } from '../support/load/crash-load.ts'
+import { startKilling } from '../support/load/killing.ts'
+import { seeded, testSeed } from '../support/seeded.ts'
 
 const callCount = 2_000
 const inFlight = 24

@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { aRequest, engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { adminToken, root, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { until } from './support/read.ts'
+import { aRequest, engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { adminToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { until } from '../support/read.ts'
 
 const rows = 20_000
 /** Until a dead gateway is known to be dead, and its work is done. */

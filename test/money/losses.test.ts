@@ -1,11 +1,11 @@
 // Over HTTP: whatever an upstream did without being paid for by a caller is in the list of losses,
 // with its reason, once; what it plainly did not do is not. Callers pay nothing in either case.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { adminToken, apiToken, root, startGateway, type TestGateway } from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { listAll, nanos, requestIdOf, rowOf, until } from './support/read.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { adminToken, apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { listAll, nanos, requestIdOf, rowOf, until } from '../support/read.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 interface LossRow {
   id: string

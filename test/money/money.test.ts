@@ -1,8 +1,8 @@
 // Money over real HTTP: what is held, charged, given back and never lost, seen from outside.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { LoggedCall } from '../sandbox/call-log.ts'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import type { LoggedCall } from '../../sandbox/call-log.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   accountOf,
   chargeOf,
@@ -15,7 +15,7 @@ import {
   requestIdOf,
   rowOf,
   until,
-} from './support/read.ts'
+} from '../support/read.ts'
 import {
   asEvents,
   completion,
@@ -26,7 +26,7 @@ import {
   streamReply,
   textChunk,
   usageChunk,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 const key = 'upk-money-0123456789abcdef'
 let sandbox: Sandbox

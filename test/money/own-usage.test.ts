@@ -1,9 +1,9 @@
 // Callers and their own money over real HTTP: what they used, by what they ask, and their bills; never
 // anybody else's, and also while nothing billable is done for them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { monthAt, monthPlus } from '../src/lib/month.ts'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { nanos, requestIdShape } from './support/read.ts'
+import { monthAt, monthPlus } from '../../src/lib/month.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { nanos, requestIdShape } from '../support/read.ts'
 
 const otherToken = 'sk-other-0123456789abcdefghijklmnop'
 const batchToken = 'sk-batch-0123456789abcdefghijklmnop'

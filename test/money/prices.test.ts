@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
 import {
   adminToken,
   apiToken,
@@ -11,9 +11,9 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { refusedStart, sentenceIn } from './support/plain-start.ts'
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { refusedStart, sentenceIn } from '../support/process/plain-start.ts'
 import {
   chargeOf,
   type EntryRow,
@@ -22,7 +22,7 @@ import {
   requestIdOf,
   rowOf,
   until,
-} from './support/read.ts'
+} from '../support/read.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: the price book on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifyReceipt } from '../src/cli/verify-bill.ts'
-import { billColumns } from '../src/contract/bill-line.ts'
-import { adminToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { verifyReceipt } from '../../src/cli/verify-bill.ts'
+import { billColumns } from '../../src/contract/bill-line.ts'
+import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
-const command = join(import.meta.dir, '../src/cli/main.ts')
+const command = join(import.meta.dir, '../../src/cli/main.ts')
 
 let gateway: TestGateway
 let directory: string

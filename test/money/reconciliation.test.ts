@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { examplesIn, kindOf } from './support/fences.ts'
+import { examplesIn, kindOf } from '../support/docs/fences.ts'
+import { fencesOf } from '../support/docs/pages.ts'
+import { stageOf, tryExample } from '../support/docs/stages.ts'
 import {
   adminToken,
   apiToken,
@@ -11,11 +13,9 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { fencesOf } from './support/pages.ts'
-import { until } from './support/read.ts'
-import { stageOf, tryExample } from './support/stages.ts'
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { until } from '../support/read.ts'
 import {
   asEvents,
   completion,
@@ -24,7 +24,7 @@ import {
   startScripted,
   streamReply,
   textChunk,
-} from './support/upstream.ts'
+} from '../support/upstream.ts'
 
 const page = 'docs/reconciliation.md'
 const statement = fencesOf(page).find((fence) => kindOf(fence) === 'csv november')!.text

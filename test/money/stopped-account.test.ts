@@ -6,10 +6,10 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { errorOf, until } from './support/read.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { errorOf, until } from '../support/read.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: stopped accounts on PostgreSQL (set TEST_POSTGRES_URL)')

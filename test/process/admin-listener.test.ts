@@ -1,8 +1,8 @@
 // GATEWAY_ADMIN_PORT: administration on a port of its own, and nothing of it where callers are. And
 // who may read the metrics on the port that everybody uses.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adminToken, apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { rawRequest } from './support/raw.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { rawRequest } from '../support/raw.ts'
 
 const caseLimitMs = 60_000
 const asAdmin = { headers: { authorization: `Bearer ${adminToken}` } }

@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { commands, elsewhere } from '../src/cli/commands.ts'
-import { limits, loadConfig } from '../src/config.ts'
-import { channelFrom } from '../src/contract/declarations.ts'
-import { root, tempDir } from './support/gateway.ts'
+import { commands, elsewhere } from '../../src/cli/commands.ts'
+import { limits, loadConfig } from '../../src/config.ts'
+import { channelFrom } from '../../src/contract/declarations.ts'
+import { root, tempDir } from '../support/gateway.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const { version } = JSON.parse(read('package.json')) as { version: string }

@@ -1,8 +1,8 @@
 // SIGTERM: no new work, running answers end properly and are charged, exit code 0.
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { chargesOf, readAccount, readLedger, readRequests } from './support/books.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { chargesOf, readAccount, readLedger, readRequests } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const caseLimitMs = 60_000
 const requestIdOf = (response: Response) => response.headers.get('x-gateway-request-id')!

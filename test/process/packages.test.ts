@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, tempDir } from './support/gateway.ts'
+import { root, tempDir } from '../support/gateway.ts'
 
 const slowMs = 120_000
 

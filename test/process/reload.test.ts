@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { type RequestRow, readAccount, readLedger } from './support/books.ts'
-import { startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { running } from './support/plain-start.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { type RequestRow, readAccount, readLedger } from '../support/books.ts'
+import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { running } from '../support/process/plain-start.ts'
 
 const caseLimitMs = 60_000
 const secretA = 'sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'

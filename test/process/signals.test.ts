@@ -3,9 +3,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { adminToken, apiToken, defaultConfig, root, tempDir } from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { until } from './support/read.ts'
+import { adminToken, apiToken, defaultConfig, root, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { until } from '../support/read.ts'
 
 const caseLimitMs = 60_000
 const slow = 'slowly [[sim:chunk=20ms]] [[sim:tokens=60]]'

@@ -4,11 +4,17 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStore } from '../src/store/index.ts'
-import { setMeta } from '../src/store/meta.ts'
-import { startGateway, tempDir } from './support/gateway.ts'
-import { plainStart, readOnly, refusedStart, running, sentenceIn } from './support/plain-start.ts'
-import { hidden, wrongFiles, wrongVariables } from './support/wrong-settings.ts'
+import { openStore } from '../../src/store/index.ts'
+import { setMeta } from '../../src/store/meta.ts'
+import { startGateway, tempDir } from '../support/gateway.ts'
+import {
+  plainStart,
+  readOnly,
+  refusedStart,
+  running,
+  sentenceIn,
+} from '../support/process/plain-start.ts'
+import { hidden, wrongFiles, wrongVariables } from '../support/process/wrong-settings.ts'
 
 const caseLimitMs = 60_000
 const wrongSetting = 78

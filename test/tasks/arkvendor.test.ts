@@ -1,8 +1,8 @@
 // Native video tasks over HTTP: a gateway, its sandbox, and callers of two accounts.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseNanos } from '../src/lib/decimal.ts'
-import { readAccount, readLedger } from './support/books.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
+import { parseNanos } from '../../src/lib/decimal.ts'
+import { readAccount, readLedger } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const otherToken = 'sk-other-0123456789abcdefghijklmno'
 const path = '/arkvendor/api/v3/contents/generations/tasks'

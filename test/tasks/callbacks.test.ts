@@ -6,8 +6,8 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { newWebhookSecret, signedHeaders } from '../src/lib/webhook.ts'
-import { engines, newPlace } from '../src/store/test-engines.ts'
+import { newWebhookSecret, signedHeaders } from '../../src/lib/webhook.ts'
+import { engines, newPlace } from '../../src/store/test-engines.ts'
 import {
   adminToken,
   apiToken,
@@ -16,9 +16,9 @@ import {
   startGateway,
   type TestGateway,
   tempDir,
-} from './support/gateway.ts'
-import { ownEnv } from './support/own-env.ts'
-import { python } from './support/python.ts'
+} from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
+import { python } from '../support/python.ts'
 
 const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'

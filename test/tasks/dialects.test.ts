@@ -1,8 +1,8 @@
 // One task, every dialect, as a table: whatever state a task is in and wherever it was created, each
 // dialect shows it, lists it, cancels it and hands over its film in its own words, to its owner only.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { taskStates } from '../src/contract/task.ts'
-import { dialectWords, type TaskDialect, taskDialects } from './faults/tasks-dialects.ts'
+import { taskStates } from '../../src/contract/task.ts'
+import { dialectWords, type TaskDialect, taskDialects } from '../faults/tasks/dialects.ts'
 import {
   sceneOf,
   shortFilm,
@@ -11,9 +11,10 @@ import {
   type TaskFault,
   taskCasesOf,
   taskWays,
-} from './faults/tasks-fault.ts'
-import { openTaskStage, type TaskStage } from './faults/tasks-stage.ts'
-import type { Reply } from './faults/tasks-upstream.ts'
+} from '../faults/tasks/fault.ts'
+import { openTaskStage, type TaskStage } from '../faults/tasks/stage.ts'
+import type { Reply } from '../faults/tasks/upstream.ts'
+import { until } from '../support/read.ts'
 import {
   askAs,
   askGateway,
@@ -26,8 +27,7 @@ import {
   type Row,
   rows,
   type Says,
-} from './support/dialect-rows.ts'
-import { until } from './support/read.ts'
+} from '../support/tasks/dialect-rows.ts'
 
 const strangerToken = 'sk-stranger-0123456789abcdefghijkl'
 const cases = rows.flatMap((row) =>

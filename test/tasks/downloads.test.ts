@@ -3,7 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import { mediaAddress } from '../sandbox/media/media-address.ts'
+import { mediaAddress } from '../../sandbox/media/media-address.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { rawRequest } from '../support/raw.ts'
+import { errorOf } from '../support/read.ts'
 import {
   brokenFile,
   type FileUpstream,
@@ -11,10 +14,7 @@ import {
   largeBytes,
   smallFile,
   startFileUpstream,
-} from './support/file-upstream.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { rawRequest } from './support/raw.ts'
-import { errorOf } from './support/read.ts'
+} from '../support/tasks/file-upstream.ts'
 
 const channelKey = 'upk-files-0123456789abcdef'
 const auth = { authorization: `Bearer ${apiToken}` }

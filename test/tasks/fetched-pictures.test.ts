@@ -1,9 +1,9 @@
 // Pictures given by address, for an upstream that takes bytes only: fetched under guard before
 // anything is made, or refused in words that name them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readAccount } from './support/books.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { readAccount } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
 const operations = '/vendorg/v1beta/models/vendorg-video-1:predictLongRunning'

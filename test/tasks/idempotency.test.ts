@@ -2,15 +2,15 @@
 // is made, sent or held for a second time, not even when everybody asks at once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import OpenAI from 'openai'
-import type { LoggedCall } from '../sandbox/call-log.ts'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import type { ListedTask } from '../sandbox/tasks.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { readLedger } from './support/books.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { readTaskLedger, readTasks, type TaskEntry } from './support/task-books.ts'
-import { jsonReply, startUpstream } from './support/upstream.ts'
+import type { LoggedCall } from '../../sandbox/call-log.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import type { ListedTask } from '../../sandbox/tasks.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { readLedger } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
+import { readTaskLedger, readTasks, type TaskEntry } from '../support/task-books.ts'
+import { jsonReply, startUpstream } from '../support/upstream.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: Idempotency-Key over HTTP on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -1,12 +1,12 @@
 // Pictures that take their time upstream, for a caller that waits: whoever dies in between, what was
 // seen is paid for once and everything else is free.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import type { ListedTask } from '../sandbox/tasks.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { ledgerOf, until } from './support/read.ts'
-import { isOver, readTasks } from './support/task-books.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import type { ListedTask } from '../../sandbox/tasks.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ledgerOf, until } from '../support/read.ts'
+import { isOver, readTasks } from '../support/task-books.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: pictures that take their time on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -1,8 +1,8 @@
 // Image tasks over real HTTP, as curl would ask: envelope, both paths, both ids, lists, money.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { readTaskLedger } from './support/task-books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
+import { readTaskLedger } from '../support/task-books.ts'
 
 const otherToken = 'sk-other-0123456789abcdefghijklmnop'
 const path = '/imgvendor/v1/images/generations'

@@ -1,9 +1,9 @@
 // A create that the upstream did not take is no task: no list shows it, its own id and its key are free
 // again, and the request log tells of it. One whose outcome is unknown tells the upstream's request id.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { until } from './support/read.ts'
-import { jsonReply, startUpstream, type TestUpstream } from './support/upstream.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { until } from '../support/read.ts'
+import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const native = '/arkvendor/api/v3/contents/generations/tasks'
 const drawings = '/imgvendor/v1/images/generations'

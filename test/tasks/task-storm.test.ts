@@ -1,17 +1,17 @@
 // The same promise for tasks: whenever a gateway dies, no task is lost or made twice, what succeeded
 // is charged exactly once, everything else is free, and the first end is the end, in every dialect.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import { type CrashPoint, crashPoints } from '../src/lib/crash-point.ts'
-import { parseNanos } from '../src/lib/decimal.ts'
-import type { Engine } from '../src/store/schema.ts'
-import { engines, newPlace, type Place } from '../src/store/test-engines.ts'
-import { readAccount, sumOf } from './support/books.ts'
-import { apiToken } from './support/gateway.ts'
-import { testSeed } from './support/seeded.ts'
-import { isOver, isRefusedCreate, type TaskRow } from './support/task-books.ts'
-import { type Aftermath, openingBalance, runStorm } from './support/task-storm.ts'
-import { amounts, type Fate } from './support/task-wishes.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { type CrashPoint, crashPoints } from '../../src/lib/crash-point.ts'
+import { parseNanos } from '../../src/lib/decimal.ts'
+import type { Engine } from '../../src/store/schema.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { readAccount, sumOf } from '../support/books.ts'
+import { apiToken } from '../support/gateway.ts'
+import { testSeed } from '../support/seeded.ts'
+import { isOver, isRefusedCreate, type TaskRow } from '../support/task-books.ts'
+import { type Aftermath, openingBalance, runStorm } from '../support/tasks/task-storm.ts'
+import { amounts, type Fate } from '../support/tasks/task-wishes.ts'
 
 const tasks = 1_000
 const randomKills = 40

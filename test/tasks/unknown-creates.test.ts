@@ -1,11 +1,11 @@
 // Creates whose answer never came, over HTTP: those that can be found upstream are found, go on and
 // are charged once; those that cannot end free. None is ever sent twice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
-import type { ListedTask } from '../sandbox/tasks.ts'
-import { readAccount } from './support/books.ts'
-import { apiToken, startGateway, type TestGateway, tempDir } from './support/gateway.ts'
-import { isOver, readTaskLedger, readTasks, type TaskRow } from './support/task-books.ts'
+import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import type { ListedTask } from '../../sandbox/tasks.ts'
+import { readAccount } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { isOver, readTaskLedger, readTasks, type TaskRow } from '../support/task-books.ts'
 
 const native = '/arkvendor/api/v3/contents/generations/tasks'
 const operations = '/vendorg/v1beta/models/vendorg-video-1:predictLongRunning'

@@ -1,9 +1,9 @@
 // Long-running video operations over HTTP, from the create to the file: who sees what, what is
 // charged, and in which words a caller is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { apiToken, startGateway, type TestGateway } from './support/gateway.ts'
-import { accountOf, type ErrorFields, ledgerOf, requestIdShape, until } from './support/read.ts'
-import { jsonReply, startUpstream } from './support/upstream.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { accountOf, type ErrorFields, ledgerOf, requestIdShape, until } from '../support/read.ts'
+import { jsonReply, startUpstream } from '../support/upstream.ts'
 
 const other = 'sk-other-0123456789abcdefghijklmno'
 const config = `

@@ -1,12 +1,12 @@
 // What every case of the table of task faults must show: states that only go forward and then stay,
 // a bill that is right to the last digit, one create, and no word of what lies behind the gateway.
 import { expect } from 'bun:test'
-import { type EntryRow, type ErrorFields, nanos, requestIdShape } from '../support/read.ts'
-import type { Answer } from './caller.ts'
-import { canary, leaked } from './fault.ts'
-import type { SeenState } from './tasks-dialects.ts'
-import { opening, type TaskEnding, type TaskRun } from './tasks-fault.ts'
-import type { TaskWire } from './tasks-wire.ts'
+import { type EntryRow, type ErrorFields, nanos, requestIdShape } from '../../support/read.ts'
+import type { Answer } from '../caller.ts'
+import { canary, leaked } from '../fault.ts'
+import type { SeenState } from './dialects.ts'
+import { opening, type TaskEnding, type TaskRun } from './fault.ts'
+import type { TaskWire } from './wire.ts'
 
 interface TaskRow {
   id: string

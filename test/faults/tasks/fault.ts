@@ -1,7 +1,7 @@
 // What a row of the table of task faults is made of, and one run of it: a caller on one connection
 // who creates a task and looks at it in every dialect, while the clock is turned.
 import { expect } from 'bun:test'
-import { type Answer, type Caller, openCaller } from './caller.ts'
+import { type Answer, type Caller, openCaller } from '../caller.ts'
 import {
   agreed,
   dialectWords,
@@ -9,10 +9,10 @@ import {
   type SeenTask,
   type TaskDialect,
   taskDialects,
-} from './tasks-dialects.ts'
-import type { TaskStage } from './tasks-stage.ts'
-import { type AskedTask, filmReply, type TaskScript } from './tasks-upstream.ts'
-import { type TaskProtocol, type TaskWire, taskWires } from './tasks-wire.ts'
+} from './dialects.ts'
+import type { TaskStage } from './stage.ts'
+import { type AskedTask, filmReply, type TaskScript } from './upstream.ts'
+import { type TaskProtocol, type TaskWire, taskWires } from './wire.ts'
 
 /** Upstreams and the dialects in which their models can be asked for. */
 export const taskWays: readonly [TaskProtocol, TaskDialect][] = [

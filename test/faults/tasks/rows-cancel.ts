@@ -1,10 +1,10 @@
 // A cancel that meets the end of its task on the way: the upstream has the last word, and the first
 // end that is written stays.
 import { expect } from 'bun:test'
-import type { Answer } from './caller.ts'
-import { leak } from './fault.ts'
-import type { TaskEnding, TaskFault, TaskRun } from './tasks-fault.ts'
-import type { TaskProtocol } from './tasks-wire.ts'
+import type { Answer } from '../caller.ts'
+import { leak } from '../fault.ts'
+import type { TaskEnding, TaskFault, TaskRun } from './fault.ts'
+import type { TaskProtocol } from './wire.ts'
 
 const usual: TaskEnding = { state: 'succeeded', pays: 'usual' }
 const cancelling: readonly TaskProtocol[] = ['vf', 'arkvendor']

@@ -1,8 +1,8 @@
 // Faults of the one create, and of every call that is answered with another place to go.
 import { expect } from 'bun:test'
-import { minuteMs } from './tasks-codes.ts'
-import type { TaskFault, TaskRun, TaskScene } from './tasks-fault.ts'
-import type { TaskScript } from './tasks-upstream.ts'
+import { minuteMs } from './codes.ts'
+import type { TaskFault, TaskRun, TaskScene } from './fault.ts'
+import type { TaskScript } from './upstream.ts'
 
 const unknownCreate = { state: 'refused', status: 504, code: 'upstream_outcome_unknown' } as const
 

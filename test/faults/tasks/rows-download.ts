@@ -1,11 +1,11 @@
 // Faults of the file behind a finished task: addresses that lead astray, that have expired, and
 // connections that break under it. None of them changes what was charged.
 import { expect } from 'bun:test'
-import type { Answer } from './caller.ts'
-import { canary, leak } from './fault.ts'
-import { noOutput } from './tasks-codes.ts'
-import { longFilm, shortFilm, type TaskFault, type TaskRun, type TaskScene } from './tasks-fault.ts'
-import { type AskedTask, filmReply, type Reply } from './tasks-upstream.ts'
+import type { Answer } from '../caller.ts'
+import { canary, leak } from '../fault.ts'
+import { noOutput } from './codes.ts'
+import { longFilm, shortFilm, type TaskFault, type TaskRun, type TaskScene } from './fault.ts'
+import { type AskedTask, filmReply, type Reply } from './upstream.ts'
 
 const ending = { state: 'succeeded', pays: 'usual' } as const
 const files = ['videos', 'vendorg'] as const

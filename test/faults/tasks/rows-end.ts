@@ -1,12 +1,12 @@
 // Faults of how a task ends: an end that is taken back, usage that cannot be right, and clocks that
 // are wrong.
 import { expect } from 'bun:test'
-import type { Answer } from './caller.ts'
-import { leak } from './fault.ts'
-import { hourMs } from './tasks-codes.ts'
-import type { TaskEnding, TaskFault, TaskScene } from './tasks-fault.ts'
-import type { Reply } from './tasks-upstream.ts'
-import type { TaskProtocol, TaskWire } from './tasks-wire.ts'
+import type { Answer } from '../caller.ts'
+import { leak } from '../fault.ts'
+import { hourMs } from './codes.ts'
+import type { TaskEnding, TaskFault, TaskScene } from './fault.ts'
+import type { Reply } from './upstream.ts'
+import type { TaskProtocol, TaskWire } from './wire.ts'
 
 const usual: TaskEnding = { state: 'succeeded', pays: 'usual' }
 /** Upstreams that say until when their files can be had. */

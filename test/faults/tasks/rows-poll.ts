@@ -1,10 +1,10 @@
 // Faults of what an upstream says of a task: nothing, nonsense, too late, or the contrary.
 import { expect } from 'bun:test'
-import { leak } from './fault.ts'
-import { hourMs, minuteMs, noOutput, taskLost } from './tasks-codes.ts'
-import type { TaskEnding, TaskFault, TaskRun, TaskScene } from './tasks-fault.ts'
-import type { Reply } from './tasks-upstream.ts'
-import { type TaskProtocol, taskProtocols } from './tasks-wire.ts'
+import { leak } from '../fault.ts'
+import { hourMs, minuteMs, noOutput, taskLost } from './codes.ts'
+import type { TaskEnding, TaskFault, TaskRun, TaskScene } from './fault.ts'
+import type { Reply } from './upstream.ts'
+import { type TaskProtocol, taskProtocols } from './wire.ts'
 
 const usual: TaskEnding = { state: 'succeeded', pays: 'usual' }
 const worded: readonly TaskProtocol[] = ['vf', 'arkvendor']

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { engines } from '../../src/store/test-engines.ts'
-import { until } from '../support/read.ts'
-import { canary } from './fault.ts'
-import { checkTaskRun } from './tasks-check.ts'
+import { engines } from '../../../src/store/test-engines.ts'
+import { until } from '../../support/read.ts'
+import { canary } from '../fault.ts'
+import { checkTaskRun } from './check.ts'
 import {
   opening,
   sceneOf,
@@ -15,13 +15,13 @@ import {
   TaskRun,
   taskCasesOf,
   usualCourse,
-} from './tasks-fault.ts'
-import { cancelRows } from './tasks-rows-cancel.ts'
-import { createRows } from './tasks-rows-create.ts'
-import { downloadRows } from './tasks-rows-download.ts'
-import { endRows } from './tasks-rows-end.ts'
-import { pollRows } from './tasks-rows-poll.ts'
-import { openTaskStage, type TaskStage } from './tasks-stage.ts'
+} from './fault.ts'
+import { cancelRows } from './rows-cancel.ts'
+import { createRows } from './rows-create.ts'
+import { downloadRows } from './rows-download.ts'
+import { endRows } from './rows-end.ts'
+import { pollRows } from './rows-poll.ts'
+import { openTaskStage, type TaskStage } from './stage.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: faults of tasks on PostgreSQL (set TEST_POSTGRES_URL)')

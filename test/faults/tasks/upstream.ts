@@ -1,9 +1,9 @@
 // An upstream of tasks made of sockets: every case has a path of its own, and what it answers to
 // each question, where it breaks off and what it was asked is scripted and counted exactly.
 import { createServer, type Socket } from 'node:net'
-import { privateHeaders } from './fault.ts'
-import { settle } from './raw-upstream.ts'
-import type { TaskWire, Turn } from './tasks-wire.ts'
+import { privateHeaders } from '../fault.ts'
+import { settle } from '../raw-upstream.ts'
+import type { TaskWire, Turn } from './wire.ts'
 
 export interface AskedTask {
   method: string

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { root } from './gateway.ts'
+import { root } from '../gateway.ts'
 
 /** The one without windows comes first: it takes a fifth less of the machine. */
 const places = [

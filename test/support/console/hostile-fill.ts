@@ -1,5 +1,5 @@
 // Puts every harmful text into everything of a gateway that is stored and shown.
-import { apiToken, type TestGateway } from './gateway.ts'
+import { apiToken, type TestGateway } from '../gateway.ts'
 import { hostileTexts, inAscii, inOneWord, trickyNames } from './hostile-texts.ts'
 import { hostileFiles } from './hostile-upstream.ts'
 

@@ -1,7 +1,8 @@
 // An upstream that means harm: its errors, ids, usage and results are the texts of the corpus. A
 // number in the prompt says which. Files it hands over are pages and drawings that run scripts.
+
+import { type Captured, completion, jsonReply, startUpstream } from '../upstream.ts'
 import { hostileTexts, inAscii } from './hostile-texts.ts'
-import { type Captured, completion, jsonReply, startUpstream } from './upstream.ts'
 
 const numberIn = (text: string): number => Number(/case (\d+)/.exec(text)?.[1] ?? 0)
 const textAt = (number: number): string => hostileTexts[number % hostileTexts.length]!

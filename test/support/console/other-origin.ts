@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { root } from './gateway.ts'
+import { root } from '../gateway.ts'
 
 export interface OtherOrigin {
   port: number

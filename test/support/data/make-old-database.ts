@@ -1,13 +1,13 @@
-// Makes the fixtures of test/upgrade.test.ts: starts the gateway of another checkout, lets it work,
+// Makes the fixtures of test/cluster/upgrade.test.ts: starts the gateway of another checkout, lets it work,
 // kills it in the middle, and writes its database down as SQL, once for each engine:
 //   git worktree add /tmp/old v0.2.0 && ln -s "$PWD/node_modules" /tmp/old/node_modules
-//   scripts/bun test/support/make-old-database.ts /tmp/old test/fixtures/0.2.0
+//   scripts/bun test/support/data/make-old-database.ts /tmp/old test/fixtures/0.2.0
 // Needs TEST_POSTGRES_URL and pg_dump.
 import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { newPlace } from '../../src/store/test-engines.ts'
+import { newPlace } from '../../../src/store/test-engines.ts'
 import { oldAdminToken, oldConfig, oldCreateKey, oldMasterKey, oldToken } from './old-gateway.ts'
 import { type OldUpstream, startOldUpstream } from './old-upstream.ts'
 

@@ -4,9 +4,9 @@ import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Engine } from '../../src/store/schema.ts'
-import { newPlace, type Place } from '../../src/store/test-engines.ts'
-import { root } from './gateway.ts'
+import type { Engine } from '../../../src/store/schema.ts'
+import { newPlace, type Place } from '../../../src/store/test-engines.ts'
+import { root } from '../gateway.ts'
 
 const fixtures = join(root, 'test/fixtures')
 

@@ -1,10 +1,10 @@
 // An account with a past, written into the store of a gateway that does not run: real gateways cannot
 // be asked to have lived months ago.
-import type { Entry } from '../../src/contract/ledger.ts'
-import { monthBounds } from '../../src/lib/month.ts'
-import { insertAccount } from '../../src/store/accounts.ts'
-import { appendEntry } from '../../src/store/entries.ts'
-import type { Store } from '../../src/store/index.ts'
+import type { Entry } from '../../../src/contract/ledger.ts'
+import { monthBounds } from '../../../src/lib/month.ts'
+import { insertAccount } from '../../../src/store/accounts.ts'
+import { appendEntry } from '../../../src/store/entries.ts'
+import type { Store } from '../../../src/store/index.ts'
 
 export interface PastEntry extends Partial<Entry> {
   month: string

@@ -1,9 +1,9 @@
 // Code in a page: which fences there are, running one against a gateway, and comparing what it printed
 // with what the page says. In documented output `…` stands for anything.
 import { join } from 'node:path'
-import { root } from './gateway.ts'
-import { ownEnv } from './own-env.ts'
-import { python } from './python.ts'
+import { root } from '../gateway.ts'
+import { ownEnv } from '../own-env.ts'
+import { python } from '../python.ts'
 
 export interface Fence {
   language: string

@@ -1,8 +1,8 @@
 // Every text of the repository that people read, and the code that it shows.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { root } from '../gateway.ts'
 import { type Fence, fencesIn } from './fences.ts'
-import { root } from './gateway.ts'
 
 const notOurs = ['node_modules', 'data', 'dist']
 const isFolder = (name: string): boolean => !name.startsWith('.') && !notOurs.includes(name)

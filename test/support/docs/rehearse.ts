@@ -2,8 +2,8 @@
 // shell runs them, with stand-ins in the place of the programs that write down what they are told.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { tempDir } from './gateway.ts'
-import { ownEnv } from './own-env.ts'
+import { tempDir } from '../gateway.ts'
+import { ownEnv } from '../own-env.ts'
 
 /** A command as it was given: its words, the program's name first. */
 export type Told = readonly string[]

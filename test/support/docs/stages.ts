@@ -4,10 +4,10 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { monthAt, monthPlus } from '../../src/lib/month.ts'
+import { monthAt, monthPlus } from '../../../src/lib/month.ts'
+import { adminToken, type TestGateway } from '../gateway.ts'
+import { ownEnv } from '../own-env.ts'
 import { type Example, fileIn, missingLine, renamed, runFence, type Stage } from './fences.ts'
-import { adminToken, type TestGateway } from './gateway.ts'
-import { ownEnv } from './own-env.ts'
 import { fencesOf } from './pages.ts'
 import { programsIn, workspace } from './workspace.ts'
 

@@ -2,7 +2,7 @@
 // repository's, but for the data, which are those of a gateway under test.
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, tempDir } from './gateway.ts'
+import { root, tempDir } from '../gateway.ts'
 
 /** npx takes longer than the command it finds; that it finds it is seen by the tests of the README. */
 const npx = `#!/bin/sh

@@ -1,6 +1,6 @@
 // The load of the crash test: calls of every kind against an address whose gateway keeps dying, each
 // issued once, with what its caller saw of the answer. Knows nothing of books.
-import { apiToken } from './gateway.ts'
+import { apiToken } from '../gateway.ts'
 
 export interface CallKind {
   stream: boolean

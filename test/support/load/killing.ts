@@ -1,8 +1,8 @@
 // A gateway that dies without warning again and again, and is started again where it died: killed at
 // random moments, or, in the lives a plan sets aside for that, by itself at a named point.
-import type { CrashAt, CrashPoint } from '../../src/lib/crash-point.ts'
+import type { CrashAt, CrashPoint } from '../../../src/lib/crash-point.ts'
+import type { TestGateway } from '../gateway.ts'
 import type { Lives } from './crash-load.ts'
-import type { TestGateway } from './gateway.ts'
 
 export interface Killing extends Lives {
   /** Kills the last one and ends. */

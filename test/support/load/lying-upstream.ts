@@ -1,6 +1,6 @@
 // An upstream of every protocol that reports what it is told to, whatever it was asked for. A marker in
 // the prompt says which call it is: by it the test tells what to report, and what arrived is counted.
-import { taskWires } from '../faults/tasks-wire.ts'
+import { taskWires } from '../../faults/tasks/wire.ts'
 import {
   asEvents,
   type Captured,
@@ -11,7 +11,7 @@ import {
   streamReply,
   textChunk,
   usageChunk,
-} from './upstream.ts'
+} from '../upstream.ts'
 
 /** What is said of the work of one call. */
 export interface Told {

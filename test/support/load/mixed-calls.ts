@@ -1,9 +1,9 @@
 // Calls of every interface at random, what an upstream says of each, and what each may cost: worked out
 // here from the prices that ship and from what was asked for, without the gateway's help.
 import fc from 'fast-check'
+import type { RequestRow } from '../read.ts'
+import { idIn, type WriteDialect } from '../tasks/task-dialects.ts'
 import type { Told } from './lying-upstream.ts'
-import type { RequestRow } from './read.ts'
-import { idIn, type WriteDialect } from './task-dialects.ts'
 
 type Numbers = Pick<Told, 'input' | 'output' | 'read' | 'written'>
 

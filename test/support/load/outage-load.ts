@@ -1,10 +1,11 @@
 // The load of the outage tests: text calls and videos at gateways whose database comes and goes, each
 // asked for once, with what its caller saw. Then the books, held against that. Knows no database.
+
+import { apiToken, type TestGateway } from '../gateway.ts'
+import { ledgerOf, nanos, until } from '../read.ts'
+import { isOver, readTaskLedger, readTasks } from '../task-books.ts'
 import type { CallKind, Outcome } from './crash-load.ts'
 import { issue } from './crash-load.ts'
-import { apiToken, type TestGateway } from './gateway.ts'
-import { ledgerOf, nanos, until } from './read.ts'
-import { isOver, readTaskLedger, readTasks } from './task-books.ts'
 
 export interface OutageLoad {
   calls: Outcome[]

@@ -1,6 +1,6 @@
 // A gateway with its sandbox, its two documents, and the names of things that calls have made, so that
 // other calls can ask for them.
-import { adminToken, apiToken, startGateway, type TestGateway } from './gateway.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../gateway.ts'
 import { type Call, type Described, describedBy, type Json } from './openapi.ts'
 
 export interface World {

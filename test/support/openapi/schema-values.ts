@@ -1,7 +1,7 @@
 // Values that fit a JSON Schema, and values that are nearly right: from a seed, so that a failed run
 // can be repeated. Knows schemas, no interface.
 import fc from 'fast-check'
-import { seeded } from './seeded.ts'
+import { seeded } from '../seeded.ts'
 
 export type Json = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 // `gateway start` with nothing set but what the test sets: what it prints where, and how it ends.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, tempDir } from './gateway.ts'
-import { ownEnv } from './own-env.ts'
+import { root, tempDir } from '../gateway.ts'
+import { ownEnv } from '../own-env.ts'
 
 export interface PlainStart {
   /** Undefined when it ended instead of getting ready. */

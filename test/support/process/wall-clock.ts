@@ -1,7 +1,7 @@
 // The wall clock of a gateway process that a test starts, which the test can set.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, tempDir } from './gateway.ts'
+import { root, tempDir } from '../gateway.ts'
 
 export interface WallClock {
   /** What the process is to be started with. */
@@ -14,7 +14,7 @@ export function wallClock(aheadMs = 0): WallClock {
   const file = join(tempDir(), 'ahead-ms')
   const set = (ms: number) => writeFileSync(file, String(ms))
   set(aheadMs)
-  const preload = join(root, 'test/support/skew-date.ts')
+  const preload = join(root, 'test/support/process/skew-date.ts')
   // What was built in one piece loads nothing before itself: this is always the source.
   const source = { MODEL_GATEWAY_DIST: '' }
   return { set, env: { ...source, TEST_WALL_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` } }

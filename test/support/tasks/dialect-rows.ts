@@ -1,8 +1,8 @@
 // The table of one task in every dialect: for each state what each dialect says of it, and how a task
 // is brought into that state. What is asked of the table is the test's business.
-import type { TaskCase } from '../faults/tasks-fault.ts'
-import type { TaskStage } from '../faults/tasks-stage.ts'
-import type { Reply, TaskScript } from '../faults/tasks-upstream.ts'
+import type { TaskCase } from '../../faults/tasks/fault.ts'
+import type { TaskStage } from '../../faults/tasks/stage.ts'
+import type { Reply, TaskScript } from '../../faults/tasks/upstream.ts'
 
 const hourMs = 3_600_000
 export const native = '/arkvendor/api/v3/contents/generations/tasks'

@@ -1,6 +1,6 @@
 // Tasks in every dialect, as callers speak them: how one is asked for, looked at and cancelled, and
 // what of the answer tells its end.
-import { apiToken } from './gateway.ts'
+import { apiToken } from '../gateway.ts'
 import type { Wish } from './task-wishes.ts'
 
 /** `form` is `videos` with a multipart body. */

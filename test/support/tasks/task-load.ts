@@ -1,8 +1,8 @@
 // The load of the task storm: videos created once each, in every dialect, at gateways that keep
 // dying, looked at all the while, some of them cancelled, with text calls on the same account in
 // between. Keeps what callers saw; knows nothing of books.
-import { issue, type Outcome, pickKind } from './crash-load.ts'
-import type { Killing } from './killing.ts'
+import { issue, type Outcome, pickKind } from '../load/crash-load.ts'
+import type { Killing } from '../load/killing.ts'
 import {
   cancel,
   create,

@@ -1,6 +1,6 @@
 // Who is told of the ends of tasks in the storm: takes every notice but a few, which it wants again.
-import type { TestGateway } from './gateway.ts'
-import type { TaskRow } from './task-books.ts'
+import type { TestGateway } from '../gateway.ts'
+import type { TaskRow } from '../task-books.ts'
 
 export interface Notice {
   webhookId: string

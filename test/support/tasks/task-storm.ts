@@ -1,14 +1,14 @@
 // The task storm: gateways that keep dying on one store while tasks in every dialect go through
 // them, and then the quiet in which everything has to end. Judges nothing.
-import type { LoggedCall } from '../../sandbox/call-log.ts'
-import type { Sandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
-import { loggedCalls } from '../../sandbox/testing.ts'
-import type { CrashAt, CrashPoint } from '../../src/lib/crash-point.ts'
-import type { Place } from '../../src/store/test-engines.ts'
-import { apiToken, startGateway, type TestGateway, tempDir } from './gateway.ts'
-import { plannedEvery, startKilling } from './killing.ts'
-import { seeded } from './seeded.ts'
+import type { LoggedCall } from '../../../sandbox/call-log.ts'
+import type { Sandbox } from '../../../sandbox/server.ts'
+import type { ListedTask } from '../../../sandbox/tasks.ts'
+import { loggedCalls } from '../../../sandbox/testing.ts'
+import type { CrashAt, CrashPoint } from '../../../src/lib/crash-point.ts'
+import type { Place } from '../../../src/store/test-engines.ts'
+import { apiToken, startGateway, type TestGateway, tempDir } from '../gateway.ts'
+import { plannedEvery, startKilling } from '../load/killing.ts'
+import { seeded } from '../seeded.ts'
 import {
   isOver,
   isRefusedCreate,
@@ -16,7 +16,7 @@ import {
   readTasks,
   type TaskEntry,
   type TaskRow,
-} from './task-books.ts'
+} from '../task-books.ts'
 import { dialectsOf } from './task-dialects.ts'
 import { lookAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
 import { type Notice, openReceiver, untilTold } from './task-notices.ts'

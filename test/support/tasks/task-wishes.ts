@@ -1,6 +1,6 @@
 // The mix of the task storm: what is asked for, in which dialect, and how its upstream will treat
 // it. The prompts differ, so that no two creates look alike upstream.
-import type { CrashPoint } from '../../src/lib/crash-point.ts'
+import type { CrashPoint } from '../../../src/lib/crash-point.ts'
 import type { WriteDialect } from './task-dialects.ts'
 
 export type Fate = 'plain' | 'fails' | 'refused' | 'vanishes' | 'flips' | 'lost' | 'cancelled'
