@@ -1,7 +1,7 @@
 # The gateway as one executable in an otherwise empty image: no shell, no package manager, no root.
 #   docker build -t model-gateway .
 #   docker run -p 8080:8080 -v gateway-data:/data --read-only --tmpfs /tmp model-gateway
-# How to run it for real: docs/deploy.md.
+# How to run it for real: docs/run/deploy.md.
 
 FROM node:22-bookworm-slim AS build
 WORKDIR /src

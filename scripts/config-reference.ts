@@ -1,10 +1,10 @@
-// Writes docs/guide/configuration.md: every variable of the environment as the README has it, and every
+// Writes docs/run/configuration.md: every variable of the environment as the README has it, and every
 // setting of gateway.yaml as its schema has it. Run it after a change of either; a test keeps them equal.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dir, '..')
-export const referencePath = join(root, 'docs/guide/configuration.md')
+export const referencePath = join(root, 'docs/run/configuration.md')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 interface Node {

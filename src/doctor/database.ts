@@ -56,7 +56,7 @@ export async function lookAtDatabase(config: Config): Promise<LookedAtDatabase> 
 
 /** The sentence has its advice behind the semicolon. */
 function refused(message: string): Finding {
-  const [says = message, advice = 'see docs/operations.md'] = message.split('; ', 2)
+  const [says = message, advice = 'see docs/run/operations.md'] = message.split('; ', 2)
   return problem('database', says, advice.replace(/\.$/, ''))
 }
 

@@ -10,7 +10,9 @@ import { pagePolicy } from '../openapi/page.ts'
 import { pageStyle } from '../openapi/page-style.ts'
 
 export const guidePath = '/docs/guide'
-const first = 'guide/README'
+const first = 'README'
+/** Folders of docs whose pages are served. A page is addressed by its name, which is unique among them. */
+const folders = ['use/', 'run/', 'money/', 'contribute/', '']
 
 interface Made {
   html: string
@@ -51,18 +53,17 @@ async function pageFor(name: string): Promise<Made | undefined> {
   return made
 }
 
-const pathOf = (name: string): string | undefined =>
-  name === '' ? pieces.docs.get(first) : (pieces.docs.get(`guide/${name}`) ?? pieces.docs.get(name))
+function pathOf(name: string): string | undefined {
+  const folder = folders.find((each) => pieces.docs.has(`${each}${name}`)) ?? ''
+  return pieces.docs.get(name === '' ? first : `${folder}${name}`)
+}
 
-/** Links between the texts become links between the pages. */
+/** Links between the texts become links between the pages; what is not served leads to the first page. */
 const linked = (html: string): string =>
-  html.replace(
-    /href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g,
-    (_, folders: string, page, anchor = '') => {
-      if (folders.includes('decisions/')) return `href="${guidePath}"`
-      return `href="${guidePath}${page === 'README' ? '' : `/${page}`}${anchor}"`
-    },
-  )
+  html.replace(/href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g, (_, path: string, page, anchor = '') => {
+    const isServed = !path.includes('decisions/') && page !== 'README' && pathOf(page) !== undefined
+    return `href="${guidePath}${isServed ? `/${page}${anchor}` : ''}"`
+  })
 
 function wholePage(markdown: string): string {
   // What a fence is for, besides its language, is for the tests.

@@ -183,7 +183,9 @@ describe('names', () => {
   const all = () => Object.values(expressionsOf()).flat()
   const plainOf = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')
   const documented = () => {
-    const rows = read('docs/metrics.md').matchAll(/^\| `(gateway_\w+)`\s*\| (\w+)\s*\| ([^|]*)\|/gm)
+    const rows = read('docs/run/metrics.md').matchAll(
+      /^\| `(gateway_\w+)`\s*\| (\w+)\s*\| ([^|]*)\|/gm,
+    )
     return new Map([...rows].map(([, name, type, labels]) => [name!, { type, labels }]))
   }
   /** Labels of every series of a metric, as they were really seen. */
@@ -255,7 +257,7 @@ describe('names', () => {
   test('of alerts are documented, and every alert says what it means', () => {
     const rules = parse(read('deploy/alerts/model-gateway.rules.yml'))
     const alerts = rules.groups.flatMap((group: { rules: unknown[] }) => group.rules)
-    const docs = [...read('docs/metrics.md').matchAll(/^\| `(Gateway\w+)`/gm)].map(
+    const docs = [...read('docs/run/metrics.md').matchAll(/^\| `(Gateway\w+)`/gm)].map(
       ([, name]) => name,
     )
     expect(alerts.map(({ alert }: { alert: string }) => alert).sort()).toEqual(docs.sort())

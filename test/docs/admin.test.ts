@@ -1,4 +1,4 @@
-// docs/admin-api.md against a gateway: its example is run, and every answer it shows is compared with
+// docs/run/admin-api.md against a gateway: its example is run, and every answer it shows is compared with
 // the real one. The bodies that make these answers are those of its tables.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import {
 } from '../support/upstream.ts'
 
 const limitMs = 60_000
-const page = 'docs/admin-api.md'
+const page = 'docs/run/admin-api.md'
 /** Shown by other tests: they need books with a past, or altered ones. */
 const elsewhere = ['alert', 'bill']
 const answers = fencesOf(page).filter(
@@ -198,7 +198,7 @@ async function playExport(): Promise<void> {
   )
 }
 
-describe('docs/admin-api.md', () => {
+describe('docs/run/admin-api.md', () => {
   test.each(answers)('line $line: shows the $mark as it is', ({ mark, text }) => {
     const names = todaysNames().set('https://hooks.example', receiver.url)
     const shown = JSON.parse(renamed(text, names))

@@ -1,5 +1,5 @@
-// Books that somebody has altered behind a gateway's back: what docs/money.md shows of an audit, and
-// docs/admin-api.md of the alert that comes of it.
+// Books that somebody has altered behind a gateway's back: what docs/money/charges.md shows of an audit, and
+// docs/run/admin-api.md of the alert that comes of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { newPlace, type Place } from '../../src/store/test-engines.ts'
 import { copyOf } from '../support/data/tampering.ts'
@@ -51,16 +51,16 @@ async function makeBooks(): Promise<void> {
 }
 
 test(
-  'docs/money.md shows what an audit says of them',
+  'docs/money/charges.md shows what an audit says of them',
   async () => {
-    const [example] = examplesIn(fencesOf('docs/money.md'), ['fails'])
-    await tryExample(stageOf(gateway, 'docs/money.md'), example!)
+    const [example] = examplesIn(fencesOf('docs/money/charges.md'), ['fails'])
+    await tryExample(stageOf(gateway, 'docs/money/charges.md'), example!)
   },
   limitMs,
 )
 
-test('docs/admin-api.md shows the alert that came of it', async () => {
+test('docs/run/admin-api.md shows the alert that came of it', async () => {
   const { body } = await gateway.admin('GET', '/alerts?kind=books')
-  const shown = fencesOf('docs/admin-api.md').find((fence) => kindOf(fence) === 'json alert')
+  const shown = fencesOf('docs/run/admin-api.md').find((fence) => kindOf(fence) === 'json alert')
   expect(differences(JSON.parse(shown!.text), body.items[0])).toEqual([])
 })

@@ -1,5 +1,5 @@
-// docs/bills.md, run by an account that has been there for months; and the closed bill that
-// docs/admin-api.md shows.
+// docs/money/bills.md, run by an account that has been there for months; and the closed bill that
+// docs/run/admin-api.md shows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place } from '../../src/store/test-engines.ts'
 import { insertToken } from '../../src/store/tokens.ts'
@@ -11,7 +11,7 @@ import { type PageStage, stageOf, todaysNames, tryExample } from '../support/doc
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const limitMs = 60_000
-const page = 'docs/bills.md'
+const page = 'docs/money/bills.md'
 const names = todaysNames()
 const [september, october] = ['2026-09', '2026-10'].map((month) => names.get(month)!) as [
   string,
@@ -85,9 +85,9 @@ describe(page, () => {
     limitMs,
   )
 
-  test('ends with a closed bill as docs/admin-api.md shows it', async () => {
+  test('ends with a closed bill as docs/run/admin-api.md shows it', async () => {
     const { body } = await gateway.admin('GET', `/bills?account=acme-old&month=${september}`)
-    const shown = fencesOf('docs/admin-api.md').find((fence) => kindOf(fence) === 'json bill')
+    const shown = fencesOf('docs/run/admin-api.md').find((fence) => kindOf(fence) === 'json bill')
     const here = new Map([...names, ['acc_01a1ddc4d18b542a948001', body.account_id as string]])
     expect(differences(JSON.parse(renamed(shown!.text, here)), body)).toEqual([])
   })

@@ -17,33 +17,38 @@ const limitMs = 60_000
 
 /** Which test checks which kinds of code of which pages. */
 const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
-  ['docs/code-blocks.test.ts', /^docs\/console\.md$/, /^text start$/],
-  ['docs/code-blocks.test.ts', /^docs\/deploy\.md$/, /^(sh fails|text output)$/],
-  ['docs/code-blocks.test.ts', /^docs\/metrics\.md$/, /^yaml scrape$/],
-  ['docs/code-blocks.test.ts', /^docs\/openapi\.md$/, /^(sh run|ts run|text output)$/],
-  ['docs/code-blocks.test.ts', /^docs\/operations\.md$/, /^(yaml config|json log)$/],
-  ['docs/code-blocks.test.ts', /^docs\/simulation\.md$/, /^(sh run|text output)$/],
-  ['tasks/callbacks.test.ts', /^docs\/callbacks\.md$/, /^(js|python) verify$/],
+  ['docs/code-blocks.test.ts', /^docs\/run\/console\.md$/, /^text start$/],
+  ['docs/code-blocks.test.ts', /^docs\/run\/deploy\.md$/, /^(sh fails|text output)$/],
+  ['docs/code-blocks.test.ts', /^docs\/run\/metrics\.md$/, /^yaml scrape$/],
+  ['docs/code-blocks.test.ts', /^docs\/use\/openapi\.md$/, /^(sh run|ts run|text output)$/],
+  ['docs/code-blocks.test.ts', /^docs\/run\/operations\.md$/, /^(yaml config|json log)$/],
+  ['docs/code-blocks.test.ts', /^docs\/contribute\/simulation\.md$/, /^(sh run|text output)$/],
+  ['tasks/callbacks.test.ts', /^docs\/use\/callbacks\.md$/, /^(js|python) verify$/],
   ['docs/adding.test.ts', /^docs\/adding-a-\w+\.md$/, /^ts file$/],
-  ['docs/admin.test.ts', /^docs\/admin-api\.md$/, /^(sh run|json (?!alert|bill)\w+)$/],
-  ['docs/altered.test.ts', /^docs\/admin-api\.md$/, /^json alert$/],
-  ['docs/altered.test.ts', /^docs\/money\.md$/, /^sh fails$/],
-  ['docs/bills.test.ts', /^docs\/admin-api\.md$/, /^json bill$/],
-  ['docs/bills.test.ts', /^docs\/bills\.md$/, /^(sh run|text output)$/],
+  ['docs/admin.test.ts', /^docs\/run\/admin-api\.md$/, /^(sh run|json (?!alert|bill)\w+)$/],
+  ['docs/altered.test.ts', /^docs\/run\/admin-api\.md$/, /^json alert$/],
+  ['docs/altered.test.ts', /^docs\/money\/charges\.md$/, /^sh fails$/],
+  ['docs/bills.test.ts', /^docs\/run\/admin-api\.md$/, /^json bill$/],
+  ['docs/bills.test.ts', /^docs\/money\/bills\.md$/, /^(sh run|text output)$/],
   [
     'docs/money.test.ts',
-    /^docs\/(money|backup)\.md$/,
+    /^docs\/(money\/charges|run\/backup)\.md$/,
     /^(sh run|sh start|text output|yaml file|csv prices)$/,
   ],
   ['docs/rehearsed.test.ts', /./, /^sh rehearse$/],
-  ['docs/rehearsed.test.ts', /^docs\/deploy\.md$/, /^yaml file$/],
+  ['docs/rehearsed.test.ts', /^docs\/run\/deploy\.md$/, /^yaml file$/],
   [
     'docs/sandbox.test.ts',
-    /^docs\/sandbox\.md$/,
+    /^docs\/use\/sandbox\.md$/,
     /^(sh start|text output|json \w+|text (film|picture))$/,
   ],
   ['docs/upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
-  ['docs/guide.test.ts', /^docs\/guide\//, /^((sh|ts|python) run|text output|yaml config)$/],
+  [
+    'docs/guide.test.ts',
+    /^docs\/use\/(?!callbacks|openapi|sandbox)/,
+    /^((sh|ts|python) run|text output|yaml config)$/,
+  ],
+  ['docs/guide.test.ts', /^docs\/run\/configuration\.md$/, /^yaml config$/],
   [
     'docs/readme.test.ts',
     /^README\.md$/,
@@ -51,7 +56,7 @@ const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
   ],
   [
     'money/reconciliation.test.ts',
-    /^docs\/reconciliation\.md$/,
+    /^docs\/money\/reconciliation\.md$/,
     /^(csv november|sh run|text output)$/,
   ],
 ]
@@ -147,13 +152,13 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
     await upstream.stop()
   }, limitMs)
 
-  test('docs/console.md shows what a start prints', () => {
-    const [shown] = of('docs/console.md', 'text start')
+  test('docs/run/console.md shows what a start prints', () => {
+    const [shown] = of('docs/run/console.md', 'text start')
     expect(missingLine(shown!.text, gateway.output())).toBeUndefined()
   })
 
-  test('docs/metrics.md shows how it is scraped', async () => {
-    const [shown] = of('docs/metrics.md', 'yaml scrape')
+  test('docs/run/metrics.md shows how it is scraped', async () => {
+    const [shown] = of('docs/run/metrics.md', 'yaml scrape')
     const { scrape_configs } = parse(shown!.text)
     expect(scrape_configs).toHaveLength(1)
     const {
@@ -183,7 +188,7 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
   })
 
   test(
-    'docs/operations.md shows a line of the log',
+    'docs/run/operations.md shows a line of the log',
     async () => {
       const messages = [{ role: 'user', content: 'Hello!' }]
       const asked = await gateway.post('/v1/chat/completions', { model: 'txta-turbo', messages })
@@ -194,16 +199,16 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
           .split('\n')
           .find((each) => each.includes(requestIdOf(asked))),
       )
-      const [shown] = of('docs/operations.md', 'json log')
+      const [shown] = of('docs/run/operations.md', 'json log')
       expect(differences(JSON.parse(shown!.text), JSON.parse(line))).toEqual([])
     },
     limitMs,
   )
 
   test(
-    'docs/deploy.md shows what the doctor says',
+    'docs/run/deploy.md shows what the doctor says',
     async () => {
-      const page = 'docs/deploy.md'
+      const page = 'docs/run/deploy.md'
       const [example] = examplesIn(fencesOf(page), ['fails'])
       const stage = stageOf(gateway, page)
       writeFileSync(join(stage.cwd, 'gateway.yaml'), config)
@@ -214,18 +219,18 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
     limitMs,
   )
 
-  test.each(examplesIn(fencesOf('docs/simulation.md'), ['run']))(
-    'docs/simulation.md, line $line: the example runs',
+  test.each(examplesIn(fencesOf('docs/contribute/simulation.md'), ['run']))(
+    'docs/contribute/simulation.md, line $line: the example runs',
     async (example) => {
-      await tryExample(stageOf(gateway, 'docs/simulation.md'), example)
+      await tryExample(stageOf(gateway, 'docs/contribute/simulation.md'), example)
     },
     limitMs,
   )
 
   test(
-    'docs/openapi.md shows how a client is made, which compiles and asks',
+    'docs/use/openapi.md shows how a client is made, which compiles and asks',
     async () => {
-      const page = 'docs/openapi.md'
+      const page = 'docs/use/openapi.md'
       const stage = stageOf(gateway, page, apiToken)
       writeFileSync(join(stage.cwd, 'generate'), generator)
       stage.names.set('npx openapi-typescript', 'sh ./generate')

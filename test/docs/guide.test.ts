@@ -1,21 +1,19 @@
-// The guide stays true: every example in it is run against one gateway, in the order of its pages, and
-// what it lists is compared with the code. There is no fence in it that is not checked.
+// The pages for callers stay true: every example is run against one gateway, in the order of the pages,
+// and what they list is compared with the code. All of docs is served, with unique names of pages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parse } from 'yaml'
 import { referenceText } from '../../scripts/config-reference.ts'
 import { refusals } from '../../src/contract/errors.ts'
-import { examplesIn, fencesIn, kindOf, type Stage } from '../support/docs/fences.ts'
+import { examplesIn, kindOf, type Stage } from '../support/docs/fences.ts'
+import { pages as allPages, fencesOf, textOf } from '../support/docs/pages.ts'
 import { tryExample } from '../support/docs/stages.ts'
-import { root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const limitMs = 60_000
-const folder = join(root, 'docs/guide')
-const pages = readdirSync(folder)
-  .filter((name) => name.endsWith('.md'))
-  .sort()
-const read = (page: string): string => readFileSync(join(folder, page), 'utf8')
+/** Pages whose examples another test runs. */
+const elsewhere = /^docs\/use\/(callbacks|openapi|sandbox)\.md$/
+const pages = allPages.filter((page) => page.startsWith('docs/use/') && !elsewhere.test(page))
+const configuration = 'docs/run/configuration.md'
 
 /** Tables are written for the eye; their columns are as wide as what is in them. */
 const unpadded = (text: string): string =>
@@ -25,9 +23,11 @@ const unpadded = (text: string): string =>
     .replace(/\n{2,}/g, '\n\n')
     .trim()
 
-const all = pages.flatMap((page) => fencesIn(read(page)).map((fence) => ({ ...fence, page })))
+const all = [...pages, configuration].flatMap((page) =>
+  fencesOf(page).map((fence) => ({ ...fence, page })),
+)
 const examples = pages.flatMap((page) =>
-  examplesIn(fencesIn(read(page)), ['run']).map((example) => ({ ...example, page })),
+  examplesIn(fencesOf(page), ['run']).map((example) => ({ ...example, page })),
 )
 
 let gateway: TestGateway
@@ -74,11 +74,11 @@ describe('the guide', () => {
   })
 
   test('has every setting, as the code has it', () => {
-    expect(unpadded(read('configuration.md'))).toBe(unpadded(referenceText()))
+    expect(unpadded(textOf(configuration))).toBe(unpadded(referenceText()))
   })
 
   test('has every error code with its status', () => {
-    const rows = [...read('errors.md').matchAll(/^\| (\d{3}) +\| ([^|]+) \|/gm)]
+    const rows = [...textOf('docs/use/errors.md').matchAll(/^\| (\d{3}) +\| ([^|]+) \|/gm)]
     const listed = rows.flatMap(([, status, codes]) =>
       [...codes!.matchAll(/`(\w+)`/g)].map(([, code]) => `${code} ${status}`),
     )
@@ -110,9 +110,20 @@ describe('the guide', () => {
     expect((await fetch(`${gateway.url}/docs/guide/nothing`)).status).toBe(404)
   })
 
-  test('names every one of its pages on its first', () => {
-    const first = read('README.md')
-    const forgotten = pages.filter((page) => page !== 'README.md' && !first.includes(`(${page})`))
+  test('has a table of contents that names every page', () => {
+    const served = allPages.filter((page) => /^docs\/(?!decisions\/)/.test(page))
+    const first = textOf('docs/README.md')
+    const forgotten = served.filter(
+      (page) => page !== 'docs/README.md' && !first.includes(`(${page.slice('docs/'.length)})`),
+    )
     expect(forgotten).toEqual([])
+  })
+
+  test('has pages whose names are unique, because a name is an address', () => {
+    const names = allPages
+      .filter((page) => page.startsWith('docs/'))
+      .map((page) => page.split('/').at(-1)!)
+      .filter((name) => name !== 'README.md')
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// The commands of docs/money.md and docs/backup.md, run in the order of the pages: the calls they tell
+// The commands of docs/money/charges.md and docs/run/backup.md, run in the order of the pages: the calls they tell
 // of are made, and backups are taken and restored.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const has = { postgres: engines.includes('postgres') }
 const needsPostgres = ({ text }: Example) => text.includes('postgres://')
 if (!has.postgres) {
   console.error(
-    'left out: restoring into PostgreSQL as docs/backup.md shows (set TEST_POSTGRES_URL)',
+    'left out: restoring into PostgreSQL as docs/run/backup.md shows (set TEST_POSTGRES_URL)',
   )
 }
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     config,
     env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' },
   })
-  stage = stageOf(gateway, 'docs/money.md', tokenOf('acme'))
+  stage = stageOf(gateway, 'docs/money/charges.md', tokenOf('acme'))
   const { keys } = (await (await fetch(`${gateway.url}/gateway/v1/keys`)).json()) as Keys
   stage.names.set('pBNV4sTA36yBj2_Tn3hLJvMTPapo2OgGOC8p6hPt4sw', keys[0]!.key)
   const calls = [...Array(40).fill('beta'), ...Array(12).fill('gamma')] as string[]
@@ -96,8 +96,8 @@ async function playScenesOf({ text }: Example): Promise<void> {
   }
 }
 
-describe('docs/money.md', () => {
-  test.each(examplesOf('docs/money.md', 'run'))(
+describe('docs/money/charges.md', () => {
+  test.each(examplesOf('docs/money/charges.md', 'run'))(
     'line $line: the example runs and prints what it says',
     async (example) => {
       await playScenesOf(example)
@@ -107,14 +107,14 @@ describe('docs/money.md', () => {
   )
 })
 
-describe('docs/backup.md', () => {
-  const examples = examplesOf('docs/backup.md', 'run').filter(
+describe('docs/run/backup.md', () => {
+  const examples = examplesOf('docs/run/backup.md', 'run').filter(
     (example) => has.postgres || !needsPostgres(example),
   )
   const made: Place[] = []
   let backups: PageStage
   beforeAll(async () => {
-    backups = stageOf(gateway, 'docs/backup.md')
+    backups = stageOf(gateway, 'docs/run/backup.md')
     if (!has.postgres) return
     for (const name of ['empty', 'gateway']) {
       const place = await newPlace('postgres', { empty: true })
@@ -145,7 +145,7 @@ describe('docs/backup.md', () => {
     test(
       'ends with a gateway that runs on the copy',
       async () => {
-        const [example] = examplesOf('docs/backup.md', 'start')
+        const [example] = examplesOf('docs/run/backup.md', 'start')
         const dataDir = join(backups.cwd, 'new-data')
         const started = await startFence(
           { ...backups, dataDir, env: { ...backups.env, GATEWAY_PORT: '0' } },

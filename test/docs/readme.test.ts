@@ -91,7 +91,7 @@ describe('the pages', () => {
         ),
       ].map(([, method, path]) => `${method!.toUpperCase()} ${path!.replace(':id', '{id}')}`),
     )
-    const page = read('docs/admin-api.md')
+    const page = read('docs/run/admin-api.md')
     const described = [...page.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/\S+?)`/g)]
     expect([...new Set(described.map(([, route]) => route!))].sort()).toEqual(routes.sort())
   })
@@ -100,7 +100,7 @@ describe('the pages', () => {
     const known = /new Map<string, Reader>\(\[([\s\S]*?)\]\)/.exec(
       read('sandbox/directives.ts'),
     )![1]!
-    const described = [...read('docs/sandbox.md').matchAll(/^\| `\[\[sim:([a-z-]+)/gm)]
+    const described = [...read('docs/use/sandbox.md').matchAll(/^\| `\[\[sim:([a-z-]+)/gm)]
     expect([...new Set(described.map(([, name]) => name!))].sort()).toEqual(
       [...known.matchAll(/\['([a-z-]+)'/g)].map(([, name]) => name!).sort(),
     )

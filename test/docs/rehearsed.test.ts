@@ -26,7 +26,7 @@ const fences = pages.flatMap((page) =>
     .filter((fence) => kindOf(fence) === 'sh rehearse')
     .map((fence) => ({ ...fence, page })),
 )
-const values = fencesOf('docs/deploy.md')
+const values = fencesOf('docs/run/deploy.md')
   .filter((fence) => kindOf(fence) === 'yaml file')
   .map(fileIn)
 

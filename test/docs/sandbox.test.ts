@@ -1,4 +1,4 @@
-// docs/sandbox.md: the sandbox is started by itself as the page says, and what it tells of calls, tasks
+// docs/use/sandbox.md: the sandbox is started by itself as the page says, and what it tells of calls, tasks
 // and files is compared with what the page shows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { differences } from '../support/docs/answers.ts'
@@ -15,7 +15,7 @@ import { tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 
 const limitMs = 60_000
-const page = 'docs/sandbox.md'
+const page = 'docs/use/sandbox.md'
 const shown = (kind: string): string => fencesOf(page).find((fence) => kindOf(fence) === kind)!.text
 const [example] = examplesIn(fencesOf(page), ['start'])
 

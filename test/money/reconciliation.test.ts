@@ -1,4 +1,4 @@
-// Reconciling over HTTP and on the command line: the example that docs/reconciliation.md shows, what
+// Reconciling over HTTP and on the command line: the example that docs/money/reconciliation.md shows, what
 // is refused, that a statement is there as a whole or not at all, and what comes out again.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ import {
   textChunk,
 } from '../support/upstream.ts'
 
-const page = 'docs/reconciliation.md'
+const page = 'docs/money/reconciliation.md'
 const statement = fencesOf(page).find((fence) => kindOf(fence) === 'csv november')!.text
 /** The day of the example is today. */
 const today = new Date().toISOString().slice(0, 10)

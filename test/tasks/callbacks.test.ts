@@ -421,8 +421,8 @@ test(
   caseLimitMs,
 )
 
-describe('what docs/callbacks.md shows', () => {
-  const page = readFileSync(join(root, 'docs/callbacks.md'), 'utf8')
+describe('what docs/use/callbacks.md shows', () => {
+  const page = readFileSync(join(root, 'docs/use/callbacks.md'), 'utf8')
   const fence = (language: string) =>
     new RegExp(`^\`\`\`${language} verify\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page)![1]!
   const secret = newWebhookSecret()
@@ -456,6 +456,6 @@ describe('what docs/callbacks.md shows', () => {
       expect(JSON.parse(String(stdout))).toEqual(expected)
     })
   } else {
-    console.error('left out: the Python example of docs/callbacks.md (install python3)')
+    console.error('left out: the Python example of docs/use/callbacks.md (install python3)')
   }
 })

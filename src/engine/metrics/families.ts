@@ -1,5 +1,5 @@
 // Every metric there is: its name, what it counts, and what the numbers of several processes become.
-// docs/metrics.md explains each; a test compares the two.
+// docs/run/metrics.md explains each; a test compares the two.
 import type { Family, MetricType } from '../../lib/metrics.ts'
 
 interface Row {
