@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
 
 const root = resolve(import.meta.dir, '..')
-const piecesFile = join(root, 'src/lib/pieces.ts')
+const piecesFile = join(root, 'src/lib/assets.ts')
 /** Threads, each with a program of its own: what it is called in the build, and where it lies here. */
 const threads = {
-  databaseThread: { file: 'database-thread.js', source: 'src/store/sqlite/worker.ts' },
+  databaseThread: { file: 'database-thread.js', source: 'src/store/dialects/sqlite/worker.ts' },
   importThread: { file: 'import-thread.js', source: 'src/admin/catalog/import-thread.ts' },
 } as const
 const programFile = 'gateway.js'
@@ -51,7 +51,7 @@ async function buildBeside(to: string): Promise<void> {
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
     }`
   await bundle({
-    entrypoints: [join(root, 'src/program.ts')],
+    entrypoints: [join(root, 'src/main.ts')],
     outdir: to,
     naming: programFile,
     plugins: [inPlaceOfPieces(text)],
@@ -110,7 +110,7 @@ async function buildAlone(to: string): Promise<void> {
         standsAlone: true,
       }`
     await bundle({
-      entrypoints: [join(root, 'src/program.ts')],
+      entrypoints: [join(root, 'src/main.ts')],
       compile: {
         outfile: join(to, values.name),
         autoloadBunfig: false,

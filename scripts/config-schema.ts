@@ -1,7 +1,7 @@
 // Writes gateway.schema.json, by which editors check and complete gateway.yaml. Run it after a
 // change of src/contract; a test keeps the two equal.
 import { z } from 'zod'
-import { fileDeclaration } from '../src/contract/declarations.ts'
+import { fileDeclaration } from '../src/contract/config-schema/index.ts'
 
 export const schemaPath = new URL('../gateway.schema.json', import.meta.url)
 

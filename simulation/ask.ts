@@ -2,7 +2,7 @@
 // lost, and a caller that has waited long enough hangs up.
 import type { Token } from '../src/contract/catalog.ts'
 import type { CallContext, Engine } from '../src/engine/engine.ts'
-import { newId } from '../src/lib/ids.ts'
+import { newId } from '../src/lib/crypto/ids.ts'
 import type { SimGateway } from './gateway.ts'
 import type { Stage } from './stage.ts'
 import type { Proc } from './world.ts'

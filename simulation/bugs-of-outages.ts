@@ -21,7 +21,7 @@ export const outageBugs: readonly Bug[] = [
         replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
       },
       {
-        file: 'src/billing/purses.ts',
+        file: 'src/billing/credit-leases.ts',
         find: 'if (!drawn.isShort) continue',
         replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
       },
@@ -37,7 +37,7 @@ export const outageBugs: readonly Bug[] = [
   one(
     'void-in-memory',
     'what was told as failed is known to the process only, and dies with it',
-    'src/billing/disowned.ts',
+    'src/billing/voided.ts',
     'if (!(await this.#journal.append(voided))) this.#isUnkept = true',
     'void voided',
   ),

@@ -8,8 +8,8 @@ const endHold = 'src/billing/end-hold.ts'
 const accountWrites = 'src/billing/account-writes.ts'
 const balances = 'src/billing/balances.ts'
 const endTask = 'src/engine/tasks/end-task.ts'
-const acceptTask = 'src/engine/tasks/accept-task.ts'
-const sendTask = 'src/engine/tasks/send-task.ts'
+const acceptTask = 'src/engine/tasks/create/accept-task.ts'
+const sendTask = 'src/engine/tasks/create/send-task.ts'
 
 const releaseLine =
   "if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined"
@@ -54,7 +54,7 @@ export const bugs: readonly Bug[] = [
   one(
     'no-compare-and-set',
     'a task is written whatever state its row is in by then',
-    'src/store/tasks.ts',
+    'src/store/tasks/tasks.ts',
     `    .where('state', 'in', typeof still === 'string' ? [still] : still)
 `,
     '',
@@ -62,7 +62,7 @@ export const bugs: readonly Bug[] = [
   one(
     'look-without-fence',
     'a look is written although the lease has gone to somebody else and the task has moved on',
-    'src/store/looks.ts',
+    'src/store/tasks/poll-updates.ts',
     'WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still',
     'WHERE tasks.id = given.id',
   ),
@@ -178,7 +178,7 @@ export const bugs: readonly Bug[] = [
   one(
     'purse-spent-while-returned',
     'credit that goes back to its account can still be spent meanwhile',
-    'src/billing/purses.ts',
+    'src/billing/credit-leases.ts',
     `    funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
       this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
@@ -270,21 +270,21 @@ export const bugs: readonly Bug[] = [
   one(
     'unknown-frees-key',
     'a key whose create nobody knows the outcome of can be used again',
-    'src/engine/tasks/repeat-create.ts',
+    'src/engine/tasks/create/repeat-create.ts',
     '!mayBeMade.has(error.code)',
     "error.code !== 'no_output'",
   ),
   one(
     'call-hold-leaks',
     'a call that comes to nothing keeps what was set aside for it',
-    'src/engine/open-call.ts',
+    'src/engine/calls/open-call.ts',
     '  engine.ledger.release(admission.hold)\n',
     '',
   ),
   one(
     'burial-keeps-credit',
     'what a dead gateway had drawn stays drawn',
-    'src/store/purses.ts',
+    'src/store/ledger/credit-leases.ts',
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos)",
     "drawn_nanos: e('drawn_nanos', '-', amount_nanos / 2n)",
   ),

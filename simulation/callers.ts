@@ -2,10 +2,10 @@
 // answers. A caller that got no answer asks again under its key, and never without one.
 import { Refusal } from '../src/contract/errors.ts'
 import type { CallContext, Engine } from '../src/engine/engine.ts'
-import { makeImages } from '../src/engine/images/make-images.ts'
-import type { TaskWish } from '../src/engine/tasks/accept-task.ts'
+import { makeImages } from '../src/engine/results/images/make-images.ts'
 import { cancelVideo } from '../src/engine/tasks/cancel-task.ts'
-import { createTask } from '../src/engine/tasks/create-task.ts'
+import type { TaskWish } from '../src/engine/tasks/create/accept-task.ts'
+import { createTask } from '../src/engine/tasks/create/create-task.ts'
 import { findTask } from '../src/engine/tasks/read-task.ts'
 import { type Asked, type Asking, ask, tokenOf } from './ask.ts'
 import type { Answer, CallersBooks, Wish } from './books.ts'

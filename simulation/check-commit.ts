@@ -1,6 +1,6 @@
 // What must hold after every commit, whoever made it: no account below nought, and every task that was
 // touched at one with its entries. Cheap, because it looks only at what the commit has touched.
-import { readTrail } from '../src/contract/trail.ts'
+import { readTrail } from '../src/contract/timeline.ts'
 import type { Stage } from './stage.ts'
 
 const below = `SELECT id, balance_nanos, held_nanos, drawn_nanos FROM accounts

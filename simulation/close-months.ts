@@ -1,7 +1,7 @@
 // Finance people of a world at the border of a month: they close the month that has ended for every
 // account, again and again until it is closed, at whatever gateway answers.
-import { closeMonth } from '../src/billing/close-month.ts'
-import { billDesk } from '../src/engine/bill-desk.ts'
+import { closeMonth } from '../src/billing/bills/close-month.ts'
+import { billDesk } from '../src/engine/books/bill-deps.ts'
 import { ask } from './ask.ts'
 import type { Calling } from './callers.ts'
 

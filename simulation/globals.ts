@@ -1,6 +1,6 @@
 // Time and chance of this process, taken over by a world for as long as one runs. This is why a
 // simulation has a process of its own.
-import { dropDrawn } from '../src/lib/ids.ts'
+import { dropDrawn } from '../src/lib/crypto/ids.ts'
 import type { Planned } from './schedule.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 // Calls of text against the truth: one charge at most, none for what was refused, the exact one for what
 // was answered.
-import { countTokens } from '../src/lib/count-tokens.ts'
+import { countTokens } from '../src/lib/text/count-tokens.ts'
 import type { Answer, Wish } from './books.ts'
 import type { Calling } from './callers.ts'
 import { shown } from './check-commit.ts'

@@ -1,7 +1,7 @@
 // The trail of every task that has ended: it begins with the create, goes only where a task may go, and
 // ends once, as the task did. Every look is in it.
 import { mayMove, type TaskState } from '../src/contract/task.ts'
-import { readTrail, type Step, type StepKind } from '../src/contract/trail.ts'
+import { readTrail, type Step, type StepKind } from '../src/contract/timeline.ts'
 import type { Calling } from './callers.ts'
 
 interface Row {

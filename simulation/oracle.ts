@@ -1,6 +1,6 @@
 // The verdict on a world that has come to its end: what the database says, held against what the
 // upstream truly did, what callers were told and what receivers have got.
-import { auditBooks } from '../src/billing/audit.ts'
+import { auditBooks } from '../src/billing/proof/audit.ts'
 import type { Store } from '../src/store/store.ts'
 import type { Calling } from './callers.ts'
 import { shown } from './check-commit.ts'

@@ -2,9 +2,9 @@
 // time without in which everything must come to an end, then the books.
 
 import { armCrashPoint } from '../src/lib/crash-point.ts'
-import { insertAccount } from '../src/store/accounts.ts'
-import { appendEntry } from '../src/store/entries.ts'
-import { insertPrice } from '../src/store/prices.ts'
+import { insertAccount } from '../src/store/catalog/accounts.ts'
+import { insertPrice } from '../src/store/catalog/prices.ts'
+import { appendEntry } from '../src/store/ledger/entries.ts'
 import { CallersBooks } from './books.ts'
 import type { Calling } from './callers.ts'
 import { checkHolds, checkMemory } from './check-memory.ts'

@@ -1,6 +1,6 @@
 // What every simulated gateway is set to: its channels, its patience, its models. Short times, so that
 // what would take a day is over in minutes of the world's time.
-import { type FileDeclaration, fileDeclaration } from '../src/contract/declarations.ts'
+import { type FileDeclaration, fileDeclaration } from '../src/contract/config-schema/index.ts'
 
 export const lifetimeMs = 75_000
 export const unknownMs = 20_000

@@ -13,7 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { shapeIntegers } from '../src/store/integers.ts'
+import { shapeIntegers } from '../src/store/dialects/integers.ts'
 import { migrate } from '../src/store/migrations/index.ts'
 import type { Schema } from '../src/store/schema.ts'
 import { watchTables } from './watch-tables.ts'

@@ -1,7 +1,7 @@
 // The way from one simulated gateway to the upstream. A request that has left arrives or does not,
 // whatever becomes of the gateway; its answer comes, comes late, breaks off or never comes.
 import type { HttpAnswer, HttpDoor } from '../src/contract/provider.ts'
-import { HttpError } from '../src/lib/http-error.ts'
+import { HttpError } from '../src/lib/http/error.ts'
 import type { Stage } from './stage.ts'
 import { type Asked, answer, type Speaker, type Told } from './wire.ts'
 import type { Proc } from './world.ts'

@@ -1,9 +1,9 @@
 // Several gateways on one database, as the PostgreSQL engine lets them be: each is seen to live by a lock
 // that falls free when it dies or cannot be seen, and whoever finds a gateway without its lock buries it.
 // Notices travel; to whom the others cannot see, none comes.
-import { newShortId } from '../src/lib/ids.ts'
-import { isGateway } from '../src/store/gateways.ts'
-import { buryGateway } from '../src/store/purses.ts'
+import { newShortId } from '../src/lib/crypto/ids.ts'
+import { buryGateway } from '../src/store/ledger/credit-leases.ts'
+import { isGateway } from '../src/store/maintenance/gateways.ts'
 import type { Notice } from '../src/store/store.ts'
 import type { Joined, SimStore } from './sim-store.ts'
 import type { Stage } from './stage.ts'

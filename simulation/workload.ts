@@ -1,7 +1,7 @@
 // What happens in a world by itself: which wishes come when, which credits and prices, and which trouble.
-import { announce } from '../src/engine/refresh.ts'
-import { newShortId } from '../src/lib/ids.ts'
-import { insertPrice } from '../src/store/prices.ts'
+import { announce } from '../src/engine/catalog/refresh.ts'
+import { newShortId } from '../src/lib/crypto/ids.ts'
+import { insertPrice } from '../src/store/catalog/prices.ts'
 import { ask } from './ask.ts'
 import type { CreditWish, Wish, WishKind } from './books.ts'
 import { type Calling, pursue } from './callers.ts'

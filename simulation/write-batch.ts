@@ -2,6 +2,8 @@
 // gateways it follows the rules of the PostgreSQL engine's statement, which SQLite cannot run: what is
 // there already changes nothing, a charge comes out of the gateway's purse, and one on credit that the
 // gateway no longer has makes the whole batch fail.
+
+import { DatabaseError } from '../src/store/dialects/errors.ts'
 import {
   type Batch,
   cellsOf,
@@ -11,9 +13,8 @@ import {
   nullableInLosses,
   nullableInRequests,
   requestColumns,
-} from '../src/store/hot-queue.ts'
-import { DatabaseError } from '../src/store/refused.ts'
-import { BatchWriter } from '../src/store/sqlite/batch-writer.ts'
+} from '../src/store/dialects/group-commit.ts'
+import { BatchWriter } from '../src/store/dialects/sqlite/batch-writer.ts'
 import type { SimDatabase } from './sim-database.ts'
 
 const lossKey = 'ref, reason, channel, upstream_id'

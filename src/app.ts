@@ -1,12 +1,11 @@
 // All routes on one screen. Gives a function from request to response that never throws.
 import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
-import type { Config } from './config.ts'
-import { redirectToConsole, serveConsole } from './console-files.ts'
+import type { Config } from './config/index.ts'
 import { refuse } from './contract/errors.ts'
-import { clockProblem } from './engine/clock-watch.ts'
 import type { Engine } from './engine/engine.ts'
-import { beginTrace } from './engine/traces/begin-trace.ts'
+import { clockProblem } from './engine/telemetry/clock-watch.ts'
+import { beginTrace } from './engine/telemetry/traces/begin-trace.ts'
 import { credentialOf } from './http/credentials.ts'
 import {
   answerHeaders,
@@ -19,9 +18,10 @@ import {
 } from './http/exchange.ts'
 import { isLocal } from './http/is-local.ts'
 import { answerRefusal } from './http/render-error.ts'
-import { publicPem } from './lib/signing.ts'
-import { type MetricsSource, metricsText } from './metrics-route.ts'
+import { publicPem } from './lib/crypto/signing.ts'
 import type { Paper } from './openapi/serve.ts'
+import { redirectToConsole, serveConsole } from './start/console-files.ts'
+import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
 import { surfaces } from './surfaces/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'

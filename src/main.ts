@@ -1,45 +1,38 @@
-// The start of the gateway: one process, or a supervisor with workers. A wrong setting ends it with
-// one sentence and code 78; a signal to stop ends it at any time, with code 0.
-import { type Config, loadConfig, unknownVariables } from './config.ts'
-import { boundStart, obeySignals } from './lifecycle.ts'
-import { isRefusedStart, serve } from './serve.ts'
-import { stopIsKept, stopWithParent } from './signals.ts'
-import { tokenLine, welcomeText } from './welcome.ts'
-import { isWorker, runWorker } from './worker.ts'
-import { supervise } from './workers.ts'
+// What the command `gateway` runs: its first word decides which part of the program is loaded, and
+// nothing else is. A program of one file first gives itself the environment it needs.
+import { pieces } from './lib/assets.ts'
+import { keepSignals } from './start/signals.ts'
 
-const wrongSetting = 78
-
-async function main(): Promise<void> {
-  if (isWorker()) return runWorker()
-  const config = loadConfig()
-  if (config.startedByNpm) stopWithParent()
-  // Nothing has been made so far: there is nothing to close.
-  if (stopIsKept()) process.exit(0)
-  boundStart()
-  const started = config.workers > 1 ? await supervise(config) : await serveAlone(config)
-  // What it printed may hold secrets that are shown once; that it is ready would not be true.
-  const isEnding = stopIsKept()
-  obeySignals(started.controlled, started.config)
-  if (!isEnding) process.stdout.write(`ready http://localhost:${started.config.port}\n`)
+/** Bun reads these before any code runs; bin/gateway sets the same. */
+const wanted: Readonly<Record<string, string>> = {
+  BUN_CONFIG_MAX_HTTP_REQUESTS: '20000',
+  BUN_JSC_forceRAMSize: '700000000',
 }
 
-async function serveAlone(first: Config) {
-  const served = await serve(first)
-  const { log, drain, hurry } = served
-  for (const sentence of unknownVariables()) log.warn(sentence)
-  process.stdout.write(welcomeText(served.welcome))
-  const reload = async (next: Config) => {
-    for (const token of await served.reload(next)) process.stdout.write(tokenLine(token))
-  }
-  const controlled = { log, reload, hurry, drain: () => drain().then(() => true) }
-  return { controlled, config: { ...first, port: served.port } }
+/** Becomes the same program once more, if something it needs was not set for it. */
+function settle(): void {
+  if (pieces.standsAlone !== true) return
+  const missing = Object.entries(wanted).filter(([name]) => process.env[name] === undefined)
+  if (missing.length === 0) return
+  const env = { ...process.env, ...Object.fromEntries(missing) } as NodeJS.ProcessEnv
+  process.execve?.(process.execPath, [process.execPath, ...process.argv.slice(2)], env)
 }
 
-main().catch((error) => {
-  // Workers that were told to end before they were ready have done so.
-  if (stopIsKept()) process.exit(0)
-  const expected = isRefusedStart(error)
-  process.stderr.write(`gateway: ${expected ? error.message : (error.stack ?? error)}\n`)
-  process.exit(expected ? wrongSetting : 1)
-})
+const words: Readonly<Record<string, () => Promise<unknown>>> = {
+  start: () => import('./start/gateway.ts'),
+  worker: () => import('./start/gateway.ts'),
+  sandbox: () => {
+    process.argv.splice(2, 1)
+    return import('../sandbox/main.ts')
+  },
+  doctor: () => import('./ops/doctor/main.ts'),
+  check: () => import('./ops/check.ts'),
+  restore: () => import('./ops/db.ts'),
+  db: () => import('./ops/db.ts'),
+}
+
+const serving = ['start', 'worker', 'sandbox']
+const word = process.argv[2] ?? 'start'
+if (serving.includes(word)) settle()
+if (word === 'start' || word === 'worker') keepSignals()
+void (words[word] ?? (() => import('./cli/main.ts')))()

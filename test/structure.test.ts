@@ -17,10 +17,10 @@ const everything = '*'
 const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/program': [everything],
   'src/signals': [],
-  'src/lifecycle': ['src/config.ts', 'src/lib', 'src/signals.ts'],
+  'src/lifecycle': ['src/config/index.ts', 'src/lib', 'src/start/signals.ts'],
   'src/main': [everything],
   'src/serve': [everything],
-  'src/listen': ['src/app.ts', 'src/config.ts', 'src/contract', 'src/http'],
+  'src/listen': ['src/app.ts', 'src/config/index.ts', 'src/contract', 'src/http'],
   'src/worker': [everything],
   'src/workers': [everything],
   'src/crew': [everything],
@@ -30,15 +30,21 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/boot': [everything],
   'src/db': [everything],
   'src/doctor': [everything],
-  'src/check': ['src/config.ts', 'src/config-file.ts', 'src/doctor/offer.ts'],
+  'src/check': ['src/config/index.ts', 'src/config/file.ts', 'src/ops/doctor/offer.ts'],
   'src/console-files': ['src/contract', 'src/lib', 'src/http', 'console/build.ts'],
   'src/guide': ['src/contract', 'src/http', 'src/lib', 'src/openapi'],
-  'src/keys': ['src/config.ts', 'src/lib'],
+  'src/keys': ['src/config/index.ts', 'src/lib'],
   'src/welcome': ['src/engine'],
-  'src/media-settings': ['src/config.ts', 'src/contract', 'src/lib', 'src/engine', 'src/media'],
+  'src/media-settings': [
+    'src/config/index.ts',
+    'src/contract',
+    'src/lib',
+    'src/engine',
+    'src/media',
+  ],
   'src/config': ['src/contract', 'src/lib'],
   'src/lib': [],
-  'src/contract': ['src/lib/ensure.ts', 'src/lib/decimal.ts', 'src/lib/edit-distance.ts'],
+  'src/contract': ['src/lib/ensure.ts', 'src/lib/text/decimal.ts', 'src/lib/text/edit-distance.ts'],
   'src/store': ['src/contract', 'src/lib'],
   // Bytes and names: no task, no money, no caller.
   'src/media': ['src/lib'],
@@ -91,7 +97,7 @@ const maxLines = 350
 /** Tests, and what tests of one folder share. */
 const isTest = (path: string) => /(\.test\.tsx?|\/test-[\w-]+\.ts)$/.test(path)
 
-/** src/engine/admit.ts -> src/engine   src/config-file.ts -> src/config   sandbox/main.ts -> sandbox */
+/** src/engine/admission/admit.ts -> src/engine   src/config/file.ts -> src/config   sandbox/main.ts -> sandbox */
 function roomOf(path: string): string {
   const [top = '', second = '', third] = path.split('/')
   if (top !== 'src') return top
@@ -171,8 +177,8 @@ const environment = [
 const codeOf = (text: string) => text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
 
 function readsEnvironment(file: SourceFile): boolean {
-  // src/program.ts hands all of it on to itself, and reads none of our settings.
-  const files = ['src/config.ts', 'src/program.ts']
+  // src/main.ts hands all of it on to itself, and reads none of our settings.
+  const files = ['src/config/index.ts', 'src/main.ts']
   const entitled = files.includes(file.path) || roomOf(file.path) === 'src/cli'
   if (entitled || isTest(file.path)) return false
   return environment.some((pattern) => pattern.test(codeOf(file.text)))
@@ -185,7 +191,7 @@ const moneyArithmetic = /Nanos\b[!)\]]* [-+*/%]=? |[\w)\]] [-+*/%]=? [([]*[\w$.!
 const moneyRooms = ['src/billing', 'src/contract', 'simulation']
 
 function countsMoney(file: SourceFile): boolean {
-  const entitled = moneyRooms.includes(roomOf(file.path)) || file.path === 'src/lib/decimal.ts'
+  const entitled = moneyRooms.includes(roomOf(file.path)) || file.path === 'src/lib/text/decimal.ts'
   return !entitled && !isTest(file.path) && moneyArithmetic.test(codeOf(file.text))
 }
 
@@ -200,7 +206,7 @@ function findProblems(files: readonly SourceFile[], runtime: readonly string[]):
       else report(arrowProblem(file.path, posix.join(posix.dirname(file.path), name)))
     }
     if (arrows[roomOf(file.path)] === undefined) report('is in no folder of the table')
-    if (readsEnvironment(file)) report('reads the environment; only src/config.ts may')
+    if (readsEnvironment(file)) report('reads the environment; only src/config/index.ts may')
     if (countsMoney(file)) report('does arithmetic on money; only billing may')
     const lines = file.text.trimEnd().split('\n')
     if (!isTest(file.path) && lines.length > maxLines)
@@ -248,7 +254,7 @@ const importOf = (from: string, to: string) =>
 describe('the rules find the forbidden arrow from', () => {
   const forbidden: [from: string, to: string][] = [
     ['src/lib/a.ts', 'src/contract/b.ts'],
-    ['src/contract/a.ts', 'src/lib/ids.ts'],
+    ['src/contract/a.ts', 'src/lib/crypto/ids.ts'],
     ['src/store/a.ts', 'src/billing/b.ts'],
     ['src/catalog/a.ts', 'src/billing/b.ts'],
     ['src/billing/a.ts', 'src/catalog/b.ts'],
@@ -263,8 +269,8 @@ describe('the rules find the forbidden arrow from', () => {
     ['src/surfaces/x/a.ts', 'src/providers/index.ts'],
     ['src/admin/a.ts', 'src/surfaces/x/b.ts'],
     ['src/cli/a.ts', 'src/store/b.ts'],
-    ['src/config-file.ts', 'src/store/b.ts'],
-    ['src/http/a.ts', 'src/config.ts'],
+    ['src/config/file.ts', 'src/store/b.ts'],
+    ['src/http/a.ts', 'src/config/index.ts'],
     ['sandbox/a.ts', 'src/engine/b.ts'],
     ['console/a.tsx', 'src/admin/b.ts'],
     ['src/http/a.ts', 'test/b.ts'],
@@ -305,9 +311,17 @@ describe('the rules find, of other kinds,', () => {
     ['src/billing/a.ts', "import 'bun:sqlite'", 'speaks SQL through bun:sqlite'],
     ['src/http/a.ts', "import 'other/x'", 'imports other, which is not a run-time dependency'],
     ['src/http/a.ts', "import '@s/x/y'", 'imports @s/x, which is not a run-time dependency'],
-    ['src/engine/a.ts', 'f(process.env.HOME)', 'reads the environment; only src/config.ts may'],
-    ['sandbox/a.ts', 'f(Bun.env)', 'reads the environment; only src/config.ts may'],
-    ['src/app.ts', 'const { env } = process', 'reads the environment; only src/config.ts may'],
+    [
+      'src/engine/a.ts',
+      'f(process.env.HOME)',
+      'reads the environment; only src/config/index.ts may',
+    ],
+    ['sandbox/a.ts', 'f(Bun.env)', 'reads the environment; only src/config/index.ts may'],
+    [
+      'src/app.ts',
+      'const { env } = process',
+      'reads the environment; only src/config/index.ts may',
+    ],
     ['src/admin/a.ts', 'f(a + row.chargeNanos)', 'does arithmetic on money; only billing may'],
     ['src/admin/a.ts', 'totalNanos += a', 'does arithmetic on money; only billing may'],
     ['src/store/a.ts', 'f(x.priceNanos * 2n)', 'does arithmetic on money; only billing may'],
@@ -318,7 +332,7 @@ describe('the rules find, of other kinds,', () => {
 
   test('an imported environment', () => {
     expect(problemsOf('src/app.ts', "import { env } from 'node:process'\nf(env)")).toEqual([
-      'src/app.ts reads the environment; only src/config.ts may',
+      'src/app.ts reads the environment; only src/config/index.ts may',
     ])
   })
 
@@ -345,8 +359,8 @@ describe('the rules let pass', () => {
     ['src/engine/a.ts', 'src/providers/index.ts'],
     ['src/surfaces/x/a.ts', 'src/catalog/b.ts'],
     ['src/surfaces/x/a.test.ts', 'src/store/b.ts'],
-    ['src/config.ts', 'src/config-file.ts'],
-    ['src/main.ts', 'sandbox/server.ts'],
+    ['src/config/index.ts', 'src/config/file.ts'],
+    ['src/start/gateway.ts', 'sandbox/server.ts'],
     ['src/cli/a.ts', 'package.json'],
   ]
   test.each(allowed)('the arrow from %s to %s', (from, to) => {
@@ -354,7 +368,7 @@ describe('the rules let pass', () => {
   })
 
   const good: [path: string, line: string][] = [
-    ['src/config.ts', 'f(process.env)'],
+    ['src/config/index.ts', 'f(process.env)'],
     ['src/cli/a.ts', 'f(process.env.GATEWAY_URL)'],
     ['src/http/a.ts', '// process.env is not read here'],
     ['src/store/a.ts', "import pg from 'pg'\nf(pg)"],

@@ -3,9 +3,9 @@
 // have been there once, for accounts and tokens. The engine makes the rows by itself.
 
 import { sql } from 'kysely'
-import { listAccounts } from '../../src/store/accounts.ts'
+import { listAccounts } from '../../src/store/catalog/accounts.ts'
+import { listTokens } from '../../src/store/catalog/tokens.ts'
 import { openStore, type Store, type Tx } from '../../src/store/index.ts'
-import { listTokens } from '../../src/store/tokens.ts'
 
 export const requestsPerTask = 10
 const rowsPerStep = 50_000

@@ -4,8 +4,8 @@
 
 import { createInterface } from 'node:readline'
 import { type Hold, Ledger } from '../../src/billing/ledger.ts'
-import { newId } from '../../src/lib/ids.ts'
-import { findAccount, insertAccount, listBalances } from '../../src/store/accounts.ts'
+import { newId } from '../../src/lib/crypto/ids.ts'
+import { findAccount, insertAccount, listBalances } from '../../src/store/catalog/accounts.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { percentile } from '../lib/stats.ts'
 

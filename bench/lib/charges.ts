@@ -1,7 +1,7 @@
 // Asks the gateway's admin API what it charged, to hold that against what was served.
 // Refuses to know how the gateway keeps its books.
 
-import { parseNanos } from '../../src/lib/decimal.ts'
+import { parseNanos } from '../../src/lib/text/decimal.ts'
 import { type Mode, tokensPerCall } from '../payload/index.ts'
 import { account, adminToken, nanosPerToken } from './gateway-config.ts'
 import type { Target } from './targets.ts'

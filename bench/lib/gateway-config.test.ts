@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { fileDeclaration } from '../../src/contract/declarations.ts'
+import { fileDeclaration } from '../../src/contract/config-schema/index.ts'
 import { payloads, styles } from '../payload/index.ts'
 import { gatewayConfig } from './gateway-config.ts'
 

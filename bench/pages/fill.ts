@@ -3,8 +3,8 @@
 // is measured.
 import { type RawBuilder, sql } from 'kysely'
 import type { Store } from '../../src/store/index.ts'
-import { indexNextSegment } from '../../src/store/late-index.ts'
-import { makeWeeks } from '../../src/store/log-partitions.ts'
+import { indexNextSegment } from '../../src/store/log/indexer.ts'
+import { makeWeeks } from '../../src/store/log/partitions.ts'
 
 export interface Filling {
   rows: number

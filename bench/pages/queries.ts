@@ -1,6 +1,6 @@
 // What is asked of the admin API: every list, by every filter and by pairs of them, from the top, from
 // anywhere in it and on from there. Refuses to know how long anything takes.
-import { cursorAt } from '../../src/store/cursor.ts'
+import { cursorAt } from '../../src/store/sql/cursor.ts'
 import { accounts, type Filling, names } from './fill.ts'
 
 export interface Ask {

@@ -3,10 +3,10 @@
 // not its own does not exist for them.
 import type { Role, Viewer } from '../contract/people.ts'
 import type { Engine } from '../engine/engine.ts'
-import { findAccount } from '../store/accounts.ts'
-import { findRequest } from '../store/requests.ts'
-import { findTaskRow } from '../store/tasks.ts'
-import { findToken, ownerOfToken } from '../store/tokens.ts'
+import { findAccount } from '../store/catalog/accounts.ts'
+import { findToken, ownerOfToken } from '../store/catalog/tokens.ts'
+import { findRequest } from '../store/log/requests.ts'
+import { findTaskRow } from '../store/tasks/tasks.ts'
 
 /** What the id in the path is the name of, so that its owner can be found. */
 type Kind = 'account' | 'token' | 'request' | 'task' | 'any'

@@ -2,12 +2,12 @@
 // engine there is. The wire as a whole is tried in test/.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { HttpDoor } from '../contract/provider.ts'
+import { refresh } from '../engine/catalog/refresh.ts'
 import type { Engine } from '../engine/engine.ts'
-import { refresh } from '../engine/refresh.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newExchange } from '../http/exchange.ts'
-import { findAccount } from '../store/accounts.ts'
-import { aRequest, engines } from '../store/test-engines.ts'
+import { findAccount } from '../store/catalog/accounts.ts'
+import { aRequest, engines } from '../store/test-stores.ts'
 import { admin } from './index.ts'
 import type { AdminApp } from './route.ts'
 

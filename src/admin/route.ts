@@ -1,15 +1,15 @@
 // What all admin resources share: who may enter, how bodies and lists are read, how values look.
 import type { Context, Hono } from 'hono'
 import type { z } from 'zod'
-import { checkDeclaration, settingName } from '../contract/declarations.ts'
+import { checkDeclaration, settingName } from '../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Engine } from '../engine/engine.ts'
 import { answerJson, type Exchange } from '../http/exchange.ts'
 import { type BodyLimits, readJsonObject } from '../http/read-json.ts'
 import { answer } from '../http/render-error.ts'
-import { appendAudit } from '../store/audit-log.ts'
-import { pageOf, textCursor } from '../store/cursor.ts'
+import { appendAudit } from '../store/catalog/audit-log.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../store/index.ts'
+import { pageOf, textCursor } from '../store/sql/cursor.ts'
 import { memberView } from './member-view.ts'
 
 export interface AdminDeps {

@@ -2,10 +2,10 @@
 // What they take is set aside in memory while it is written; where gateways share a database, it is
 // looked for in the database, with the help of all of them.
 import type { Store, Tx } from '../store/index.ts'
-import { lockFreeNanos } from '../store/purses.ts'
+import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
+import type { Purses } from './credit-leases.ts'
 import { type BeyondHold, type EndingHold, endHold } from './end-hold.ts'
-import type { Purses } from './purses.ts'
 
 export class AccountWrites {
   readonly #store: Store

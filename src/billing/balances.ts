@@ -2,9 +2,9 @@
 // is the truth; this is its shadow, deducted before a write starts and corrected from the store when
 // one fails.
 import { ensure } from '../lib/ensure.ts'
-import { findAccount } from '../store/accounts.ts'
+import { findAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
-import { readPurse } from '../store/purses.ts'
+import { readPurse } from '../store/ledger/credit-leases.ts'
 
 export interface AccountFunds {
   readonly id: string

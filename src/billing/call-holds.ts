@@ -1,8 +1,9 @@
 // What calls hold of accounts at the other gateways on one database. Such holds live in memory only:
 // whoever wants to know asks, and all that are there answer.
-import { listGateways } from '../store/gateways.ts'
+
 import type { Notice, Sharing, Store } from '../store/index.ts'
-import { leasesBetween } from '../store/purses.ts'
+import { leasesBetween } from '../store/ledger/credit-leases.ts'
+import { listGateways } from '../store/maintenance/gateways.ts'
 import type { Balances } from './balances.ts'
 import type { Inquiries } from './inquiries.ts'
 

@@ -1,7 +1,7 @@
 // Calls that wait for credit of one account at this gateway, and what a draw must bring for them.
 // Credit that arrives is held for them in the same turn, in the order in which they came: none of
 // them sees credit that another one takes.
-import type { Draw } from '../store/purses.ts'
+import type { Draw } from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos } from './balances.ts'
 
 export interface Waiter {

@@ -3,9 +3,9 @@
 // cover is reported as short, and the balance never falls below zero.
 import type { Entry } from '../contract/ledger.ts'
 import { ensure } from '../lib/ensure.ts'
-import { appendEntry, findEntry } from '../store/entries.ts'
 import type { Tx } from '../store/index.ts'
-import { lockFreeNanos } from '../store/purses.ts'
+import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
+import { appendEntry, findEntry } from '../store/ledger/entries.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = Pick<

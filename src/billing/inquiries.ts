@@ -1,6 +1,6 @@
 // Questions that gateways on one database ask each other by notices, and the answers: an answer is
 // waited for by the ids of the gateways that should give one, within a limit. Knows no money.
-import { newShortId } from '../lib/ids.ts'
+import { newShortId } from '../lib/crypto/ids.ts'
 import type { Answer, Notice, Question, Reply, Sharing } from '../store/index.ts'
 
 interface Pending {

@@ -1,11 +1,11 @@
 // A write that fails leaves its outcome open: the account takes no new holds until the store has
 // been asked, and is exact from then on.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { newId } from '../lib/ids.ts'
-import { findAccount, insertAccount } from '../store/accounts.ts'
-import { findEntries } from '../store/entries.ts'
+import { newId } from '../lib/crypto/ids.ts'
+import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
-import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-engines.ts'
+import { findEntries } from '../store/ledger/entries.ts'
+import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
 import { Ledger } from './ledger.ts'
 

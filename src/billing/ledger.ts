@@ -12,10 +12,9 @@ import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
-import { listBalances } from '../store/accounts.ts'
-import { appendEntry, findEntries } from '../store/entries.ts'
+import { listBalances } from '../store/catalog/accounts.ts'
 import type { Store, Tx } from '../store/index.ts'
-import { absorbShort } from './absorb.ts'
+import { appendEntry, findEntries } from '../store/ledger/entries.ts'
 import { AccountWrites } from './account-writes.ts'
 import {
   type AccountFunds,
@@ -25,11 +24,12 @@ import {
   undo,
 } from './balances.ts'
 import { CallHolds } from './call-holds.ts'
-import { Disowned } from './disowned.ts'
+import { absorbShort } from './call-loss.ts'
+import { Purses } from './credit-leases.ts'
 import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './inquiries.ts'
-import { Purses } from './purses.ts'
 import type { Journal } from './void-journal.ts'
+import { Disowned } from './voided.ts'
 
 export interface Hold {
   readonly accountId: string

@@ -1,6 +1,6 @@
 // The losses of one account by one reason, added up for a person who has to look at them.
 import type { LossReason } from '../contract/ledger.ts'
-import { formatNanos } from '../lib/decimal.ts'
+import { formatNanos } from '../lib/text/decimal.ts'
 
 export class LossSum {
   readonly accountId: string

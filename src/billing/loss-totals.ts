@@ -1,5 +1,5 @@
 // What losses come to, all together and by one of their properties.
-import type { LossSum } from '../store/losses.ts'
+import type { LossSum } from '../store/ledger/losses.ts'
 
 export type LossTotal = Pick<LossSum, 'losses' | 'amountNanos' | 'estimatedNanos'>
 

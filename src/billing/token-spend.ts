@@ -1,7 +1,7 @@
 // What was charged to tokens in the last days, from the days of money. Never reads the log.
 import type { Tx } from '../store/index.ts'
-import { sumMoneyDays } from '../store/money-days.ts'
-import { hourMs } from '../store/money-hours.ts'
+import { sumMoneyDays } from '../store/proof/daily-totals.ts'
+import { hourMs } from '../store/proof/hourly-totals.ts'
 
 const dayMs = 24 * hourMs
 /** Today and the days before it, by UTC. */

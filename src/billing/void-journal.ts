@@ -4,7 +4,7 @@
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RequestRecord } from '../contract/requests.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/telemetry/log.ts'
 
 /** A call that is free, and what it would have cost. */
 export interface Voided {

@@ -1,6 +1,6 @@
 // The shipped rows, held against the rules that declared ones must pass.
 import { expect, test } from 'bun:test'
-import { priceDeclaration, termsFrom } from '../contract/declarations.ts'
+import { priceDeclaration, termsFrom } from '../contract/config-schema/index.ts'
 import { builtinModels, builtinPrices } from './builtin.ts'
 
 const model = (name: string) => builtinModels.find((each) => each.name === name)

@@ -1,7 +1,7 @@
 // The catalog that ships: every model the gateway knows without configuration, and a first price
 // for each. Rows only; which channel serves a model is configuration.
 import type { Interface, Model, ModelKind, Protocol } from '../contract/catalog.ts'
-import { modelFrom, type PriceDeclaration } from '../contract/declarations.ts'
+import { modelFrom, type PriceDeclaration } from '../contract/config-schema/index.ts'
 
 interface Family {
   kind: ModelKind

@@ -9,7 +9,7 @@ import {
   type Protocol,
   type Token,
 } from '../contract/catalog.ts'
-import { matches } from '../lib/pattern.ts'
+import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
 
 export interface CatalogParts {

@@ -1,6 +1,6 @@
 // HTTP to the gateway: one call, its JSON answer, or a Stop that says in one sentence what went
 // wrong. It knows no resource and prints nothing.
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 import { exitCodes, misuse, Stop } from './command.ts'
 import { printable } from './show.ts'
 

@@ -1,5 +1,5 @@
 // gateway backup: everything the gateway knows, into a file. Putting it back needs the database
-// itself, which this program never opens: see src/db.ts.
+// itself, which this program never opens: see src/ops/db.ts.
 import type { Command } from './command.ts'
 import { saveFile } from './save-file.ts'
 

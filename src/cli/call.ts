@@ -1,5 +1,5 @@
 // gateway call: one call to the data plane with a caller's token, to see that it works.
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 import { answerOf, reach, refusalSentence, requestId } from './admin-client.ts'
 import { type Command, type Context, exitCodes, misuse, type Outcome, Stop } from './command.ts'
 import { readEvents } from './read-events.ts'

@@ -1,6 +1,6 @@
 // gateway export: a whole list as a file. It is written in the gateway, in the background; this waits
 // for it and saves it.
-import { monthBounds } from '../lib/month.ts'
+import { monthBounds } from '../lib/text/month.ts'
 import {
   type Command,
   type Context,

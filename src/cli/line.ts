@@ -1,6 +1,6 @@
 // One parsed command line, read by name. It checks the form of a value (number, amount, time);
 // what the value means is the gateway's to judge.
-import { parseNanos } from '../lib/decimal.ts'
+import { parseNanos } from '../lib/text/decimal.ts'
 import { misuse } from './command.ts'
 
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>

@@ -1,6 +1,6 @@
 // Which known word was probably meant.
 //   'modle' among 'model', 'name' -> 'model'      'zzz' -> undefined
-import { editDistance } from '../lib/edit-distance.ts'
+import { editDistance } from '../lib/text/edit-distance.ts'
 
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined

@@ -2,7 +2,7 @@
 // was written; no arithmetic happens here.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 import { type Command, misuse, pageFlags } from './command.ts'
 import type { Line } from './line.ts'
 import { list } from './list.ts'

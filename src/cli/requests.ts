@@ -1,5 +1,5 @@
 // gateway request and gateway explain: what was asked, how it went, why it cost what it cost.
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 import { entryColumns } from './accounts.ts'
 import { type Command, pageFlags } from './command.ts'
 import { list, segment } from './list.ts'

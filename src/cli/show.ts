@@ -1,6 +1,6 @@
 // Answers as text for a person: aligned tables and records. Tolerant of fields that are missing or
 // of another type; never trusts text that came from outside to a terminal as it is.
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 

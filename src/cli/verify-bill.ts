@@ -2,7 +2,7 @@
 // running balance and the signatures, line by line. Needs nothing but the lines.
 import { type BillLine, readBillLine } from '../contract/bill-line.ts'
 import { balanceBefore, plus, receiptText, sealText, tableText } from '../contract/receipt.ts'
-import { hashText, isSigned, newDigest } from '../lib/signing.ts'
+import { hashText, isSigned, newDigest } from '../lib/crypto/signing.ts'
 
 export interface VerifiedBill {
   accountId: string

@@ -1,10 +1,10 @@
 // gateway verify: whether a bill, or a single receipt, is what the gateway signed. Reads a file and
 // asks nobody.
 import { billColumns } from '../contract/bill-line.ts'
-import { CsvReader, unmarked } from '../lib/csv.ts'
-import { formatNanos } from '../lib/decimal.ts'
-import { isObject } from '../lib/json.ts'
-import { isPublicKey } from '../lib/signing.ts'
+import { isPublicKey } from '../lib/crypto/signing.ts'
+import { isObject } from '../lib/json/parse.ts'
+import { CsvReader, unmarked } from '../lib/text/csv.ts'
+import { formatNanos } from '../lib/text/decimal.ts'
 import { type Command, misuse, type Outcome } from './command.ts'
 import { cell, record } from './show.ts'
 import { BillCheck, type VerifiedBill, verifyReceipt } from './verify-bill.ts'

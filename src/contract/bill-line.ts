@@ -1,6 +1,6 @@
 // A line of a bill as a table shows it, and back. Reading is strict: a cell has one spelling only, so
 // that whoever has the line has exactly what was hashed.
-import { formatNanos } from '../lib/decimal.ts'
+import { formatNanos } from '../lib/text/decimal.ts'
 import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
 
 export const billColumns = [

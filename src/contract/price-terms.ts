@@ -1,7 +1,7 @@
 // A price between its two forms: as it is declared, in decimals, and as it is applied, in nano-units.
 import type { z } from 'zod'
-import { formatNanos, parseNanos } from '../lib/decimal.ts'
-import type { PriceDeclaration, tokenRates } from './declaration-prices.ts'
+import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
+import type { PriceDeclaration, tokenRates } from './config-schema/prices.ts'
 import { type ImageTerms, imageSizes, type PriceTerms, type TokenRates } from './price.ts'
 
 const nanosOf = (value: string): bigint => parseNanos(value)!

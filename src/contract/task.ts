@@ -188,6 +188,6 @@ export interface TaskRow {
   trace?: { parent: string; state?: string }
   /** Removed from the caller's sight. */
   hidden: boolean
-  /** Its steps, in writing: see trail.ts. Lists leave it out; what is written without it keeps it. */
+  /** Its steps, in writing: see timeline.ts. Lists leave it out; what is written without it keeps it. */
   trail?: string
 }

@@ -1,7 +1,7 @@
 // One request and its answer: the id that is on every response, and the only place responses are made.
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
-import { newId } from '../lib/ids.ts'
+import { newId } from '../lib/crypto/ids.ts'
 
 export interface Exchange {
   readonly requestId: string

@@ -1,7 +1,7 @@
 // A multipart body from a caller that is already known, as the same plain fields that JSON gives:
 // `a[b]` is a field of an object, `a[]` one more in a list. Bounded in size, time, number and depth.
 import { Refusal, refuse } from '../contract/errors.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject } from '../lib/json/parse.ts'
 import { nextTurn } from '../lib/turns.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,7 +1,7 @@
 // Kept files in an S3-compatible store: sent in parts, so that none has to fit into memory, and
 // read no faster than asked for. The address is the operator's own choice and may be private.
-import type { ByteRange } from '../lib/byte-range.ts'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '../lib/http-client.ts'
+import type { ByteRange } from '../lib/http/byte-range.ts'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '../lib/http/client.ts'
 import { type Signing, sha256Hex, signRequest } from './sign-request.ts'
 import { checkName, type MediaStore, problemOf, Tally } from './store.ts'
 

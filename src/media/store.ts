@@ -1,5 +1,5 @@
 // A place where files are kept by name. Knows bytes and names; not what they are, nor whose.
-import type { ByteRange } from '../lib/byte-range.ts'
+import type { ByteRange } from '../lib/http/byte-range.ts'
 
 export interface Written {
   bytes: number

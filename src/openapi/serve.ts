@@ -1,7 +1,7 @@
 // Hands out the documents and their pages: made when they are first asked for, then kept.
 import { createHash } from 'node:crypto'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
-import { hasTag } from '../lib/byte-range.ts'
+import { hasTag } from '../lib/http/byte-range.ts'
 import type { OpenApi } from './document.ts'
 import { adminDocument, dataDocument } from './documents.ts'
 import { llmsText } from './llms.ts'

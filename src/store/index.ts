@@ -1,13 +1,14 @@
 // The door of the store: the only place with SQL. Opens SQLite in the data directory, or the
 // PostgreSQL database it is given. Rows are read and changed through one file per table.
-import { type LateIndexLimits, lateIndexLimits } from './late-index.ts'
-import { openSqlite } from './sqlite/open.ts'
+
+import { openSqlite } from './dialects/sqlite/open.ts'
+import { type LateIndexLimits, lateIndexLimits } from './log/indexer.ts'
 import type { Log, Store } from './store.ts'
 
-export { BadCursor, type Page, type PageQuery } from './cursor.ts'
-export { isBusy, isUniqueConflict, StoreRefused } from './refused.ts'
+export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
+export { markFile } from './dialects/sqlite/open.ts'
 export type { Schema } from './schema.ts'
-export { markFile } from './sqlite/open.ts'
+export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'
 export type { Answer, Log, Notice, Question, Reply, Sharing, Store, Tx } from './store.ts'
 
 export interface StoreOptions {
@@ -51,6 +52,6 @@ export async function openStore({
   }
   const limits = { ...lateIndexLimits.postgres, ...lateIndex }
   // Its driver is loaded only where it is used.
-  const { openPostgres } = await import('./postgres/open.ts')
+  const { openPostgres } = await import('./dialects/postgres/open.ts')
   return openPostgres({ databaseUrl, schema, join, log, lateIndex: limits })
 }

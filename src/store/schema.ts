@@ -123,7 +123,7 @@ export interface Schema extends AuditTables, ExportTables {
     hidden: number
     body: string
     external_id: string | null
-    /** Its steps; see contract/trail.ts. Rows that are older than the column have none. */
+    /** Its steps; see contract/timeline.ts. Rows that are older than the column have none. */
     trail: string | null
     upstream_model: string | null
   }

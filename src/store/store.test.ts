@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
-import { newId } from '../lib/ids.ts'
-import { findAccount, insertAccount } from './accounts.ts'
-import { appendEntry, findEntries, listEntries, sumEntries } from './entries.ts'
+import { newId } from '../lib/crypto/ids.ts'
+import { findAccount, insertAccount } from './catalog/accounts.ts'
 import { type Page, type Store, StoreRefused } from './index.ts'
-import { watermarkKey } from './late-index.ts'
-import { segmentRows } from './log-hits.ts'
-import { getMeta, putMetaIfAbsent, setMeta } from './meta.ts'
-import { findRequest, listRequests } from './requests.ts'
+import { appendEntry, findEntries, listEntries, sumEntries } from './ledger/entries.ts'
+import { watermarkKey } from './log/indexer.ts'
+import { segmentRows } from './log/posting-list.ts'
+import { findRequest, listRequests } from './log/requests.ts'
+import { getMeta, putMetaIfAbsent, setMeta } from './sql/meta.ts'
 import {
   aCharge,
   aRequest,
@@ -18,7 +18,7 @@ import {
   newPlace,
   type Place,
   until,
-} from './test-engines.ts'
+} from './test-stores.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: store on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { SteadyClock } from '../lib/clock.ts'
-import type { Histogram } from '../lib/metrics.ts'
-import type { Booked } from './receipts.ts'
+import type { Histogram } from '../lib/telemetry/metrics.ts'
+import type { Booked } from './proof/receipts.ts'
 import type { Engine, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void

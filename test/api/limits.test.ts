@@ -2,7 +2,7 @@
 // disappears, whatever becomes of Redis.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
-import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/test-redis.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
 import {
   good,
   isWhole,

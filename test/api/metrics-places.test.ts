@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
 import { requestIdOf, until } from '../support/read.ts'

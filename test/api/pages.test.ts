@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { RequestRecord } from '../../src/contract/requests.ts'
-import { newId } from '../../src/lib/ids.ts'
+import { newId } from '../../src/lib/crypto/ids.ts'
 import type { Store } from '../../src/store/index.ts'
-import { indexNextSegment } from '../../src/store/late-index.ts'
-import { segmentRows } from '../../src/store/log-hits.ts'
-import { listRequests, type RequestFilter } from '../../src/store/requests.ts'
-import { aRequest, engines, newPlace, type Place } from '../../src/store/test-engines.ts'
-import { sumTraffic, type TrafficQuery, timeSpans } from '../../src/store/traffic.ts'
+import { indexNextSegment } from '../../src/store/log/indexer.ts'
+import { segmentRows } from '../../src/store/log/posting-list.ts'
+import { listRequests, type RequestFilter } from '../../src/store/log/requests.ts'
+import { sumTraffic, type TrafficQuery, timeSpans } from '../../src/store/log/traffic.ts'
+import { aRequest, engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 
 const patientMs = 120_000
 const startMs = Date.UTC(2026, 10, 1, 10, 2, 3)

@@ -3,8 +3,8 @@
 // it is in the list of losses, with an alert. A failure prints its seed and the mix.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatNanos } from '../../src/lib/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { formatNanos } from '../../src/lib/text/decimal.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   type LyingUpstream,

@@ -3,7 +3,7 @@
 // traces. The log is at its most talkative.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { logFields } from '../../src/lib/log.ts'
+import { logFields } from '../../src/lib/telemetry/log.ts'
 import { foundIn, prompts, secrets } from '../support/canaries.ts'
 import { apiToken, failedStart, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Collector, startCollector } from '../support/process/collector.ts'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import type { ListedTask } from '../../sandbox/tasks.ts'
-import { engines, newPlace, onServer, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type WallClock, wallClock } from '../support/process/wall-clock.ts'
 import { accountOf, errorOf, until } from '../support/read.ts'

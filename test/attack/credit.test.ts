@@ -1,7 +1,7 @@
 // Many calls at once on one account, at one gateway and at several on one PostgreSQL: money that is
 // there is found wherever it is leased, and money that is not there is never spent.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { nanos, until } from '../support/read.ts'
 import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pg from 'pg'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 

@@ -1,8 +1,8 @@
 // Secrets that an upstream writes into an error in ways nobody would expect, and places that must not be
 // told. What is left of the secret is counted; the sentence around it must stay.
 import { describe, expect, spyOn, test } from 'bun:test'
-import { guardAddress } from '../../src/lib/address-guard.ts'
-import { createCleaner } from '../../src/lib/redact.ts'
+import { guardAddress } from '../../src/lib/net/address-guard.ts'
+import { createCleaner } from '../../src/lib/redact/index.ts'
 
 const secrets = [
   'sk-live-TOPSECRET-PROVIDERKEY-77aa88bb',

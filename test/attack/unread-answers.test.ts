@@ -2,9 +2,9 @@
 // stay for as long as they like.
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/index.ts'
 import { answerJson, newExchange } from '../../src/http/exchange.ts'
-import { listen } from '../../src/listen.ts'
+import { listen } from '../../src/start/listen.ts'
 import { tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 

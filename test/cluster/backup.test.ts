@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace } from '../../src/store/test-engines.ts'
+import { engines, newPlace } from '../../src/store/test-stores.ts'
 import {
   adminToken,
   defaultConfig,

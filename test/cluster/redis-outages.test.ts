@@ -2,8 +2,8 @@
 // a token holds all the same, nobody waits long for it, and money never notices.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/test-redis.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'
 

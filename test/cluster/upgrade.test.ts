@@ -2,10 +2,10 @@
 // were killed on: nothing is lost, the books stand, work goes on, and no moment is a bad one to die.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { auditBooks } from '../../src/billing/audit.ts'
-import { formatNanos, parseNanos } from '../../src/lib/decimal.ts'
+import { auditBooks } from '../../src/billing/proof/audit.ts'
+import { formatNanos, parseNanos } from '../../src/lib/text/decimal.ts'
 import { newestKnown } from '../../src/store/migrations/index.ts'
-import { engines, failureOf } from '../../src/store/test-engines.ts'
+import { engines, failureOf } from '../../src/store/test-stores.ts'
 import { chargesOf, readAccount, readLedger } from '../support/books.ts'
 import {
   loadOld,

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { monthAt, monthBounds, monthPlus } from '../../src/lib/month.ts'
+import { monthAt, monthBounds, monthPlus } from '../../src/lib/text/month.ts'
 import { openStore } from '../../src/store/index.ts'
-import { aCharge, aRequest } from '../../src/store/test-engines.ts'
+import { aCharge, aRequest } from '../../src/store/test-stores.ts'
 import {
   chromiumPath,
   openBrowser,

@@ -1,7 +1,7 @@
 // Books that somebody has altered behind a gateway's back: what docs/money/charges.md shows of an audit, and
 // docs/run/admin-api.md of the alert that comes of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { newPlace, type Place } from '../../src/store/test-engines.ts'
+import { newPlace, type Place } from '../../src/store/test-stores.ts'
 import { copyOf } from '../support/data/tampering.ts'
 import { differences } from '../support/docs/answers.ts'
 import { examplesIn, kindOf } from '../support/docs/fences.ts'

@@ -1,8 +1,8 @@
 // docs/money/bills.md, run by an account that has been there for months; and the closed bill that
 // docs/run/admin-api.md shows.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { newPlace, type Place } from '../../src/store/test-engines.ts'
-import { insertToken } from '../../src/store/tokens.ts'
+import { insertToken } from '../../src/store/catalog/tokens.ts'
+import { newPlace, type Place } from '../../src/store/test-stores.ts'
 import { openPast, type PastEntry } from '../support/data/past-months.ts'
 import { differences } from '../support/docs/answers.ts'
 import { examplesIn, kindOf, renamed } from '../support/docs/fences.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { newWebhookSecret } from '../../src/lib/webhook.ts'
+import { newWebhookSecret } from '../../src/lib/net/webhook.ts'
 import {
   apiToken,
   defaultConfig,

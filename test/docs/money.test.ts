@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { type Example, examplesIn, startFence } from '../support/docs/fences.ts'
 import { fencesOf } from '../support/docs/pages.ts'
 import { type PageStage, stageOf, tryExample } from '../support/docs/stages.ts'

@@ -62,7 +62,7 @@ describe('the README', () => {
   test('lists every setting of the environment and no other', () => {
     const rows = readme.split('\n').filter((line) => line.startsWith('| `GATEWAY_'))
     const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/GATEWAY_\w+/g) ?? [])
-    const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config.ts'))![1]!
+    const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config/index.ts'))![1]!
     expect(listed.sort()).toEqual(known.match(/GATEWAY_\w+/g)!.sort())
   })
 })

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml'
 import { parseOptions as parseBench } from '../../bench/options.ts'
 import { parseOptions as parseSimulation } from '../../simulation/options.ts'
 import { commands, elsewhere } from '../../src/cli/commands.ts'
-import { readConfigFile } from '../../src/config-file.ts'
+import { readConfigFile } from '../../src/config/file.ts'
 import { fileIn, kindOf } from '../support/docs/fences.ts'
 import { fencesOf, pages } from '../support/docs/pages.ts'
 import { rehearse, type Told } from '../support/docs/rehearse.ts'
@@ -78,7 +78,7 @@ function judgeDocker([word, ...more]: Told): unknown {
   return isKnown && (action === 'exec' || rest.slice(0, 2).join() === '-s,HUP') ? undefined : more
 }
 
-const settings = read('src/config.ts')
+const settings = read('src/config/index.ts')
 
 /** The chart's secret: settings, and what the configuration takes from the environment. */
 function judgeSecret([create, what, kind, name, ...literals]: Told): unknown {

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, postgresUrl } from '../../src/store/test-engines.ts'
+import { engines, postgresUrl } from '../../src/store/test-stores.ts'
 import { examplesIn, runFence } from '../support/docs/fences.ts'
 import { fencesOf } from '../support/docs/pages.ts'
 import { root, tempDir } from '../support/gateway.ts'

@@ -2,9 +2,9 @@
 // tasks, take and give money, and are killed: books that are right are never taken for wrong ones.
 import { expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { auditBooks, type Problem } from '../../src/billing/audit.ts'
-import { auditRecent, noMarks } from '../../src/billing/audit-recent.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { auditBooks, type Problem } from '../../src/billing/proof/audit.ts'
+import { auditRecent, noMarks } from '../../src/billing/proof/audit-recent.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 import { isOver, readTasks } from '../support/task-books.ts'

@@ -1,6 +1,6 @@
 // Bills over real HTTP: a month adds up to the balance, by model and unit, and its lines are a table.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { monthPlus } from '../../src/lib/month.ts'
+import { monthPlus } from '../../src/lib/text/month.ts'
 import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { accountOf, nanos, until } from '../support/read.ts'
 

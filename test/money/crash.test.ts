@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { LoggedCall } from '../../sandbox/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { loggedCalls } from '../../sandbox/testing.ts'
-import { parseNanos } from '../../src/lib/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { parseNanos } from '../../src/lib/text/decimal.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import {
   chargesOf,
   type LedgerEntry,

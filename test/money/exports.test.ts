@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { aRequest, engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { aRequest, engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { adminToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { until } from '../support/read.ts'

@@ -1,7 +1,7 @@
 // Callers and their own money over real HTTP: what they used, by what they ask, and their bills; never
 // anybody else's, and also while nothing billable is done for them.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { monthAt, monthPlus } from '../../src/lib/month.ts'
+import { monthAt, monthPlus } from '../../src/lib/text/month.ts'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { nanos, requestIdShape } from '../support/read.ts'
 

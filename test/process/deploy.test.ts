@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { commands, elsewhere } from '../../src/cli/commands.ts'
-import { limits, loadConfig } from '../../src/config.ts'
-import { channelFrom } from '../../src/contract/declarations.ts'
+import { limits, loadConfig } from '../../src/config/index.ts'
+import { channelFrom } from '../../src/contract/config-schema/index.ts'
 import { root, tempDir } from '../support/gateway.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -34,7 +34,7 @@ const seconds = (text: string | undefined): number => Number(/^(\d+)s$/.exec(tex
 type Any = any
 
 test('no file names a setting that the gateway does not know', () => {
-  const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config.ts'))![1]!
+  const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config/index.ts'))![1]!
   expect(files.length).toBeGreaterThan(15)
   for (const path of files) {
     const named = [...new Set(read(path).match(/\bGATEWAY_[A-Z_]+/g))]

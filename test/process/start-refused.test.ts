@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/index.ts'
-import { setMeta } from '../../src/store/meta.ts'
+import { setMeta } from '../../src/store/sql/meta.ts'
 import { startGateway, tempDir } from '../support/gateway.ts'
 import {
   plainStart,

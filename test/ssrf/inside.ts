@@ -1,9 +1,9 @@
 // Runs inside the namespace, where every address is this machine, and prints what came of it as one
 // line of JSON: first whoever guards addresses by themselves, then a gateway over HTTP.
 import { lookup } from 'node:dns/promises'
-import { fetchMedia } from '../../src/engine/tasks/fetch-media.ts'
-import { openDownload } from '../../src/lib/guarded-fetch.ts'
-import { guardedPost } from '../../src/lib/guarded-post.ts'
+import { fetchMedia } from '../../src/engine/tasks/create/fetch-media.ts'
+import { openDownload } from '../../src/lib/net/guarded-fetch.ts'
+import { guardedPost } from '../../src/lib/net/guarded-post.ts'
 import {
   allowedAddress,
   type Canaries,

@@ -1,5 +1,5 @@
 // The books of a running gateway as an auditor reads them: page by page over the admin API.
-import { parseNanos } from '../../src/lib/decimal.ts'
+import { parseNanos } from '../../src/lib/text/decimal.ts'
 import type { TestGateway } from './gateway.ts'
 
 export interface LedgerEntry {

@@ -1,6 +1,6 @@
 // Native video tasks over HTTP: a gateway, its sandbox, and callers of two accounts.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { parseNanos } from '../../src/lib/decimal.ts'
+import { parseNanos } from '../../src/lib/text/decimal.ts'
 import { readAccount, readLedger } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 

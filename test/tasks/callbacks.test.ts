@@ -6,8 +6,8 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { newWebhookSecret, signedHeaders } from '../../src/lib/webhook.ts'
-import { engines, newPlace } from '../../src/store/test-engines.ts'
+import { newWebhookSecret, signedHeaders } from '../../src/lib/net/webhook.ts'
+import { engines, newPlace } from '../../src/store/test-stores.ts'
 import {
   adminToken,
   apiToken,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import type { ListedTask } from '../../sandbox/tasks.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'
 import { isOver, readTasks } from '../support/task-books.ts'

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFilm } from '../../sandbox/media/film.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { type FakeS3, s3Keys, s3Region, startFakeS3 } from '../support/tasks/fake-s3.ts'
 

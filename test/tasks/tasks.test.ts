@@ -1,8 +1,8 @@
 // Tasks from the outside: videos made by the sandbox in every dialect, which nobody asks about until
 // they have ended.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parseNanos } from '../../src/lib/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-engines.ts'
+import { parseNanos } from '../../src/lib/text/decimal.ts'
+import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { readAccount, sumOf } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'

@@ -2,13 +2,13 @@
 // change, then all of it or nothing. Keys that are only kept places leave a channel's own keys alone.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { ChannelDeclaration } from '../../contract/declarations.ts'
+import type { ChannelDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { announce } from '../../engine/refresh.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { newShortId } from '../../lib/ids.ts'
-import { insertChannel } from '../../store/channels.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { maxImportBytes, noteChange, type Resource, readBody, route } from '../route.ts'
 import {

@@ -5,22 +5,22 @@ import {
   type ChannelDeclaration,
   channelDeclaration,
   channelFrom,
-} from '../../contract/declarations.ts'
+} from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type ChannelHealth, healthOf } from '../../engine/channel-health.ts'
-import { discoverModels } from '../../engine/discover-models.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { testChannel } from '../../engine/probe-channel.ts'
-import { announce } from '../../engine/refresh.ts'
+import { type ChannelHealth, healthOf } from '../../engine/routing/channel-health.ts'
+import { discoverModels } from '../../engine/routing/discover-models.ts'
+import { testChannel } from '../../engine/routing/probe-channel.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { newShortId } from '../../lib/ids.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
 import {
   deleteChannel,
   insertChannel,
   lockChannel,
   type StoredChannel,
   updateChannel,
-} from '../../store/channels.ts'
+} from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import {
   listOf,

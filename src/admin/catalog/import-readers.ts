@@ -1,6 +1,6 @@
 // The texts that can be imported, and what reads each. All of it runs in a thread of its own.
-import { readYamlPrices } from '../../billing/price-list.ts'
-import { readCsvPrices } from '../../billing/price-table.ts'
+import { readYamlPrices } from '../../billing/prices/price-list.ts'
+import { readCsvPrices } from '../../billing/prices/price-table.ts'
 import { readChannels } from './read-channels.ts'
 
 export const importReaders = {

@@ -1,11 +1,11 @@
 // The catalog of models: what there is, and whether and why not it can be called.
 import { z } from 'zod'
 import type { Model } from '../../contract/catalog.ts'
-import { modelDeclaration, modelFrom } from '../../contract/declarations.ts'
+import { modelDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { announce } from '../../engine/refresh.ts'
-import { findModel, upsertModel } from '../../store/models.ts'
+import { findModel, upsertModel } from '../../store/catalog/models.ts'
 import {
   listOf,
   noteChange,

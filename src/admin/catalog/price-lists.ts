@@ -1,13 +1,17 @@
 // Prices in bulk: everything that is in force or will be as YAML or as a table, and such lists taken
 // in again. A list is taken in as a whole or not at all.
 import { z } from 'zod'
-import { type ListedPrice, type ListProblem, writeYamlPrices } from '../../billing/price-list.ts'
-import { writeCsvPrices } from '../../billing/price-table.ts'
-import { declaredTerms } from '../../contract/declarations.ts'
+import {
+  type ListedPrice,
+  type ListProblem,
+  writeYamlPrices,
+} from '../../billing/prices/price-list.ts'
+import { writeCsvPrices } from '../../billing/prices/price-table.ts'
+import { declaredTerms } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
-import { type ImportedPrice, importPrices } from '../../engine/import-prices.ts'
-import { announce } from '../../engine/refresh.ts'
+import { type ImportedPrice, importPrices } from '../../engine/catalog/import-prices.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { readBody as readTextBody } from '../../http/read-json.ts'
 import {

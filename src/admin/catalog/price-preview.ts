@@ -1,13 +1,17 @@
 // What draft prices would have charged over a past period, from sums of the ledger by the hour.
 import { z } from 'zod'
-import { type Draft, previewPrices } from '../../billing/preview.ts'
-import type { Spent } from '../../billing/reprice.ts'
-import { type PriceDeclaration, priceDeclaration, termsFrom } from '../../contract/declarations.ts'
+import { type Draft, previewPrices } from '../../billing/prices/preview.ts'
+import type { Spent } from '../../billing/prices/reprice.ts'
+import {
+  type PriceDeclaration,
+  priceDeclaration,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { monthBounds, type Stretch } from '../../lib/month.ts'
-import { accountNames, findAccount } from '../../store/accounts.ts'
-import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/money-hours.ts'
+import { monthBounds, type Stretch } from '../../lib/text/month.ts'
+import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
+import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { notFound, type Resource, readBody, route, time } from '../route.ts'
 import { readPriceList } from './price-lists.ts'
 import { whoseOf } from './prices.ts'

@@ -5,15 +5,15 @@ import {
   priceDeclaration,
   startOf,
   termsFrom,
-} from '../../contract/declarations.ts'
+} from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Price, unitProblem } from '../../contract/price.ts'
+import { isInFile } from '../../engine/catalog/import-prices.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { isInFile } from '../../engine/import-prices.ts'
-import { announce } from '../../engine/refresh.ts'
-import { newShortId } from '../../lib/ids.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { insertPrice, listPrices } from '../../store/prices.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
 import {
   listOf,
   noteChange,

@@ -1,8 +1,8 @@
 // Reads a text that is imported in a thread of its own, so that its size and shape hold up nobody else:
 // bounded in length, parts and time, one at a time, and all its memory is given back afterwards.
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { pieces } from '../../lib/assets.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
-import { pieces } from '../../lib/pieces.ts'
 import type { ImportKind, ReadAs } from './import-readers.ts'
 
 /** YAML takes hundreds of times its length in memory; a table does not. */

@@ -2,7 +2,11 @@
 // no channel that is there.
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { channelDeclaration, checkDeclaration, settingName } from '../../contract/declarations.ts'
+import {
+  channelDeclaration,
+  checkDeclaration,
+  settingName,
+} from '../../contract/config-schema/index.ts'
 
 const maxChannels = 200
 const maxAliases = 100

@@ -2,15 +2,15 @@
 import { z } from 'zod'
 import type { Spendable } from '../../billing/ledger.ts'
 import type { Model } from '../../contract/catalog.ts'
-import { accountDeclaration, declaredTerms } from '../../contract/declarations.ts'
+import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { requestIdOf, taskIdOf } from '../../contract/receipt.ts'
+import { openAccount } from '../../engine/catalog/open-account.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { openAccount } from '../../engine/open-account.ts'
-import { formatNanos, parseNanos } from '../../lib/decimal.ts'
-import { type Account, findAccount, listAccounts } from '../../store/accounts.ts'
-import { listEntries, type StoredEntry } from '../../store/entries.ts'
+import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
+import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
+import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import {
   listOf,
   noteChange,

@@ -1,9 +1,9 @@
 // The books proven on request, and the record of who changed what.
-import { auditBooks } from '../../billing/audit.ts'
+import { auditBooks } from '../../billing/proof/audit.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { auditOptions, stopAccounts } from '../../engine/stopped-accounts.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/audit-log.ts'
+import { auditOptions, stopAccounts } from '../../engine/books/suspended-accounts.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/catalog/audit-log.ts'
 import type { PageQuery } from '../../store/index.ts'
 import {
   type AdminDeps,

@@ -1,14 +1,14 @@
 // The lines of a bill: pages of them, and all of them as a table for spreadsheets that can be checked
 // without the gateway.
-import { rangeOf } from '../../billing/bill-table.ts'
+import { rangeOf } from '../../billing/bills/bill-table.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { openBillFile } from '../../engine/bill-file.ts'
+import { openBillFile } from '../../engine/books/bill-file.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import type { Stretch } from '../../store/bills.ts'
-import { findLines, type StoredReceipt } from '../../store/receipt-lines.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { Stretch } from '../../store/ledger/bills.ts'
+import { findLines, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
 import { type AdminDeps, pageQuery } from '../route.ts'
 import { entryView } from './accounts.ts'
 

@@ -1,20 +1,20 @@
 // Bills: a month of an account, the months there are, closing one, and a page to print. The lines
 // behind a bill are in bill-lines.ts, the figures in billing/.
 import { z } from 'zod'
-import type { BillOf } from '../../billing/bill.ts'
-import { billPage, billPagePolicy } from '../../billing/bill-page/page.ts'
-import { isPageLanguage, pageLanguages } from '../../billing/bill-page/words.ts'
-import { type Closing, closeMonth } from '../../billing/close-month.ts'
-import { listAccountsOf, listMonths, type MonthRow } from '../../billing/months.ts'
-import { readBill } from '../../billing/read-bill.ts'
-import { sumUsage, type UsageKey } from '../../billing/usage-rows.ts'
+import type { BillOf } from '../../billing/bills/bill.ts'
+import { type Closing, closeMonth } from '../../billing/bills/close-month.ts'
+import { listAccountsOf, listMonths, type MonthRow } from '../../billing/bills/months.ts'
+import { billPage, billPagePolicy } from '../../billing/bills/page/page.ts'
+import { isPageLanguage, pageLanguages } from '../../billing/bills/page/words.ts'
+import { readBill } from '../../billing/bills/read-bill.ts'
+import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { billDesk } from '../../engine/bill-desk.ts'
+import { billDesk } from '../../engine/books/bill-deps.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import { monthAt, monthBounds } from '../../lib/month.ts'
-import { findAccount } from '../../store/accounts.ts'
-import type { Stretch } from '../../store/bills.ts'
+import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import type { Stretch } from '../../store/ledger/bills.ts'
 import {
   listOf,
   noteChange,

@@ -2,16 +2,16 @@
 import { groupLosses, type LossTotal, totalLosses } from '../../billing/loss-totals.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type LossReason, lossReasons } from '../../contract/ledger.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import { monthAt, monthBounds } from '../../lib/month.ts'
-import { findAccount } from '../../store/accounts.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   type LossFilter,
   type LossSum,
   listLosses,
   type StoredLoss,
   sumLosses,
-} from '../../store/losses.ts'
+} from '../../store/ledger/losses.ts'
 import {
   type AdminDeps,
   listOf,

@@ -1,15 +1,15 @@
 // How a statement is to be read and compared, from the query of its import.
-import type { StatementWish } from '../../billing/import-statement.ts'
+import type { StatementWish } from '../../billing/reconciliation/import-statement.ts'
 import {
   type ColumnMap,
   readTime,
   readZone,
   type StatementForm,
   statementFields,
-} from '../../billing/statement-columns.ts'
+} from '../../billing/reconciliation/statement-columns.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { parseNanos } from '../../lib/decimal.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { parseNanos } from '../../lib/text/decimal.ts'
 
 type Read = (name: string) => string | undefined
 

@@ -1,14 +1,16 @@
 // Statements of upstreams: taken in as tables, compared with our own books, shown and handed out
 // again. How they are compared is billing's business.
-import { clearLines, importStatement, type StatementBody } from '../../billing/import-statement.ts'
+import {
+  clearLines,
+  importStatement,
+  type StatementBody,
+} from '../../billing/reconciliation/import-statement.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import { csvRow } from '../../lib/csv.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import { numberCursor, pageOf } from '../../store/cursor.ts'
-import { lossesOf } from '../../store/losses.ts'
-import { logHorizonMs } from '../../store/requests.ts'
+import { csvRow } from '../../lib/text/csv.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { lossesOf } from '../../store/ledger/losses.ts'
 import {
   dropStatement,
   findStatement,
@@ -17,7 +19,9 @@ import {
   linesAfter,
   listStatements,
   type Statement,
-} from '../../store/statements.ts'
+} from '../../store/ledger/statements.ts'
+import { logHorizonMs } from '../../store/log/requests.ts'
+import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import {
   type AdminDeps,
   listOf,

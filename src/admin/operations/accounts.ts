@@ -1,5 +1,5 @@
 // Accounts, their money and what they pay, as documents tell of them.
-import { accountDeclaration } from '../../contract/declarations.ts'
+import { accountDeclaration } from '../../contract/config-schema/index.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { answered, inHeader, type Operation } from '../../http/operation.ts'
 import { flag, money, named, number, object, orNull, text, time, word } from '../../http/schema.ts'

@@ -1,6 +1,6 @@
 // Channels as documents tell of them.
 import { protocols } from '../../contract/catalog.ts'
-import { channelDeclaration } from '../../contract/declarations.ts'
+import { channelDeclaration } from '../../contract/config-schema/index.ts'
 import { answered, type Operation } from '../../http/operation.ts'
 import {
   anything,

@@ -1,6 +1,6 @@
 // Proof, alerts, health, settings, backup and exports as documents tell of them.
-import { checks } from '../../billing/audit-findings.ts'
-import { exportFormats, exportKinds } from '../../engine/exports/source.ts'
+import { checks } from '../../billing/proof/audit-findings.ts'
+import { exportFormats, exportKinds } from '../../engine/books/exports/source.ts'
 import { answered, inQuery, type Operation } from '../../http/operation.ts'
 import {
   anything,

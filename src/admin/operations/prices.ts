@@ -4,7 +4,7 @@ import {
   modelDeclaration,
   priceDeclaration,
   priceListDeclaration,
-} from '../../contract/declarations.ts'
+} from '../../contract/config-schema/index.ts'
 import { answered, inQuery, json, type Operation } from '../../http/operation.ts'
 import {
   flag,

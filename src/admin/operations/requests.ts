@@ -1,6 +1,6 @@
 // The request log, its sums and the reasons of charges as documents tell of them.
 
-import { manyKeys } from '../../billing/usage-rows.ts'
+import { manyKeys } from '../../billing/prices/usage-rows.ts'
 import { billColumns } from '../../contract/bill-line.ts'
 import { interfaces } from '../../contract/catalog.ts'
 import { usageRow } from '../../http/bill-schemas.ts'

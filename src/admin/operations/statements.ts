@@ -1,5 +1,5 @@
 // Statements of upstreams as documents tell of them.
-import { statementFields } from '../../billing/statement-columns.ts'
+import { statementFields } from '../../billing/reconciliation/statement-columns.ts'
 import { lossReasons } from '../../contract/ledger.ts'
 import { answered, inQuery, type Operation } from '../../http/operation.ts'
 import {
@@ -14,7 +14,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { lineOutcomes } from '../../store/statements.ts'
+import { lineOutcomes } from '../../store/ledger/statements.ts'
 import {
   adminOperation,
   created,

@@ -1,7 +1,7 @@
 // Tasks and what is told of their ends, as documents tell of them.
 import { interfaces, protocols } from '../../contract/catalog.ts'
 import { taskStates } from '../../contract/task.ts'
-import { stepKinds } from '../../contract/trail.ts'
+import { stepKinds } from '../../contract/timeline.ts'
 import { answered, inQuery, type Operation, workRefusals } from '../../http/operation.ts'
 import {
   anything,

@@ -1,5 +1,5 @@
 // Tokens as documents tell of them.
-import { tokenDeclaration } from '../../contract/declarations.ts'
+import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 import { answered, inQuery, type Operation } from '../../http/operation.ts'
 import {
   flag,

@@ -1,6 +1,6 @@
 // How many passwords are hashed, and how many at once: counted at the runtime's own function.
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
-import { refresh } from '../../engine/refresh.ts'
+import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { admin } from '../index.ts'

@@ -2,8 +2,8 @@
 // look-ups use as well, so most of them stay free, and those who wait take turns by where they come from.
 import { availableParallelism } from 'node:os'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { newSecret } from '../../lib/crypto/ids.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
-import { newSecret } from '../../lib/ids.ts'
 
 const hashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 

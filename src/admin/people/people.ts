@@ -6,9 +6,8 @@ import { roles } from '../../contract/people.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answerJson } from '../../http/exchange.ts'
-import { newShortId } from '../../lib/ids.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { isUniqueConflict } from '../../store/index.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   deletePerson,
   endSession,
@@ -19,7 +18,8 @@ import {
   lockPeople,
   type PersonChange,
   updatePerson,
-} from '../../store/people.ts'
+} from '../../store/catalog/people.ts'
+import { isUniqueConflict } from '../../store/index.ts'
 import {
   type AdminDeps,
   noteChange,

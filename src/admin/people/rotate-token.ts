@@ -3,15 +3,15 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { newSecret, newShortId } from '../../lib/ids.ts'
-import type { Tx } from '../../store/index.ts'
+import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import {
   findToken,
   insertToken,
   lockToken,
   replaceSecret,
   type StoredToken,
-} from '../../store/tokens.ts'
+} from '../../store/catalog/tokens.ts'
+import type { Tx } from '../../store/index.ts'
 import { noteChange, notFound, time } from '../route.ts'
 import { boundsBefore } from './token-bounds.ts'
 import { fileOwned, prefixLength, view } from './token-view.ts'

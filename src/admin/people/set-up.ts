@@ -3,11 +3,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { newSecret } from '../../lib/ids.ts'
-import type { Seal } from '../../lib/seal.ts'
+import { newSecret } from '../../lib/crypto/ids.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
+import { listPeople } from '../../store/catalog/people.ts'
 import type { Tx } from '../../store/index.ts'
-import { getMeta, setMeta, touchMeta } from '../../store/meta.ts'
-import { listPeople } from '../../store/people.ts'
+import { getMeta, setMeta, touchMeta } from '../../store/sql/meta.ts'
 
 const key = 'setup_code'
 const goodForMs = 24 * 3_600_000

@@ -6,7 +6,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person, Viewer } from '../../contract/people.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { newSecret } from '../../lib/ids.ts'
+import { newSecret } from '../../lib/crypto/ids.ts'
 import {
   clearFailures,
   endSession,
@@ -18,7 +18,7 @@ import {
   insertSession,
   noteFailure,
   touchSession,
-} from '../../store/people.ts'
+} from '../../store/catalog/people.ts'
 import { checkPassword } from './passwords.ts'
 
 /** A browser sends it back only where it came from, over TLS or on this machine. */

@@ -2,10 +2,10 @@
 // addresses, expiry, disabled), and a member's change must stay within that. What a member has set on a
 // token of their own binds nobody.
 import { BlockList } from 'node:net'
-import { asCidr } from '../../contract/declarations.ts'
+import { asCidr } from '../../contract/config-schema/index.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { matches } from '../../lib/pattern.ts'
-import type { StoredToken, TokenBounds, TokenChange } from '../../store/tokens.ts'
+import { matches } from '../../lib/text/pattern.ts'
+import type { StoredToken, TokenBounds, TokenChange } from '../../store/catalog/tokens.ts'
 
 type Settings = Pick<StoredToken, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
 

@@ -2,8 +2,8 @@
 
 import type { TokenSpend } from '../../billing/token-spend.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import type { StoredToken } from '../../store/tokens.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { StoredToken } from '../../store/catalog/tokens.ts'
 import { time } from '../route.ts'
 
 /** So much of a secret is kept, to tell it from others. */

@@ -2,13 +2,12 @@
 // them lately.
 import { z } from 'zod'
 import { tokenSpends } from '../../billing/token-spend.ts'
-import { tokenDeclaration } from '../../contract/declarations.ts'
+import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { announce } from '../../engine/refresh.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { newSecret, newShortId } from '../../lib/ids.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { isUniqueConflict, type Tx } from '../../store/index.ts'
+import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   findToken,
   insertToken,
@@ -19,7 +18,8 @@ import {
   type TokenChange,
   tokenNameTaken,
   updateToken,
-} from '../../store/tokens.ts'
+} from '../../store/catalog/tokens.ts'
+import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import {
   listOf,
   noteChange,

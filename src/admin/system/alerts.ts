@@ -2,9 +2,9 @@
 // proven again before their account goes on.
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type Lift, liftStop } from '../../engine/stopped-accounts.ts'
+import { type Lift, liftStop } from '../../engine/books/suspended-accounts.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/alerts.ts'
+import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import {
   type AdminDeps,
   listOf,

@@ -1,8 +1,8 @@
 // The whole database at one moment as a file, while everything goes on. Secrets in it are as the
 // database has them: hashed, or sealed by the master key, which is not in it.
 import { answerHeaders } from '../../http/exchange.ts'
-import { gzipOf } from '../../lib/gzip-lines.ts'
-import { backupLines } from '../../store/backup.ts'
+import { gzipOf } from '../../lib/text/gzip-lines.ts'
+import { backupLines } from '../../store/maintenance/backup.ts'
 import { noteChange, type Resource, route, time } from '../route.ts'
 
 export const backup: Resource = (app, { engine }) => {

@@ -1,9 +1,8 @@
 // The lists that can be exported, each read by the same pages that the list itself shows, and as
 // tables: which columns a row has there.
-import { BillTable, rangeOf } from '../../billing/bill-table.ts'
+import { BillTable, rangeOf } from '../../billing/bills/bill-table.ts'
 import { billColumns, billView } from '../../contract/bill-line.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type {
   ExportFilters,
   ExportKind,
@@ -11,16 +10,17 @@ import type {
   ExportReader,
   ExportSource,
   ExportSources,
-} from '../../engine/exports/source.ts'
-import { monthAt, monthBounds } from '../../lib/month.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { listAudit } from '../../store/audit-log.ts'
-import type { Stretch } from '../../store/bills.ts'
-import { countRows } from '../../store/count-rows.ts'
-import { listEntries } from '../../store/entries.ts'
-import { listRequests, logHorizonMs, type RequestFilter } from '../../store/requests.ts'
-import { listTaskRows } from '../../store/tasks.ts'
-import { sumTraffic } from '../../store/traffic.ts'
+} from '../../engine/books/exports/source.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { listAudit } from '../../store/catalog/audit-log.ts'
+import type { Stretch } from '../../store/ledger/bills.ts'
+import { listEntries } from '../../store/ledger/entries.ts'
+import { listRequests, logHorizonMs, type RequestFilter } from '../../store/log/requests.ts'
+import { sumTraffic } from '../../store/log/traffic.ts'
+import { countRows } from '../../store/sql/count-rows.ts'
+import { listTaskRows } from '../../store/tasks/tasks.ts'
 import { isStaffField, memberRow } from '../member-view.ts'
 import { entryView } from '../money/accounts.ts'
 import { auditFilterFrom, auditView } from '../money/audits.ts'

@@ -5,16 +5,16 @@ import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Viewer } from '../../contract/people.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { exportLimits } from '../../engine/exports/run-export.ts'
+import { exportLimits } from '../../engine/books/exports/run-export.ts'
 import {
   type ExportKind,
   exportFormats,
   exportKinds,
   readerOf,
-} from '../../engine/exports/source.ts'
+} from '../../engine/books/exports/source.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import { newId } from '../../lib/ids.ts'
+import { newId } from '../../lib/crypto/ids.ts'
 import {
   dropExport,
   type ExportJob,
@@ -23,7 +23,7 @@ import {
   listExports,
   readPiece,
   weighExports,
-} from '../../store/exports.ts'
+} from '../../store/maintenance/exports.ts'
 import { namesOwn, rules } from '../access.ts'
 import {
   type AdminDeps,

@@ -1,11 +1,11 @@
 // How this gateway is doing, and all of it in one file for whoever is asked for help. No secret is in
 // either answer.
 import { arch, cpus, platform, release, totalmem } from 'node:os'
-import { CountedOpen } from '../../engine/metrics/open-counts.ts'
-import { readMetrics } from '../../engine/metrics/read-metrics.ts'
+import { CountedOpen } from '../../engine/telemetry/metrics/open-counts.ts'
+import { readMetrics } from '../../engine/telemetry/metrics/read-metrics.ts'
 import { answerHeaders } from '../../http/exchange.ts'
-import { writeFamilies } from '../../lib/metrics.ts'
-import { listAlerts } from '../../store/alerts.ts'
+import { writeFamilies } from '../../lib/telemetry/metrics.ts'
+import { listAlerts } from '../../store/catalog/alerts.ts'
 import { noteChange, type Resource, route, time } from '../route.ts'
 import { HealthFacts } from './health-facts.ts'
 import { settingsOf } from './settings.ts'

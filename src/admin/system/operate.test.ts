@@ -1,11 +1,11 @@
 // What an operator works with besides calls: the record of changes searched, models asked for at an
 // upstream, channels from a text, and a bundle for whoever helps, on every engine there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { refresh } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { refresh } from '../../engine/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
-import { engines } from '../../store/test-engines.ts'
+import { engines } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
 

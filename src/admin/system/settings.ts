@@ -2,7 +2,7 @@
 // words of gateway.yaml. Secrets are masked everywhere.
 import { stringify } from 'yaml'
 import type { Channel, Model } from '../../contract/catalog.ts'
-import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/declarations.ts'
+import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { timeoutsView } from '../catalog/channels.ts'

@@ -1,7 +1,7 @@
 // A notice of a task's end as an administrator sees it: what was sent when, and what came of it.
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { type CallbackAttempt, findCallbackStory } from '../../store/callbacks.ts'
+import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
 import { time } from '../route.ts'
 
 /** The newest ones: a schedule has ten, and every resend starts another. */

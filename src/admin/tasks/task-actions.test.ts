@@ -2,12 +2,12 @@
 // from, and nothing but pictures; have it made again, unless that cannot be the same.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { InputMedia } from '../../contract/task.ts'
-import { refresh } from '../../engine/refresh.ts'
+import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { insertTask } from '../../store/tasks.ts'
-import { aTask } from '../../store/test-tasks.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertTask } from '../../store/tasks/tasks.ts'
+import { aTask } from '../../store/tasks/test-tasks.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
 

@@ -2,12 +2,12 @@
 // again. Both may cost or reach out, so both are bounded and the second is written down.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TaskWish } from '../../engine/tasks/accept-task.ts'
-import { createTask } from '../../engine/tasks/create-task.ts'
-import { fetchMedia } from '../../engine/tasks/fetch-media.ts'
+import type { TaskWish } from '../../engine/tasks/create/accept-task.ts'
+import { createTask } from '../../engine/tasks/create/create-task.ts'
+import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import { imageTypeOf } from '../../lib/image-type.ts'
-import { findTaskRow } from '../../store/tasks.ts'
+import { imageTypeOf } from '../../lib/text/image-type.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
 import { noteChange, notFound, type Resource, route } from '../route.ts'
 import { viewTask } from './tasks.ts'
 

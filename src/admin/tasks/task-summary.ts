@@ -1,7 +1,7 @@
 // What the task centre draws: how many tasks came to what over the last hours, and how long those took
 // that succeeded, by model.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { sumTasks, type TaskSums } from '../../store/task-sums.ts'
+import { sumTasks, type TaskSums } from '../../store/tasks/task-sums.ts'
 import { type Resource, route, time } from '../route.ts'
 import { filterFrom } from './tasks.ts'
 

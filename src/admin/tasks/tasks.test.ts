@@ -2,12 +2,12 @@
 // real, and so is the little upstream that is asked to cancel.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { VideoTask } from '../../contract/task.ts'
-import { refresh } from '../../engine/refresh.ts'
+import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { insertTask } from '../../store/tasks.ts'
-import { engines } from '../../store/test-engines.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertTask } from '../../store/tasks/tasks.ts'
+import { engines } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
 

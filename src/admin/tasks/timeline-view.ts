@@ -1,7 +1,7 @@
 // The way of a task as an administrator reads it: every state and every look, those that were alike as
 // one. A task from before such notes were kept shows what its times tell.
 import { isEnd, type Task } from '../../contract/task.ts'
-import { readTrail, type Step, type StepKind } from '../../contract/trail.ts'
+import { readTrail, type Step, type StepKind } from '../../contract/timeline.ts'
 import { time } from '../route.ts'
 
 export const timelineView = (task: Task): object[] =>

@@ -1,17 +1,23 @@
 // Why a request or a task cost what it cost: what the upstream reported, what was made of it, at
 // which price, by which arithmetic, in which entries, and the receipt that proves it.
-import { explainAbsorbed } from '../../billing/absorb.ts'
+
+import {
+  explainReading,
+  explainTokens,
+  explainUnits,
+  roundingRule,
+} from '../../billing/bills/explain.ts'
+import { explainAbsorbed } from '../../billing/call-loss.ts'
 import { tierLabel } from '../../billing/charge.ts'
-import { explainReading, explainTokens, explainUnits, roundingRule } from '../../billing/explain.ts'
-import { checkedReceipt } from '../../billing/receipt.ts'
+import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import { shortNanos } from '../../store/audit-chain.ts'
-import { findEntries, type StoredEntry } from '../../store/entries.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
+import { shortNanos } from '../../store/proof/audit-chain.ts'
 import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
 import { taskUsageView } from '../tasks/tasks.ts'

@@ -1,21 +1,21 @@
 // The request log, and the door to why a request cost what it cost.
-import { absorbedNanos } from '../../billing/absorb.ts'
+import { absorbedNanos } from '../../billing/call-loss.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import { findAccount } from '../../store/accounts.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page } from '../../store/index.ts'
-import { timeOfId } from '../../store/log-ids.ts'
+import { timeOfId } from '../../store/log/ids.ts'
 import {
   findRequest,
   listRequests,
   logHorizonMs,
   type RequestFilter,
-} from '../../store/requests.ts'
-import { findTaskRow, findTaskRows } from '../../store/tasks.ts'
-import { namesOfTokens, type TokenNames } from '../../store/tokens.ts'
+} from '../../store/log/requests.ts'
+import { findTaskRow, findTaskRows } from '../../store/tasks/tasks.ts'
 import {
   type AdminDeps,
   listOf,

@@ -1,8 +1,8 @@
 // How much was asked, how long it took and how it ended, over time.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { durationAt } from '../../contract/traffic.ts'
-import { formatNanos } from '../../lib/decimal.ts'
-import { findAccount } from '../../store/accounts.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   isOfAccounts,
   maxGroups,
@@ -11,7 +11,7 @@ import {
   type TrafficQuery,
   type TrafficSum,
   timeSpans,
-} from '../../store/traffic.ts'
+} from '../../store/log/traffic.ts'
 import { type AdminDeps, notFound, type Resource, route, time } from '../route.ts'
 
 const names = ['account', 'model', 'channel', 'interface', 'status', 'error_code'] as const

@@ -1,12 +1,17 @@
 // What was charged, by whatever one wants to see it by: over all accounts or one, from the hours of
 // money, never from the log.
 
-import { sumSettledMoney } from '../../billing/settled-sums.ts'
-import { manyKeys, sumUsage, type UsageKey, type UsageRow } from '../../billing/usage-rows.ts'
+import {
+  manyKeys,
+  sumUsage,
+  type UsageKey,
+  type UsageRow,
+} from '../../billing/prices/usage-rows.ts'
+import { sumSettledMoney } from '../../billing/proof/settled-sums.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { accountNames, findAccount } from '../../store/accounts.ts'
-import { hourMs } from '../../store/money-hours.ts'
+import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
+import { hourMs } from '../../store/proof/hourly-totals.ts'
 import { notFound, type Resource, route, time } from '../route.ts'
 
 const dayMs = 24 * hourMs

@@ -1,9 +1,9 @@
 // The secrets of callbacks: one for each account, in no table, rotated with an overlap.
 import { describe, expect, test } from 'bun:test'
-import { createSeal } from '../../lib/seal.ts'
-import { advanceRotation } from '../../store/callback-secrets.ts'
-import { setMeta } from '../../store/meta.ts'
-import { engines } from '../../store/test-engines.ts'
+import { createSeal } from '../../lib/crypto/seal.ts'
+import { advanceRotation } from '../../store/catalog/callback-secrets.ts'
+import { setMeta } from '../../store/sql/meta.ts'
+import { engines } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine } from '../test-engine.ts'
 import { callbackSecrets, loadSharedSecret, signingSecrets } from './callback-secret.ts'
 import { CallbackSender } from './sender.ts'

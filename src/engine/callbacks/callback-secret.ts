@@ -1,11 +1,11 @@
 // The secrets notices are signed with: one for each account, derived from the master key, so that none
 // is at rest, and rotatable; or the operator's one from the file, for all accounts. After a rotation the
 // old secret signs along for a while.
-import type { Seal } from '../../lib/seal.ts'
-import { webhookSecretOf } from '../../lib/webhook.ts'
-import { findRotation } from '../../store/callback-secrets.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
+import { webhookSecretOf } from '../../lib/net/webhook.ts'
+import { findRotation } from '../../store/catalog/callback-secrets.ts'
 import type { Store } from '../../store/index.ts'
-import { getMeta, putMetaIfAbsent } from '../../store/meta.ts'
+import { getMeta, putMetaIfAbsent } from '../../store/sql/meta.ts'
 import type { Engine } from '../engine.ts'
 
 /** How long receivers have to take over a new secret. */

@@ -1,7 +1,7 @@
 // The address a caller wants to be told at, judged when the task is created by what can be told
 // without asking anybody. The last word falls when it is dialled.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { previewAddress } from '../../lib/address-guard.ts'
+import { previewAddress } from '../../lib/net/address-guard.ts'
 import type { Engine } from '../engine.ts'
 
 const mostChars = 2_048

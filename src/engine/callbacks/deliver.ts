@@ -2,12 +2,12 @@
 // anew, sent once. Neither plans the next nor writes anything down.
 import type { Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import type { Posted, PostOptions } from '../../lib/guarded-post.ts'
-import { signedHeaders } from '../../lib/webhook.ts'
-import type { Callback, CallbackAttempt } from '../../store/callbacks.ts'
-import { findTaskRow } from '../../store/tasks.ts'
+import type { Posted, PostOptions } from '../../lib/net/guarded-post.ts'
+import { signedHeaders } from '../../lib/net/webhook.ts'
+import type { Callback, CallbackAttempt } from '../../store/tasks/callbacks.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { withTrueExpiry } from '../tasks/kept-media.ts'
+import { withTrueExpiry } from '../results/kept-media.ts'
 import { signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 

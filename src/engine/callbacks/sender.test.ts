@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { Webhook } from 'standardwebhooks'
 import type { Task } from '../../contract/task.ts'
 import { ensure } from '../../lib/ensure.ts'
-import { newWebhookSecret } from '../../lib/webhook.ts'
+import { newWebhookSecret } from '../../lib/net/webhook.ts'
+import { buryGateway } from '../../store/ledger/credit-leases.ts'
 import {
   type Callback,
   findCallback,
@@ -12,13 +13,12 @@ import {
   insertCallback,
   leaseDueCallbacks,
   restartCallback,
-} from '../../store/callbacks.ts'
-import { buryGateway } from '../../store/purses.ts'
-import { insertTask } from '../../store/tasks.ts'
-import { engines, failureOf, until } from '../../store/test-engines.ts'
+} from '../../store/tasks/callbacks.ts'
+import { insertTask } from '../../store/tasks/tasks.ts'
+import { engines, failureOf, until } from '../../store/test-stores.ts'
 import type { Engine } from '../engine.ts'
 import { cancelTask, cancelVideo } from '../tasks/cancel-task.ts'
-import { createTask } from '../tasks/create-task.ts'
+import { createTask } from '../tasks/create/create-task.ts'
 import {
   failed,
   model,

@@ -1,6 +1,6 @@
 // The loop that tells receivers of ended tasks: takes what is due by lease, a bounded number at once,
 // few of one host or account, and sleeps until the next is due. What it sends is not its business.
-import { guardedPost } from '../../lib/guarded-post.ts'
+import { guardedPost } from '../../lib/net/guarded-post.ts'
 import {
   type Callback,
   type CallbackAttempt,
@@ -10,8 +10,8 @@ import {
   nextCallbackMs,
   recordAttempt,
   wakeStrandedCallbacks,
-} from '../../store/callbacks.ts'
-import { sharedClockMs } from '../../store/leases.ts'
+} from '../../store/tasks/callbacks.ts'
+import { sharedClockMs } from '../../store/tasks/leases.ts'
 import type { Engine } from '../engine.ts'
 import type { SharedSecret } from './callback-secret.ts'
 import { originOf } from './callback-url.ts'

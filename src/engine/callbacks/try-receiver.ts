@@ -1,8 +1,9 @@
 // A notice of nothing, to see whether a receiver can be reached and takes the signature. Goes out under
 // the same rules as any other, once, and is written down nowhere.
-import { guardedPost } from '../../lib/guarded-post.ts'
-import { newId } from '../../lib/ids.ts'
-import { signedHeaders } from '../../lib/webhook.ts'
+
+import { newId } from '../../lib/crypto/ids.ts'
+import { guardedPost } from '../../lib/net/guarded-post.ts'
+import { signedHeaders } from '../../lib/net/webhook.ts'
 import type { Engine } from '../engine.ts'
 import { signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'

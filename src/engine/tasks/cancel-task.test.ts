@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import { engines, until } from '../../store/test-engines.ts'
-import { advanceTask } from './advance-task.ts'
+import { engines, until } from '../../store/test-stores.ts'
 import { cancelVideo, hideTask } from './cancel-task.ts'
+import { advanceTask } from './poll/advance-task.ts'
 import { findTask, listVideos } from './read-task.ts'
 import {
   anError,

@@ -5,12 +5,12 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task, type VideoTask } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
-import { findTaskRow, updateTask } from '../../store/tasks.ts'
+import { findTaskRow, updateTask } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
+import { forgetMedia } from '../results/trim-media.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
 import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
-import { forgetMedia } from './trim-media.ts'
 
 export async function cancelVideo(
   engine: Engine,

@@ -7,10 +7,10 @@ import {
   type TaskKind,
   type VideoTask,
 } from '../../contract/task.ts'
-import { listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/own-tasks.ts'
-import { findTaskRow } from '../../store/tasks.ts'
+import { listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks/caller-tasks.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { withTrueExpiry } from './kept-media.ts'
+import { withTrueExpiry } from '../results/kept-media.ts'
 
 /** By the gateway's id or the upstream's. A foreign task is no task, nor is one of another kind. */
 export async function findTask<Kind extends TaskKind>(

@@ -2,13 +2,13 @@
 // lies within it, the first end is the end, and the balance is what the entries add up to.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { auditBooks } from '../../billing/audit.ts'
+import { auditBooks } from '../../billing/proof/audit.ts'
 import type { Checked, Started, TaskReport } from '../../contract/provider.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
-import { listTaskRows } from '../../store/tasks.ts'
-import { engines } from '../../store/test-engines.ts'
-import { advanceTask } from './advance-task.ts'
+import { listTaskRows } from '../../store/tasks/tasks.ts'
+import { engines } from '../../store/test-stores.ts'
 import { cancelVideo } from './cancel-task.ts'
+import { advanceTask } from './poll/advance-task.ts'
 import {
   anError,
   newTaskEngine,

@@ -3,8 +3,8 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../engine.ts'
-import { doorForTask } from '../traces/traced-door.ts'
-import { fetchMedia } from './fetch-media.ts'
+import { doorForTask } from '../telemetry/traces/traced-client.ts'
+import { fetchMedia } from './create/fetch-media.ts'
 
 /** Tells keys of a channel apart without being one. */
 export const keyMark = (engine: Engine, key: string): string => engine.seal.hash(key).slice(0, 16)

@@ -1,6 +1,6 @@
 // For tests of tasks: an engine with one channel whose upstream says what the test has told it to
 // say. Nothing moves by itself: the test turns the clock and looks after what is due.
-import { createPriceBook } from '../../billing/price-book.ts'
+import { createPriceBook } from '../../billing/prices/price-book.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
@@ -14,20 +14,20 @@ import type {
   VideoProvider,
 } from '../../contract/provider.ts'
 import type { Task, VideoRequest } from '../../contract/task.ts'
-import { newId } from '../../lib/ids.ts'
-import { findAccount } from '../../store/accounts.ts'
-import { findEntries } from '../../store/entries.ts'
-import { leaseDueTasks, nextDueMs } from '../../store/leases.ts'
-import { insertPrice } from '../../store/prices.ts'
+import { newId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertPrice } from '../../store/catalog/prices.ts'
+import { findEntries } from '../../store/ledger/entries.ts'
 import type { Engine as StoreEngine } from '../../store/schema.ts'
-import { findTaskRow, type LeasedTask, listTaskRows } from '../../store/tasks.ts'
+import { leaseDueTasks, nextDueMs } from '../../store/tasks/leases.ts'
+import { findTaskRow, type LeasedTask, listTaskRows } from '../../store/tasks/tasks.ts'
+import { openAccount } from '../catalog/open-account.ts'
 import type { Engine } from '../engine.ts'
-import { openAccount } from '../open-account.ts'
-import { testChannelWith } from '../test-channel.ts'
+import { testChannelWith } from '../routing/test-channel.ts'
 import { newTestEngine } from '../test-engine.ts'
-import { advanceTask } from './advance-task.ts'
-import { createTask } from './create-task.ts'
-import type { Created, CreateKey } from './repeat-create.ts'
+import { createTask } from './create/create-task.ts'
+import type { Created, CreateKey } from './create/repeat-create.ts'
+import { advanceTask } from './poll/advance-task.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
 

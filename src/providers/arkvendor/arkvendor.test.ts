@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { createHttpClient } from '../../lib/http-client.ts'
-import { HttpError } from '../../lib/http-error.ts'
+import { createHttpClient } from '../../lib/http/client.ts'
+import { HttpError } from '../../lib/http/error.ts'
 import { arkvendor } from './index.ts'
 
 const video = arkvendor.video!

@@ -1,7 +1,7 @@
 // The upstream's words for a refusal, in those of the error table. It puts its request id into the
 // text, where a caller has no use for it.
 import type { UpstreamError } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { type Heard, isGood } from '../tasks/listen.ts'

@@ -11,7 +11,7 @@ import {
   picturesPerSecond,
   pixelsAt,
 } from '../../contract/video-size.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../tasks/listen.ts'
 import { bodyFor } from './body-for.ts'
 import { type Command, type CommandName, commandsIn } from './text-commands.ts'

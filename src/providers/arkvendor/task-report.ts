@@ -2,7 +2,7 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { picturesPerSecond } from '../../contract/video-size.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { withModel, withModelIn } from '../../lib/json-splice.ts'
+import { withModel, withModelIn } from '../../lib/json/splice.ts'
 import { post } from '../text/send.ts'
 import { chatStyle } from './index.ts'
 

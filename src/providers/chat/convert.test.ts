@@ -1,7 +1,7 @@
 // Chat answers played as streams and streams gathered into answers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dataOf } from '../../lib/sse.ts'
+import { dataOf } from '../../lib/http/sse.ts'
 import type { Json } from '../text/style.ts'
 import { readEvents } from '../text/watch-stream.ts'
 import { fromAnswer, toAnswer } from './convert.ts'

@@ -1,5 +1,5 @@
 // A chat answer as a stream and a chat stream as an answer, for upstreams that mix up the two.
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../text/style.ts'
 
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`

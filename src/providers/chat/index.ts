@@ -1,7 +1,7 @@
 // Upstreams that speak the chat-completions style.
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json.ts'
-import { withField } from '../../lib/json-splice.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { withField } from '../../lib/json/splice.ts'
 import { textProvider } from '../text/provider.ts'
 import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
 import { stream } from './stream.ts'

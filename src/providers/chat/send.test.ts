@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { createHttpClient } from '../../lib/http-client.ts'
+import { createHttpClient } from '../../lib/http/client.ts'
 import { sendText } from '../text/send.ts'
 import { chatStyle } from './index.ts'
 

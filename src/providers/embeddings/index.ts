@@ -1,6 +1,6 @@
 // Upstreams that speak the embeddings style.
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { textProvider } from '../text/provider.ts'
 import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
 import { readUsage } from './usage.ts'

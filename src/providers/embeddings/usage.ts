@@ -1,6 +1,6 @@
 // Usage of embeddings to plain usage: input only.
 import type { Reported } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { count } from '../text/usage.ts'
 
 export function readUsage(raw: unknown): Reported {

@@ -1,5 +1,5 @@
 // What an answer of this style delivers. Pure: a parsed answer in, a report out.
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { pictureAt, pictureOf } from '../tasks/pictures.ts'

@@ -3,7 +3,7 @@
 import { longestSide } from '../../contract/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../tasks/listen.ts'
 import { inlineBytes } from '../tasks/pictures.ts'
 import type { Problem } from '../tasks/style.ts'

@@ -3,7 +3,7 @@
 // that was cut off is found for certain. Nothing can be cancelled.
 import type { Found, LostCreate, Provider, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isPlainId, textOf } from '../tasks/fields.ts'
 import { tasksOf } from '../tasks/provider.ts'
 import type { AskPage, TaskStyle } from '../tasks/style.ts'

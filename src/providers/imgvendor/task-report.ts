@@ -1,7 +1,7 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { noReason } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'

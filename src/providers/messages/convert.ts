@@ -1,5 +1,5 @@
 // A message as a stream and a stream as a message, for upstreams that mix up the two.
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../text/style.ts'
 import { mergeUsage } from '../text/usage.ts'
 

@@ -1,7 +1,7 @@
 // How many tokens an upstream would count in a call, for upstreams that tell.
 import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
 import { isRefused, post, refusedAnswer } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'

@@ -1,7 +1,7 @@
 // Upstreams that speak the messages style.
 import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../text/list-models.ts'
 import { sendText } from '../text/send.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'

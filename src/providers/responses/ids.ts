@@ -1,5 +1,5 @@
 // Ids of objects that are kept upstream, in a response and in the events of its stream.
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { IdMarks } from '../text/id-marks.ts'
 import type { Json } from '../text/style.ts'
 

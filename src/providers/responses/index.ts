@@ -1,5 +1,5 @@
 // Upstreams that speak the responses style.
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { readErrorEvent } from '../text/errors.ts'
 import { textProvider } from '../text/provider.ts'
 import { bearer, type Json, type TextStyle } from '../text/style.ts'

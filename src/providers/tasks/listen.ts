@@ -1,7 +1,7 @@
 // Asks the upstream and hears its whole answer, within a limit. What an answer means is not its
 // business: only whether there is one, and what stands in the way of reading it.
 import type { HttpAnswer, HttpDoor, Stop, TaskUpstream } from '../../contract/provider.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
 
 const maxAnswerBytes = 256 * 1024
 const deepestAnswer = 64

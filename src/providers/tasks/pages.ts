@@ -1,7 +1,7 @@
 // Goes through the pages of an upstream's list, newest first or oldest first, for as long as they
 // can hold what is looked for.
 import type { UpstreamError } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from './listen.ts'
 import type { AskPage } from './style.ts'
 

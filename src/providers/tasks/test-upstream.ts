@@ -1,8 +1,8 @@
 // An upstream of bytes on a real socket, for tests: it sends what it is told and keeps what it hears.
 import { createServer, type Server, type Socket } from 'node:net'
 import type { TaskUpstream } from '../../contract/provider.ts'
-import { createHttpClient } from '../../lib/http-client.ts'
-import { HttpError, type HttpErrorKind } from '../../lib/http-error.ts'
+import { createHttpClient } from '../../lib/http/client.ts'
+import { HttpError, type HttpErrorKind } from '../../lib/http/error.ts'
 
 export interface TestUpstream {
   upstream: TaskUpstream

@@ -1,6 +1,6 @@
 // An upstream's refusal in the words of the error table. The text is the upstream's own, cleaned later.
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 
 /** Words by which upstreams name a content refusal. */
 const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i

@@ -1,9 +1,9 @@
 // One text call to one upstream, in any style. Every way it can go wrong comes back as a value.
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { countTokens } from '../../lib/count-tokens.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
-import { namesOnce, withField, withModel } from '../../lib/json-splice.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { namesOnce, withField, withModel } from '../../lib/json/splice.ts'
+import { countTokens } from '../../lib/text/count-tokens.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
 import { IdMarks } from './id-marks.ts'

@@ -1,7 +1,7 @@
 // Usage objects of all text styles to plain usage. Upstreams mix the spellings, so both are read on
 // every style, in the details objects and beside them. Parts that contradict each other are clamped.
 import type { Reported } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from './style.ts'
 
 /** Above every context window; a larger count is cut to it, so that sums stay exact. */

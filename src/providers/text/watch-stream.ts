@@ -3,9 +3,6 @@
 // Events cut by packet borders are kept until they are whole.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { countTokens } from '../../lib/count-tokens.ts'
-import { isObject, parseJson } from '../../lib/json.ts'
-import { restoreModel, withModelIn } from '../../lib/json-splice.ts'
 import {
   dataOf,
   endOfEvent,
@@ -14,7 +11,10 @@ import {
   nameOf,
   splitEvents,
   startOfEvent,
-} from '../../lib/sse.ts'
+} from '../../lib/http/sse.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
+import { countTokens } from '../../lib/text/count-tokens.ts'
 import { IdMarks } from './id-marks.ts'
 import type { StreamState, StreamStyle, TextStyle } from './style.ts'
 import { nextSign, type Unread, unreadOf } from './unread-events.ts'

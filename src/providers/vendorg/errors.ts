@@ -1,7 +1,7 @@
 // The upstream's refusals and failures in the words of the error table. It names them by a status
 // word in answers, and by a number inside an operation.
 import type { UpstreamError } from '../../contract/provider.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { type Heard, isGood, type Json } from '../tasks/listen.ts'

@@ -1,7 +1,7 @@
 // What the upstream's account of an operation means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isAddress, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { failure } from '../text/errors.ts'

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { createHttpClient } from '../../lib/http-client.ts'
-import { HttpError, type HttpErrorKind } from '../../lib/http-error.ts'
+import { createHttpClient } from '../../lib/http/client.ts'
+import { HttpError, type HttpErrorKind } from '../../lib/http/error.ts'
 import { vendorg } from './index.ts'
 
 interface Reply {

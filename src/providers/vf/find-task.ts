@@ -4,7 +4,7 @@
 // was asked with: pictures are never told back.
 import type { Found, LostCreate, TaskUpstream, UpstreamError } from '../../contract/provider.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isPlainId, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { pageSize, rowsBetween } from '../tasks/pages.ts'

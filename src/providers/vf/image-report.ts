@@ -2,7 +2,7 @@
 // a parsed answer in, a report out.
 import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest, OutputMedia } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { pictureAt } from '../tasks/pictures.ts'

@@ -1,7 +1,7 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage, VideoRequest } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'

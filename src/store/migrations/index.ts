@@ -2,9 +2,9 @@
 // step done with its version row, or not begun. Knows nothing of what a step changes.
 import { type Kysely, sql } from 'kysely'
 import { crashPoint } from '../../lib/crash-point.ts'
-import { getMeta, setMeta } from '../meta.ts'
-import { StoreRefused } from '../refused.ts'
+import { StoreRefused } from '../dialects/errors.ts'
 import type { Engine, Schema } from '../schema.ts'
+import { getMeta, setMeta } from '../sql/meta.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { taskTables } from './0002-tasks.ts'
 import { manyGateways } from './0003-many-gateways.ts'

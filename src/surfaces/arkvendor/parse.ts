@@ -2,7 +2,7 @@
 // The rest is the upstream's to judge, and goes up as it came.
 import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { withoutBlanks } from '../media/pictures.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 

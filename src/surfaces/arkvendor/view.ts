@@ -2,8 +2,8 @@
 // gateway's own.
 import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
 import { picturesPerSecond } from '../../contract/video-size.ts'
-import type { LinkTo } from '../../engine/tasks/file-links.ts'
-import { isObject } from '../../lib/json.ts'
+import type { LinkTo } from '../../engine/results/file-links.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { sizeOf } from '../media/size-of.ts'
 
 export const tasksPath = '/arkvendor/api/v3/contents/generations/tasks'

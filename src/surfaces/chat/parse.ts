@@ -2,7 +2,7 @@
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/read-json.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
 import { extraProblem, noResponse } from '../text/refuse-extras.ts'

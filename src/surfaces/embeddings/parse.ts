@@ -2,7 +2,7 @@
 import { Refusal } from '../../contract/errors.ts'
 import type { InputBound, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/read-json.ts'
-import { countTokens } from '../../lib/count-tokens.ts'
+import { countTokens } from '../../lib/text/count-tokens.ts'
 import { templateTokens } from '../text/count-input.ts'
 import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
 import { extraProblem } from '../text/refuse-extras.ts'

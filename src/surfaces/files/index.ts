@@ -1,7 +1,7 @@
 // Finished files by the links that answers hand out. No token is asked for: the link is the leave.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { followLink } from '../../engine/tasks/file-links.ts'
+import { followLink } from '../../engine/results/file-links.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
 import { serveContent } from '../media/serve-content.ts'

@@ -1,7 +1,7 @@
 // The fields of an image task one by one, each with the refusal a wrong one gets. Null counts as
 // absent.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { isAddress, isBase64, isLongerThan, withoutBlanks } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 

@@ -4,9 +4,9 @@ import { builtinModels } from '../../catalog/builtin.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { modelNotFound } from '../../engine/admit.ts'
+import { modelNotFound } from '../../engine/admission/admit.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { matches } from '../../lib/pattern.ts'
+import { matches } from '../../lib/text/pattern.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export type Path = NonNullable<ImageRequest['native']>['path']

@@ -1,8 +1,8 @@
 // A route of tasks, run for a caller that has been let in. Knows no dialect.
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
+import { recordRefused } from '../../engine/admission/refused-requests.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { recordRefused } from '../../engine/refused-requests.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
 import { callerOf } from '../surface.ts'

@@ -2,7 +2,7 @@
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import type { Upload } from '../../http/read-form.ts'
-import { imageTypeOf } from '../../lib/image-type.ts'
+import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { wrong } from '../text/fields.ts'
 
 const maxAddress = 8_192

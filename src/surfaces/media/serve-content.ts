@@ -9,10 +9,10 @@ import {
   type ContentWish,
   dropContent,
   openContent,
-} from '../../engine/tasks/open-content.ts'
+} from '../../engine/results/open-content.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
-import { hasTag } from '../../lib/byte-range.ts'
+import { hasTag } from '../../lib/http/byte-range.ts'
 
 /** `fileName` without an ending gets that of its type. */
 export async function serveContent(

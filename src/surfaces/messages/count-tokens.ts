@@ -1,6 +1,6 @@
 // How many tokens a call would have, asked of an upstream that can tell, else estimated and marked.
 import { Refusal } from '../../contract/errors.ts'
-import { countInput } from '../../engine/count-input.ts'
+import { countInput } from '../../engine/calls/count-input.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'

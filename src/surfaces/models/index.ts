@@ -3,7 +3,7 @@
 import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { modelNotFound } from '../../engine/admit.ts'
+import { modelNotFound } from '../../engine/admission/admit.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'

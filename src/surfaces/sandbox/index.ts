@@ -2,7 +2,7 @@
 // addresses are signed and end; nothing else of the sandbox can be reached this way.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { openSandboxMedia } from '../../engine/tasks/sandbox-media.ts'
+import { openSandboxMedia } from '../../engine/results/sandbox-media.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
 import { answerContent, wishOf } from '../media/serve-content.ts'

@@ -3,9 +3,9 @@
 // not be asked for on its way.
 import type { Refusal } from '../../contract/errors.ts'
 import type { InputBound } from '../../contract/requests.ts'
-import { unknownObject } from '../../engine/object-ids.ts'
-import { countTokens } from '../../lib/count-tokens.ts'
-import { isObject } from '../../lib/json.ts'
+import { unknownObject } from '../../engine/calls/object-ids.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { countTokens } from '../../lib/text/count-tokens.ts'
 import type { Fields } from './fields.ts'
 import { type ClientTools, hasFile, noFile, toolProblem } from './refuse-extras.ts'
 

@@ -1,7 +1,7 @@
 // Fields that the text surfaces read of a request, each with the refusal a wrong one gets. Null
 // counts as absent.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../engine/admit.ts'
+import { modelNotFound } from '../../engine/admission/admit.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 
 export type Fields = JsonBody['fields']

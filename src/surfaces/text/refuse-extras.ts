@@ -2,8 +2,8 @@
 // tiers, audio, background work) has no price, and objects of the operator's upstream account that
 // this gateway never hands out belong to nobody who could name them.
 import type { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../engine/object-ids.ts'
-import { isObject } from '../../lib/json.ts'
+import { unknownObject } from '../../engine/calls/object-ids.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from './fields.ts'
 
 /** Undefined: it may go upstream. Never asked about null. */

@@ -1,7 +1,7 @@
 // What a caller asks about its usage, from the words of its address.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type UsageAsk, type UsageKey, usageKeys } from '../../engine/usage-report.ts'
-import { monthAt, monthBounds } from '../../lib/month.ts'
+import { type UsageAsk, type UsageKey, usageKeys } from '../../engine/books/usage-report.ts'
+import { monthAt, monthBounds } from '../../lib/text/month.ts'
 
 export type Query = (name: string) => string | undefined
 

@@ -2,14 +2,14 @@
 // the request log.
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
 import {
   begunMonth,
   listOwnMonths,
   openOwnBillFile,
   reportUsage,
   showOwnBill,
-} from '../../engine/usage-report.ts'
+} from '../../engine/books/usage-report.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'

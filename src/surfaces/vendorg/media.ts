@@ -2,7 +2,7 @@
 // or among the parameters, as bytes or by address.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import {
   isAddress,
   isBase64,

@@ -2,7 +2,7 @@
 // known here goes nowhere; null counts as absent.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Resolution, resolutions, type VideoRequest } from '../../contract/task.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 

@@ -3,7 +3,7 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/read-form.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { barePicture, inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, mostImages, mostVideos } from './rules.ts'

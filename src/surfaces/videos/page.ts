@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/tasks/file-links.ts'
+import type { LinkTo } from '../../engine/results/file-links.ts'
 import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'

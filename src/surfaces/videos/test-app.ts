@@ -2,12 +2,12 @@
 // of the test's own.
 import { Hono } from 'hono'
 import type { Task } from '../../contract/task.ts'
-import { applyDeclarations } from '../../engine/apply-declarations.ts'
-import { refresh } from '../../engine/refresh.ts'
+import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
+import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
-import { insertTask } from '../../store/tasks.ts'
-import { loadTokens } from '../../store/tokens.ts'
+import { loadTokens } from '../../store/catalog/tokens.ts'
+import { insertTask } from '../../store/tasks/tasks.ts'
 import type { Env } from '../surface.ts'
 import { videos } from './index.ts'
 

@@ -1,7 +1,7 @@
 // The video object in each state, and that it shows nothing of the upstream.
 import { describe, expect, test } from 'bun:test'
 import type { TaskState, VideoRequest } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/tasks/file-links.ts'
+import type { LinkTo } from '../../engine/results/file-links.ts'
 import { finishedWith, taskWith } from './test-task.ts'
 import { pollHeaders, viewOf } from './view.ts'
 

@@ -1,15 +1,15 @@
 // A gateway whose clock the test turns: the real routes behind a real server, a real store, the real
 // providers asking a scripted upstream. No poller runs; the test looks after what is due.
 import { createApp } from '../../../src/app.ts'
-import { limits } from '../../../src/config.ts'
-import { applyDeclarations } from '../../../src/engine/apply-declarations.ts'
+import { limits } from '../../../src/config/index.ts'
+import { applyDeclarations } from '../../../src/engine/catalog/apply-declarations.ts'
+import { refresh } from '../../../src/engine/catalog/refresh.ts'
 import type { Engine } from '../../../src/engine/engine.ts'
-import { refresh } from '../../../src/engine/refresh.ts'
-import { advanceTask } from '../../../src/engine/tasks/advance-task.ts'
+import { advanceTask } from '../../../src/engine/tasks/poll/advance-task.ts'
 import { fileWith, newTestEngine } from '../../../src/engine/test-engine.ts'
-import { createLog } from '../../../src/lib/log.ts'
-import { leaseDueTasks, nextDueMs } from '../../../src/store/leases.ts'
+import { createLog } from '../../../src/lib/telemetry/log.ts'
 import type { Engine as StoreEngine } from '../../../src/store/schema.ts'
+import { leaseDueTasks, nextDueMs } from '../../../src/store/tasks/leases.ts'
 
 import { startTaskUpstream, type TaskUpstreamServer } from './upstream.ts'
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { engines } from '../../../src/store/test-engines.ts'
+import { engines } from '../../../src/store/test-stores.ts'
 import { until } from '../../support/read.ts'
 import { canary } from '../fault.ts'
 import { checkTaskRun } from './check.ts'

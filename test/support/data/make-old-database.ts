@@ -7,7 +7,7 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { newPlace } from '../../../src/store/test-engines.ts'
+import { newPlace } from '../../../src/store/test-stores.ts'
 import { oldAdminToken, oldConfig, oldCreateKey, oldMasterKey, oldToken } from './old-gateway.ts'
 import { type OldUpstream, startOldUpstream } from './old-upstream.ts'
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Engine } from '../../../src/store/schema.ts'
-import { newPlace, type Place } from '../../../src/store/test-engines.ts'
+import { newPlace, type Place } from '../../../src/store/test-stores.ts'
 import { root } from '../gateway.ts'
 
 const fixtures = join(root, 'test/fixtures')

@@ -1,9 +1,9 @@
 // An account with a past, written into the store of a gateway that does not run: real gateways cannot
 // be asked to have lived months ago.
 import type { Entry } from '../../../src/contract/ledger.ts'
-import { monthBounds } from '../../../src/lib/month.ts'
-import { insertAccount } from '../../../src/store/accounts.ts'
-import { appendEntry } from '../../../src/store/entries.ts'
+import { monthBounds } from '../../../src/lib/text/month.ts'
+import { insertAccount } from '../../../src/store/catalog/accounts.ts'
+import { appendEntry } from '../../../src/store/ledger/entries.ts'
 import type { Store } from '../../../src/store/index.ts'
 
 export interface PastEntry extends Partial<Entry> {

@@ -4,9 +4,9 @@ import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { newId } from '../../../src/lib/ids.ts'
+import { newId } from '../../../src/lib/crypto/ids.ts'
 import type { StoreOptions } from '../../../src/store/index.ts'
-import { onServer } from '../../../src/store/test-engines.ts'
+import { onServer } from '../../../src/store/test-stores.ts'
 import { tempDir } from '../gateway.ts'
 
 export type Row = Record<string, unknown>

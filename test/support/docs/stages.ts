@@ -4,7 +4,7 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { monthAt, monthPlus } from '../../../src/lib/month.ts'
+import { monthAt, monthPlus } from '../../../src/lib/text/month.ts'
 import { adminToken, type TestGateway } from '../gateway.ts'
 import { ownEnv } from '../own-env.ts'
 import { type Example, fileIn, missingLine, renamed, runFence, type Stage } from './fences.ts'

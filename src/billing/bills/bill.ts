@@ -1,0 +1,208 @@
+// A month of one account as a bill, from the ledger as it is now: what was there, what came in, what
+// each model and each token cost, what is left. Knows no answer's shape beyond its own, closes nothing.
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { monthBounds } from '../../lib/text/month.ts'
+import { namesOfTokens } from '../../store/catalog/tokens.ts'
+import type { Tx } from '../../store/index.ts'
+import { listMovements } from '../../store/ledger/bills.ts'
+import { type ClosedMonth, lastClosedBefore } from '../../store/ledger/closed-months.ts'
+import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+
+export interface BillTotal {
+  charges: number
+  quantity: number
+  amount: string
+  /** How many of the charges are estimates. */
+  estimated: number
+  /** Of texts only. */
+  input_tokens?: number
+  output_tokens?: number
+  cache_read_tokens?: number
+  cache_write_tokens?: number
+}
+
+export interface BillMovement {
+  id: string
+  at: string
+  kind: 'credit' | 'adjust'
+  amount: string
+  note: string | null
+}
+
+/** As it goes over the wire, and into the books when its month is closed. */
+export interface Bill {
+  account: string
+  account_id: string
+  month: string
+  currency: string
+  opening_balance: string
+  credits: string
+  adjustments: string
+  charges: string
+  closing_balance: string
+  /** How many charges there were. */
+  charge_count: number
+  totals: ({ model: string | null; unit: string | null } & BillTotal)[]
+  tokens: { token_id: string | null; name: string | null; charges: number; amount: string }[]
+  movements: BillMovement[]
+  /** There are more credits and adjustments than are listed here; the lines have all. */
+  has_more_movements: boolean
+}
+
+export interface BillOf {
+  accountId: string
+  account: string
+  month: string
+  currency: string
+}
+
+/** Credits and adjustments listed on a bill. */
+export const mostMovements = 1_000
+
+export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
+  const { accountId, account, month, currency } = of
+  const stretch = { accountId, ...monthBounds(month)! }
+  const openingNanos = await balanceBefore(db, accountId, month)
+  // One look at the month, so that its parts add up even while it is running.
+  const sums = await sumMoney(db, { ...stretch, by: ['kind', 'token', 'model', 'unit'] })
+  const charges = sums.filter(({ kind }) => kind === 'charge')
+  const movements = await listMovements(db, stretch, mostMovements + 1)
+  return {
+    account,
+    account_id: accountId,
+    month,
+    currency,
+    ...figuresOf(openingNanos, sums),
+    charge_count: charges.reduce((sum, { entries }) => sum + entries, 0),
+    totals: [...grouped(charges, ({ model, unit }) => [model, unit])].map((of) => ({
+      model: of[0]!.model || null,
+      unit: of[0]!.unit || null,
+      ...totalOf(of),
+    })),
+    tokens: await tokensOf(db, charges),
+    movements: movements.slice(0, mostMovements).map((each) => ({
+      id: String(each.id),
+      at: new Date(each.atMs).toISOString(),
+      kind: each.kind,
+      amount: formatNanos(each.amountNanos),
+      note: each.note,
+    })),
+    has_more_movements: movements.length > mostMovements,
+  }
+}
+
+export interface Figures {
+  opening_balance: string
+  credits: string
+  adjustments: string
+  charges: string
+  closing_balance: string
+}
+
+/** The five lines at the top of a bill; `sums` must know their kinds. */
+export function figuresOf(openingNanos: bigint, sums: readonly MoneySum[]): Figures {
+  const total = (kind: MoneySum['kind']) => sumOf(sums.filter((each) => each.kind === kind))
+  return {
+    opening_balance: formatNanos(openingNanos),
+    credits: formatNanos(total('credit')),
+    adjustments: formatNanos(total('adjust')),
+    // What a month cost is told as people say it, without a sign.
+    charges: formatNanos(-total('charge')),
+    closing_balance: formatNanos(openingNanos + sumOf(sums)),
+  }
+}
+
+/**
+ * What an account had when a month began: what the last closed month before it ended with, and what
+ * has moved since. Reading a closed month proves that it still ends with that.
+ */
+export async function balanceBefore(db: Tx, accountId: string, month: string): Promise<bigint> {
+  return balanceFrom(db, accountId, month, await lastClosedBefore(db, accountId, month))
+}
+
+export async function balanceFrom(
+  db: Tx,
+  accountId: string,
+  month: string,
+  closed: ClosedMonth | undefined,
+  /** Those who only look on may know some of it by heart. */
+  sum: typeof sumMoney = sumMoney,
+): Promise<bigint> {
+  const untilMs = monthBounds(month)!.fromMs
+  const fromMs = closed === undefined ? 0 : monthBounds(closed.month)!.untilMs
+  const before = closed === undefined ? 0n : closingNanosOf(closed)
+  if (fromMs === untilMs) return before
+  return before + sumOf(await sum(db, { accountId, fromMs, untilMs, by: [] }))
+}
+
+export const billIn = ({ body }: ClosedMonth): Bill => JSON.parse(body) as Bill
+
+export const closingNanosOf = (closed: ClosedMonth): bigint =>
+  nanosOf(billIn(closed).closing_balance)
+
+/** The reverse of formatNanos, of whatever size. */
+function nanosOf(text: string): bigint {
+  const [whole, fraction = ''] = text.replace('-', '').split('.')
+  const nanos = BigInt(`${whole}${fraction.padEnd(9, '0')}`)
+  return text.startsWith('-') ? -nanos : nanos
+}
+
+export const sumOf = (sums: readonly MoneySum[]): bigint =>
+  sums.reduce((sum, { amountNanos }) => sum + amountNanos, 0n)
+
+/** Sums that agree in all parts of the key, in order of the keys. */
+export function grouped(
+  sums: readonly MoneySum[],
+  keyOf: (sum: MoneySum) => readonly unknown[],
+): MoneySum[][] {
+  const groups = new Map<string, MoneySum[]>()
+  for (const each of sums) {
+    const key = JSON.stringify(keyOf(each))
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [each])
+    else group.push(each)
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}
+
+/** Seconds are the only fractions there are; adding them up must not leave dust. */
+const quantityPlaces = 6
+
+export function totalOf(sums: readonly MoneySum[]): BillTotal {
+  const add = (of: (sum: MoneySum) => number) => sums.reduce((sum, each) => sum + of(each), 0)
+  return {
+    charges: add(({ entries }) => entries),
+    quantity: Number(add(({ quantity }) => quantity).toFixed(quantityPlaces)),
+    amount: formatNanos(-sumOf(sums)),
+    estimated: add(({ estimated }) => estimated),
+    ...(sums.some(({ unit }) => unit === 'token') && {
+      input_tokens: add(({ inputTokens }) => inputTokens),
+      output_tokens: add(({ outputTokens }) => outputTokens),
+      cache_read_tokens: add(({ cacheReadTokens }) => cacheReadTokens),
+      cache_write_tokens: add(({ cacheWriteTokens }) => cacheWriteTokens),
+    }),
+  }
+}
+
+async function tokensOf(db: Tx, charges: readonly MoneySum[]): Promise<Bill['tokens']> {
+  const groups = grouped(charges, ({ tokenId }) => [tokenId])
+  const names = await namesOf(db, charges)
+  return groups.map((of) => {
+    const id = of[0]!.tokenId!
+    const { charges, amount } = totalOf(of)
+    return { token_id: id || null, name: names.get(id) ?? null, charges, amount }
+  })
+}
+
+/** What people call the tokens of these sums; those of long ago are not named. */
+export async function namesOf(db: Tx, sums: readonly MoneySum[]): Promise<Map<string, string>> {
+  const ids = [...new Set(sums.map(({ tokenId }) => tokenId ?? ''))].filter((id) => id !== '')
+  const names = new Map<string, string>()
+  for (let at = 0; at < ids.length; at += namesAtOnce) {
+    const found = await namesOfTokens(db, ids.slice(at, at + namesAtOnce))
+    for (const [id, { token }] of found) names.set(id, token)
+  }
+  return names
+}
+
+const namesAtOnce = 1_000

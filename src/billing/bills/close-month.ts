@@ -1,0 +1,152 @@
+// Closing a month: its bill is made once more, proven from the first entry on, signed and written down,
+// once and for good. What is wrong later is put right in a later month.
+import { crashPoint } from '../../lib/crash-point.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import type { Tx } from '../../store/index.ts'
+import { countUnbooked, lastNumberBefore } from '../../store/ledger/bills.ts'
+import {
+  type ClosedMonth,
+  closeUntil,
+  findClosedMonth,
+  insertClosedMonth,
+  lastClosedBefore,
+} from '../../store/ledger/closed-months.ts'
+import { sumMoney } from '../../store/proof/hourly-totals.ts'
+import { type BillOf, makeBill, sumOf } from './bill.ts'
+import type { BillDesk, ClosedBill } from './read-bill.ts'
+
+/** After the end of a month, for what was booked in its last moments and for clocks that differ. */
+export const closeGraceMs = 5 * 60_000
+
+export interface ClosingDesk extends BillDesk {
+  /** Everything that has been written gets its receipt. */
+  bookkeeper: { drain(accountId: string): Promise<unknown> }
+}
+
+export type Closing =
+  /** Now, or `again`: it had been. */
+  | { kind: 'closed'; again: boolean }
+  | { kind: 'too_early'; fromMs: number }
+  /** There is money in an earlier month that is open: that one first. */
+  | { kind: 'earlier_open'; month: string }
+  /** Not everything has its receipt yet. */
+  | { kind: 'behind'; entries: number }
+  /** The bill does not add up to the ledger. */
+  | { kind: 'differs'; bill: string; ledger: string }
+
+/** `alongside` runs in the transaction that closes it, and only if this is what closes it. */
+export async function closeMonth(
+  desk: ClosingDesk,
+  of: BillOf,
+  note: string | undefined,
+  alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
+): Promise<Closing> {
+  const { store, clock } = desk
+  const { accountId, month } = of
+  const again = await findClosedMonth(store.read, accountId, month)
+  if (again !== undefined) return { kind: 'closed', again: true }
+  const { untilMs } = monthBounds(month)!
+  const fromMs = untilMs + closeGraceMs
+  if (clock.nowMs() < fromMs) return { kind: 'too_early', fromMs }
+  const earlier = await firstOpenBefore(store.read, accountId, month)
+  if (earlier !== undefined) return { kind: 'earlier_open', month: earlier }
+  for (let tries = 1; ; tries++) {
+    const done = await tryToClose(desk, of, note, alongside)
+    if (done.kind !== 'behind' || tries === maxTries) return done
+  }
+}
+
+/** What is booked while the bill is made makes it another bill: it is made again, so many times. */
+const maxTries = 5
+
+async function tryToClose(
+  desk: ClosingDesk,
+  of: BillOf,
+  note: string | undefined,
+  alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
+): Promise<Closing> {
+  const { store } = desk
+  const { accountId, month } = of
+  const { untilMs } = monthBounds(month)!
+  await desk.bookkeeper.drain(accountId)
+  const entries = await countUnbooked(store.read, accountId, untilMs)
+  if (entries > 0) return { kind: 'behind', entries }
+  const closed = await signedMonth(desk, of, note)
+  if ('kind' in closed) return closed
+  crashPoint('month-closing')
+  try {
+    const again = await store.tx(async (tx) => {
+      await closeUntil(tx, accountId, untilMs)
+      if (!(await insertClosedMonth(tx, closed))) return true
+      // The account's row is locked: what was booked up to here can be seen, and nothing follows.
+      const late = await countLate(tx, closed, untilMs)
+      if (late > 0) throw new Outdated(late)
+      await alongside(tx, JSON.parse(closed.body) as ClosedBill)
+      return false
+    }, accountId)
+    crashPoint('month-closed')
+    return { kind: 'closed', again }
+  } catch (error) {
+    if (error instanceof Outdated) return { kind: 'behind', entries: error.entries }
+    throw error
+  }
+}
+
+/** Thrown to roll back: entries came into the month after its bill was made. */
+class Outdated extends Error {
+  readonly entries: number
+
+  constructor(entries: number) {
+    super('entries came while the month was being closed')
+    this.entries = entries
+  }
+}
+
+/** Entries of the month, or of an earlier one, that its bill does not know. */
+async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
+  const unbooked = await countUnbooked(tx, accountId, untilMs)
+  return unbooked + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
+}
+
+async function signedMonth(
+  { store, notary, clock }: ClosingDesk,
+  of: BillOf,
+  note: string | undefined,
+): Promise<ClosedMonth | Closing> {
+  const { accountId, month } = of
+  const { untilMs } = monthBounds(month)!
+  const bill = await makeBill(store.read, of)
+  // From the first entry on: not from what an earlier month was closed with.
+  const whole = await sumMoney(store.read, { accountId, fromMs: 0, untilMs, by: [] })
+  const ledger = formatNanos(sumOf(whole))
+  if (ledger !== bill.closing_balance) {
+    return { kind: 'differs', bill: bill.closing_balance, ledger }
+  }
+  const closedAtMs = clock.nowMs()
+  const lastNumber = await lastNumberBefore(store.read, accountId, untilMs)
+  const signedBill: ClosedBill = {
+    ...bill,
+    state: 'closed',
+    closed_at: new Date(closedAtMs).toISOString(),
+    note: note ?? null,
+    last_number: lastNumber,
+  }
+  const body = JSON.stringify(signedBill)
+  const { key, signature } = notary.sign(body)
+  const closed: ClosedMonth = { accountId, month, closedAtMs, lastNumber, body, key, signature }
+  return note === undefined ? closed : { ...closed, note }
+}
+
+/** The first month with money in it that comes before this one and after the last closed one. */
+async function firstOpenBefore(
+  db: Tx,
+  accountId: string,
+  month: string,
+): Promise<string | undefined> {
+  const closed = await lastClosedBefore(db, accountId, month)
+  const fromMs = closed === undefined ? 0 : monthBounds(closed.month)!.untilMs
+  const { fromMs: untilMs } = monthBounds(month)!
+  const [first] = await sumMoney(db, { accountId, fromMs, untilMs, by: ['hour'] })
+  return first?.hourMs === undefined ? undefined : monthAt(first.hourMs)
+}

@@ -1,0 +1,106 @@
+// Why this amount: the arithmetic of a charge, line by line, as a person would do it.
+import type { Price, PriceTerms } from '../../contract/price.ts'
+import type { TokenUsage } from '../../contract/usage.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import {
+  chargeImages,
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+  imageRateNanos,
+  tierFor,
+  tokenLines,
+} from '../charge.ts'
+
+export function explainTokens(price: Price, usage: TokenUsage, currency: string): string[] {
+  if (price.terms.unit !== 'token') return []
+  const { tiers } = price.terms
+  const tier = tierFor(tiers, usage.inputTokens)
+  const steps = [
+    `usage: ${usage.inputTokens} input tokens (${usage.cacheReadTokens} read from cache, ` +
+      `${usage.cacheWriteTokens} written to cache), ${usage.outputTokens} output tokens`,
+  ]
+  if (tiers.length > 1) {
+    const bound = tier.upTo === undefined ? 'no upper bound' : `up to ${tier.upTo}`
+    steps.push(`tier ${tiers.indexOf(tier) + 1} of ${tiers.length} (${bound}), by the whole input`)
+  }
+  let total = 0n
+  for (const { what, tokens, perMillionNanos } of tokenLines(tier, usage)) {
+    if (tokens === 0) continue
+    const product = BigInt(tokens) * perMillionNanos
+    total += product
+    steps.push(
+      `${what}: ${tokens} x ${formatNanos(perMillionNanos)} per million = ${exact(product)}`,
+    )
+  }
+  const charge = chargeTokens(price.terms, usage)
+  steps.push(`sum ${exact(total)}, rounded half up to ${formatNanos(charge)} ${currency}`)
+  return steps
+}
+
+export const roundingRule = 'once per charge, half up, to 0.000000001'
+
+/** How what an upstream reported became what is charged for: where it counts cached tokens. */
+export function explainReading(reported: unknown, usage: TokenUsage): string[] {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  if (!isObject(reported)) return []
+  if (cacheReadTokens + cacheWriteTokens === 0) {
+    return [`as reported: ${inputTokens} tokens in, ${outputTokens} out`]
+  }
+  const whole = Object.entries(reported).find(([, value]) => value === inputTokens)
+  if (whole !== undefined) {
+    return [`the upstream counts cached tokens inside ${whole[0]}, which is the whole input`]
+  }
+  const fresh = inputTokens - cacheReadTokens - cacheWriteTokens
+  return [
+    `the upstream counts cached tokens apart: ${fresh} + ${cacheReadTokens} read + ` +
+      `${cacheWriteTokens} written = ${inputTokens} input tokens`,
+  ]
+}
+
+/** What was delivered times its price; `tier` is that of the request, where the price has any. */
+export function explainUnits(
+  { terms }: Price,
+  { quantity, tier }: { quantity: number; tier: string | undefined },
+  currency: string,
+): string[] {
+  const [count, charge, each] = unitsOf(terms, quantity, tier)
+  if (charge === undefined) return []
+  return [`${count} x ${each} = ${formatNanos(charge)} ${currency}, rounded half up`]
+}
+
+function unitsOf(
+  terms: PriceTerms,
+  quantity: number,
+  tier = '',
+): [string, bigint | undefined, string] {
+  switch (terms.unit) {
+    case 'image':
+      return [
+        'perSizeNanos' in terms ? `${quantity} pictures of ${tier}` : `${quantity} pictures`,
+        chargeImages(terms, quantity, tier),
+        formatNanos(imageRateNanos(terms, tier) ?? 0n),
+      ]
+    case 'video_second':
+      return [
+        `${quantity} seconds at ${tier}`,
+        chargeSeconds(terms, tier, quantity),
+        formatNanos(terms.perSecondNanos[tier] ?? 0n),
+      ]
+    case 'video_token':
+      return [
+        `${quantity} video tokens`,
+        chargeVideoTokens(terms, quantity),
+        `${formatNanos(terms.perMillionNanos)} per million`,
+      ]
+    default:
+      return ['', undefined, '']
+  }
+}
+
+/** A product of tokens and nano-units per million has up to fifteen decimals. */
+function exact(nanoMillionths: bigint): string {
+  const digits = nanoMillionths.toString().padStart(16, '0')
+  return `${digits.slice(0, -15)}.${digits.slice(-15).replace(/0{1,13}$/, '')}`
+}

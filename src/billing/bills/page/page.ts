@@ -1,0 +1,209 @@
+// A bill as a page to print: one file of HTML without scripts or anything from elsewhere. Knows
+// nothing of where the bill comes from.
+import { createHash } from 'node:crypto'
+import { monthBounds } from '../../../lib/text/month.ts'
+import type { Bill } from '../bill.ts'
+import type { ShownBill } from '../read-bill.ts'
+import { createFormats, type Formats } from './formats.ts'
+import { foreign, type Html, html } from './html.ts'
+import { pageStyle } from './style.ts'
+import { filled, type PageLanguage, type PageWords, pageLanguages } from './words.ts'
+
+/** Nothing may be loaded, run, framed or sent from the page; its own style is known by its hash. */
+export const billPagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(pageStyle).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+interface Print {
+  words: PageWords
+  say: Formats
+  bill: ShownBill
+}
+
+export function billPage(
+  bill: ShownBill,
+  { language, nowMs }: { language: PageLanguage; nowMs: number },
+): string {
+  const words = pageLanguages[language]
+  const print: Print = { words, bill, say: createFormats(language, bill.currency) }
+  const { say } = print
+  const page = html`<!doctype html>
+<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${words.title} ${bill.account} ${bill.month}</title>
+<style>${{ html: pageStyle }}</style>
+</head>
+<body>
+<header>
+<div><h1>${words.title}</h1><p class="month">${say.month(monthBounds(bill.month)!.fromMs)}</p></div>
+<div class="badge ${bill.state}">${words[bill.state]}</div>
+</header>
+${facts(print, nowMs)}
+${notices(print)}
+<h2>${words.summary}</h2>
+${summary(print)}
+<h2>${words.byModel}</h2>
+${byModel(print)}
+${bill.tokens.length === 0 ? '' : html`<h2>${words.byToken}</h2>${byToken(print)}`}
+<h2>${words.movements}</h2>
+${movements(print)}
+${footer(print)}
+</body>
+</html>
+`
+  return page.html
+}
+
+function facts({ words, say, bill }: Print, nowMs: number): Html {
+  const { fromMs, untilMs } = monthBounds(bill.month)!
+  const state =
+    bill.closed_at === null
+      ? words[bill.state]
+      : filled(words.closedAt, { date: say.moment(bill.closed_at) })
+  const printed = say.moment(new Date(nowMs).toISOString())
+  const rows: [string, Html | string][] = [
+    [words.account, html`${foreign(bill.account)} <span class="aside">${bill.account_id}</span>`],
+    [words.period, `${say.day(fromMs)} – ${say.day(untilMs - 1)}`],
+    [words.currency, bill.currency],
+    [words.status, state],
+    ...(bill.note === null ? [] : [[words.note, foreign(bill.note)] as [string, Html]]),
+    [words.issued, filled(words.issuedAt, { date: printed })],
+  ]
+  const shown = rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)
+  return html`<dl class="facts">${shown}</dl>`
+}
+
+function notices({ words, bill }: Print): Html {
+  if (bill.differences.length > 0) {
+    const parts = bill.differences.map(({ what }) => what).join(', ')
+    return html`<p class="notice wrong">${words.differs} (${parts})</p>`
+  }
+  return bill.state === 'open' ? html`<p class="notice">${words.provisional}</p>` : html``
+}
+
+function money({ say }: Print, amount: string): Html {
+  const exact = say.exact(amount)
+  return exact === undefined
+    ? html`${say.short(amount)}`
+    : html`${say.short(amount)}<span class="exact">${exact}</span>`
+}
+
+function summary(print: Print): Html {
+  const { words, bill } = print
+  const rows: [string, string][] = [
+    [words.openingBalance, bill.opening_balance],
+    [words.credits, bill.credits],
+    [words.adjustments, bill.adjustments],
+    // Here everything is signed as the account feels it, so that the column adds up.
+    [words.charges, /[1-9]/.test(bill.charges) ? `-${bill.charges}` : bill.charges],
+  ]
+  const shown = rows.map(
+    ([name, amount]) =>
+      html`<tr><td>${name}</td><td class="number">${money(print, amount)}</td></tr>\n`,
+  )
+  const end = money(print, bill.closing_balance)
+  return html`<table class="summary"><tbody>
+${shown}<tr class="total"><td>${words.closingBalance}</td><td class="number">${end}</td></tr>
+</tbody></table>`
+}
+
+function byModel(print: Print): Html {
+  const { words, say, bill } = print
+  if (bill.totals.length === 0) return html`<p class="nothing">${words.noCharges}</p>`
+  const rows = bill.totals.map(
+    (total) => html`<tr><td>${foreign(total.model ?? words.noName)}</td>
+<td class="short">${unitName(words, total.unit)}</td>
+<td class="number">${say.number(total.charges)}${estimates(print, total.estimated)}</td>
+<td class="number">${say.number(total.quantity)}${tokenCounts(print, total)}</td>
+<td class="number">${money(print, total.amount)}</td></tr>
+`,
+  )
+  return html`<table>
+<thead><tr><th>${words.model}</th><th>${words.unit}</th><th class="number">${words.count}</th>
+<th class="number">${words.quantity}</th><th class="number">${words.amount}</th></tr></thead>
+<tbody>${rows}${total(print, 2)}</tbody></table>`
+}
+
+const total = (print: Print, before: 1 | 2): Html => html`<tr class="total">
+<td>${print.words.total}</td>${before === 2 ? html`<td></td>` : ''}
+<td class="number">${print.say.number(print.bill.charge_count)}</td>
+${before === 2 ? html`<td></td>` : ''}<td class="number">${money(print, print.bill.charges)}</td></tr>
+`
+
+const units: Readonly<Record<string, keyof PageWords>> = {
+  token: 'unitToken',
+  image: 'unitImage',
+  video_second: 'unitVideoSecond',
+  video_token: 'unitVideoToken',
+}
+
+const unitName = (words: PageWords, unit: string | null): string => {
+  const known = unit === null || !Object.hasOwn(units, unit) ? undefined : units[unit]
+  return known === undefined ? (unit ?? '') : words[known]
+}
+
+const estimates = ({ words, say }: Print, count: number): Html =>
+  count === 0
+    ? html``
+    : html`<span class="aside">${filled(words.estimated, { count: say.number(count) })}</span>`
+
+function tokenCounts({ words, say }: Print, total: Bill['totals'][number]): Html {
+  const { input_tokens, output_tokens, cache_read_tokens = 0, cache_write_tokens = 0 } = total
+  if (input_tokens === undefined || output_tokens === undefined) return html``
+  const both = { input: say.number(input_tokens), output: say.number(output_tokens) }
+  const cached = { read: say.number(cache_read_tokens), write: say.number(cache_write_tokens) }
+  const hasCached = cache_read_tokens + cache_write_tokens > 0
+  return html`<span class="aside">${filled(words.tokensInOut, both)}</span>${
+    hasCached ? html`<span class="aside">${filled(words.cached, cached)}</span>` : ''
+  }`
+}
+
+function byToken(print: Print): Html {
+  const { words, say, bill } = print
+  const rows = bill.tokens.map(
+    (token) => html`<tr><td>${foreign(token.name ?? token.token_id ?? words.noName)}</td>
+<td class="number">${say.number(token.charges)}</td>
+<td class="number">${money(print, token.amount)}</td></tr>
+`,
+  )
+  return html`<table>
+<thead><tr><th>${words.token}</th><th class="number">${words.count}</th>
+<th class="number">${words.amount}</th></tr></thead>
+<tbody>${rows}${total(print, 1)}</tbody></table>`
+}
+
+function movements(print: Print): Html {
+  const { words, say, bill } = print
+  if (bill.movements.length === 0) return html`<p class="nothing">${words.noMovements}</p>`
+  const rows = bill.movements.map(
+    ({ at, kind, note, amount }) => html`<tr><td class="short">${say.moment(at)}</td>
+<td class="short">${kind === 'credit' ? words.kindCredit : words.kindAdjust}</td>
+<td>${foreign(note ?? '')}</td><td class="number">${money(print, amount)}</td></tr>
+`,
+  )
+  const count = say.number(bill.movements.length)
+  return html`<table>
+<thead><tr><th>${words.date}</th><th>${words.kind}</th><th>${words.note}</th>
+<th class="number">${words.amount}</th></tr></thead>
+<tbody>${rows}</tbody></table>
+${bill.has_more_movements ? html`<p class="nothing">${filled(words.moreMovements, { count })}</p>` : ''}`
+}
+
+function footer({ words, say, bill }: Print): Html {
+  const hasEstimates = bill.totals.some(({ estimated }) => estimated > 0)
+  const proof =
+    bill.state === 'open'
+      ? html``
+      : html`<p>${filled(words.proofText, { number: say.number(bill.last_number) })}</p>
+<dl class="facts"><dt>${words.key}</dt><dd><code>${bill.proof.key}</code></dd>
+<dt>${words.signature}</dt><dd><code>${bill.proof.signature}</code></dd></dl>`
+  return html`<footer><p>${words.rounding} ${words.times}</p>
+${hasEstimates ? html`<p>${words.estimates}</p>` : ''}
+${proof}</footer>`
+}

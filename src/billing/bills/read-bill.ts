@@ -1,0 +1,122 @@
+// A bill as it is shown: an open month from the ledger, a closed one as it was closed, which is held
+// against the ledger each time: a difference is said and raises an alert. Closes nothing.
+import type { Log } from '../../lib/telemetry/log.ts'
+import { raiseAlert } from '../../store/catalog/alerts.ts'
+import type { Store } from '../../store/index.ts'
+import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-months.ts'
+import { type Bill, type BillOf, makeBill } from './bill.ts'
+
+/** Who signs closed bills, and knows its signatures again. */
+export interface Notary {
+  sign(text: string): { key: string; signature: string }
+  knows(text: string, signed: { key: string; signature: string }): boolean
+}
+
+export interface BillDesk {
+  store: Store
+  notary: Notary
+  clock: { nowMs(): number }
+  log: Log
+}
+
+export interface ClosedBill extends Bill {
+  state: 'closed'
+  closed_at: string
+  note: string | null
+  /** The last receipt that belongs to it or to an earlier month. */
+  last_number: number
+}
+
+/** What a closed bill says, and what the ledger says now. */
+export interface Difference {
+  what: string
+  closed: string
+  ledger: string
+}
+
+export type ShownBill =
+  | (Bill & { state: 'open'; closed_at: null; note: null; last_number: null; differences: [] })
+  | (ClosedBill & { differences: Difference[]; proof: BillProof })
+
+/** The closed bill is the JSON text whose signature this is, when differences and proof are taken off. */
+export interface BillProof {
+  key: string
+  signature: string
+}
+
+export async function readBill(desk: BillDesk, of: BillOf): Promise<ShownBill> {
+  const closed = await findClosedMonth(desk.store.read, of.accountId, of.month)
+  const bill = await makeBill(desk.store.read, of)
+  if (closed !== undefined) return showClosed(desk, closed, bill)
+  return {
+    ...bill,
+    state: 'open',
+    closed_at: null,
+    note: null,
+    last_number: null,
+    differences: [],
+  }
+}
+
+async function showClosed(desk: BillDesk, closed: ClosedMonth, now: Bill): Promise<ShownBill> {
+  const bill = JSON.parse(closed.body) as ClosedBill
+  const { key, signature } = closed
+  const differences = [
+    ...(desk.notary.knows(closed.body, closed)
+      ? []
+      : [{ what: 'signature', closed: signature, ledger: 'is not of this text and this gateway' }]),
+    ...differencesOf(bill, now),
+  ]
+  if (differences.length > 0) await raise(desk, closed, differences)
+  return { ...bill, differences, proof: { key, signature } }
+}
+
+/** Names may change; what was paid for may not. */
+export function differencesOf(closed: Bill, now: Bill): Difference[] {
+  const parts: [what: string, of: (bill: Bill) => unknown][] = [
+    ['account_id', (bill) => bill.account_id],
+    ['month', (bill) => bill.month],
+    ['currency', (bill) => bill.currency],
+    ['opening_balance', (bill) => bill.opening_balance],
+    ['credits', (bill) => bill.credits],
+    ['adjustments', (bill) => bill.adjustments],
+    ['charges', (bill) => bill.charges],
+    ['closing_balance', (bill) => bill.closing_balance],
+    ['charge_count', (bill) => bill.charge_count],
+    ['totals', (bill) => bill.totals],
+    ['tokens', (bill) => bill.tokens.map(({ name: _, ...rest }) => rest)],
+    ['movements', (bill) => bill.movements],
+  ]
+  return parts.flatMap(([what, of]) => {
+    const [then, today] = [textOf(of(closed)), textOf(of(now))]
+    return then === today ? [] : [{ what, closed: then, ledger: today }]
+  })
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Of each side of a difference, in the alert. */
+const mostCharacters = 200
+
+async function raise(
+  { store, clock, log }: BillDesk,
+  { accountId, month }: ClosedMonth,
+  differences: readonly Difference[],
+): Promise<void> {
+  const short = (text: string) =>
+    text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+  const said = differences.map(
+    ({ what, closed, ledger }) => `${what} was ${short(closed)} and is ${short(ledger)}`,
+  )
+  const message = `the closed bill of ${month} is not what the ledger says: ${said.join('; ')}`
+  log.error(message, { account_id: accountId })
+  try {
+    await store.tx((tx) =>
+      raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs: clock.nowMs() }),
+    )
+  } catch (error) {
+    // Whoever asked is told all the same.
+    log.error('the alert could not be written', { account_id: accountId, error })
+  }
+}

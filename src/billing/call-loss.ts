@@ -1,0 +1,69 @@
+// What the operator bears of a call, noted on its log row; the store writes it into the list of
+// losses in the same commit. Knows neither why work was lost nor how it is shown.
+import type { LossReason } from '../contract/ledger.ts'
+import type { Absorbed, RequestDetail, RequestRecord } from '../contract/requests.ts'
+import { formatNanos } from '../lib/text/decimal.ts'
+
+/** The largest amount a row can hold. */
+const mostNanos = 2n ** 63n - 1n
+
+/** Parts that cannot be told apart afterwards are added up. */
+export function absorb(
+  detail: RequestDetail,
+  part: Omit<Absorbed, 'nanos'>,
+  amountNanos: bigint,
+): void {
+  const nanos = amountNanos > mostNanos ? mostNanos : amountNanos
+  const parts = detail.absorbed ?? []
+  detail.absorbed = parts
+  const same = parts.find((each) => isSame(each, part))
+  if (same === undefined) {
+    parts.push({ ...part, nanos: nanos.toString() })
+    return
+  }
+  same.nanos = (BigInt(same.nanos) + nanos).toString()
+  if (part.quantity !== undefined) same.quantity = (same.quantity ?? 0) + part.quantity
+  if (part.estimated) same.estimated = true
+}
+
+const isSame = (a: Omit<Absorbed, 'nanos'>, b: Omit<Absorbed, 'nanos'>): boolean =>
+  a.reason === b.reason && a.channel === b.channel && a.upstreamId === b.upstreamId
+
+/** All that the operator bears of a call. */
+export const absorbedNanos = ({ absorbed = [] }: Pick<RequestDetail, 'absorbed'>): bigint =>
+  absorbed.reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
+
+/** What a call cost more than its account had. */
+export function absorbShort(
+  { channel = '', upstreamRequestId, detail }: RequestRecord,
+  { estimated }: { estimated?: boolean },
+  shortNanos: bigint,
+): void {
+  const part = {
+    reason: 'balance_short' as const,
+    channel,
+    ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId }),
+    ...(estimated && { estimated }),
+  }
+  absorb(detail, part, shortNanos)
+}
+
+/** For a person, one line for each part. */
+export const explainAbsorbed = ({ absorbed = [] }: Pick<RequestDetail, 'absorbed'>): string[] =>
+  absorbed.map(({ reason, channel, nanos, estimated }) => {
+    const about = estimated === true ? 'about ' : ''
+    return `${sentences[reason](channel)}: ${about}${formatNanos(BigInt(nanos))}`
+  })
+
+const lost = (why: string) => (channel: string) =>
+  `done by channel ${channel}, ${why}, and carried by the operator`
+
+const sentences: Readonly<Record<LossReason, (channel: string) => string>> = {
+  balance_short: () => 'not covered by the balance and carried by the operator',
+  failed_after_cost: lost('which failed after it had begun'),
+  caller_left: lost('of no use to a caller who had left'),
+  not_delivered: lost('but not handed over'),
+  late_success: lost('but too late'),
+  unknown_create: lost('as far as anybody knows'),
+  second_task: lost('although nobody had asked for it'),
+}

@@ -1,0 +1,325 @@
+// When several gateways share a database, each leases credit of an account before it spends it:
+// calls are held against the lease in memory, charges come out of it, and what no call needs goes
+// back. What is leased is out of every other gateway's reach, so no two can spend it. A call is told
+// that there is too little only when what others do not use has come back and does not suffice.
+//
+//   account: balance ── held by tasks
+//                    ── leased ──> this gateway's ── holds of its calls
+//                    └─ free: for draws and tasks   └─ spendable
+import { crashPoint } from '../lib/crash-point.ts'
+import type { Notice, Sharing, Store } from '../store/index.ts'
+import { type Drawn, emptyPurse, fillPurse, otherHolders } from '../store/ledger/credit-leases.ts'
+import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
+import {
+  CreditQueue,
+  type DrawNeed,
+  maxWaiters,
+  sizeDraw,
+  smaller,
+  type Waiter,
+} from './credit-queue.ts'
+import type { Inquiries } from './inquiries.ts'
+
+/** A draw brings as much as this many more calls of the same size would take, if there is plenty. */
+const callsAhead = 32n
+/** Of an account that is spent from all the time; every draw in a row brings twice as much. */
+const maxCallsAhead = 8192n
+/** Draws that follow each other within this are in a row. */
+const inRowMs = 1_000
+/** What was not touched for this long goes back. */
+const idleMs = 5_000
+/** How long each round waits until all that have a lease have returned what they do not hold. */
+const recallWaitsMs = [60, 400, 900] as const
+/** Calls that find an account empty are served together: nobody is asked more often than this. */
+const recallEveryMs = 20
+/** After a recall nothing is leased in advance, and what becomes free goes back soon. */
+const scarceMs = 1_000
+const returnSoonMs = 10
+/** An account of which no other gateway has any is not asked about again for this long. */
+const emptyMs = 100
+/** How long an account whose last write has an open outcome is waited for. */
+const staleTries = 20
+const staleWaitMs = 50
+
+/** Whether there is credit cannot be told at the moment. */
+export class CreditUnknown extends Error {}
+
+export class Purses {
+  readonly #store: Store
+  readonly #sharing: Sharing
+  readonly #balances: Balances
+  readonly #inquiries: Inquiries
+  readonly #queues = new Map<string, CreditQueue>()
+  readonly #timer: ReturnType<typeof setInterval>
+
+  constructor(store: Store, sharing: Sharing, balances: Balances, inquiries: Inquiries) {
+    this.#store = store
+    this.#sharing = sharing
+    this.#balances = balances
+    this.#inquiries = inquiries
+    sharing.hear((notice) => this.#heard(notice))
+    this.#timer = setInterval(() => this.#returnIdle(), idleMs)
+    this.#timer.unref()
+  }
+
+  /**
+   * Adds to the calls' holds as soon as there is credit; gives how much, which is less than wanted
+   * only for those that take less. Undefined: there is not enough at any gateway.
+   */
+  reserve(
+    funds: AccountFunds,
+    wantedNanos: bigint,
+    takesLess = false,
+  ): Promise<bigint | undefined> {
+    const queue = this.#queueOf(funds)
+    const { lacking } = queue
+    const isKnown = lacking !== undefined && wantedNanos >= lacking.nanos
+    if (isKnown && !takesLess && performance.now() < lacking.untilMs) {
+      return Promise.resolve(undefined)
+    }
+    if (queue.waiters.length >= maxWaiters) {
+      return Promise.reject(new CreditUnknown('too many calls wait for credit of this account'))
+    }
+    return new Promise((resolve, reject) => {
+      queue.waiters.push({ wantedNanos, takesLess, resolve, reject })
+      if (!queue.serving) void this.#serve(queue)
+    })
+  }
+
+  /** For what is taken from the account itself: true when another try is worth it. */
+  async gather(funds: AccountFunds, tries: number): Promise<boolean> {
+    const waitMs = recallWaitsMs[tries]
+    if (waitMs === undefined) return false
+    const queue = this.#queueOf(funds)
+    const wasMoving = queue.turns > 0
+    const givenNanos = await this.giveBack(funds)
+    const holders = await otherHolders(this.#store.read, this.#purseOf(funds))
+    const isAnswered = await this.#recall(queue, holders, waitMs)
+    // What moved meanwhile was not seen by the last try.
+    const isFirst = tries === 0 && (wasMoving || holders.length > 0)
+    return isFirst || givenNanos > 0n || !isAnswered
+  }
+
+  /** Money has come in, or become free: for those who wait here, or elsewhere. */
+  freed({ id }: AccountFunds): void {
+    const queue = this.#queues.get(id)
+    if (queue === undefined) return
+    queue.lacking = undefined
+    if (queue.waiters.length > 0) queue.grantFirst()
+    else if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
+  }
+
+  /** The other gateways look again, too. */
+  funded(funds: AccountFunds): void {
+    this.freed(funds)
+    this.#sharing.tell({ kind: 'funded', accountId: funds.id })
+  }
+
+  /** What no call holds goes back to the account; gives how much that was. */
+  giveBack(funds: AccountFunds): Promise<bigint> {
+    return this.#queueOf(funds).inTurn(() => this.#giveBackNow(funds))
+  }
+
+  async #giveBackNow(funds: AccountFunds): Promise<bigint> {
+    const amountNanos = availableNanos(funds)
+    if (amountNanos <= 0n || funds.stale) return 0n
+    // From here on no call can spend it.
+    funds.balanceNanos -= amountNanos
+    const returned = await this.#balances.tracked(funds, () =>
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+    )
+    crashPoint('purse-returned')
+    if (!returned) this.#balances.suspect(funds)
+    return returned ? amountNanos : 0n
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    for (const { returning } of this.#queues.values()) clearTimeout(returning)
+  }
+
+  async #serve(queue: CreditQueue): Promise<void> {
+    queue.serving = true
+    try {
+      while (queue.waiters.length > 0) await this.#round(queue)
+    } catch (error) {
+      queue.fail(error)
+    } finally {
+      queue.serving = false
+      if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
+    }
+  }
+
+  /** All who wait at its end got credit, or were told that there is none, or came too late for it. */
+  async #round(queue: CreditQueue): Promise<void> {
+    let isAnswered = false
+    for (const waitMs of [...recallWaitsMs, undefined]) {
+      const asking = [...queue.waiters]
+      const drawn = await this.#draw(queue, asking, false)
+      const left = leftOf(queue, asking)
+      if (left.length === 0) return
+      // There was enough, but calls that came meanwhile have taken some of it.
+      if (!drawn.isShort) continue
+      const { holders } = drawn
+      if (holders.length === 0 || isAnswered || waitMs === undefined) {
+        return this.#giveUp(queue, left, holders.length === 0)
+      }
+      isAnswered = await this.#recall(queue, holders, waitMs)
+    }
+  }
+
+  /** There is not enough for these anywhere. */
+  async #giveUp(queue: CreditQueue, lacking: readonly Waiter[], isAllHere: boolean): Promise<void> {
+    let left = lacking
+    if (left.some(({ takesLess }) => takesLess)) {
+      await this.#draw(queue, left, true)
+      left = leftOf(queue, left)
+    }
+    const refused = left.filter(({ takesLess }) => !takesLess)
+    const nanos = refused.reduce<bigint | undefined>(smallest, undefined)
+    // Where nobody can give any back, this was quick: it must not be a way to keep the store busy.
+    if (isAllHere && nanos !== undefined) {
+      queue.lacking = { nanos, untilMs: performance.now() + emptyMs }
+    }
+    queue.refuse(new Set(left))
+  }
+
+  /** Brings what these need and holds it for them in the turn in which it arrives. */
+  async #draw(queue: CreditQueue, waiters: readonly Waiter[], isLast: boolean): Promise<Drawn> {
+    const { funds } = queue
+    await this.#settled(funds)
+    return queue.inTurn(async () => {
+      queue.grant()
+      const left = leftOf(queue, waiters)
+      if (left.length === 0) return { nanos: 0n, isShort: false, holders: [] }
+      const need = { waiters: left, isLast, aheadNanos: this.#ahead(queue, left) }
+      const drawn = await this.#balances.tracked(funds, () =>
+        this.#store.tx(
+          (tx) =>
+            fillPurse(tx, this.#purseOf(funds), (free) =>
+              sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
+            ),
+          funds.id,
+        ),
+      )
+      crashPoint('purse-drawn')
+      if (drawn === undefined) {
+        this.#balances.suspect(funds)
+        throw new CreditUnknown('the others have given this gateway up')
+      }
+      funds.balanceNanos += drawn.nanos
+      queue.grant()
+      return drawn
+    })
+  }
+
+  async #settled(funds: AccountFunds): Promise<void> {
+    for (let tries = 0; funds.stale; tries++) {
+      if (tries === staleTries) throw new CreditUnknown('the last write has an open outcome')
+      await new Promise((go) => setTimeout(go, staleWaitMs))
+    }
+  }
+
+  /** Draws of a busy account must be rare, they lock it: so many calls ahead are drawn for. */
+  #ahead(queue: CreditQueue, waiters: readonly Waiter[]): bigint {
+    const nowMs = performance.now()
+    if (nowMs < queue.scarceUntilMs) return 0n
+    const { pace } = queue
+    const isInRow = pace !== undefined && nowMs - pace.atMs < inRowMs
+    const calls = isInRow ? smaller(pace.calls * 2n, maxCallsAhead) : callsAhead
+    queue.pace = { atMs: nowMs, calls }
+    return waiters[0]!.wantedNanos * calls
+  }
+
+  /** True when all of them have answered, and none had anything to return. */
+  async #recall(queue: CreditQueue, holders: readonly string[], waitMs: number): Promise<boolean> {
+    if (holders.length === 0) return true
+    const sinceMs = performance.now() - queue.askedAtMs
+    if (sinceMs < recallEveryMs) await new Promise((go) => setTimeout(go, recallEveryMs - sinceMs))
+    queue.askedAtMs = performance.now()
+    this.#isScarce(queue)
+    const question = { kind: 'wanted', accountId: queue.funds.id } as const
+    const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
+    // Who does not answer may be dead.
+    if (missing.size > 0) await this.#sharing.sweep()
+    return missing.size === 0 && answers.every((each) => 'nanos' in each && each.nanos === '0')
+  }
+
+  #heard(notice: Notice): void {
+    if (notice.kind === 'buried') {
+      for (const funds of this.#balances.all()) this.#balances.suspect(funds)
+    }
+    if (notice.kind === 'funded') {
+      const queue = this.#queues.get(notice.accountId)
+      if (queue !== undefined) queue.lacking = undefined
+    }
+    if (notice.kind === 'wanted') void this.#return(notice)
+  }
+
+  /** Whoever asks waits for the answer: all that is under way comes before it. */
+  async #return({ accountId, nonce }: { accountId: string; nonce: string }): Promise<void> {
+    const funds = this.#balances.peek(accountId)
+    if (funds === undefined) return
+    this.#isScarce(this.#queueOf(funds))
+    try {
+      const nanos = await this.giveBack(funds)
+      if (funds.stale) return
+      this.#inquiries.answer(nonce, { kind: 'returned', nanos: nanos.toString() })
+    } catch {
+      // It has made the account suspect, which sets it right.
+    }
+  }
+
+  #isScarce(queue: CreditQueue): void {
+    queue.scarceUntilMs = performance.now() + scarceMs
+  }
+
+  #returnSoon(queue: CreditQueue): void {
+    if (performance.now() > queue.scarceUntilMs) queue.scarceUntilMs = 0
+    if (queue.scarceUntilMs === 0 || queue.returning !== undefined) return
+    queue.returning = setTimeout(() => {
+      queue.returning = undefined
+      if (queue.waiters.length === 0) this.#giveBackQuietly(queue.funds)
+    }, returnSoonMs)
+    queue.returning.unref()
+  }
+
+  #returnIdle(): void {
+    for (const funds of this.#balances.all()) {
+      const queue = this.#queues.get(funds.id)
+      if (!funds.touched && queue?.isIdle !== false) {
+        if (availableNanos(funds) > 0n) this.#giveBackQuietly(funds)
+        else this.#queues.delete(funds.id)
+      }
+      funds.touched = false
+    }
+  }
+
+  /** A return that fails has made the account suspect, which sets it right. */
+  #giveBackQuietly(funds: AccountFunds): void {
+    this.giveBack(funds).catch(() => {})
+  }
+
+  #purseOf = ({ id }: AccountFunds) => ({
+    accountId: id,
+    gatewayId: this.#sharing.gatewayId,
+  })
+
+  #queueOf(funds: AccountFunds): CreditQueue {
+    const known = this.#queues.get(funds.id)
+    if (known !== undefined) return known
+    const queue = new CreditQueue(funds)
+    this.#queues.set(funds.id, queue)
+    return queue
+  }
+}
+
+/** Those of them that still wait, in order. */
+function leftOf({ waiters }: CreditQueue, asking: readonly Waiter[]): Waiter[] {
+  if (waiters.length === 0) return []
+  const waiting = new Set(waiters)
+  return asking.filter((waiter) => waiting.has(waiter))
+}
+
+const smallest = (least: bigint | undefined, { wantedNanos }: Waiter): bigint =>
+  least === undefined ? wantedNanos : smaller(least, wantedNanos)

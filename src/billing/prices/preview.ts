@@ -1,0 +1,139 @@
+// What draft prices would have charged over a past period, by account, model and unit, and how that
+// compares with what was charged. From sums, never from single charges.
+import type { PriceTerms } from '../../contract/price.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { PriceBook } from './price-book.ts'
+import { type Range, reprice, type Spent } from './reprice.ts'
+
+/** A price that is not in force. */
+export interface Draft {
+  model: string
+  /** Whose own price it would be; absent: everybody's. */
+  accountId?: string
+  terms: PriceTerms
+}
+
+export interface PreviewRow {
+  accountId: string
+  model: string
+  unit: string
+  charges: number
+  quantity: number
+  /** Decimals of the currency; what would be charged is null where nobody can say. */
+  charged: string
+  would_charge: string | null
+  difference: string | null
+  exact: boolean
+  /** The truth is between these; `would_charge` is their middle. */
+  at_least?: string
+  at_most?: string
+  /** Why the two cannot be compared. */
+  not_comparable?: string
+}
+
+export type PreviewTotal = Omit<PreviewRow, 'accountId' | 'model' | 'unit' | 'quantity'>
+
+export interface Preview {
+  rows: PreviewRow[]
+  /** Of everything that can be compared. */
+  total: PreviewTotal
+}
+
+interface Tally extends Range {
+  charges: number
+  quantity: number
+  chargedNanos: bigint
+  why?: string
+}
+
+export function previewPrices(
+  sums: readonly Spent[],
+  drafts: readonly Draft[],
+  book: PriceBook,
+  bounds: readonly number[],
+): Preview {
+  const draftFor = draftsOf(drafts, book)
+  const tallies = new Map<string, Tally & Pick<Spent, 'accountId' | 'model' | 'unit'>>()
+  const total = newTally()
+  for (const spent of sums) {
+    const before = book.byId(spent.priceId)
+    const terms = draftFor(spent, before?.model ?? spent.model, before?.account !== undefined)
+    if (terms === undefined) continue
+    const came =
+      terms === 'unchanged' ? asCharged(spent) : reprice(terms, spent, before?.terms, bounds)
+    const why = typeof came === 'string' ? came : undefined
+    const { accountId, model, unit } = spent
+    const key = JSON.stringify([accountId, model, unit, why])
+    let tally = tallies.get(key)
+    if (tally === undefined) {
+      tally = { accountId, model, unit, ...newTally(), ...(why !== undefined && { why }) }
+      tallies.set(key, tally)
+    }
+    const range = typeof came === 'string' ? { leastNanos: 0n, mostNanos: 0n } : came
+    add(tally, spent, range)
+    if (why === undefined) add(total, spent, range)
+  }
+  const rows = [...tallies.values()].map((tally) => {
+    const { accountId, model, unit, quantity } = tally
+    const { charges, ...money } = view(tally)
+    return { accountId, model, unit, charges, quantity, ...money }
+  })
+  return { rows, total: view(total) }
+}
+
+/** A draft for an account wins over one for everybody, which no account with its own price feels. */
+function draftsOf(drafts: readonly Draft[], book: PriceBook) {
+  const named = new Map(drafts.map((draft) => [nameOf(draft.model, draft.accountId), draft.terms]))
+  const everybodys = (model: string) => named.get(nameOf(model)) ?? book.current(model)?.terms
+  return (
+    { accountId }: Spent,
+    model: string,
+    hadOwn: boolean,
+  ): PriceTerms | 'unchanged' | undefined => {
+    const own = named.get(nameOf(model, accountId))
+    if (own?.unit === 'default') return everybodys(model) ?? own
+    const draft = own ?? named.get(nameOf(model))
+    return draft !== undefined && own === undefined && hadOwn ? 'unchanged' : draft
+  }
+}
+
+const nameOf = (model: string, accountId = ''): string => `${model} ${accountId}`
+
+const newTally = (): Tally => ({
+  charges: 0,
+  quantity: 0,
+  chargedNanos: 0n,
+  leastNanos: 0n,
+  mostNanos: 0n,
+})
+
+const asCharged = ({ amountNanos }: Spent): Range => ({
+  leastNanos: -amountNanos,
+  mostNanos: -amountNanos,
+})
+
+function add(tally: Tally, spent: Spent, range: Range): void {
+  tally.charges += spent.entries
+  tally.quantity += spent.quantity
+  tally.chargedNanos -= spent.amountNanos
+  tally.leastNanos += range.leastNanos
+  tally.mostNanos += range.mostNanos
+}
+
+function view({ charges, chargedNanos, leastNanos, mostNanos, why }: Tally): PreviewTotal {
+  const charged = formatNanos(chargedNanos)
+  if (why !== undefined) {
+    const unknown = { would_charge: null, difference: null, exact: false }
+    return { charges, charged, ...unknown, not_comparable: why }
+  }
+  const middleNanos = (leastNanos + mostNanos) / 2n
+  const exact = leastNanos === mostNanos
+  return {
+    charges,
+    charged,
+    would_charge: formatNanos(middleNanos),
+    difference: formatNanos(middleNanos - chargedNanos),
+    exact,
+    ...(!exact && { at_least: formatNanos(leastNanos), at_most: formatNanos(mostNanos) }),
+  }
+}

@@ -1,0 +1,133 @@
+// The prices in force. A price is never edited: a newer version takes over, and a call keeps the
+// version it was admitted with. An account's own price wins over everybody's; within either list
+// declared prices win over the admin API's, those over shipped ones.
+import type { Source } from '../../contract/catalog.ts'
+import { hasBegun, type Price, type PriceTerms } from '../../contract/price.ts'
+
+export interface PriceBook {
+  /** What this account, or anybody, pays now; undefined means that the model cannot be called. */
+  current(model: string, accountId?: string): Price | undefined
+  /** The version of one list alone: that of the account, or everybody's. */
+  listed(model: string, accountId?: string): Price | undefined
+  /** Any version, also one that has been taken over. */
+  byId(id: string): Price | undefined
+  /** What is in force in each list and what will take over, by model, account and start. */
+  standing(): Price[]
+  /** Names of the accounts with a price of their own for a model now. */
+  ownersOf(model: string): string[]
+  /** Whether some model may cost nothing, now or later. */
+  readonly hasFree: boolean
+  /** When the next version begins that has not; undefined: none will. */
+  nextStartMs(): number | undefined
+}
+
+const rank: Readonly<Record<Source, number>> = { builtin: 0, api: 1, file: 2 }
+
+type Lists = Map<string, Price[]>
+
+/** No account has it. */
+const everybodysId = ''
+
+/** `declared` says which models still have a price in the file; older ones of theirs fall away. */
+export function createPriceBook(
+  versions: readonly Price[],
+  declared: ReadonlySet<string>,
+  nowMs: () => number,
+): PriceBook {
+  const byId = new Map(versions.map((price) => [price.id, price]))
+  const kept = versions.filter(({ source, model }) => source !== 'file' || declared.has(model))
+  const ofAccounts = new Map<string, Lists>()
+  for (const [id, list] of Map.groupBy(kept, ({ account }) => account?.id ?? everybodysId)) {
+    ofAccounts.set(id, listsOf(list))
+  }
+  const everybody = ofAccounts.get(everybodysId) ?? new Map<string, Price[]>()
+  ofAccounts.delete(everybodysId)
+  // Most gateways have no such price: their calls must not pay for looking.
+  const anyOwn = ofAccounts.size > 0
+  const own = (model: string, accountId: string | undefined): Price | undefined => {
+    const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
+    return lists === undefined ? undefined : begun(lists.get(model), nowMs())
+  }
+  const all = () => [everybody, ...ofAccounts.values()].flatMap((lists) => [...lists.values()])
+  return {
+    current(model, accountId) {
+      const price = anyOwn ? own(model, accountId) : undefined
+      if (price !== undefined && price.terms.unit !== 'default') return price
+      return begun(everybody.get(model), nowMs())
+    },
+    listed: (model, accountId) =>
+      accountId === undefined ? begun(everybody.get(model), nowMs()) : own(model, accountId),
+    byId: (id) => byId.get(id),
+    standing: () =>
+      all()
+        .flatMap((list) => standing(list, nowMs()))
+        .sort(byName),
+    ownersOf: (model) =>
+      [...ofAccounts.keys()]
+        .map((id) => own(model, id))
+        .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
+        .sort(),
+    hasFree: kept.some(({ terms }) => mayBeFree(terms)),
+    nextStartMs() {
+      const now = nowMs()
+      let next = Number.POSITIVE_INFINITY
+      for (const price of kept) {
+        if (!hasBegun(price, now)) next = Math.min(next, price.effectiveFromMs)
+      }
+      return Number.isFinite(next) ? next : undefined
+    },
+  }
+}
+
+function mayBeFree(terms: PriceTerms): boolean {
+  switch (terms.unit) {
+    case 'token':
+      return terms.tiers.some(({ inputNanos }) => inputNanos === 0n)
+    case 'image':
+      return 'perImageNanos' in terms
+        ? terms.perImageNanos === 0n
+        : Object.values(terms.perSizeNanos).includes(0n)
+    case 'video_second':
+      return Object.values(terms.perSecondNanos).includes(0n)
+    case 'video_token':
+      return terms.perMillionNanos === 0n
+    case 'default':
+      return false
+  }
+}
+
+function listsOf(versions: readonly Price[]): Lists {
+  const lists = Map.groupBy(versions, ({ model }) => model)
+  for (const list of lists.values()) list.sort(newestFirst)
+  return lists
+}
+
+function begun(list: readonly Price[] | undefined, now: number): Price | undefined {
+  if (list === undefined) return undefined
+  for (const price of list) if (hasBegun(price, now)) return price
+  return undefined
+}
+
+/** The one in force, and those to come that will be: a lower source never takes over. */
+function standing(list: readonly Price[], now: number): Price[] {
+  const current = begun(list, now)
+  const least = current === undefined ? 0 : rank[current.source]
+  const starts = new Set<number>()
+  const coming = list.filter((price) => {
+    const { effectiveFromMs: ms, source } = price
+    if (hasBegun(price, now) || rank[source] < least || starts.has(ms)) return false
+    starts.add(ms)
+    return true
+  })
+  return current === undefined ? coming : [current, ...coming]
+}
+
+const newestFirst = (a: Price, b: Price): number =>
+  rank[b.source] - rank[a.source] || b.effectiveFromMs - a.effectiveFromMs || (a.id < b.id ? 1 : -1)
+
+const byName = (a: Price, b: Price): number =>
+  compare(a.model, b.model) ||
+  compare(a.account?.name ?? '', b.account?.name ?? '') ||
+  a.effectiveFromMs - b.effectiveFromMs
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,183 @@
+// What sums of usage would have come to at other terms. A sum does not know its single charges, so
+// the answer is a range: exact wherever rounding and tiers leave no doubt. Pure.
+import { sizeCharged } from '../../contract/image-size.ts'
+import {
+  imageSizes,
+  type PriceTerms,
+  type TokenRates,
+  type TokenTier,
+} from '../../contract/price.ts'
+import { chargeTokens, imageRateNanos } from '../charge.ts'
+
+/** Charges that share an account, a model, a price, a tier and a size class of input. */
+export interface Spent {
+  accountId: string
+  model: string
+  unit: string
+  tier: string
+  priceId: string
+  /** Every input was above this and at most the next bound. */
+  inputBucket: number
+  entries: number
+  quantity: number
+  /** Signed as in the ledger. */
+  amountNanos: bigint
+  inputTokens: number
+  outputTokens: number
+  cacheReadTokens: number
+  cacheWriteTokens: number
+}
+
+export interface Range {
+  leastNanos: bigint
+  mostNanos: bigint
+}
+
+/** `bounds`: of the size classes, ascending. A text says why the two cannot be compared. */
+export function reprice(
+  terms: PriceTerms,
+  spent: Spent,
+  before: PriceTerms | undefined,
+  bounds: readonly number[],
+): Range | string {
+  if (terms.unit === 'default') return 'there is no price for everybody'
+  if (terms.unit !== spent.unit) return `charged by ${spent.unit}, drafted by ${terms.unit}`
+  switch (terms.unit) {
+    case 'token':
+      return repriceTokens(terms, spent, bounds)
+    case 'image':
+      return repriceImages(terms, spent, before)
+    case 'video_second': {
+      const rate = terms.perSecondNanos[spent.tier]
+      if (rate === undefined) return `the draft has no price for ${spent.tier}`
+      const thousandths = BigInt(Math.round(spent.quantity * 1000))
+      return rounded({ parts: [[thousandths, rate, rate]], per: 1000n }, spent.entries)
+    }
+    case 'video_token': {
+      const { perMillionNanos: rate } = terms
+      return rounded({ parts: [[whole(spent.quantity), rate, rate]], per: million }, spent.entries)
+    }
+  }
+}
+
+const million = 1_000_000n
+
+function repriceTokens(
+  terms: Extract<PriceTerms, { unit: 'token' }>,
+  spent: Spent,
+  bounds: readonly number[],
+): Range | string {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = spent
+  if (inputTokens + outputTokens !== spent.quantity) return 'the usage is not on record'
+  if (spent.entries === 1) {
+    const nanos = chargeTokens(terms, spent)
+    return { leastNanos: nanos, mostNanos: nanos }
+  }
+  const tiers = tiersWithin(terms.tiers, spent.inputBucket, bounds)
+  const part = (tokens: number, rateOf: (tier: TokenRates) => bigint): Part => {
+    const rates = tiers.map(rateOf)
+    return [BigInt(tokens), smallest(rates), largest(rates)]
+  }
+  const parts = [
+    part(inputTokens - cacheReadTokens - cacheWriteTokens, ({ inputNanos }) => inputNanos),
+    part(outputTokens, ({ outputNanos }) => outputNanos),
+    part(cacheReadTokens, ({ cacheReadNanos, inputNanos }) => cacheReadNanos ?? inputNanos),
+    part(cacheWriteTokens, ({ cacheWriteNanos, inputNanos }) => cacheWriteNanos ?? inputNanos),
+  ]
+  const rates = tiers.flatMap((tier) => [
+    tier.inputNanos,
+    tier.outputNanos,
+    ...(cacheReadTokens > 0 ? [tier.cacheReadNanos ?? tier.inputNanos] : []),
+    ...(cacheWriteTokens > 0 ? [tier.cacheWriteNanos ?? tier.inputNanos] : []),
+  ])
+  return rounded({ parts, per: million, rates }, spent.entries)
+}
+
+/** Tiers that an input of this size class can fall under: one, unless a tier ends inside it. */
+function tiersWithin(
+  tiers: readonly TokenTier[],
+  bucket: number,
+  bounds: readonly number[],
+): TokenTier[] {
+  const upTo = bounds.find((bound) => bound > bucket) ?? Number.POSITIVE_INFINITY
+  // The lowest class holds the empty input too.
+  const above = bucket === 0 ? -1 : bucket
+  return tiers.filter((tier, index) => {
+    const start = tiers[index - 1]?.upTo ?? -1
+    const end = index === tiers.length - 1 ? Number.POSITIVE_INFINITY : tier.upTo!
+    return start < upTo && end > above
+  })
+}
+
+/** The size that was asked for is known as far as the old price told sizes apart. */
+function repriceImages(
+  terms: Extract<PriceTerms, { unit: 'image' }>,
+  { quantity, tier }: Spent,
+  before: PriceTerms | undefined,
+): Range {
+  const asked = [...imageSizes, undefined].filter(
+    (size) =>
+      before === undefined ||
+      !('perSizeNanos' in before) ||
+      sizeCharged(before, size) === (tier || undefined),
+  )
+  const rates = (asked.length === 0 ? [...imageSizes] : asked).map((size) =>
+    imageRateNanos(terms, 'perSizeNanos' in terms ? sizeCharged(terms, size) : undefined),
+  )
+  const known = rates.filter((rate) => rate !== undefined)
+  const pictures = whole(quantity)
+  return { leastNanos: pictures * smallest(known), mostNanos: pictures * largest(known) }
+}
+
+/** So much of a thing, at this rate at least and at that one at most. */
+type Part = readonly [quantity: bigint, leastRate: bigint, mostRate: bigint]
+
+interface Sum {
+  parts: readonly Part[]
+  /** How many units a rate is for. */
+  per: bigint
+  /** Every rate that may have a part in it; those of the parts when left out. */
+  rates?: readonly bigint[]
+}
+
+/**
+ * Every charge rounds its own part of the sum to whole nano-units, half up. All rates being multiples
+ * of some step, a charge is a multiple of `step / per`, which bounds how far rounding can move it;
+ * where that is whole, it cannot.
+ */
+function rounded({ parts, per, rates }: Sum, charges: number): Range {
+  let least = 0n
+  let most = 0n
+  for (const [quantity, leastRate, mostRate] of parts) {
+    least += quantity * leastRate
+    most += quantity * mostRate
+  }
+  if (charges === 1 && least === most) {
+    const nanos = (least + per / 2n) / per
+    return { leastNanos: nanos, mostNanos: nanos }
+  }
+  const step = (rates ?? parts.map(([, rate]) => rate)).reduce(divisor, per)
+  // Of fractions that are multiples of the step, the largest below one half and the smallest from it.
+  const down = ((per - 1n) / 2n / step) * step
+  const up = per - ((per / 2n + (per % 2n) + step - 1n) / step) * step
+  const count = BigInt(charges)
+  const atLeast = least - count * down
+  return {
+    leastNanos: atLeast <= 0n ? 0n : (atLeast + per - 1n) / per,
+    mostNanos: (most + count * up) / per,
+  }
+}
+
+function divisor(a: bigint, b: bigint): bigint {
+  let [large, small] = [a, b]
+  while (small !== 0n) [large, small] = [small, large % small]
+  return large
+}
+
+/** A sum of whole numbers, as the database adds quantities. */
+const whole = (quantity: number): bigint => BigInt(Math.round(quantity))
+
+const ascending = (values: readonly bigint[]): bigint[] =>
+  values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+const smallest = (values: readonly bigint[]): bigint => ascending(values)[0] ?? 0n
+const largest = (values: readonly bigint[]): bigint => ascending(values).at(-1) ?? 0n

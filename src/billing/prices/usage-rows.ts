@@ -1,0 +1,127 @@
+// What was charged in a stretch of time, row by row of whatever it is asked by. Sums of charges only;
+// knows nobody who asks.
+import { monthAt } from '../../lib/text/month.ts'
+import type { Tx } from '../../store/index.ts'
+import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
+
+export const usageKeys = [
+  'month',
+  'day',
+  'hour',
+  'model',
+  'unit',
+  'token',
+  'tier',
+  'price',
+] as const
+/** What can be asked of several accounts together. */
+export const manyKeys = [...usageKeys, 'account'] as const
+export type UsageKey = (typeof manyKeys)[number]
+
+export interface UsageRow extends Omit<BillTotal, 'quantity'> {
+  month?: string
+  day?: string
+  hour?: string
+  model?: string | null
+  token_id?: string | null
+  token?: string | null
+  tier?: string | null
+  price_id?: string | null
+  account_id?: string
+  /** Null where the row adds up several units; then there is no quantity either. */
+  unit: string | null
+  quantity: number | null
+}
+
+const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
+  month: 'hour',
+  day: 'hour',
+  hour: 'hour',
+  model: 'model',
+  unit: 'unit',
+  token: 'token',
+  tier: 'tier',
+  price: 'price',
+  account: 'account',
+}
+
+const at = ({ hourMs }: MoneySum): string => new Date(hourMs!).toISOString()
+
+/** What a sum shows under a key. */
+const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
+  month: ({ hourMs }) => monthAt(hourMs!),
+  day: (sum) => at(sum).slice(0, 10),
+  hour: (sum) => `${at(sum).slice(0, 13)}:00:00Z`,
+  model: ({ model }) => model!,
+  unit: ({ unit }) => unit!,
+  token: ({ tokenId }) => tokenId!,
+  tier: ({ tier }) => tier!,
+  price: ({ priceId }) => priceId!,
+  account: ({ accountId }) => accountId!,
+}
+
+export interface UsageQuestion {
+  /** Absent: of all accounts. */
+  accountId?: string | undefined
+  /** Whole hours, both. */
+  fromMs: number
+  untilMs: number
+  by: readonly UsageKey[]
+  /** What was spent with this token only. */
+  tokenId?: string | undefined
+}
+
+export interface Usage {
+  /** Of all rows together. */
+  total: UsageRow
+  rows: UsageRow[]
+}
+
+/** Rows are in order of the keys, as they were asked for. `sum` may know some of it by heart. */
+export async function sumUsage(
+  db: Tx,
+  asked: UsageQuestion,
+  sum: typeof sumMoney = sumMoney,
+): Promise<Usage> {
+  const { accountId, fromMs, untilMs, by, tokenId } = asked
+  const wanted = new Set<MoneyDimension>(['kind', 'unit', ...by.map((key) => dimensions[key])])
+  if (tokenId !== undefined) wanted.add('token')
+  const sums = await sum(db, { accountId, fromMs, untilMs, by: [...wanted] })
+  const charges = sums.filter(
+    (sum) => sum.kind === 'charge' && (tokenId === undefined || sum.tokenId === tokenId),
+  )
+  const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
+  const keyOf = (sum: MoneySum) => by.map((key) => values[key](sum))
+  return {
+    total: rowOf(charges, [], names),
+    rows: grouped(charges, keyOf).map((group) => rowOf(group, by, names)),
+  }
+}
+
+function rowOf(
+  group: readonly MoneySum[],
+  by: readonly UsageKey[],
+  names: ReadonlyMap<string, string>,
+): UsageRow {
+  const [first] = group
+  const shown: Partial<UsageRow> = {}
+  for (const key of by) {
+    const value = values[key](first!)
+    if (key === 'token') {
+      shown.token_id = value || null
+      shown.token = names.get(value) ?? null
+    } else if (key === 'price') shown.price_id = value || null
+    else if (key === 'account') shown.account_id = value
+    else if (key === 'model' || key === 'tier') shown[key] = value || null
+    else if (key !== 'unit') shown[key] = value
+  }
+  const isOneUnit = first !== undefined && group.every(({ unit }) => unit === first.unit)
+  const { quantity, ...rest } = totalOf(group)
+  return {
+    ...shown,
+    unit: isOneUnit ? first.unit || null : null,
+    quantity: isOneUnit ? quantity : null,
+    ...rest,
+  }
+}

@@ -1,0 +1,128 @@
+// Whether a charge is right by itself: it belongs to a request that succeeded or to a task, says the
+// same as that, and its amount is price times quantity. Reads nothing by itself.
+import type { Price, PriceTerms } from '../../contract/price.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { ChargeRow } from '../../store/proof/audit-chain.ts'
+import {
+  chargeImages,
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+  tierLabel,
+} from '../charge.ts'
+import type { CheckName } from './audit-findings.ts'
+
+export interface ChargeDeps {
+  priceOf: (id: string) => Price | undefined
+  /** What of the cost of a request or task its account could not cover. */
+  absorbedOf: (ref: string) => Promise<bigint>
+  /** Request rows of before may be gone. */
+  logHorizonMs: number
+}
+
+export interface WrongCharge {
+  check: CheckName
+  problem: string
+}
+
+export async function problemOfCharge(
+  row: ChargeRow,
+  deps: ChargeDeps,
+): Promise<WrongCharge | undefined> {
+  const problem = matchProblem(row, deps)
+  if (problem !== undefined) return problem
+  const amount = await amountProblem(row, deps)
+  return amount === undefined ? undefined : { check: 'amounts', problem: amount }
+}
+
+const isCall = ({ ref }: ChargeRow): boolean => ref.startsWith('req_')
+
+function matchProblem(row: ChargeRow, { logHorizonMs }: ChargeDeps): WrongCharge | undefined {
+  if (!isCall(row)) {
+    const problem = 'the charge is for neither a request nor a task'
+    return row.task_id === '' ? { check: 'charges_and_tasks', problem } : undefined
+  }
+  const problem = rowProblem(row, logHorizonMs)
+  return problem === undefined ? undefined : { check: 'charges_and_requests', problem }
+}
+
+function rowProblem(row: ChargeRow, logHorizonMs: number): string | undefined {
+  if (row.request_id === '') {
+    return timeOf(row.ref) < logHorizonMs ? undefined : 'the charge has no request row'
+  }
+  if (isFree(row)) return undefined
+  if (row.row_charge_nanos !== -row.amount_nanos) {
+    const [entry, log] = [-row.amount_nanos, row.row_charge_nanos].map(formatNanos)
+    return `${entry} are charged, its request row says ${log}`
+  }
+  if (row.same !== 1) return 'charge and request row do not agree'
+  const succeeded = row.error_code === '' && (row.status === 200 || row.status === 499)
+  return succeeded ? undefined : `a request that ended with ${row.status} is charged`
+}
+
+/** A call that failed at its very end: the entry is there so that no other charge can come. */
+const isFree = (row: ChargeRow): boolean =>
+  row.amount_nanos === 0n && row.row_charge_nanos === 0n && row.error_code !== ''
+
+/** Request ids begin with their time. */
+const timeOf = (requestId: string): number => Number.parseInt(requestId.slice(4, 16), 16)
+
+async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string | undefined> {
+  // Without its request row only the receipt can speak for a call.
+  if (isCall(row) && (row.request_id === '' || isFree(row))) return undefined
+  const price = deps.priceOf(row.price_id)
+  if (price === undefined) return `its price ${row.price_id} is not there`
+  if (price.account !== undefined && price.account.id !== row.account_id) {
+    return `its price ${price.id} is another account's`
+  }
+  const cost = isCall(row) ? callCost(price.terms, row) : taskCost(price.terms, row)
+  if (typeof cost !== 'bigint') return cost
+  const chargedNanos = -row.amount_nanos
+  if (cost === chargedNanos) return undefined
+  if (cost > chargedNanos && cost - chargedNanos === (await deps.absorbedOf(row.ref)))
+    return undefined
+  const [entry, made] = [chargedNanos, cost].map(formatNanos)
+  return `${entry} are charged, price ${price.id} times quantity is ${made}`
+}
+
+/** What it comes to, or why that cannot be said. */
+function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+  const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = row
+  if (terms.unit !== 'token' || row.unit !== 'token') return 'a call is priced by tokens'
+  const usage = {
+    inputTokens: input_tokens ?? -1,
+    outputTokens: output_tokens ?? -1,
+    cacheReadTokens: cache_read_tokens ?? -1,
+    cacheWriteTokens: cache_write_tokens ?? -1,
+  }
+  const plain = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens
+  const isUsage = [...Object.values(usage), plain].every((count) => count >= 0)
+  if (!isUsage) return 'its request row says no usage'
+  if (row.quantity !== usage.inputTokens + usage.outputTokens) {
+    return `its quantity is ${row.quantity}, its request row says ${usage.inputTokens + usage.outputTokens}`
+  }
+  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens)) {
+    return `its tier is not '${row.tier}'`
+  }
+  return chargeTokens(terms, usage)
+}
+
+function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+  const { quantity, unit, tier } = row
+  if (terms.unit !== unit) return `it is priced by ${terms.unit}, not ${unit}`
+  if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
+  if (unit !== 'video_second' && !Number.isSafeInteger(quantity)) return 'its quantity is not whole'
+  const cost =
+    terms.unit === 'video_second'
+      ? chargeSeconds(terms, tier || olderTier(terms, row), quantity)
+      : terms.unit === 'video_token'
+        ? chargeVideoTokens(terms, quantity)
+        : chargeImages(terms, quantity, tier)
+  return cost ?? `its price has no tier '${tier}'`
+}
+
+/** Charges of before schema 5 name no tier: the one that comes to their amount. */
+const olderTier = (terms: PriceTerms & { unit: 'video_second' }, row: ChargeRow): string =>
+  Object.keys(terms.perSecondNanos).find(
+    (tier) => chargeSeconds(terms, tier, row.quantity ?? 0) === -row.amount_nanos,
+  ) ?? ''

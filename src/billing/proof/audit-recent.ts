@@ -1,0 +1,140 @@
+// The books proven where they have moved: what came since the last look, every account it touched, and
+// some of the others in turn. What a full audit would find there, found within a minute.
+
+import type { Store, Tx } from '../../store/index.ts'
+import { type AuditScope, impossible } from '../../store/proof/audit.ts'
+import { type Books, receiptPages, sealPages } from '../../store/proof/audit-chain.ts'
+import {
+  type BooksEnd,
+  findReceipt,
+  liveHolds,
+  movedAccounts,
+  newStretches,
+  nextAccounts,
+  readBooksEnd,
+  recentBalances,
+} from '../../store/proof/audit-recent.ts'
+import { currencyOf } from '../../store/proof/receipts.ts'
+import { type AuditOptions, compareBalance, findGuards, findOverdue } from './audit.ts'
+import { ChainWalk, type Knows, knowsAny, problemOfSeal } from './audit-chain.ts'
+import { Findings, mostOfEach, type Problem } from './audit-findings.ts'
+import { matchEntries } from './audit-matches.ts'
+
+/** Up to where the books have been looked at. */
+export interface AuditMarks {
+  entryId: number
+  /** Of the look before as well: rows may be committed out of order. */
+  seqs: readonly [before: number, last: number]
+  /** The account that was looked at last in turn. */
+  accountId: string
+}
+
+export const noMarks: AuditMarks = { entryId: 0, seqs: [0, 0], accountId: '' }
+
+/** More than this waits for the next look. */
+const mostEntries = 50_000
+const accountsAtOnce = 200
+
+export interface RecentAudit {
+  marks: AuditMarks
+  problems: Problem[]
+  /** Entries were left for the next look. */
+  isBehind: boolean
+}
+
+export interface RecentOptions extends AuditOptions {
+  /** Waited for between pages, so that this leaves room for everything else. */
+  pause?: () => Promise<void>
+}
+
+export async function auditRecent(
+  store: Store,
+  marks: AuditMarks,
+  options: RecentOptions = {},
+): Promise<RecentAudit> {
+  const { db, end } = await store.snapshot()
+  try {
+    const books = { db, engine: store.engine }
+    const reached = await readBooksEnd(db)
+    const untilEntryId = Math.min(reached.entryId, marks.entryId + mostEntries)
+    const since = { afterEntryId: marks.entryId, untilEntryId, afterSeq: marks.seqs[0] }
+    const findings = new Findings()
+    const turn = await nextAccounts(db, marks.accountId, accountsAtOnce)
+    await proveBalances(db, [...(await movedAccounts(db, since)), ...turn], reached, findings)
+    await proveEntries(books, { since }, findings, options)
+    await findOverdue(db, {}, findings, options)
+    await findGuards(books, findings)
+    return {
+      // Below the floor nothing can come any more.
+      marks: {
+        entryId: Math.max(marks.entryId, Math.min(reached.floor, untilEntryId)),
+        seqs: [marks.seqs[1], reached.seq],
+        accountId: turn.length < accountsAtOnce ? '' : turn.at(-1)!,
+      },
+      problems: findings.problems(() => undefined),
+      isBehind: untilEntryId < reached.entryId,
+    }
+  } finally {
+    await end()
+  }
+}
+
+async function proveBalances(
+  db: Tx,
+  accountIds: readonly string[],
+  { floor }: BooksEnd,
+  findings: Findings,
+): Promise<void> {
+  const held = await liveHolds(db)
+  const all = [...new Set(accountIds)]
+  for (let at = 0; at < all.length; at += accountsAtOnce) {
+    const some = all.slice(at, at + accountsAtOnce)
+    const balances = await recentBalances(db, some, { floor, held })
+    for (const books of balances) compareBalance(findings, books)
+    const known = new Set(balances.map(({ accountId }) => accountId))
+    for (const accountId of some) {
+      if (known.has(accountId)) continue
+      findings.add('transfers', { accountId, problem: 'entries belong to no account' })
+    }
+  }
+}
+
+async function proveEntries(
+  books: Books,
+  scope: Required<Pick<AuditScope, 'since'>>,
+  findings: Findings,
+  { knows = knowsAny, pause = async () => {} }: RecentOptions,
+): Promise<void> {
+  const { db } = books
+  if (scope.since === undefined) return
+  findings.addAll('transfers', await impossible(db, scope, mostOfEach))
+  await matchEntries(books, scope, findings, pause)
+  const currency = await currencyOf(db)
+  for (const stretch of await newStretches(db, scope.since)) {
+    await proveStretch(books, stretch, findings, { currency, knows, pause })
+  }
+}
+
+async function proveStretch(
+  books: Books,
+  stretch: { accountId: string; first: number; last: number },
+  findings: Findings,
+  { currency, knows, pause }: { currency: string; knows: Knows; pause: () => Promise<void> },
+): Promise<void> {
+  const { db } = books
+  const { accountId, first } = stretch
+  const walk = new ChainWalk(currency, (wrong) => findings.add('receipts', wrong))
+  const before = first === 1 ? undefined : await findReceipt(db, accountId, first - 1)
+  if (before !== undefined) walk.resume(accountId, before)
+  for await (const page of receiptPages(books, stretch)) {
+    for (const row of page) walk.take(row)
+    await pause()
+  }
+  for await (const page of sealPages(db, stretch)) {
+    for (const seal of page) {
+      const problem = problemOfSeal(seal, knows)
+      const { number } = seal
+      if (problem !== undefined) findings.add('seals', { accountId, number, problem })
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// The bookkeeper at work: by itself, on demand, beside others, and after failures.
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { sealText } from '../../contract/receipt.ts'
+import { createSeal } from '../../lib/crypto/seal.ts'
+import { isSigned } from '../../lib/crypto/signing.ts'
+import { createLog } from '../../lib/telemetry/log.ts'
+import { insertAccount } from '../../store/catalog/accounts.ts'
+import type { Store } from '../../store/index.ts'
+import { lastNumberOf } from '../../store/proof/receipt-lines.ts'
+import { engines, newPlace, type Place, until } from '../../store/test-stores.ts'
+import { checkedReceipt } from './receipt.ts'
+import { Bookkeeper, type BookkeeperLimits } from './receipt-writer.ts'
+import { loadSigningKeys } from './signing-keys.ts'
+
+if (!engines.includes('postgres')) {
+  console.error('left out: the bookkeeper on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+const seal = createSeal(new Uint8Array(32).fill(3))
+
+describe.each([...engines])('the bookkeeper on %s', (engine) => {
+  let place: Place
+  let store: Store
+  let logged: string[]
+  const keepers: Bookkeeper[] = []
+
+  beforeEach(async () => {
+    place = await newPlace(engine)
+    store = await place.open()
+    logged = []
+    await store.tx((tx) =>
+      insertAccount(tx, { id: 'acc_1', name: 'acc_1', source: 'api', createdAtMs: 1 }),
+    )
+  })
+  afterEach(async () => {
+    for (const keeper of keepers.splice(0)) await keeper.stop()
+    await store.close()
+    await place.remove()
+  })
+
+  const employ = async (limits: Partial<BookkeeperLimits> = {}, on = store) => {
+    const log = createLog({ level: 'warn', pretty: false, write: (line) => logged.push(line) })
+    const keeper = new Bookkeeper(on, await loadSigningKeys(on, seal), log, limits)
+    keepers.push(keeper)
+    return keeper
+  }
+
+  const addEntries = (count: number, prefix = 'e') =>
+    store.tx((tx) =>
+      tx
+        .insertInto('entries')
+        .values(
+          Array.from({ length: count }, (_, i) => ({
+            at_ms: 5 + i,
+            account_id: 'acc_1',
+            kind: 'credit' as const,
+            amount_nanos: 1n,
+            ref: `${prefix}${i}`,
+            estimated: 0,
+          })),
+        )
+        .execute(),
+    )
+
+  const sealed = async () => {
+    const rows = await store.read.selectFrom('seals').selectAll().orderBy('number').execute()
+    for (const { account_id, number, hash, key, signature } of rows) {
+      expect(isSigned(sealText(account_id, number, hash), key, signature)).toBe(true)
+    }
+    return rows.map(({ number }) => number)
+  }
+
+  test('books and signs when it has been quiet for a while, and keeps doing so', async () => {
+    const keeper = await employ({ quietMs: 5 })
+    await addEntries(3)
+    keeper.start()
+    await until(async () => (await sealed()).join() === '3')
+    await addEntries(2, 'later')
+    keeper.recorded()
+    await until(async () => (await sealed()).join() === '5')
+  })
+
+  test('when drained, all there was is booked, in chunks, and signed', async () => {
+    const keeper = await employ({ chunkEntries: 4 })
+    await addEntries(10)
+    await Promise.all([keeper.drain('acc_1'), keeper.drain()])
+    expect(await lastNumberOf(store.read, 'acc_1')).toBe(10)
+    expect(await sealed()).toEqual([10])
+    await keeper.drain('acc_1')
+    expect(await sealed()).toEqual([10])
+  })
+
+  test('a seal is never far, and only the last one moves', async () => {
+    const keeper = await employ()
+    await addEntries(2_100)
+    await keeper.drain('acc_1')
+    expect(await sealed()).toEqual([1_000, 2_000, 2_100])
+    await addEntries(1, 'one more')
+    await keeper.drain('acc_1')
+    expect(await sealed()).toEqual([1_000, 2_000, 2_101])
+  })
+
+  test('chains that moved before it came are signed when it starts', async () => {
+    await addEntries(3)
+    const first = await employ()
+    await first.drain()
+    await store.tx((tx) => tx.deleteFrom('seals').execute())
+    const second = await employ({ quietMs: 5 })
+    second.start()
+    await until(async () => (await sealed()).join() === '3')
+  })
+
+  test('what fails is told and tried again', async () => {
+    await addEntries(2)
+    await store.tx((tx) => sql`ALTER TABLE receipts RENAME TO elsewhere`.execute(tx))
+    const keeper = await employ({ quietMs: 5, retryMs: 5 })
+    keeper.start()
+    await until(() => logged.length > 1)
+    await store.tx((tx) => sql`ALTER TABLE elsewhere RENAME TO receipts`.execute(tx))
+    await until(async () => (await sealed()).join() === '2')
+    expect(logged.join()).toContain('entries have no receipts yet')
+  })
+
+  test('signs nothing on top of what somebody has altered', async () => {
+    const keeper = await employ()
+    await addEntries(5)
+    await keeper.drain()
+    const entryOf = async (number: number) =>
+      (
+        await store.read
+          .selectFrom('receipts')
+          .select('entry_id')
+          .where('number', '=', number)
+          .executeTakeFirstOrThrow()
+      ).entry_id
+    const fine = await checkedReceipt(store.read, keeper.keys, await entryOf(2))
+    expect(fine).toMatchObject({ sealedBy: 5, line: { number: 2, balanceNanos: 2n } })
+    expect(fine?.broken).toBeUndefined()
+    const { hash, key, signature } = fine!.line
+    expect(isSigned(sealText('acc_1', 2, hash), key, signature)).toBe(true)
+    await store.tx((tx) =>
+      tx
+        .updateTable('receipts')
+        .set({ hash: 'x'.repeat(43) })
+        .where('number', '=', 4)
+        .execute(),
+    )
+    const altered = await checkedReceipt(store.read, keeper.keys, await entryOf(2))
+    expect(altered?.broken?.number).toBe(4)
+    expect(altered?.line.signature).toBe('')
+  })
+
+  test('every gateway signs with the same key, whoever makes it', async () => {
+    const made = await Promise.all([1, 2, 3].map(() => loadSigningKeys(store, seal)))
+    expect(new Set(made.map(({ signer }) => signer.key)).size).toBe(1)
+    expect(made[0]!.published).toEqual([made[0]!.signer.key])
+    const rows = await store.read.selectFrom('meta').selectAll().execute()
+    const kept = rows.find(({ key }) => key === 'signing_keys')!.value
+    expect(kept).toContain(made[0]!.signer.key)
+    expect(Object.keys(JSON.parse(kept)[0])).toEqual(['key', 'sealed'])
+  })
+})

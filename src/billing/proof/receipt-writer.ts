@@ -1,0 +1,213 @@
+// Gives entries their receipts after the fact: when it is quiet, or when too many wait. Works in
+// chunks with pauses, so that records waiting for the writer go first, and signs the ends of the
+// chains it has moved. Knows no callers; nothing it does can fail one.
+
+import type { Signer } from '../../lib/crypto/signing.ts'
+import type { Log } from '../../lib/telemetry/log.ts'
+import type { Store } from '../../store/index.ts'
+import { type Booked, type BookingPass, book, newestEntryId } from '../../store/proof/receipts.ts'
+import { sealChain, unsealedAccounts } from '../../store/proof/seals.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+export interface BookkeeperLimits {
+  /** Of one transaction; some 10 µs each. */
+  chunkEntries: number
+  /** Without a new entry for this long, a pass begins. */
+  quietMs: number
+  /** So many waiting entries begin one although it is not quiet. */
+  behindEntries: number
+  /** A pass is made after this long in any case. */
+  idleMs: number
+  /** After a failure. */
+  retryMs: number
+}
+
+export const bookkeeperLimits: BookkeeperLimits = {
+  chunkEntries: 512,
+  quietMs: 1_000,
+  behindEntries: 20_000,
+  idleMs: 60_000,
+  retryMs: 5_000,
+}
+
+/** On PostgreSQL, when entries that were passed by have settled. */
+const comeAgainMs = 3_000
+/** Of the time, while it is not quiet: one part work and four parts pause. */
+const pauseShare = 4
+/** So many times the limit behind, the pause is as long as the work. */
+const farBehind = 10
+const shortPauseMs = 2
+
+export class Bookkeeper {
+  readonly keys: SigningKeys
+  readonly #store: Store
+  readonly #log: Log
+  readonly #limits: BookkeeperLimits
+  /** Accounts whose chain has moved since its end was signed. */
+  readonly #unsealed = new Set<string>()
+  #behind = 0
+  #lastEntryMs = 0
+  #started = false
+  #stopped = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** What runs now; one thing at a time. */
+  #running: Promise<unknown> = Promise.resolve()
+  #isRunning = false
+  /** Drains that wait for their turn share it. */
+  #nextDrain: Promise<void> | undefined
+  #sealsAll = false
+
+  constructor(store: Store, keys: SigningKeys, log: Log, limits: Partial<BookkeeperLimits> = {}) {
+    this.#store = store
+    this.keys = keys
+    this.#log = log
+    this.#limits = { ...bookkeeperLimits, ...limits }
+  }
+
+  get signer(): Signer {
+    return this.keys.signer
+  }
+
+  /** Entries it was told of that have no receipt yet. */
+  get behind(): number {
+    return this.#behind
+  }
+
+  start(): void {
+    this.#started = true
+    this.#wake(this.#limits.quietMs)
+    // Chains that moved before the last end of the process.
+    this.#inTurn(() => this.#findUnsealed()).catch((error) => this.#failed(error))
+  }
+
+  /** Called for each entry: must cost nothing. */
+  recorded(): void {
+    this.#behind++
+    this.#lastEntryMs = performance.now()
+    if (this.#isRunning || !this.#started) return
+    if (this.#behind === 1) this.#wake(this.#limits.quietMs)
+    else if (this.#behind === this.#limits.behindEntries) this.#wake(0)
+  }
+
+  /**
+   * When it resolves, every entry there was when it was called has its receipt, and the chains are
+   * signed to their ends: that of one account, or all.
+   */
+  async drain(accountId?: string): Promise<void> {
+    if (accountId === undefined) this.#sealsAll = true
+    else this.#unsealed.add(accountId)
+    this.#nextDrain ??= this.#inTurn(async () => {
+      this.#nextDrain = undefined
+      await this.#pass(true)
+      if (this.#sealsAll) {
+        this.#sealsAll = false
+        await this.#findUnsealed()
+      }
+      await this.#seal()
+    })
+    return this.#nextDrain
+  }
+
+  /** What is not booked yet is booked after the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    await this.#running.catch(() => {})
+  }
+
+  #wake(afterMs: number): void {
+    if (this.#stopped) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#due(), afterMs)
+    this.#timer.unref()
+  }
+
+  #due(): void {
+    const { quietMs, behindEntries } = this.#limits
+    const early = quietMs - (performance.now() - this.#lastEntryMs)
+    if (early > 1 && this.#behind > 0 && this.#behind < behindEntries) {
+      this.#wake(early)
+      return
+    }
+    this.#inTurn(() => this.#run()).then(
+      (nextMs) => this.#wake(nextMs),
+      (error) => {
+        this.#failed(error)
+        this.#wake(this.#limits.retryMs)
+      },
+    )
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#stopped) this.#log.warn('entries have no receipts yet', { error })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#running.then(async () => {
+      this.#isRunning = true
+      try {
+        return await work()
+      } finally {
+        this.#isRunning = false
+      }
+    })
+    this.#running = turn.catch(() => {})
+    return turn
+  }
+
+  /** Answers when to come again. */
+  async #run(): Promise<number> {
+    if (this.#stopped) return this.#limits.idleMs
+    const last = await this.#pass(false)
+    await this.#seal()
+    if (last === 'busy' || last.unsettled === true) return comeAgainMs
+    return this.#behind > 0 ? this.#limits.quietMs : this.#limits.idleMs
+  }
+
+  /** Through all entries there are now; a patient one waits for other gateways. */
+  async #pass(patient: boolean): Promise<Booked | 'busy'> {
+    const upTo = patient ? await newestEntryId(this.#store.read) : Number.MAX_SAFE_INTEGER
+    const limit = this.#limits.chunkEntries
+    let pass: BookingPass | undefined
+    for (;;) {
+      const [counted, beganMs] = [this.#behind, performance.now()]
+      const booked = await book(this.#store, { limit, pass, patient })
+      const isEnd = booked === 'busy' || booked.pass === undefined
+      // At the end of a pass all that had been counted is booked, by whomever.
+      this.#behind -= isEnd ? counted : Math.min(counted, booked.entries)
+      if (booked === 'busy') return booked
+      for (const account of booked.accounts) this.#unsealed.add(account)
+      pass = booked.pass
+      if (pass === undefined || pass.afterId >= upTo || this.#stopped) return booked
+      if (!patient && this.#nextDrain !== undefined) return booked
+      await pause(patient ? shortPauseMs : this.#pauseMs(performance.now() - beganMs))
+    }
+  }
+
+  #pauseMs(workMs: number): number {
+    const isQuiet = performance.now() - this.#lastEntryMs >= this.#limits.quietMs
+    if (isQuiet) return shortPauseMs
+    const isFarBehind = this.#behind >= farBehind * this.#limits.behindEntries
+    return Math.max(shortPauseMs, workMs * (isFarBehind ? 1 : pauseShare))
+  }
+
+  async #findUnsealed(): Promise<void> {
+    for await (const accounts of unsealedAccounts(this.#store.read)) {
+      for (const account of accounts) this.#unsealed.add(account)
+    }
+  }
+
+  async #seal(): Promise<void> {
+    for (const account of this.#unsealed) {
+      if (this.#stopped) return
+      for (;;) {
+        const isDone = await this.#store.tx((tx) => sealChain(tx, account, this.signer))
+        if (isDone) break
+        await pause(shortPauseMs)
+      }
+      this.#unsealed.delete(account)
+    }
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

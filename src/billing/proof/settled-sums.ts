@@ -1,0 +1,84 @@
+// Sums of money for those who look on, put together from what can no longer change, most of which is
+// known by heart, and from the rest.
+import type { Tx } from '../../store/index.ts'
+import { type DaysQuery, settledUntil, sumMoneyDays } from '../../store/proof/daily-totals.ts'
+import {
+  hourMs,
+  type MoneyDimension,
+  type MoneySum,
+  sumMoney,
+} from '../../store/proof/hourly-totals.ts'
+
+/** The same as `sumMoney`, from the days. */
+export async function sumSettledMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
+  const days = await sumMoneyDays(db, asked)
+  return together(
+    asked,
+    days.map(({ sums }) => sums),
+  )
+}
+
+interface Begun {
+  untilMs: number
+  sums: readonly MoneySum[]
+}
+
+/** How many beginnings are known; then all of them are forgotten. */
+const mostBegun = 10_000
+const begunBy = new WeakMap<Tx, Map<string, Begun>>()
+
+/** The same as `sumMoney`, for a stretch that is asked for often: its settled beginning is kept. */
+export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
+  const known = begunBy.get(db) ?? new Map<string, Begun>()
+  begunBy.set(db, known)
+  const { accountId = '', fromMs, untilMs, by } = asked
+  const key = `${fromMs} ${by.join()} ${accountId}`
+  const settledMs = await settledUntil(db)
+  const endMs = Math.max(fromMs, Math.min(untilMs, settledMs - (settledMs % hourMs)))
+  let begun = known.get(key) ?? { untilMs: fromMs, sums: [] }
+  // Another stretch that begins there may have been longer.
+  if (begun.untilMs > endMs) begun = { untilMs: fromMs, sums: [] }
+  if (endMs > begun.untilMs) {
+    const grown = await sumMoney(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })
+    begun = { untilMs: endMs, sums: together(asked, [begun.sums, grown]) }
+    if (known.size >= mostBegun) known.clear()
+    known.set(key, begun)
+  }
+  if (begun.untilMs >= untilMs) return begun.sums.map((sum) => ({ ...sum }))
+  const rest = await sumMoney(db, { ...asked, fromMs: begun.untilMs })
+  return together(asked, [begun.sums, rest])
+}
+
+function together({ by }: DaysQuery, parts: readonly (readonly MoneySum[])[]): MoneySum[] {
+  const groups = new Map<string, MoneySum>()
+  for (const sum of parts.flat()) {
+    const key = by.map((dimension) => sum[fieldOf[dimension]]).join('\u001f')
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { ...sum })
+    else add(group, sum)
+  }
+  return [...groups.values()]
+}
+
+const fieldOf = {
+  account: 'accountId',
+  hour: 'hourMs',
+  kind: 'kind',
+  token: 'tokenId',
+  model: 'model',
+  unit: 'unit',
+  tier: 'tier',
+  price: 'priceId',
+  bucket: 'inputBucket',
+} as const satisfies Record<MoneyDimension, keyof MoneySum>
+
+function add(group: MoneySum, sum: MoneySum): void {
+  group.entries += sum.entries
+  group.estimated += sum.estimated
+  group.quantity += sum.quantity
+  group.amountNanos += sum.amountNanos
+  group.inputTokens += sum.inputTokens
+  group.outputTokens += sum.outputTokens
+  group.cacheReadTokens += sum.cacheReadTokens
+  group.cacheWriteTokens += sum.cacheWriteTokens
+}

@@ -1,0 +1,101 @@
+// Lines without an id, added up by day and model, and our work of the same day and model beside them.
+// What a statement does not tell (a time, a model) does not tell groups apart.
+import type {
+  JudgedLine,
+  LineOutcome,
+  StatementLine,
+  Verdict,
+} from '../../store/ledger/statements.ts'
+import type { OwnWork } from './channel-usage.ts'
+import {
+  addOurs,
+  judge,
+  noneOfOurs,
+  type Ours,
+  type Rule,
+  shownOurs,
+  type Theirs,
+} from './judge-lines.ts'
+
+interface DayGroup {
+  theirs: Theirs
+  ours: Ours
+  firstNumber: number
+  outcome?: LineOutcome
+}
+
+const dayMs = 24 * 3_600_000
+/** Ten years of a hundred models are fewer. */
+const mostGroups = 500_000
+
+export class DayGroups {
+  readonly #zoneMs: number
+  readonly #rule: Rule
+  readonly #groups = new Map<string, DayGroup>()
+
+  constructor({ zoneMs, rule }: { zoneMs: number; rule: Rule }) {
+    this.#zoneMs = zoneMs
+    this.#rule = rule
+  }
+
+  get size(): number {
+    return this.#groups.size
+  }
+
+  addTheirs(line: StatementLine): void {
+    const key = this.#keyOf(line.atMs, line.model)
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      if (this.#groups.size >= mostGroups) throw new TooManyGroups()
+      const theirs = { lines: 0, quantity: undefined, amountNanos: undefined }
+      group = { theirs, ours: noneOfOurs(), firstNumber: line.number }
+      this.#groups.set(key, group)
+    }
+    const { theirs } = group
+    theirs.lines++
+    if (line.quantity !== undefined) theirs.quantity = (theirs.quantity ?? 0) + line.quantity
+    if (line.amountNanos !== undefined) {
+      theirs.amountNanos = (theirs.amountNanos ?? 0n) + line.amountNanos
+    }
+  }
+
+  /** True: the statement has lines of that day and model, and this is in their sum. */
+  addOurs(work: OwnWork): boolean {
+    const { atMs, model, upstreamModel } = work
+    for (const at of [atMs, undefined]) {
+      for (const name of [upstreamModel, model, undefined]) {
+        const group = this.#groups.get(this.#keyOf(at, name))
+        if (group === undefined) continue
+        addOurs(group.ours, work)
+        return true
+      }
+    }
+    return false
+  }
+
+  /** Undefined for a line that names an id. */
+  verdictOf({ number, atMs, model, upstreamId }: JudgedLine): Verdict | undefined {
+    const group = upstreamId === undefined && this.#groups.get(this.#keyOf(atMs, model))
+    if (!group) return undefined
+    group.outcome ??= judge(group.theirs, group.ours, this.#rule)
+    const { outcome, ours, firstNumber } = group
+    const shown = shownOurs(ours, outcome)
+    const isFirst = number === firstNumber && ours.isKnown
+    return {
+      number,
+      outcome,
+      ...(isFirst && { ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }),
+    }
+  }
+
+  #keyOf(atMs: number | undefined, model: string | undefined): string {
+    const day = atMs === undefined ? '' : Math.floor((atMs + this.#zoneMs) / dayMs)
+    return `${day}\n${(model ?? '').toLowerCase()}`
+  }
+}
+
+export class TooManyGroups extends Error {
+  constructor() {
+    super(`the statement has more than ${mostGroups} days and models`)
+  }
+}

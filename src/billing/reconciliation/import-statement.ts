@@ -1,0 +1,210 @@
+// Takes in an upstream's statement: lines first, then what they are compared with, and only then the
+// statement itself. Until that last write nothing of it is there for anybody; what is left of an
+// import that broke off is cleared away by a later one.
+import { newShortId } from '../../lib/crypto/ids.ts'
+import type { Store } from '../../store/index.ts'
+import {
+  dropLines,
+  insertLines,
+  insertStatement,
+  lineOutcomes,
+  type OutcomeSum,
+  type Statement,
+  type StatementLine,
+  sumOutcomes,
+  unfinishedBefore,
+} from '../../store/ledger/statements.ts'
+import { TooManyGroups } from './day-groups.ts'
+import type { Rule } from './judge-lines.ts'
+import { type Problem, StatementReader } from './read-statement.ts'
+import { type Reconciling, reconcile } from './reconcile.ts'
+import type { ColumnMap, StatementForm } from './statement-columns.ts'
+
+export interface StatementWish {
+  channel: string
+  name: string
+  form: StatementForm
+  rule: Omit<Rule, 'roundingNanos'>
+  /** What it is about; where it is left out, its lines tell. */
+  fromMs?: number | undefined
+  untilMs?: number | undefined
+}
+
+/** As it is kept with the statement. */
+export interface StatementBody {
+  lines: number
+  map: ColumnMap
+  zone_ms: number
+  cost_factor?: string
+  tolerance: string
+  outcomes: Record<string, Omit<OutcomeSumBody, 'outcome'>>
+}
+
+interface OutcomeSumBody {
+  outcome: string
+  lines: number
+  quantity: number
+  amount_nanos: string
+  our_quantity: number
+  our_amount_nanos: string
+}
+
+const linesPerWrite = 1_000
+const linesPerDrop = 5_000
+/** An import that takes longer is given up; what is older than twice that is nobody's. */
+const longestMs = 3_600_000
+const dayMs = 24 * 3_600_000
+
+export async function importStatement(
+  store: Store,
+  wish: StatementWish,
+  pieces: AsyncIterable<string>,
+  nowMs: () => number,
+): Promise<Statement | Problem> {
+  const startedMs = nowMs()
+  await clearUnfinished(store, startedMs - 2 * longestMs)
+  const id = newShortId('stm', startedMs)
+  const keepOn = () => {
+    if (nowMs() - startedMs > longestMs) throw new TookTooLong()
+  }
+  try {
+    const statement = await takeIn(store, id, wish, pieces, keepOn)
+    if ('problem' in statement) await clearLines(store, id)
+    return statement
+  } catch (error) {
+    await clearLines(store, id).catch(() => {})
+    if (error instanceof TooManyGroups || error instanceof TookTooLong) {
+      return { line: 1, problem: error.message }
+    }
+    throw error
+  }
+}
+
+class TookTooLong extends Error {
+  override message = 'taking it in took too long'
+}
+
+async function takeIn(
+  store: Store,
+  id: string,
+  wish: StatementWish,
+  pieces: AsyncIterable<string>,
+  keepOn: () => void,
+): Promise<Statement | Problem> {
+  const reader = new StatementReader(wish.form)
+  const writer = new LineWriter(store, id)
+  for await (const piece of pieces) {
+    keepOn()
+    const lines = reader.push(piece)
+    if ('problem' in lines) return lines
+    await writer.add(lines)
+  }
+  const rest = reader.end()
+  if ('problem' in rest) return rest
+  await writer.add(rest)
+  await writer.flush()
+  const period = periodOf(reader, wish)
+  if ('problem' in period) return period
+  const rule: Rule = { ...wish.rule, roundingNanos: halfUnit(reader.seen.decimals) }
+  const { channel, form } = wish
+  const job: Reconciling = {
+    statementId: id,
+    channel,
+    ...period,
+    zoneMs: form.zoneMs,
+    rule,
+    lastNumber: reader.seen.last,
+    keepOn,
+  }
+  await reconcile(store, job)
+  const body = await bodyOf(store, id, reader, wish)
+  const atMs = Number.parseInt(id.slice(4, 16), 16)
+  const statement = { id, atMs, channel, name: wish.name, ...period, body: JSON.stringify(body) }
+  await store.tx((tx) => insertStatement(tx, statement))
+  return statement
+}
+
+/** Gathers lines, so that few writes take many. */
+class LineWriter {
+  readonly #store: Store
+  readonly #id: string
+  #waiting: StatementLine[] = []
+
+  constructor(store: Store, id: string) {
+    this.#store = store
+    this.#id = id
+  }
+
+  async add(lines: readonly StatementLine[]): Promise<void> {
+    for (const line of lines) {
+      this.#waiting.push(line)
+      if (this.#waiting.length >= linesPerWrite) await this.flush()
+    }
+  }
+
+  async flush(): Promise<void> {
+    const lines = this.#waiting
+    this.#waiting = []
+    if (lines.length === 0) return
+    const { engine } = this.#store
+    await this.#store.tx((tx) => insertLines(tx, engine, this.#id, lines))
+  }
+}
+
+/** Whole days of the statement's clock, unless somebody has said otherwise. */
+function periodOf(
+  { seen }: StatementReader,
+  { fromMs, untilMs, form: { zoneMs } }: StatementWish,
+): { fromMs: number; untilMs: number } | Problem {
+  if (!Number.isFinite(seen.fromMs) && (fromMs === undefined || untilMs === undefined)) {
+    return { line: 1, problem: 'no column tells the time: say from when and until when it is' }
+  }
+  const dayOf = (ms: number) => Math.floor((ms + zoneMs) / dayMs) * dayMs - zoneMs
+  const period = {
+    fromMs: fromMs ?? dayOf(seen.fromMs),
+    untilMs: untilMs ?? dayOf(seen.untilMs) + dayMs,
+  }
+  return period.fromMs < period.untilMs
+    ? period
+    : { line: 1, problem: 'the period ends before it begins' }
+}
+
+/** A statement in hundredths may be off by half a hundredth, line by line. */
+const halfUnit = (decimals: number): bigint => 10n ** BigInt(9 - decimals) / 2n
+
+async function bodyOf(
+  store: Store,
+  id: string,
+  { seen, columns }: StatementReader,
+  { form, rule }: StatementWish,
+): Promise<StatementBody> {
+  const sums = new Map((await sumOutcomes(store.read, id)).map((sum) => [sum.outcome, sum]))
+  const outcomes = lineOutcomes.map((outcome) => [outcome, sumBody(sums.get(outcome))] as const)
+  return {
+    lines: seen.lines,
+    map: columns?.map ?? {},
+    zone_ms: form.zoneMs,
+    ...(rule.factorNanos !== undefined && { cost_factor: rule.factorNanos.toString() }),
+    tolerance: rule.toleranceNanos.toString(),
+    outcomes: Object.fromEntries(outcomes),
+  }
+}
+
+const sumBody = (sum: OutcomeSum | undefined) => ({
+  lines: sum?.lines ?? 0,
+  quantity: sum?.quantity ?? 0,
+  amount_nanos: (sum?.amountNanos ?? 0n).toString(),
+  our_quantity: sum?.ourQuantity ?? 0,
+  our_amount_nanos: (sum?.ourAmountNanos ?? 0n).toString(),
+})
+
+/** Few at a time: others write, too. */
+export async function clearLines(store: Store, id: string): Promise<void> {
+  while ((await store.tx((tx) => dropLines(tx, id, linesPerDrop))) === linesPerDrop);
+}
+
+/** What imports that broke off before this moment have left behind. */
+export async function clearUnfinished(store: Store, beforeMs: number): Promise<void> {
+  const beforeId = `stm_${Math.max(0, beforeMs).toString(16).padStart(12, '0')}`
+  for (const id of await unfinishedBefore(store.read, beforeId)) await clearLines(store, id)
+}

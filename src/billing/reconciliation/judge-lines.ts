@@ -1,0 +1,94 @@
+// Whether what an upstream bills is what was done here. Pure. Their amount is a cost and ours a price,
+// so quantities are compared always, and amounts only where it is said how the two should relate.
+import type { LineOutcome } from '../../store/ledger/statements.ts'
+
+/** What they say of something: lines that belong together, added up. */
+export interface Theirs {
+  lines: number
+  /** Undefined where the statement has no such column. */
+  quantity: number | undefined
+  amountNanos: bigint | undefined
+}
+
+/** What we have of the same. */
+export interface Ours {
+  /** Whether there is anything at all. */
+  isKnown: boolean
+  quantity: number
+  amountNanos: bigint
+  /** What nobody was billed for. */
+  lostQuantity: number
+  lostNanos: bigint
+  isLost: boolean
+}
+
+export interface Rule {
+  /** What they charge for each unit of our price, in billionths; undefined: amounts are not compared. */
+  factorNanos: bigint | undefined
+  /** Share of an amount, in billionths, by which it may differ. */
+  toleranceNanos: bigint
+  /** Half of their smallest unit: each of their lines may be rounded by as much. */
+  roundingNanos: bigint
+}
+
+export const noneOfOurs = (): Ours => ({
+  isKnown: false,
+  quantity: 0,
+  amountNanos: 0n,
+  lostQuantity: 0,
+  lostNanos: 0n,
+  isLost: false,
+})
+
+export function addOurs(sum: Ours, part: Omit<Ours, 'isKnown'>): void {
+  sum.isKnown = true
+  sum.quantity += part.quantity
+  sum.amountNanos += part.amountNanos
+  sum.lostQuantity += part.lostQuantity
+  sum.lostNanos += part.lostNanos
+  sum.isLost ||= part.isLost
+}
+
+export function judge(theirs: Theirs, ours: Ours, rule: Rule): LineOutcome {
+  if (!ours.isKnown) return 'only_there'
+  const isBilled = ours.quantity > 0 || ours.amountNanos > 0n
+  if (!isBilled && ours.isLost) return 'absorbed'
+  if (agrees(theirs.quantity, ours.quantity)) {
+    const worth = ours.amountNanos
+    return isWorth(theirs, worth, rule, isBilled) ? 'matched' : 'amount_differs'
+  }
+  const isAll = ours.isLost && agrees(theirs.quantity, ours.quantity + ours.lostQuantity)
+  return isAll ? 'absorbed' : 'quantity_differs'
+}
+
+/** Seconds are told to the thousandth. */
+const same = 0.0005
+
+const agrees = (theirs: number | undefined, ours: number): boolean =>
+  theirs === undefined || Math.abs(theirs - ours) <= same
+
+const billion = 1_000_000_000n
+const size = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos)
+
+function isWorth(
+  { amountNanos, lines }: Theirs,
+  worthNanos: bigint,
+  { factorNanos, toleranceNanos, roundingNanos }: Rule,
+  isBilled: boolean,
+): boolean {
+  if (amountNanos === undefined) return true
+  const rounding = roundingNanos * BigInt(lines)
+  // What is free here and not there differs by any factor.
+  if (!isBilled) return size(amountNanos) <= rounding
+  if (factorNanos === undefined) return true
+  const expected = (worthNanos * factorNanos + billion / 2n) / billion
+  const slack = (size(expected) * toleranceNanos) / billion + rounding
+  return size(amountNanos - expected) <= slack
+}
+
+/** Our side, as it is shown beside the outcome. */
+export function shownOurs(ours: Ours, outcome: LineOutcome): { quantity: number; nanos: bigint } {
+  return outcome === 'absorbed'
+    ? { quantity: ours.quantity + ours.lostQuantity, nanos: ours.amountNanos + ours.lostNanos }
+    : { quantity: ours.quantity, nanos: ours.amountNanos }
+}

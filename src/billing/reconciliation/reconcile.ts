@@ -1,0 +1,214 @@
+// Compares the lines of a statement with what its channel did for us: by id where lines name one,
+// else by day and model in sums. Goes once through our side and once through theirs, page by page.
+import type { Store } from '../../store/index.ts'
+import { ownWork } from '../../store/ledger/channel-usage.ts'
+import {
+  insertLines,
+  type JudgedLine,
+  linesAfter,
+  linesByUpstreamId,
+  type Verdict,
+} from '../../store/ledger/statements.ts'
+import { type OwnWork, piecesOf } from './channel-usage.ts'
+import { DayGroups } from './day-groups.ts'
+import { addOurs, judge, noneOfOurs, type Ours, type Rule, shownOurs } from './judge-lines.ts'
+import { Verdicts } from './verdicts.ts'
+
+export interface Reconciling {
+  statementId: string
+  channel: string
+  /** What the statement is about; ids are looked for a day beyond. */
+  fromMs: number
+  untilMs: number
+  zoneMs: number
+  rule: Rule
+  /** The last line of theirs. */
+  lastNumber: number
+  pageSize?: number
+  /** Called between pages; throws when it has taken too long. */
+  keepOn?: () => void
+}
+
+export const workPerPage = 2_000
+const dayMs = 24 * 3_600_000
+const idsAtOnce = 500
+
+export async function reconcile(store: Store, job: Reconciling): Promise<void> {
+  const groups = new DayGroups(job)
+  await eachPage(store, job, async (lines) => {
+    for (const line of lines) if (line.upstreamId === undefined) groups.addTheirs(line)
+  })
+  const matcher = new Matcher(store, job, groups)
+  const wish = {
+    channel: job.channel,
+    fromMs: job.fromMs - dayMs,
+    untilMs: job.untilMs + dayMs,
+  }
+  const pageSize = job.pageSize ?? workPerPage
+  for await (const work of ownWork(store.read, store.engine, wish, pageSize)) {
+    job.keepOn?.()
+    await matcher.match(work.flatMap(piecesOf))
+  }
+  await matcher.end()
+  if (groups.size === 0) return
+  const verdicts = new Verdicts(store, job.statementId)
+  await eachPage(store, job, async (lines) => {
+    for (const line of lines) {
+      const verdict = groups.verdictOf(line)
+      if (verdict !== undefined) verdicts.add(verdict)
+    }
+    await verdicts.flush()
+  })
+}
+
+/** All lines of theirs, in order. */
+async function eachPage(
+  { read }: Store,
+  { statementId, lastNumber, pageSize = workPerPage, keepOn }: Reconciling,
+  work: (lines: readonly JudgedLine[]) => Promise<void>,
+): Promise<void> {
+  let after = 0
+  for (;;) {
+    keepOn?.()
+    const page = await linesAfter(read, statementId, { after, limit: pageSize })
+    const theirs = page.filter(({ number }) => number <= lastNumber)
+    if (theirs.length > 0) await work(theirs)
+    if (page.length < pageSize || theirs.length < page.length) return
+    after = page.at(-1)!.number
+  }
+}
+
+/** Lines that name the same work, and that work. */
+interface Group {
+  lines: Map<number, JudgedLine>
+  ours: Ours
+  ref: string
+}
+
+class Matcher {
+  readonly #store: Store
+  readonly #job: Reconciling
+  readonly #groups: DayGroups
+  readonly #verdicts: Verdicts
+  #nextNumber: number
+
+  constructor(store: Store, job: Reconciling, groups: DayGroups) {
+    this.#store = store
+    this.#job = job
+    this.#groups = groups
+    this.#verdicts = new Verdicts(store, job.statementId)
+    this.#nextNumber = job.lastNumber + 1
+  }
+
+  async match(work: readonly OwnWork[]): Promise<void> {
+    const lines = await this.#linesFor(work)
+    const groupOf = new Map<number, Group>()
+    const alone: JudgedLine[] = []
+    for (const each of work) {
+      const named = each.upstreamIds.flatMap((id) => lines.get(id) ?? [])
+      if (named.length > 0) join(groupOf, named, each)
+      else if (this.#isInPeriod(each) && !this.#groups.addOurs(each) && isBilled(each)) {
+        alone.push(onlyHere(this.#nextNumber++, each))
+      }
+    }
+    for (const group of new Set(groupOf.values())) {
+      for (const verdict of this.#judge(group)) this.#verdicts.add(verdict)
+    }
+    await this.#verdicts.flushIfLarge()
+    const { engine } = this.#store
+    const { statementId } = this.#job
+    if (alone.length > 0) {
+      await this.#store.tx((tx) => insertLines(tx, engine, statementId, alone))
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#verdicts.flush()
+  }
+
+  #isInPeriod({ atMs }: OwnWork): boolean {
+    return atMs >= this.#job.fromMs && atMs < this.#job.untilMs
+  }
+
+  async #linesFor(work: readonly OwnWork[]): Promise<Map<string, JudgedLine[]>> {
+    const ids = [...new Set(work.flatMap(({ upstreamIds }) => upstreamIds))]
+    const found = new Map<string, JudgedLine[]>()
+    const { statementId, lastNumber } = this.#job
+    for (let at = 0; at < ids.length; at += idsAtOnce) {
+      const some = ids.slice(at, at + idsAtOnce)
+      const lines = await linesByUpstreamId(this.#store.read, statementId, some, lastNumber)
+      for (const line of lines) {
+        const same = found.get(line.upstreamId!)
+        const now = this.#verdicts.of(line)
+        if (same === undefined) found.set(line.upstreamId!, [now])
+        else same.push(now)
+      }
+    }
+    return found
+  }
+
+  #judge({ lines, ours, ref }: Group): Verdict[] {
+    const sorted = [...lines.values()].sort((a, b) => a.number - b.number)
+    const outcome = judge(theirsOf(sorted), ours, this.#job.rule)
+    const shown = shownOurs(ours, outcome)
+    return sorted.map(({ number }, at) => ({
+      number,
+      outcome,
+      ref,
+      ...(at === 0 && { ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }),
+    }))
+  }
+}
+
+/** Work that names several lines ties them together, and so do lines that several works name. */
+function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: OwnWork): void {
+  // No more than one: of the two names of a task, only that of its create can be another's, too.
+  const [known] = named.flatMap(({ number }) => groupOf.get(number) ?? [])
+  const group = known ?? { lines: new Map(), ours: noneOfOurs(), ref: work.ref }
+  for (const line of named) {
+    if (group.lines.has(line.number)) continue
+    group.lines.set(line.number, line)
+    groupOf.set(line.number, group)
+    addBefore(group, line)
+  }
+  addOurs(group.ours, work)
+}
+
+/** What an earlier page has found for the line counts too. */
+function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: JudgedLine): void {
+  if (ref === undefined) return
+  group.ref = ref
+  const isLost = outcome === 'absorbed'
+  const [quantity, nanos] = [ourQuantity ?? 0, ourAmountNanos ?? 0n]
+  addOurs(group.ours, {
+    quantity: isLost ? 0 : quantity,
+    amountNanos: isLost ? 0n : nanos,
+    lostQuantity: isLost ? quantity : 0,
+    lostNanos: isLost ? nanos : 0n,
+    isLost,
+  })
+}
+
+export function theirsOf(lines: readonly JudgedLine[]) {
+  const told = <T>(values: (T | undefined)[]): T[] => values.filter((value) => value !== undefined)
+  const quantities = told(lines.map(({ quantity }) => quantity))
+  const amounts = told(lines.map(({ amountNanos }) => amountNanos))
+  return {
+    lines: lines.length,
+    quantity: quantities.length === 0 ? undefined : quantities.reduce((a, b) => a + b, 0),
+    amountNanos: amounts.length === 0 ? undefined : amounts.reduce((a, b) => a + b, 0n),
+  }
+}
+
+const isBilled = ({ quantity, amountNanos }: OwnWork): boolean => quantity > 0 || amountNanos > 0n
+
+const onlyHere = (number: number, work: OwnWork): JudgedLine => ({
+  number,
+  outcome: 'only_here',
+  atMs: work.atMs,
+  model: work.upstreamModel,
+  ...(work.upstreamIds[0] !== undefined && { upstreamId: work.upstreamIds[0] }),
+  ref: work.ref,
+  ourQuantity: work.quantity,
+  ourAmountNanos: work.amountNanos,
+})

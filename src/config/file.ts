@@ -1,0 +1,277 @@
+// Reads the text of gateway.yaml into a checked declaration, and says where it is wrong.
+// Knows no disk and no default path; the environment arrives as an argument.
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml'
+import {
+  checkDeclaration,
+  type FileDeclaration,
+  fileDeclaration,
+  type Problem,
+  settingName,
+} from '../contract/config-schema/index.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A wrong setting: one sentence for the operator. The process ends with exit code 78. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+// Anchors are a convenience of hand-written files; more than this is an attack on memory.
+const maxAliases = 100
+
+interface Source {
+  path: string
+  doc: Document
+  lines: LineCounter
+}
+
+/** One thing that is wrong in the file, and where. */
+export interface FileProblem {
+  line: number
+  column: number
+  message: string
+  /** The variable it asks for, and nobody has set. */
+  unset?: string
+}
+
+export interface FileReading {
+  /** Absent when something of it is wrong that is not only an unset variable. */
+  value?: FileDeclaration
+  /** Begins with the one that a person should see if it is only one. */
+  problems: readonly FileProblem[]
+}
+
+export function parseConfigFile(text: string, path: string, env: Environment): FileDeclaration {
+  const { value, problems } = readConfigFile(text, path, env)
+  if (value !== undefined && problems.length === 0) return value
+  throw new ConfigError(problemLine(path, problems[0]!))
+}
+
+export const problemLine = (path: string, { line, column, message }: FileProblem): string =>
+  `${path}:${line}:${column}: ${message}`
+
+/** All that is wrong at once. What an unset variable would hold is not judged. */
+export function readConfigFile(text: string, path: string, env: Environment): FileReading {
+  const lines = new LineCounter()
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  const source = { path, doc, lines }
+  const broken = [...doc.errors, ...doc.warnings]
+  if (broken.length > 0) {
+    return { problems: broken.map((each) => problemAt(source, each.pos[0], yamlSentence(each))) }
+  }
+  const { filledIn, unset, problems } = substitute(source, env)
+  if (problems.some((problem) => problem.unset === undefined)) return { problems }
+  const value = readValue(source)
+  if ('message' in value) return { problems: [...problems, value] }
+  const first = checkDeclaration(fileDeclaration, value.settings)
+  if ('value' in first) return { value: first.value, problems }
+  numbersFromEnvironment(source, value.settings, first.problems, filledIn)
+  const second = checkDeclaration(fileDeclaration, value.settings)
+  if ('value' in second) return { value: second.value, problems }
+  const real = second.problems
+    .filter(({ path }) => !unset.has(locate(doc, path).node!))
+    .filter((each) => !isSpeltOtherwise(each, second.problems))
+  return { problems: [...problems, ...declarationProblems(source, real)] }
+}
+
+// Where the parser's own words would puzzle an operator, or repeat what may be a secret.
+const yamlSentences: Partial<Record<ErrorCode, string>> = {
+  MULTIPLE_DOCS: 'the file must be a single YAML document',
+  TAG_RESOLVE_FAILED: 'a value that begins with ! must be quoted',
+  BAD_ALIAS: 'a value that begins with * must be quoted unless it names an anchor',
+  DUPLICATE_KEY: 'a key stands here for the second time',
+}
+
+const yamlSentence = (error: YAMLError): string =>
+  yamlSentences[error.code] ?? `YAML: ${plain(error.message)}`
+
+const plain = (message: string) => message.replaceAll(/\s+/g, ' ').replace(/\.$/, '')
+
+function problemAt({ lines }: Source, offset: number, message: string): FileProblem {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col, message }
+}
+
+interface Substituted {
+  filledIn: Set<Node>
+  /** Those that a variable would fill which is not set. */
+  unset: Set<Node>
+  problems: FileProblem[]
+}
+
+// After YAML parsing, so that what a variable holds can never become YAML. Keys stay as written.
+function substitute(source: Source, env: Environment): Substituted {
+  const result: Substituted = { filledIn: new Set(), unset: new Set(), problems: [] }
+  visit(source.doc, {
+    Alias(_, node) {
+      if (node.resolve(source.doc) !== undefined) return
+      const at = node.range?.[0] ?? 0
+      result.problems.push(problemAt(source, at, yamlSentences.BAD_ALIAS!))
+    },
+    Scalar(role, node, ancestors) {
+      if (role === 'key' || typeof node.value !== 'string') return
+      const { text, wrong, unset } = fillIn(node.value, env)
+      if (wrong !== undefined) {
+        const setting = settingName(pathTo([...ancestors, node]))
+        const problem = problemAt(source, node.range?.[0] ?? 0, `${setting} ${wrong}`)
+        result.problems.push(unset === undefined ? problem : { ...problem, unset })
+        result.unset.add(node)
+      }
+      if (text === node.value) return
+      node.value = text
+      result.filledIn.add(node)
+    },
+  })
+  return result
+}
+
+function pathTo(nodes: readonly unknown[]): (string | number)[] {
+  const path: (string | number)[] = []
+  for (const [index, node] of nodes.entries()) {
+    if (isPair(node)) path.push(isScalar(node.key) ? String(node.key.value) : '?')
+    if (isSeq(node)) path.push(node.items.indexOf(nodes[index + 1]))
+  }
+  return path
+}
+
+/** Fits most fields, so that what surrounds an unset variable can be judged. */
+const anyValue = '0'
+
+interface Filled {
+  text: string
+  wrong?: string
+  unset?: string
+}
+
+// '${A}' -> value of A   '${A:-b}' -> A, or b where A is unset or empty   '$${A}' -> '${A}'
+function fillIn(text: string, env: Environment): Filled {
+  let wrong: Omit<Filled, 'text'> | undefined
+  const filled = text.replaceAll(
+    /\$\$\{|\$\{([^}]*)(\}?)/g,
+    (all, inside?: string, end?: string) => {
+      if (inside === undefined) return '${'
+      const parts = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside)
+      if (parts === null || end === '') {
+        wrong ??= {
+          wrong:
+            'has a dollar sign and brace that enclose no variable name; double the dollar sign',
+        }
+        return all
+      }
+      const [, variable = '', fallback] = parts
+      const value = Object.hasOwn(env, variable) ? env[variable] : undefined
+      if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
+      if (value !== undefined) return value
+      wrong ??= {
+        wrong: `needs the environment variable ${variable}, which is not set`,
+        unset: variable,
+      }
+      return anyValue
+    },
+  )
+  return { text: filled, ...wrong }
+}
+
+function readValue(source: Source): { settings: Record<string, unknown> } | FileProblem {
+  const { doc } = source
+  let value: unknown
+  try {
+    value = doc.toJS({ maxAliasCount: maxAliases })
+  } catch (error) {
+    return problemAt(source, 0, `YAML: ${plain((error as Error).message)}`)
+  }
+  if (value === null || value === undefined) return { settings: {} }
+  if (!isMap(doc.contents)) {
+    const at = doc.contents?.range?.[0] ?? 0
+    return problemAt(source, at, 'the file must be a set of settings')
+  }
+  // A section whose lines are all commented out is no section.
+  const sections = Object.entries(value).filter(([, section]) => section !== null)
+  return { settings: Object.fromEntries(sections) }
+}
+
+// A variable is always text; where a number is wanted, its digits are taken as one.
+function numbersFromEnvironment(
+  source: Source,
+  value: Record<string, unknown>,
+  problems: readonly Problem[],
+  filledIn: ReadonlySet<Node>,
+): void {
+  for (const { path } of problems.filter((problem) => problem.wantsNumber)) {
+    const node = locate(source.doc, path).node
+    const last = path.at(-1)
+    if (node === undefined || last === undefined || !filledIn.has(node) || !isScalar(node)) continue
+    if (!/^-?\d{1,15}(?:\.\d{1,9})?$/.test(String(node.value))) continue
+    const parent = path
+      .slice(0, -1)
+      .reduce<unknown>((at, step) => Reflect.get(at as object, step), value)
+    Reflect.set(parent as object, last, Number(node.value))
+  }
+}
+
+/** A misspelt name is also reported as the right one missing, which would only puzzle. */
+const isSpeltOtherwise = (problem: Problem, all: readonly Problem[]): boolean =>
+  problem.message === 'is missing' &&
+  all.some(
+    ({ path, unknownKey }) =>
+      unknownKey && settingName(path.slice(0, -1)) === settingName(problem.path.slice(0, -1)),
+  )
+
+// Unknown names come first: other problems may follow from them.
+function declarationProblems(source: Source, problems: readonly Problem[]): FileProblem[] {
+  const placed = problems.map((problem) => ({
+    problem,
+    offset: offsetOf(locate(source.doc, problem.path), problem.unknownKey),
+  }))
+  placed.sort(
+    (a, b) => Number(b.problem.unknownKey) - Number(a.problem.unknownKey) || a.offset - b.offset,
+  )
+  return placed.map(({ problem, offset }) =>
+    problemAt(source, offset, `${settingName(problem.path)} ${problem.message}`),
+  )
+}
+
+interface Place {
+  /** The node at the path, behind aliases, if there is one. */
+  node: Node | undefined
+  key: Node | undefined
+  /** Where an operator should look: the deepest node on the way that is there. */
+  at: Node | undefined
+}
+
+const offsetOf = (place: Place, atKey: boolean): number =>
+  ((atKey ? place.key : undefined) ?? place.at)?.range?.[0] ?? 0
+
+function locate(doc: Document, path: readonly (string | number)[]): Place {
+  const behind = (node: unknown) => (isAlias(node) ? node.resolve(doc) : node) as Node | undefined
+  let node = behind(doc.contents)
+  let key: Node | undefined
+  let at = node
+  for (const step of path) {
+    let next: unknown
+    key = undefined
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === step)
+      key = pair?.key as Node | undefined
+      next = pair?.value
+    } else if (isSeq(node)) {
+      next = node.items[Number(step)]
+    }
+    at = ((next ?? key) as Node | undefined) ?? at
+    node = behind(next)
+  }
+  return { node, key, at }
+}

@@ -1,0 +1,10 @@
+// The door to declarations: their schemas, the check, and what they become.
+
+export * from '../price-terms.ts'
+export * from './check.ts'
+export { asCidr, nearestName, parseDurationMs } from './fields.ts'
+export * from './logs.ts'
+export * from './media.ts'
+export * from './prices.ts'
+export * from './schemas.ts'
+export * from './values.ts'

@@ -1,0 +1,28 @@
+// The setting of how long the request log is kept, in wire form and as what it means.
+import { z } from 'zod'
+import { strict } from './fields.ts'
+
+const leastDays = 7
+const mostDays = 3650
+const defaultDays = 400
+
+const daysOf = (value: string): number => Number(/^(\d{1,4})d$/.exec(value)?.[1] ?? 0)
+
+export const logsDeclaration = strict({
+  keep: z
+    .string({ error: () => 'must be a number of days, such as 90d' })
+    .refine(
+      (value) => daysOf(value) >= leastDays && daysOf(value) <= mostDays,
+      `must be a number of days from ${leastDays}d to ${mostDays}d, such as 90d`,
+    )
+    .meta({
+      description: `How long rows of the request log are kept. Default ${defaultDays}d.`,
+      examples: ['90d'],
+    })
+    .optional(),
+}).meta({ description: 'How long the request log is kept. The ledger is kept for good.' })
+
+export type LogsDeclaration = z.infer<typeof logsDeclaration>
+
+export const logKeepMs = (logs: LogsDeclaration | undefined): number =>
+  (logs?.keep === undefined ? defaultDays : daysOf(logs.keep)) * 86_400_000

@@ -1,0 +1,75 @@
+// The setting by which results are kept after the upstream has forgotten them, in wire form and as
+// what it means. Knows no disk and no network.
+import { z } from 'zod'
+import { baseUrl, count, strict, text } from './fields.ts'
+
+const unitBytes = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
+
+/** '500MB' -> 500000000   '1.5GB' -> 1500000000   '20' -> undefined */
+export function parseBytes(value: string): number | undefined {
+  const parts = /^(\d{1,6}(?:\.\d{1,3})?) ?(KB|MB|GB|TB)$/.exec(value)
+  if (parts === null) return undefined
+  return Math.round(Number(parts[1]) * unitBytes[parts[2] as keyof typeof unitBytes])
+}
+
+const size = (description: string) =>
+  z
+    .string({ error: () => 'must be a size with its unit, such as 500MB or 20GB' })
+    .refine(
+      (value) => (parseBytes(value) ?? 0) > 0,
+      'must be a size above 0 with its unit, such as 500MB or 20GB',
+    )
+    .meta({ description, examples: ['20GB'] })
+
+const secret = (description: string) =>
+  text(/^[\x21-\x7e]{1,1024}$/, 'printable characters without spaces', description)
+
+const s3Declaration = strict({
+  endpoint: baseUrl('Address of the store, such as https://s3.example. May be private.'),
+  region: text(
+    /^[a-z0-9-]{1,64}$/,
+    'a region such as us-east-1',
+    'Region requests are signed for.',
+  ),
+  bucket: text(/^[a-z0-9][a-z0-9.-]{1,62}$/, 'the name of a bucket', 'Bucket; it must exist.'),
+  access_key: secret('Access key.'),
+  secret_key: secret('Secret key.'),
+  prefix: text(
+    /^(?!\/)(?!.*(?:\/\/|\.\.))[A-Za-z0-9._/-]{0,256}$/,
+    'letters, digits, dots, dashes, underscores and single slashes',
+    'Put before the name of every file. Left out, nothing.',
+  ).optional(),
+  path_style: z
+    .boolean()
+    .meta({ description: 'The bucket in the path, not in the host name. Default true.' })
+    .optional(),
+}).meta({ description: 'An S3-compatible store.' })
+
+export const mediaDeclaration = strict({
+  keep: z.enum(['data', 's3']).meta({
+    description: 'Where results are kept: the data directory, or an S3-compatible store.',
+  }),
+  budget: size('Most that is kept; beyond it the oldest go. Default 20GB.').optional(),
+  days: count('How long a result is kept. Default 30.').max(3650).optional(),
+  s3: s3Declaration.optional(),
+})
+  .superRefine((media, context) => {
+    if (media.keep !== 's3' || media.s3 !== undefined) return
+    const message = 'must be given, because results are kept there'
+    context.addIssue({ code: 'custom', path: ['s3'], message })
+  })
+  .meta({
+    description:
+      'Results are copied as tasks succeed, and outlive the upstream. Left out, they do not.',
+  })
+
+export type MediaDeclaration = z.infer<typeof mediaDeclaration>
+
+const defaultBudgetBytes = 20e9
+const defaultDays = 30
+const dayMs = 24 * 3_600_000
+
+export const keptBytesOf = ({ budget }: MediaDeclaration): number =>
+  (budget === undefined ? undefined : parseBytes(budget)) ?? defaultBudgetBytes
+
+export const keptMsOf = ({ days = defaultDays }: MediaDeclaration): number => days * dayMs

@@ -1,0 +1,265 @@
+// What gateway.yaml and the admin API may declare, in wire form. Knows no file, no environment and
+// no store.
+import { z } from 'zod'
+import type { Protocol } from '../catalog.ts'
+import { interfaceRows, interfaces, modelKinds, protocolPaths, protocols } from '../catalog.ts'
+import { downloadsDeclaration } from './downloads.ts'
+import {
+  amount,
+  asCidr,
+  baseUrl,
+  count,
+  duration,
+  modelName,
+  modelPattern,
+  name,
+  region,
+  strict,
+  text,
+  timestamp,
+  unique,
+} from './fields.ts'
+import { logsDeclaration } from './logs.ts'
+import { mediaDeclaration } from './media.ts'
+import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+
+export const accountDeclaration = strict({
+  name: name('Name of the account.'),
+  balance: amount('What a new account starts with; later changes here do nothing.').optional(),
+}).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
+
+const tokenLimits = strict({
+  rpm: count('Requests per minute.').optional(),
+  tpm: count('Tokens of text per minute.').optional(),
+  concurrency: count('Requests at the same time.').optional(),
+})
+
+export const tokenDeclaration = strict({
+  account: name('Name of the account that pays for this token.'),
+  name: name('Name of the token, unique within its account.'),
+  token: text(
+    /^sk-[A-Za-z0-9_-]{24,253}$/,
+    "'sk-' and at least 24 more letters, digits, dashes or underscores",
+    'The secret itself. Left out, the first start makes one and shows it.',
+  ).optional(),
+  models: z
+    .array(modelPattern('A model name, or a prefix that ends in *.'))
+    .min(1)
+    .meta({ description: 'Models this token may use. Left out, all of them.' })
+    .optional(),
+  limits: tokenLimits.meta({ description: 'Rate limits. Left out, unlimited.' }).optional(),
+  allowed_ips: z
+    .array(
+      z
+        .string()
+        .refine((value) => asCidr(value) !== undefined, 'must be an IP address or a CIDR')
+        .meta({ description: 'An IP address or a CIDR.' }),
+    )
+    .meta({ description: 'Addresses callers may come from. Left out or empty, any.' })
+    .optional(),
+  expires_at: timestamp('When the token stops working. Left out, never.').optional(),
+}).meta({ title: 'Token', description: "A caller's credential." })
+
+const protocolAddresses = strict(
+  Object.fromEntries(
+    protocols.map((name) => [name, baseUrl(`+ ${protocolPaths[name]}`).optional()]),
+  ) as Record<Protocol, z.ZodOptional<ReturnType<typeof baseUrl>>>,
+)
+
+const timeouts = strict({
+  connect: duration('Until the connection stands. Default 10s.').optional(),
+  first_byte: duration('Until the answer begins. Default 120s.').optional(),
+  idle: duration('Longest silence inside an answer. Default 60s.').optional(),
+  total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
+})
+
+const messagesSettings = strict({
+  headers: z
+    .enum(['msgapi', 'anthropic', 'both'])
+    .meta({ description: 'Names under which version and betas go upstream. Default both.' })
+    .optional(),
+  auth: z
+    .enum(['x-api-key', 'bearer', 'both'])
+    .meta({ description: 'Header in which the key goes upstream. Default both.' })
+    .optional(),
+  version: text(
+    /^[\x21-\x7e]{1,64}$/,
+    'a version such as 2023-06-01',
+    "Version to send instead of the caller's.",
+  ).optional(),
+})
+
+// Without rules across fields, so that a change of single fields can be checked by partial().
+export const channelDeclaration = strict({
+  name: name('Name of the channel.'),
+  region: region("Region of the upstream account; must be the gateway's, the default.").optional(),
+  keys: z
+    .array(
+      text(
+        /^[\x21-\x7e]{1,4096}$/,
+        'a key of printable characters without spaces',
+        'A key, or "access|secret" where the upstream signs.',
+      ),
+    )
+    .min(1)
+    .meta({ description: 'Upstream keys, used in turn.' }),
+  protocols: protocolAddresses
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one protocol')
+    .meta({ description: 'Base address for each protocol of this upstream.' }),
+  models: z
+    .record(
+      modelPattern('Gateway name, or a prefix that ends in *.'),
+      text(
+        /^(?:\*|[^\s*?#\x00-\x1f]{1,256})$/,
+        'an upstream model name, or "*" to keep the name',
+        'Its name at the upstream, or "*" when both names are equal.',
+      ),
+    )
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one model')
+    .meta({ description: 'Which models it serves, and how the upstream calls them.' }),
+  priority: z
+    .int()
+    .meta({ description: 'Channels with a larger number get the work first. Default 0.' })
+    .optional(),
+  weight: z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'Share among channels of equal priority. Default 1.' })
+    .optional(),
+  timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
+  max_concurrency: count('Calls at the same time. Default 200.').optional(),
+  messages: messagesSettings
+    .meta({ description: 'How the messages protocol is spoken on this channel.' })
+    .optional(),
+  trace: z
+    .boolean()
+    .meta({ description: 'Whether traceparent and tracestate go upstream. Default true.' })
+    .optional(),
+}).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
+
+const modelShape = strict({
+  name: modelName('Name callers use.'),
+  kind: z.enum(modelKinds).meta({ description: 'What the model makes.' }),
+  interfaces: z
+    .array(z.enum(interfaces))
+    .min(1)
+    .refine(unique, 'must not name an interface twice')
+    .meta({ description: 'Ways callers can ask for it.' }),
+  protocols: z
+    .array(z.enum(protocols))
+    .min(1)
+    .refine(unique, 'must not name a protocol twice')
+    .meta({ description: 'Upstream protocols that serve it, best first.' })
+    .optional(),
+  display_name: z.string().min(1).max(128).meta({ description: 'Name for people.' }).optional(),
+  context_window: count('Most input tokens of one call. Default 1000000.').optional(),
+  max_output_tokens: count('Most output tokens of one answer. Default 32768.').optional(),
+  max_tokens_per_image: count('Most input tokens of one image. Default 16384.').optional(),
+})
+
+export const modelDeclaration = modelShape
+  .superRefine((model, context) => {
+    const spoken = protocolsOf(model)
+    for (const use of model.interfaces) {
+      if (!interfaceRows[use].own || (spoken as string[]).includes(use)) continue
+      const message = `must have ${use}, because the interface ${use} is asked in its own protocol`
+      context.addIssue({ code: 'custom', path: ['protocols'], message })
+    }
+    if (spoken.length > 0) return
+    const message = `must be given, because ${model.interfaces[0]} is no upstream protocol`
+    context.addIssue({ code: 'custom', path: ['protocols'], message })
+  })
+  .meta({ title: 'Model', description: 'Adds a model to the catalog, or replaces one.' })
+
+const callbacks = strict({
+  secret: text(
+    /^whsec_(?=[\w+/]{32,86}={0,2}$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    'whsec_ and the base64 of 24 to 64 bytes',
+    'Signs callbacks: whsec_ and the base64 of 24 to 64 bytes.',
+  ),
+}).meta({
+  description:
+    'One secret that signs the callbacks of all accounts. Left out, each account has its own.',
+})
+
+const tasks = strict({
+  lifetime: duration('Longest a task may take until it is given up. Default 24h.').optional(),
+  unknown_for: duration(
+    'How long to wait for news of a create that nobody answered. Default 15m.',
+  ).optional(),
+  lost_after: duration(
+    'How long an upstream may not know a task until it is given up. Default 10m.',
+  ).optional(),
+}).meta({ description: 'How long to wait for tasks that do not end by themselves.' })
+
+const fileShape = strict({
+  region: region("This gateway's region.").default('cn'),
+  currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all money.').default('CNY'),
+  accounts: z.array(accountDeclaration).default([]).meta({ description: 'Who pays.' }),
+  tokens: z.array(tokenDeclaration).default([]).meta({ description: "Callers' credentials." }),
+  channels: z
+    .array(channelDeclaration)
+    .default([])
+    .meta({ description: 'Upstream accounts. Without any, the sandbox answers.' }),
+  models: z
+    .array(modelDeclaration)
+    .default([])
+    .meta({ description: 'Additions to the catalog that ships, and replacements.' }),
+  prices: z
+    .array(priceDeclaration)
+    .default([])
+    .meta({ description: 'Additions to the prices that ship, and replacements.' }),
+  tasks: tasks.optional(),
+  callbacks: callbacks.optional(),
+  media: mediaDeclaration.optional(),
+  downloads: downloadsDeclaration.optional(),
+  logs: logsDeclaration.optional(),
+})
+
+export const fileDeclaration = fileShape
+  .superRefine((file, context) => {
+    const refuse = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: 'custom', path, message })
+    const once = <T>(
+      section: string,
+      list: readonly T[],
+      field: string,
+      of: (item: T) => unknown,
+    ) => {
+      const seen = new Set<unknown>()
+      for (const [index, item] of list.entries()) {
+        const value = of(item)
+        if (value === undefined) continue
+        if (seen.has(value)) refuse([section, index, field], 'is used twice')
+        seen.add(value)
+      }
+    }
+    once('accounts', file.accounts, 'name', (account) => account.name)
+    once('channels', file.channels, 'name', (channel) => channel.name)
+    once('models', file.models, 'name', (model) => model.name)
+    once('tokens', file.tokens, 'name', (token) => `${token.account} ${token.name}`)
+    once('tokens', file.tokens, 'token', (token) => token.token)
+    once('prices', file.prices, 'model', priceKey)
+    for (const [index, channel] of file.channels.entries()) {
+      if (channel.region === undefined || channel.region === file.region) continue
+      const message = `is ${channel.region}, but this gateway's region is ${file.region}`
+      refuse(['channels', index, 'region'], message)
+    }
+  })
+  .meta({ title: 'Model Gateway configuration' })
+
+export type AccountDeclaration = z.infer<typeof accountDeclaration>
+export type TokenDeclaration = z.infer<typeof tokenDeclaration>
+export type ChannelDeclaration = z.infer<typeof channelDeclaration>
+export type ModelDeclaration = z.infer<typeof modelDeclaration>
+export type FileDeclaration = z.infer<typeof fileDeclaration>
+
+/** Two of these would be one version of one price. */
+const priceKey = (price: PriceDeclaration) =>
+  `${price.model} ${price.account ?? '-'} ${startOf(price)}`
+
+// An interface and the protocol of the same name are two ends of one wire shape.
+export function protocolsOf(model: z.infer<typeof modelShape>): readonly Protocol[] {
+  return model.protocols ?? protocols.filter((each) => model.interfaces.some((own) => own === each))
+}

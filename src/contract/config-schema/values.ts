@@ -1,0 +1,71 @@
+// How a checked declaration becomes a value of the catalog, defaults filled in.
+import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from '../catalog.ts'
+import { protocols } from '../catalog.ts'
+import { parseDurationMs } from './fields.ts'
+import { type ChannelDeclaration, type ModelDeclaration, protocolsOf } from './schemas.ts'
+
+const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
+
+function timeoutsFrom(declared: ChannelDeclaration['timeouts']): Timeouts {
+  const ms = (field: keyof typeof timeoutDefaults) =>
+    parseDurationMs(declared?.[field] ?? timeoutDefaults[field])!
+  return {
+    connectMs: ms('connect'),
+    firstByteMs: ms('first_byte'),
+    idleMs: ms('idle'),
+    totalMs: ms('total'),
+  }
+}
+
+export function messagesFrom(declared: ChannelDeclaration['messages']): MessagesSettings {
+  const { headers = 'both', auth = 'both', version } = declared ?? {}
+  return { headers, auth, ...(version !== undefined && { version }) }
+}
+
+export function channelFrom(
+  declared: ChannelDeclaration,
+  known: { id: string; source: Source /** The gateway's own. */; region: string },
+): Channel {
+  const addresses: Partial<Record<Protocol, string>> = {}
+  for (const protocol of protocols) {
+    const address = declared.protocols[protocol]
+    if (address !== undefined) addresses[protocol] = address.replace(/\/+$/, '')
+  }
+  return {
+    id: known.id,
+    name: declared.name,
+    region: declared.region ?? known.region,
+    keys: declared.keys,
+    protocols: addresses,
+    models: declared.models,
+    priority: declared.priority ?? 0,
+    weight: declared.weight ?? 1,
+    timeouts: timeoutsFrom(declared.timeouts),
+    maxConcurrency: declared.max_concurrency ?? 200,
+    messages: messagesFrom(declared.messages),
+    ...(declared.trace === false && { trace: false }),
+    disabled: false,
+    source: known.source,
+  }
+}
+
+export function modelFrom(declared: ModelDeclaration, source: Source): Model {
+  const {
+    context_window: contextWindow,
+    max_output_tokens: maxOutputTokens,
+    max_tokens_per_image: maxTokensPerImage,
+  } = declared
+  return {
+    name: declared.name,
+    kind: declared.kind,
+    interfaces: declared.interfaces,
+    protocols: protocolsOf(declared),
+    displayName: declared.display_name ?? declared.name,
+    // Names start with their family, which is as close to an owner as callers get.
+    ownedBy: declared.name.split('-', 1)[0]!,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(maxTokensPerImage !== undefined && { maxTokensPerImage }),
+    source,
+  }
+}

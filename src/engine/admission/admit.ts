@@ -1,0 +1,206 @@
+// Permission and money before any upstream work: is the model visible, served and priced, is the
+// token within its limits, and can the account pay for the most this call may cost?
+import { maxChargeTokens } from '../../billing/charge.ts'
+import type { Hold } from '../../billing/ledger.ts'
+import type { Route } from '../../catalog/snapshot.ts'
+import type { Interface, Model, Token } from '../../contract/catalog.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Price } from '../../contract/price.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { resolveReferences } from '../calls/references.ts'
+import { boundsOf, type TextBounds } from '../calls/text-bounds.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import type { Tried } from '../routing/pick-route.ts'
+import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
+
+export interface Admission {
+  /** Where it may be served, best first. */
+  routes: readonly Route[]
+  /** What of these may not be used from the start. */
+  tried: Tried | undefined
+  /** The call as it goes upstream. */
+  sent: TextCall
+  price: Price
+  /** The most it can use; the hold is their price. */
+  bounds: TextBounds
+  hold: Hold
+  pass: RatePass
+}
+
+/** Answers at once unless the limits have to be asked for elsewhere. */
+export function admitText(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): Admission | Refusal | Promise<Admission | Refusal> {
+  const served = findServed(engine, ctx, call)
+  if (served instanceof Refusal) return served
+  const { model } = served
+  const referred =
+    call.references === undefined
+      ? { call, routes: served.routes, tried: undefined }
+      : resolveReferences(engine, ctx, call, served.routes)
+  if (referred instanceof Refusal) return referred
+  const { routes, tried, call: sent } = referred
+  const price = priceFor(engine, ctx, call, model)
+  if (price instanceof Refusal) return price
+  const bounds = boundsOf(model, call)
+  const wanted = maxChargeTokens(price.terms, bounds.inputTokens, bounds.outputTokens)
+  const go = (hold: Hold | undefined) =>
+    hold === undefined
+      ? insufficient(call, bounds, wanted)
+      : enterWith(engine, ctx, call, { routes, tried, sent, price, bounds, hold })
+  const held = reserve(engine, ctx, wanted)
+  return held instanceof Promise
+    ? held.then((hold) => (hold instanceof Refusal ? hold : go(hold)))
+    : go(held)
+}
+
+/** What the model costs this caller, if it may start anything that costs. */
+function priceFor(
+  engine: Engine,
+  { token: { accountId } }: CallContext,
+  call: TextCall,
+  model: Model,
+): Price | Refusal {
+  if (engine.ledger.stopped.has(accountId)) return accountStopped
+  if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
+  const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
+  // A price by the picture or the second says nothing of a text.
+  return price?.terms.unit === 'token' ? price : modelNotFound(call.model)
+}
+
+function reserve(
+  engine: Engine,
+  { token: { accountId } }: CallContext,
+  wanted: bigint,
+): Hold | undefined | Promise<Hold | undefined | Refusal> {
+  const held = engine.ledger.reserve(accountId, wanted)
+  if (!(held instanceof Promise)) return held
+  return held.catch((error) => {
+    engine.log.warn('whether an account has credit cannot be told', {
+      account_id: accountId,
+      error,
+    })
+    return notNow
+  })
+}
+
+/** For work that costs the caller nothing, but is not done for an account that has nothing. */
+export async function findFunds(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  model: Model,
+): Promise<undefined | Refusal> {
+  const price = priceFor(engine, ctx, call, model)
+  if (price instanceof Refusal) return price
+  const isFree = maxChargeTokens(price.terms, 1_000_000, 0) === 0n
+  const hold = await reserve(engine, ctx, isFree ? 0n : 1n)
+  if (hold instanceof Refusal) return hold
+  if (hold === undefined) return refuse('insufficient_quota', 'the account has no balance')
+  engine.ledger.release(hold)
+  return undefined
+}
+
+function enterWith(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  admitted: Omit<Admission, 'pass'>,
+): Admission | Refusal | Promise<Admission | Refusal> {
+  const { hold } = admitted
+  const passed = enter(engine, ctx, countedTokens(call, admitted.bounds))
+  if (passed instanceof Promise) {
+    return passed.then(
+      (pass) => within(engine, { ...admitted, pass }),
+      (error) => {
+        engine.ledger.release(hold)
+        throw error
+      },
+    )
+  }
+  return within(engine, { ...admitted, pass: passed })
+}
+
+/** The model and its routes, if this caller may ask for it in this way now. */
+export function findServed(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): { model: Model; routes: readonly Route[] } | Refusal {
+  const model = engine.catalog.visible(ctx.token, call.model)
+  if (model === undefined) return modelNotFound(call.model)
+  const routes = engine.catalog.routes(model, call.interface)
+  if (routes.length === 0) {
+    const ways = engine.catalog.servedBy(model).join(', ')
+    return refuse(
+      'model_not_supported',
+      `model '${call.model}' cannot be used here; it is served by: ${ways}`,
+      { param: 'model' },
+    )
+  }
+  if (engine.draining) {
+    return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
+  }
+  return engine.clockWatch?.refusal ?? { model, routes }
+}
+
+/** Counts against the token's limits by what the call may use; corrected when it has ended. */
+export const enter = (engine: Engine, { token }: CallContext, tokens: number) =>
+  engine.rates.enter(countedAs(token), tokens)
+
+/** A realistic count, unlike the bounds: limits would otherwise refuse what never happens. */
+const countedTokens = ({ inputTokens, maxOutputTokens }: TextCall, bounds: TextBounds): number =>
+  maxOutputTokens === undefined ? inputTokens : inputTokens + bounds.outputTokens
+
+/** By its names, so that gateways with databases of their own know the same token. */
+export function countedAs(token: Token): LimitedToken {
+  const { limits, accountName, name } = token
+  const unlimited =
+    limits.rpm === undefined && limits.tpm === undefined && limits.concurrency === undefined
+  return unlimited ? token : { id: `${accountName}/${name}`, limits }
+}
+
+function within(
+  engine: Engine,
+  admission: Omit<Admission, 'pass'> & { pass: RatePass | Refusal },
+): Admission | Refusal {
+  const { pass } = admission
+  if (!(pass instanceof Refusal)) return admission as Admission
+  engine.ledger.release(admission.hold)
+  return pass
+}
+
+const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {
+  retryAfterSeconds: 2,
+})
+
+/** Nobody can say when: somebody has to look at the books first. */
+export const accountStopped = refuse(
+  'account_stopped',
+  'the books of this account are being looked at; until then it can start nothing that costs',
+)
+
+export const modelNotFound = (name: string): Refusal =>
+  refuse('model_not_found', `model '${name}' does not exist or is not visible to this token`, {
+    param: 'model',
+  })
+
+/** The whole hold has to be free: what a call may cost is known before it is sent. */
+function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
+  const { inputTokens, outputTokens } = bounds
+  const hint =
+    call.maxOutputTokens === undefined ? `; set '${boundFields[call.interface]}' to need less` : ''
+  return refuse(
+    'insufficient_quota',
+    `the account's available balance is too low: this call may cost ${formatNanos(wantedNanos)} (up to ${inputTokens} input and ${outputTokens} output tokens)${hint}`,
+  )
+}
+
+const boundFields: Readonly<Partial<Record<Interface, string>>> = {
+  chat: 'max_tokens',
+  responses: 'max_output_tokens',
+  messages: 'max_tokens',
+}

@@ -1,0 +1,49 @@
+// Whose token is this, and may it be used now and from here? There is no default identity: the
+// answer is a token or a refusal.
+import ipaddr from 'ipaddr.js'
+import type { Token } from '../../contract/catalog.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../engine.ts'
+
+export function authenticate(
+  engine: Engine,
+  secret: string,
+  connection: { ip(): string | undefined },
+): Token | Refusal {
+  const token = tokenOf(engine, secret)
+  if (token === undefined) return refuse('invalid_api_key', 'this API token is not known')
+  if (token.disabled) return refuse('invalid_api_key', 'this API token is disabled')
+  if (token.expiresAtMs !== undefined && token.expiresAtMs <= engine.clock.nowMs()) {
+    return refuse('invalid_api_key', 'this API token has expired')
+  }
+  if (token.allowedIps.length > 0 && !ipAllowed(token.allowedIps, connection.ip())) {
+    return refuse('ip_not_allowed', 'this API token may not be used from this address')
+  }
+  return token
+}
+
+/** What a token may be declared as: anything else is not worth a hash. */
+const possibleSecret = /^sk-[A-Za-z0-9_-]{24,253}$/
+
+/** Found by a keyed hash of the whole secret; the hash is remembered, not computed every time. */
+function tokenOf(engine: Engine, secret: string): Token | undefined {
+  const known = engine.knownSecrets.get(secret)
+  if (known !== undefined) return known
+  if (!possibleSecret.test(secret)) return undefined
+  const token = engine.catalog.tokens.get(engine.seal.hash(secret))
+  if (token === undefined) return undefined
+  if (engine.knownSecrets.size >= engine.limits.tokenCacheEntries) engine.knownSecrets.clear()
+  engine.knownSecrets.set(secret, token)
+  return token
+}
+
+function ipAllowed(allowed: readonly string[], ip: string | undefined): boolean {
+  if (ip === undefined || !ipaddr.isValid(ip)) return false
+  const address = ipaddr.process(ip)
+  return allowed.some((entry) => {
+    const [range, bits] = entry.includes('/')
+      ? ipaddr.parseCIDR(entry)
+      : [ipaddr.process(entry), ipaddr.process(entry).kind() === 'ipv4' ? 32 : 128]
+    return address.kind() === range.kind() && address.match(range, bits)
+  })
+}

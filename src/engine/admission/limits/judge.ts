@@ -1,0 +1,70 @@
+// Whether a token that stands here may begin one more call, and the words when it may not. The
+// same rules are in the script that Redis runs (shared-scripts.ts).
+import type { TokenLimits } from '../../../contract/catalog.ts'
+import { type Refusal, refuse } from '../../../contract/errors.ts'
+import type { RateView } from '../../../contract/rate.ts'
+import type { Standing } from './token-counts.ts'
+import { gauge, waitMs } from './window.ts'
+
+/** Longer waits are cut to this: clients do not follow longer ones. */
+const maxRetrySeconds = 60
+/** When a running call ends is not known. */
+const busyRetryMs = 1000
+
+/** The part of a limit for one of several gateways; never nothing, never all for everybody. */
+export const shareOf = (limit: number, gateways: number): number =>
+  Math.max(1, Math.ceil(limit / gateways))
+
+/** A refusal, or undefined when one more call that costs so many tokens fits. */
+export function judge(
+  standing: Standing,
+  limits: TokenLimits,
+  gateways: number,
+  cost: number,
+): Refusal | undefined {
+  const { rpm, tpm, concurrency } = limits
+  const { requests, tokens, leftMs, running } = standing
+  const requestsMs = rpm === undefined ? 0 : waitMs(requests, 1, shareOf(rpm, gateways), leftMs)
+  const tokensMs = tpm === undefined ? 0 : waitMs(tokens, cost, shareOf(tpm, gateways), leftMs)
+  const busy = concurrency !== undefined && running >= shareOf(concurrency, gateways)
+  if (requestsMs === 0 && tokensMs === 0 && !busy) return undefined
+  const waitedMs = Math.max(requestsMs, tokensMs, busyRetryMs)
+  return refuse('rate_limit_exceeded', words(limits, requestsMs, tokensMs, cost), {
+    retryAfterSeconds: Math.min(maxRetrySeconds, Math.ceil(waitedMs / 1000)),
+    ...rateOf(standing, limits, gateways),
+  })
+}
+
+/** Names the limit that is in the way for longest. */
+function words(limits: TokenLimits, requestsMs: number, tokensMs: number, cost: number): string {
+  const { rpm, tpm, concurrency } = limits
+  if (requestsMs === 0 && tokensMs === 0) {
+    return `this token may have ${counted(concurrency, 'call')} running at once`
+  }
+  if (requestsMs >= tokensMs) return `this token may send ${counted(rpm, 'request')} per minute`
+  const alone = cost > (tpm ?? 0) ? `; this call alone may need ${cost}` : ''
+  return `this token may use ${counted(tpm, 'token')} per minute${alone}`
+}
+
+const counted = (count: number | undefined, noun: string) =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** What the caller is told; undefined when nothing is limited per minute. */
+export function viewOf(
+  { requests, tokens, leftMs }: Standing,
+  { rpm, tpm }: TokenLimits,
+  gateways: number,
+): RateView | undefined {
+  if (rpm === undefined && tpm === undefined) return undefined
+  const shown = (limit: number, tally: Standing['requests']) =>
+    gauge(tally, limit, shareOf(limit, gateways), leftMs)
+  return {
+    ...(rpm !== undefined && { requests: shown(rpm, requests) }),
+    ...(tpm !== undefined && { tokens: shown(tpm, tokens) }),
+  }
+}
+
+function rateOf(standing: Standing, limits: TokenLimits, gateways: number): { rate?: RateView } {
+  const rate = viewOf(standing, limits, gateways)
+  return rate === undefined ? {} : { rate }
+}

@@ -1,0 +1,216 @@
+// Per-token rate limits: requests and counted tokens per minute, calls at once. Gateways share them
+// through Redis; without it, or while it is away, each keeps to its own counts. Never unlimited.
+import type { TokenLimits } from '../../../contract/catalog.ts'
+import type { Refusal } from '../../../contract/errors.ts'
+import type { RateView } from '../../../contract/rate.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import { redisAway } from '../../../lib/net/redis.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import { judge, viewOf } from './judge.ts'
+import { SharedCounts, type SharedTimes } from './shared-counts.ts'
+import { type TokenCount, TokenCounts } from './token-counts.ts'
+
+export type { RateView } from '../../../contract/rate.ts'
+
+/** Leave to run one call; given back exactly once. */
+export interface RatePass {
+  readonly view: RateView | undefined
+  /**
+   * The call is over. `usedTokens` corrects the estimate; undefined means that nothing was used.
+   * A second time does nothing.
+   */
+  leave(usedTokens: number | undefined): void
+}
+
+export interface LimitedToken {
+  readonly id: string
+  readonly limits: TokenLimits
+}
+
+export interface RateLimits {
+  /** Answers at once unless Redis has to be asked. */
+  enter(
+    token: LimitedToken,
+    estimatedTokens: number,
+  ): RatePass | Refusal | Promise<RatePass | Refusal>
+  /** Whether even the smallest call is one too many, by what was let in here; counts nothing. */
+  refusalNow(token: LimitedToken): Refusal | undefined
+  close(): void
+}
+
+export interface RateLimitsOptions {
+  redisUrl?: string
+  nowMs: () => number
+  log: Log
+  /** Different for every gateway that shares a Redis. */
+  instanceId: string
+  /** Processes of this gateway: without Redis each keeps to its share. */
+  sharers?: number
+  times?: Partial<SharedTimes>
+}
+
+const usualTimes: SharedTimes = {
+  commandMs: 100,
+  connectMs: 1000,
+  retryMs: 1000,
+  beatMs: 5000,
+  aliveMs: 15_000,
+}
+
+/** No call is counted as more, so that sums stay exact. */
+const maxCountedTokens = 1_000_000_000
+
+/** A number that can be counted with; one that is none must not make a limit disappear. */
+const counted = (tokens: number): number =>
+  tokens > 0 ? Math.min(Math.ceil(tokens), maxCountedTokens) : 0
+
+const freePass: RatePass = Object.freeze({ view: undefined, leave() {} })
+
+export const createRateLimits = (options: RateLimitsOptions): RateLimits => new Limits(options)
+
+class Limits implements RateLimits {
+  readonly #nowMs: () => number
+  readonly #counts = new TokenCounts()
+  readonly #shared: SharedCounts | undefined
+  readonly #sharers: number
+  readonly #timer: ReturnType<typeof setInterval>
+
+  constructor({ redisUrl, sharers = 1, times: given, ...rest }: RateLimitsOptions) {
+    const times = { ...usualTimes, ...given }
+    this.#nowMs = rest.nowMs
+    this.#sharers = sharers
+    if (redisUrl !== undefined) {
+      this.#shared = new SharedCounts({ ...rest, redisUrl, times }, this.#counts)
+      this.#shared.gateways = sharers
+    }
+    this.#timer = setInterval(() => this.#beat(), times.beatMs)
+    this.#timer.unref()
+  }
+
+  enter(
+    token: LimitedToken,
+    estimatedTokens: number,
+  ): RatePass | Refusal | Promise<RatePass | Refusal> {
+    const { limits } = token
+    const { rpm, tpm, concurrency } = limits
+    if (rpm === undefined && tpm === undefined && concurrency === undefined) return freePass
+    const cost = tpm === undefined ? 0 : counted(estimatedTokens)
+    const shared = this.#shared
+    if (shared === undefined || !shared.ready) return this.#enterHere(token, cost)
+    // What this gateway alone has let in is refused here: Redis need not be asked, and a Redis that
+    // forgets cannot make a limit disappear.
+    const refusal = judge(this.#count(token), limits, 1, cost)
+    return refusal ?? this.#enterShared(shared, token, cost)
+  }
+
+  refusalNow(token: LimitedToken): Refusal | undefined {
+    const { rpm, tpm, concurrency } = token.limits
+    if (rpm === undefined && tpm === undefined && concurrency === undefined) return undefined
+    const shared = this.#shared
+    const gateways = shared?.ready === true ? 1 : (shared?.gateways ?? this.#sharers)
+    return judge(this.#count(token), token.limits, gateways, 0)
+  }
+
+  #enterHere(token: LimitedToken, cost: number): RatePass | Refusal {
+    const gateways = this.#shared?.gateways ?? this.#sharers
+    const count = this.#count(token)
+    const refusal = judge(count, token.limits, gateways, cost)
+    if (refusal !== undefined) return refusal
+    count.admit(cost)
+    return new Pass(this.#shared, token, count, cost, viewOf(count, token.limits, gateways))
+  }
+
+  async #enterShared(
+    shared: SharedCounts,
+    token: LimitedToken,
+    cost: number,
+  ): Promise<RatePass | Refusal> {
+    const count = this.#count(token)
+    const asked = shared.enter(token.id, count, token.limits, cost)
+    count.asking++
+    const standing = await asked
+    // No wait from here to admit(): in between, the call would be neither asked about nor running.
+    count.asking--
+    if (standing === redisAway) return this.#enterHere(token, cost)
+    if (!standing.admitted) {
+      const refusal = judge(standing, token.limits, 1, cost)
+      ensure(refusal !== undefined, 'the script refuses what judge() refuses')
+      return refusal
+    }
+    count.turn(this.#now())
+    // A Redis that forgot meanwhile has let in more than this gateway by itself may.
+    const refusal = judge(count, token.limits, 1, cost)
+    if (refusal !== undefined) {
+      const { minute } = standing
+      const concurrency = token.limits.concurrency !== undefined
+      shared.leave(token.id, count, { minute, by: -cost, concurrency })
+      return refusal
+    }
+    count.admit(cost)
+    const view = viewOf(standing, token.limits, 1)
+    return new Pass(shared, token, count, cost, view, standing.minute)
+  }
+
+  #now(): number {
+    return this.#nowMs() + (this.#shared?.aheadMs ?? 0)
+  }
+
+  #count({ id, limits }: LimitedToken): TokenCount {
+    const count = this.#counts.at(id, this.#now())
+    if (this.#shared !== undefined && limits.concurrency !== undefined) count.shared = true
+    return count
+  }
+
+  #beat(): void {
+    this.#counts.sweep(this.#now())
+    this.#shared?.beat()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#shared?.close()
+  }
+}
+
+class Pass implements RatePass {
+  readonly view: RateView | undefined
+  readonly #shared: SharedCounts | undefined
+  readonly #token: LimitedToken
+  readonly #count: TokenCount
+  readonly #cost: number
+  readonly #minute: number
+  /** The minute in which Redis counted this call; undefined when it did not. */
+  readonly #sharedMinute: number | undefined
+  #left = false
+
+  constructor(
+    shared: SharedCounts | undefined,
+    token: LimitedToken,
+    count: TokenCount,
+    cost: number,
+    view: RateView | undefined,
+    sharedMinute?: number,
+  ) {
+    this.view = view
+    this.#shared = shared
+    this.#token = token
+    this.#count = count
+    this.#cost = cost
+    this.#minute = count.minute
+    this.#sharedMinute = sharedMinute
+  }
+
+  leave(usedTokens: number | undefined): void {
+    if (this.#left) return
+    this.#left = true
+    const { id, limits } = this.#token
+    const by = limits.tpm === undefined ? 0 : counted(usedTokens ?? 0) - this.#cost
+    this.#count.running--
+    this.#count.correct(this.#minute, by)
+    this.#shared?.leave(id, this.#count, {
+      minute: this.#sharedMinute,
+      by,
+      concurrency: limits.concurrency !== undefined,
+    })
+  }
+}

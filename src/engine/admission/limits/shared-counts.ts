@@ -1,0 +1,172 @@
+// The counts that gateways have in common, in Redis. Asks and tells; whether to believe what it
+// hears, and what to do when Redis is away, is decided in rate-limits.ts.
+import type { TokenLimits } from '../../../contract/catalog.ts'
+import {
+  openRedis,
+  type Redis,
+  type RedisTimes,
+  type RunScript,
+  redisAway,
+} from '../../../lib/net/redis.ts'
+import type { Log } from '../../../lib/telemetry/log.ts'
+import { shareOf } from './judge.ts'
+import { beatScript, enterScript, leaveScript } from './shared-scripts.ts'
+import type { Standing, TokenCount, TokenCounts } from './token-counts.ts'
+
+export interface SharedTimes extends RedisTimes {
+  /** Every so often a gateway shows that it lives; its running calls count for aliveMs after. */
+  beatMs: number
+  aliveMs: number
+}
+
+export interface SharedOptions {
+  redisUrl: string
+  nowMs: () => number
+  log: Log
+  instanceId: string
+  times: SharedTimes
+}
+
+export interface SharedStanding extends Standing {
+  admitted: boolean
+  minute: number
+}
+
+const prefix = 'gateway:rate:'
+const gatewaysKey = `${prefix}gateways`
+const windowKey = (tokenId: string) => `${prefix}window:${tokenId}`
+const runningKey = (tokenId: string) => `${prefix}running:${tokenId}`
+const tokensPerBeat = 500
+
+const least = (count: TokenCount) => count.running
+const most = (count: TokenCount) => count.running + count.asking
+
+export class SharedCounts {
+  /** How many gateways were alive when Redis was last heard. */
+  gateways = 1
+  /** From our clock to that of Redis, so that both count the same minutes. */
+  aheadMs = 0
+  readonly #options: SharedOptions
+  readonly #counts: TokenCounts
+  readonly #redis: Redis
+
+  constructor(options: SharedOptions, counts: TokenCounts) {
+    const { log, redisUrl: url, times } = options
+    this.#options = options
+    this.#counts = counts
+    this.#redis = openRedis({
+      url,
+      times,
+      greet: (run) => this.#beat(run),
+      onLost: (reason) =>
+        log.warn('Redis is away; this gateway keeps to its share of the rate limits', { reason }),
+      onBack: () => log.info('Redis is back; the rate limits are shared again'),
+    })
+  }
+
+  get ready(): boolean {
+    return this.#redis.ready
+  }
+
+  /** Asks for leave to begin a call; counted there if it is given. */
+  async enter(
+    tokenId: string,
+    count: TokenCount,
+    { rpm, tpm, concurrency }: TokenLimits,
+    cost: number,
+  ): Promise<SharedStanding | typeof redisAway> {
+    const limit = (value: number | undefined) => (value === undefined ? '' : shareOf(value, 1))
+    const { instanceId, times } = this.#options
+    const args = [instanceId, times.aliveMs, limit(rpm), limit(tpm), limit(concurrency), cost]
+    const keys = [windowKey(tokenId), runningKey(tokenId), gatewaysKey]
+    const { requests, tokens } = count
+    const own = [requests.current, requests.previous, tokens.current, tokens.previous]
+    const reply = await this.#redis.run(enterScript, keys, [
+      ...args,
+      least(count),
+      most(count),
+      count.minute,
+      ...own,
+    ])
+    return this.#readStanding(reply)
+  }
+
+  #readStanding(reply: unknown): SharedStanding | typeof redisAway {
+    const numbers = readNumbers(reply, 9)
+    if (numbers === undefined) return redisAway
+    const [admitted, gateways, minute, leftMs, ...tallies] = numbers
+    const [requests, requestsBefore, tokens, tokensBefore, running] = tallies
+    // None at all: Redis has forgotten, and nobody has shown itself since.
+    if (gateways !== 0) this.gateways = gateways!
+    return {
+      admitted: admitted === 1,
+      minute: minute!,
+      leftMs: leftMs!,
+      requests: { current: requests!, previous: requestsBefore! },
+      tokens: { current: tokens!, previous: tokensBefore! },
+      running: running!,
+    }
+  }
+
+  /** Tells that a call is over, without waiting: what gets lost is made good by the next beat. */
+  leave(
+    tokenId: string,
+    count: TokenCount,
+    told: { minute: number | undefined; by: number; concurrency: boolean },
+  ): void {
+    const { minute, by, concurrency } = told
+    const corrects = minute !== undefined && by !== 0
+    if (!this.ready || !(corrects || concurrency)) return
+    void this.#redis.run(
+      leaveScript,
+      [windowKey(tokenId), runningKey(tokenId)],
+      [
+        this.#options.instanceId,
+        minute ?? '',
+        by,
+        concurrency ? least(count) : '',
+        concurrency ? most(count) : '',
+      ],
+    )
+  }
+
+  /** Shows that this gateway lives, and repeats which calls it runs. */
+  beat(): void {
+    if (this.ready) void this.#beat(this.#redis.run)
+  }
+
+  async #beat(run: RunScript): Promise<boolean> {
+    const { instanceId, times, nowMs } = this.#options
+    const all = [...this.#counts.shared()]
+    for (let first = 0; first === 0 || first < all.length; first += tokensPerBeat) {
+      const part = all.slice(first, first + tokensPerBeat)
+      const numbers = part.flatMap(([, count]) => [least(count), most(count)])
+      // From here on Redis has no number of a token that had nothing to tell.
+      for (const [, count] of part) count.shared = most(count) > 0
+      const reply = await run(
+        beatScript,
+        [gatewaysKey, ...part.map(([tokenId]) => runningKey(tokenId))],
+        [instanceId, times.aliveMs, ...numbers],
+      )
+      const heard = readNumbers(reply, 2)
+      if (heard === undefined) {
+        for (const [, count] of all) count.shared = true
+        return false
+      }
+      const [gateways, redisMs] = heard
+      this.gateways = gateways!
+      this.aheadMs = redisMs! - nowMs()
+    }
+    return true
+  }
+
+  close(): void {
+    this.#redis.close()
+  }
+}
+
+/** Whoever answers otherwise is not the Redis we know, and counts as away. */
+function readNumbers(reply: unknown, length: number): number[] | undefined {
+  const fits = Array.isArray(reply) && reply.length === length && reply.every(Number.isFinite)
+  return fits ? reply : undefined
+}

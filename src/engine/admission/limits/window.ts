@@ -1,0 +1,42 @@
+// The arithmetic of a sliding window: two counters of whole minutes, the older one fading out as
+// the newer one fills. Whole numbers only, so that a sum at the limit is not lost to rounding.
+import type { RateGauge } from '../../../contract/rate.ts'
+
+export const windowMs = 60_000
+
+/** What was counted in this minute and in the one before it. */
+export interface Tally {
+  current: number
+  previous: number
+}
+
+/** What counts now, in units of one windowMs-th. `leftMs` is how much of the minute is left. */
+const weigh = ({ current, previous }: Tally, leftMs: number) =>
+  previous * leftMs + current * windowMs
+
+/**
+ * How long until `cost` more would fit if nothing else happened; 0 when it fits now. A cost that is
+ * above the limit all by itself fits when nothing else counts, as it could never run otherwise.
+ */
+export function waitMs(tally: Tally, cost: number, limit: number, leftMs: number): number {
+  const { current, previous } = tally
+  const room = limit - cost
+  if (room < 0) return emptyMs(tally, leftMs)
+  if (weigh(tally, leftMs) <= room * windowMs) return 0
+  if (current <= room) return leftMs - Math.floor(((room - current) * windowMs) / previous)
+  const leftThen = Math.min(windowMs, Math.floor((room * windowMs) / current))
+  return leftMs + windowMs - leftThen
+}
+
+/** How long until nothing of this counts any more. */
+function emptyMs({ current, previous }: Tally, leftMs: number): number {
+  if (current > 0) return leftMs + windowMs
+  return previous > 0 ? leftMs : 0
+}
+
+/** `share` is the part of the limit that may be used here. */
+export const gauge = (tally: Tally, limit: number, share: number, leftMs: number): RateGauge => ({
+  limit,
+  remaining: Math.max(0, Math.floor(share - weigh(tally, leftMs) / windowMs)),
+  resetMs: emptyMs(tally, leftMs),
+})

@@ -1,0 +1,84 @@
+// Rows of the request log for requests that are refused before anything is known of them: what they were
+// about, as far as their path and fields tell, and no more of them than the log can take.
+import type { Interface, Token } from '../../contract/catalog.ts'
+import type { Refusal } from '../../contract/errors.ts'
+import type { CallTrace } from '../../contract/requests.ts'
+import { endRecord, newRecord } from '../calls/call-record.ts'
+import type { Engine } from '../engine.ts'
+
+/** As much of it as anybody knows. */
+export interface RefusedRequest {
+  requestId: string
+  atMs: number
+  path: string
+  trace?: CallTrace | undefined
+}
+
+const interfaces: readonly [prefix: string, use: Interface][] = [
+  ['/v1/responses', 'responses'],
+  ['/v1/messages', 'messages'],
+  ['/v1/embeddings', 'embeddings'],
+  ['/v1/images', 'images'],
+  ['/v1/videos', 'videos'],
+  ['/imgvendor', 'imgvendor'],
+  ['/arkvendor', 'arkvendor'],
+  ['/vendorg', 'vendorg'],
+]
+
+const interfaceOf = (path: string): Interface =>
+  interfaces.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'chat'
+
+const maxModelLength = 256
+
+/** The model that the caller named, whether or not there is one of that name. */
+export function modelAskedFor(fields: Readonly<Record<string, unknown>>, path: string): string {
+  const named = fields['model'] ?? fields['model_name'] ?? /\/models\/([^/:]+):/.exec(path)?.[1]
+  return typeof named === 'string' ? named.slice(0, maxModelLength) : ''
+}
+
+/** Rows of this kind per second, and how many may come at once: anybody can cause them. */
+const rowsPerSecond = 20
+const maxRowsAtOnce = 200
+
+interface Budget {
+  rows: number
+  atMs: number
+}
+const budgets = new WeakMap<Engine, Budget>()
+
+function mayRecord(engine: Engine): boolean {
+  const nowMs = performance.now()
+  const budget = budgets.get(engine) ?? { rows: maxRowsAtOnce, atMs: nowMs }
+  const refilled = budget.rows + ((nowMs - budget.atMs) / 1000) * rowsPerSecond
+  budget.rows = Math.min(maxRowsAtOnce, refilled)
+  budget.atMs = nowMs
+  budgets.set(engine, budget)
+  if (budget.rows < 1) return false
+  budget.rows--
+  return true
+}
+
+/** A read that was refused, or a request without a token that holds: then it is of no account. */
+export function recordRefused(
+  engine: Engine,
+  x: RefusedRequest,
+  refusal: Refusal,
+  token?: Token,
+): Refusal {
+  if (!mayRecord(engine)) return refusal
+  const { requestId, atMs, path } = x
+  const owner = { accountId: token?.accountId ?? '', id: token?.id ?? '' }
+  const trace = x.trace === undefined ? {} : { trace: x.trace }
+  const record = newRecord(
+    { requestId, atMs, token: owner, ...trace },
+    interfaceOf(path),
+    modelAskedFor({}, path),
+  )
+  endRecord(engine, record, 'refused', refusal.status)
+  record.errorCode = refusal.code
+  record.detail.error = refusal.message
+  engine.store.record(record).catch(() => {
+    // A store that takes nothing says so itself; the line in the log remains.
+  })
+  return refusal
+}

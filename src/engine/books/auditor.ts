@@ -1,0 +1,126 @@
+// Proves the books every minute where they have moved, and stops an account whose books do not add up.
+// One of several gateways does it. What is looked at is src/billing's business.
+
+import type { Problem } from '../../billing/proof/audit.ts'
+import {
+  type AuditMarks,
+  auditRecent,
+  noMarks,
+  type RecentAudit,
+} from '../../billing/proof/audit-recent.ts'
+import { raiseAlert } from '../../store/catalog/alerts.ts'
+import { readBooksEnd, takeAuditTurn } from '../../store/proof/audit-recent.ts'
+import { getMeta, setMeta } from '../../store/sql/meta.ts'
+import type { Engine } from '../engine.ts'
+import { auditOptions, sentenceOf, stopAccounts } from './suspended-accounts.ts'
+
+export interface AuditorLimits {
+  everyMs: number
+  /** What looks wrong is looked at again after this, before anybody is stopped. */
+  secondLookMs: number
+  /** Between pages, so that callers are served first. */
+  pauseMs: number
+}
+
+export const auditorLimits: AuditorLimits = { everyMs: 60_000, secondLookMs: 1_000, pauseMs: 10 }
+
+const marksKey = 'audit_marks'
+
+export class Auditor {
+  readonly #limits: AuditorLimits
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #running: Promise<unknown> | undefined
+  #closed = false
+  /** How far the books had come at the last look, and how often they have not moved since. */
+  #lastEnd = ''
+  #idle = 0
+
+  constructor(limits: AuditorLimits = auditorLimits) {
+    this.#limits = limits
+  }
+
+  start(engine: Engine): void {
+    if (this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.#turn(engine).finally(() => this.start(engine))
+    }, this.#limits.everyMs)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #turn(engine: Engine): Promise<void> {
+    try {
+      if (await this.#isIdle(engine)) return
+      const everyMs = this.#limits.everyMs * turnShare
+      const nowMs = engine.clock.nowMs()
+      if (await engine.store.tx((tx) => takeAuditTurn(tx, { nowMs, everyMs }))) {
+        await this.look(engine)
+      }
+    } catch (error) {
+      engine.log.warn('the books could not be looked at', { error })
+    }
+  }
+
+  /** Books that do not move are looked at now and then: somebody may have changed them. */
+  async #isIdle({ store }: Engine): Promise<boolean> {
+    const end = JSON.stringify(await readBooksEnd(store.read))
+    this.#idle = end === this.#lastEnd ? this.#idle + 1 : 0
+    this.#lastEnd = end
+    return this.#idle % idleTurns !== 0
+  }
+
+  /** One look at what came since the last one; what was found wrong, twice. */
+  async look(engine: Engine): Promise<readonly Problem[]> {
+    const before = await readMarks(engine)
+    const first = await this.#audit(engine, before)
+    const problems = first.problems.length === 0 ? [] : await this.#again(engine, before, first)
+    await tellGuards(engine, problems)
+    const own = problems.filter(({ account_id }) => account_id !== undefined)
+    if (own.length > 0) await stopAccounts(engine, own)
+    const text = JSON.stringify(first.marks)
+    if (text !== JSON.stringify(before)) {
+      await engine.store.tx((tx) => setMeta(tx, marksKey, text))
+    }
+    return problems
+  }
+
+  /** A wrong alarm stops somebody's work: it must be there the second time too. */
+  async #again(engine: Engine, before: AuditMarks, first: RecentAudit): Promise<Problem[]> {
+    await new Promise((go) => setTimeout(go, this.#limits.secondLookMs))
+    const second = await this.#audit(engine, before)
+    const accounts = new Set(second.problems.map(({ account_id }) => account_id))
+    return first.problems.filter(({ account_id }) => accounts.has(account_id))
+  }
+
+  #audit(engine: Engine, marks: AuditMarks): Promise<RecentAudit> {
+    const { pauseMs } = this.#limits
+    const pause = () => new Promise<void>((go) => setTimeout(go, pauseMs))
+    return auditRecent(engine.store, marks, { ...auditOptions(engine), pause })
+  }
+}
+
+/** Where nothing moves, one turn in so many is taken. */
+const idleTurns = 10
+/** Of the interval: whoever comes next after so much of it has its turn. */
+const turnShare = 0.9
+
+async function readMarks({ store }: Engine): Promise<AuditMarks> {
+  const text = await getMeta(store.read, marksKey)
+  return text === undefined ? noMarks : (JSON.parse(text) as AuditMarks)
+}
+
+/** What keeps entries as they are belongs to no account: everybody goes on, somebody must look. */
+async function tellGuards(engine: Engine, problems: readonly Problem[]): Promise<void> {
+  const { store, clock, log } = engine
+  const missing = problems.filter(({ check }) => check === 'guards')
+  const alert = { kind: 'guards', subject: 'entries', atMs: clock.nowMs() }
+  if (missing.length === 0) return
+  const message = missing.map(sentenceOf).join('; ')
+  log.error('entries could be changed', { problem: message })
+  await store.tx((tx) => raiseAlert(tx, { ...alert, message }))
+}

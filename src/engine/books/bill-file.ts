@@ -1,0 +1,41 @@
+// All lines of a bill as one file for spreadsheets, a page at a time and no more in memory, signed at
+// its end.
+import { BillTable } from '../../billing/bills/bill-table.ts'
+import { type BillLine, billColumns, billView } from '../../contract/bill-line.ts'
+import { csvRow } from '../../lib/text/csv.ts'
+import type { Stretch } from '../../store/ledger/bills.ts'
+import type { Engine } from '../engine.ts'
+
+/** With a mark for UTF-8, and no cell that would be a formula. */
+export async function openBillFile(
+  engine: Engine,
+  stretch: Stretch,
+): Promise<ReadableStream<Uint8Array>> {
+  await engine.bookkeeper.drain(stretch.accountId)
+  const table = new BillTable(engine.store.read, engine.bookkeeper.keys, stretch)
+  const pages = table.pages()
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(`\uFEFF${csvRow(billColumns)}`)),
+    async pull(controller) {
+      const page = await pages.next()
+      if (!page.done) {
+        controller.enqueue(encoder.encode(page.value.map(rowOf).join('')))
+        return
+      }
+      if (table.broken !== undefined) {
+        const { accountId: account_id } = stretch
+        engine.log.error('a bill is given out unsigned', { account_id, ...table.broken })
+      }
+      controller.close()
+    },
+    async cancel() {
+      await pages.return(undefined)
+    },
+  })
+}
+
+function rowOf(line: BillLine): string {
+  const cells = billView(line)
+  return csvRow(billColumns.map((column) => cells[column]))
+}

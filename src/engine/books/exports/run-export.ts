@@ -1,0 +1,159 @@
+// Writes one export, page after page, as long as nobody else has it. What is written is kept in
+// pieces: whoever goes on later begins where the last piece ends. Never more than a page and a piece
+// in memory, and always a pause between two pages, so that callers are served first.
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { csvRow } from '../../../lib/text/csv.ts'
+import { gatewayOf } from '../../../store/index.ts'
+import { type ExportJob, type Progress, saveProgress } from '../../../store/maintenance/exports.ts'
+import type { Engine } from '../../engine.ts'
+import type { ExportSource } from './source.ts'
+
+export interface ExportLimits {
+  /** Of text, before it is packed. */
+  pieceChars: number
+  /** What is done is written down at least this often. */
+  saveEveryMs: number
+  /** How long a job stays with a gateway that says nothing. */
+  leaseMs: number
+  /** Between two pages, at least; as long as the page took if that is longer. */
+  pauseMs: number
+  /** A file ends here, and says so. */
+  mostRows: number
+  mostStoredBytes: number
+  keepMs: number
+}
+
+export const exportLimits: ExportLimits = {
+  pieceChars: 1_000_000,
+  saveEveryMs: 4_000,
+  leaseMs: 20_000,
+  pauseMs: 5,
+  mostRows: 5_000_000,
+  mostStoredBytes: 256 * 1024 * 1024,
+  keepMs: 24 * 3_600_000,
+}
+
+/** While calls are being served, one page in so many times as long as it took. */
+const busyShare = 4
+const longestPauseMs = 2_000
+
+const pack = promisify(gzip)
+
+/** `left`: somebody else has it, it is gone, or this gateway stops. */
+export async function runExport(
+  engine: Engine,
+  job: ExportJob,
+  source: ExportSource,
+  limits: ExportLimits,
+  isStopped: () => boolean,
+): Promise<'done' | 'left'> {
+  const writing = new Writing(engine, job, source, limits)
+  const pages = source.pages(job.place, job.rows)
+  try {
+    await writing.begin()
+    for (;;) {
+      const beginMs = performance.now()
+      const page = await pages.next()
+      const went = await writing.add(page.done ? { rows: [] } : page.value)
+      if (went !== 'more') return went
+      if (isStopped()) return 'left'
+      await pause(engine, limits, performance.now() - beginMs)
+    }
+  } finally {
+    await pages.return(undefined)
+  }
+}
+
+function pause(engine: Engine, { pauseMs }: ExportLimits, tookMs: number): Promise<void> {
+  const share = engine.running > 0 ? busyShare : 1
+  const ms = Math.min(longestPauseMs, Math.max(pauseMs, tookMs * share))
+  return new Promise((go) => setTimeout(go, ms))
+}
+
+class Writing {
+  readonly #engine: Engine
+  readonly #source: ExportSource
+  readonly #limits: ExportLimits
+  /** As it is written down. */
+  #job: ExportJob
+  #texts: string[] = []
+  #chars = 0
+  #rows = 0
+  #savedMs: number
+
+  constructor(engine: Engine, job: ExportJob, source: ExportSource, limits: ExportLimits) {
+    this.#engine = engine
+    this.#job = job
+    this.#source = source
+    this.#limits = limits
+    this.#savedMs = engine.clock.nowMs()
+  }
+
+  async begin(): Promise<void> {
+    const { pieces, totalRows } = this.#job
+    if (totalRows === undefined && pieces === 0) {
+      const found = await this.#source.total()
+      if (found !== undefined) this.#job = { ...this.#job, totalRows: found }
+    }
+    // With a mark for UTF-8, without which some spreadsheets read another alphabet.
+    if (pieces === 0 && this.#job.format === 'csv') {
+      this.#take(`\uFEFF${csvRow(this.#source.columns)}`)
+    }
+  }
+
+  async add(page: { rows: readonly object[]; next?: string | undefined }) {
+    const { mostRows, mostStoredBytes, pieceChars, saveEveryMs } = this.#limits
+    const room = mostRows - this.#job.rows - this.#rows
+    const rows = page.rows.slice(0, room)
+    for (const row of rows) this.#take(this.#textOf(row))
+    this.#rows += rows.length
+    const isLast = page.next === undefined
+    const isFull = this.#job.storedBytes >= mostStoredBytes || page.rows.length > room
+    const isEnd = isLast || isFull || room === page.rows.length
+    const isOld = this.#engine.clock.nowMs() - this.#savedMs >= saveEveryMs
+    if (!isEnd && !isOld && this.#chars < pieceChars) return 'more'
+    const isCut = !isLast || page.rows.length > room
+    if (!(await this.#save(page.next, isEnd ? { isCut } : undefined))) return 'left'
+    return isEnd ? 'done' : 'more'
+  }
+
+  #take(text: string): void {
+    this.#texts.push(text)
+    this.#chars += text.length
+  }
+
+  #textOf(row: object): string {
+    return this.#job.format === 'csv' ? csvRow(this.#source.cells(row)) : `${JSON.stringify(row)}\n`
+  }
+
+  async #save(place: string | undefined, end?: { isCut: boolean }): Promise<boolean> {
+    const { clock, store } = this.#engine
+    const { leaseMs, keepMs } = this.#limits
+    const text = this.#texts.join('')
+    const bytes = Buffer.byteLength(text)
+    const piece = bytes === 0 ? undefined : await pack(text)
+    const nowMs = clock.nowMs()
+    const progress: Progress = {
+      place,
+      rows: this.#rows,
+      bytes,
+      totalRows: end === undefined ? this.#job.totalRows : this.#job.rows + this.#rows,
+      ...(piece !== undefined && { piece }),
+      ...(end !== undefined && { end: { atMs: nowMs, expiresAtMs: nowMs + keepMs, ...end } }),
+    }
+    const claim = { owner: gatewayOf(store), untilMs: nowMs + leaseMs }
+    if (!(await store.tx((tx) => saveProgress(tx, this.#job, claim, progress)))) return false
+    this.#job = {
+      ...this.#job,
+      rows: this.#job.rows + this.#rows,
+      storedBytes: this.#job.storedBytes + (piece?.byteLength ?? 0),
+      pieces: this.#job.pieces + (piece === undefined ? 0 : 1),
+    }
+    this.#texts = []
+    this.#chars = 0
+    this.#rows = 0
+    this.#savedMs = nowMs
+    return true
+  }
+}

@@ -1,0 +1,128 @@
+// An alert for what the operator bears: one open alert for each account and reason, whose message has
+// the sum. Losses of a short time are one write, and an account is written about at most once in a
+// while, however many losses it has; what could not be written is written later.
+import { LossSum } from '../../billing/loss-sum.ts'
+import type { Loss } from '../../contract/ledger.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
+import { raiseAlert } from '../../store/catalog/alerts.ts'
+import type { Engine } from '../engine.ts'
+
+const kind = 'loss'
+/** Losses that come together are told together. */
+const gatherMs = 50
+/** Between two writes about the same account and reason. */
+const quietMs = 10_000
+
+type Told = Pick<Loss, 'accountId' | 'reason' | 'ref' | 'amountNanos'>
+
+interface Pending {
+  /** Since this process started. */
+  sum: LossSum
+  /** There is something that no alert says yet. */
+  isNew: boolean
+  /** Of the process's own clock. */
+  notBeforeMs: number
+}
+
+interface Watch {
+  /** There are no more of them than accounts times reasons. */
+  sums: Map<string, Pending>
+  timer: ReturnType<typeof setTimeout> | undefined
+  /** When the timer is due, by the process's own clock; 0 while alerts are being written. */
+  dueMs: number
+}
+const watches = new WeakMap<Engine, Watch>()
+
+export function noteLoss(engine: Engine, { accountId, reason, ref, amountNanos }: Told): void {
+  if (amountNanos <= 0n) return
+  const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined, dueMs: 0 }
+  watches.set(engine, watch)
+  const subject = `${accountId} ${reason}`
+  const pending = watch.sums.get(subject) ?? {
+    sum: new LossSum(accountId, reason),
+    isNew: true,
+    notBeforeMs: 0,
+  }
+  watch.sums.set(subject, pending)
+  pending.sum.add(ref, amountNanos)
+  pending.isNew = true
+  later(engine, watch, pending.notBeforeMs)
+}
+
+/** A loss has been booked: it is counted and raises an alert. */
+export function announceLoss(engine: Engine, loss: Loss): void {
+  engine.meters?.absorbed(loss)
+  noteLoss(engine, loss)
+}
+
+/** What a call's log row says that the operator bears. */
+export function noteAbsorbed(
+  engine: Engine,
+  { accountId, requestId, detail }: RequestRecord,
+): void {
+  for (const { reason, nanos } of detail.absorbed ?? []) {
+    noteLoss(engine, { accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
+  }
+}
+
+/** Writes what is not told yet; no more is written by itself. */
+export async function closeLossAlerts(engine: Engine): Promise<void> {
+  const watch = watches.get(engine)
+  if (watch === undefined) return
+  clearTimeout(watch.timer)
+  watches.delete(engine)
+  await tell(engine, untold(watch)).catch(() => {})
+}
+
+const untold = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
+
+/** Sees to it that there is a write as soon as that time has come. */
+function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
+  const nowMs = performance.now()
+  const dueMs = Math.max(nowMs + gatherMs, notBeforeMs)
+  if (watch.timer !== undefined && watch.dueMs <= dueMs) return
+  clearTimeout(watch.timer)
+  watch.dueMs = dueMs
+  watch.timer = setTimeout(() => void run(engine, watch), dueMs - nowMs)
+  watch.timer.unref()
+}
+
+async function run(engine: Engine, watch: Watch): Promise<void> {
+  watch.dueMs = 0
+  const nowMs = performance.now()
+  const due = untold(watch).filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
+  for (const pending of due) {
+    pending.isNew = false
+    pending.notBeforeMs = nowMs + quietMs
+  }
+  try {
+    await tell(engine, due)
+  } catch (error) {
+    for (const pending of due) pending.isNew = true
+    engine.log.warn('an alert about losses could not be written', { error })
+  }
+  watch.timer = undefined
+  const waiting = untold(watch)
+  if (watches.get(engine) !== watch || waiting.length === 0) return
+  later(engine, watch, Math.min(...waiting.map(({ notBeforeMs }) => notBeforeMs)))
+}
+
+async function tell(engine: Engine, due: readonly Pending[]): Promise<void> {
+  if (due.length === 0) return
+  const atMs = engine.clock.nowMs()
+  // The same order everywhere: gateways that write at once wait for each other.
+  const ordered = due.map(({ sum }) => alertOf(sum, atMs)).sort(bySubject)
+  await engine.store.tx(async (tx) => {
+    for (const alert of ordered) await raiseAlert(tx, alert)
+  })
+}
+
+const bySubject = (a: { subject: string }, b: { subject: string }): number =>
+  a.subject < b.subject ? -1 : 1
+
+const alertOf = ({ accountId, reason, message }: LossSum, atMs: number) => ({
+  kind,
+  subject: `${accountId} ${reason}`,
+  message,
+  atMs,
+})

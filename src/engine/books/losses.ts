@@ -1,0 +1,86 @@
+// What the operator bears: work that an upstream may have done and that no caller pays for, priced as
+// the caller would have paid. Refusals and connections that never came about cost nobody anything;
+// where it is not known what was done, the least that was is an estimate.
+
+import { absorb } from '../../billing/call-loss.ts'
+import { chargeTokens } from '../../billing/charge.ts'
+import type { Loss, LossReason } from '../../contract/ledger.ts'
+import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
+import type { Task, TaskUsage } from '../../contract/task.ts'
+import { recordLoss } from '../../store/ledger/losses.ts'
+import { isId } from '../calls/clean-error.ts'
+import type { OpenCall } from '../calls/open-call.ts'
+import { completeUsage, withinBounds } from '../calls/text-bounds.ts'
+import type { Engine } from '../engine.ts'
+import { sane } from '../tasks/end-task.ts'
+import { insist } from '../tasks/retry-write.ts'
+import { settlementFor } from '../tasks/task-charge.ts'
+import { announceLoss } from './loss-alerts.ts'
+
+/** A try that failed after the upstream had taken it up. To be told before the try ends. */
+export function absorbFailed(
+  { call, trying, record, admission }: OpenCall,
+  failure: UpstreamError,
+  watcher?: StreamWatcher,
+): void {
+  const seen = watcher?.countOutputTokens() ?? failure.outputTokens ?? 0
+  if (failure.begun !== true && seen === 0) return
+  const said = watcher?.reported.usage
+  const told = completeUsage(said, call.inputTokens, () => seen)
+  const usage = withinBounds(
+    { ...told, outputTokens: Math.max(told.outputTokens, seen) },
+    admission.bounds,
+  )
+  const { upstreamRequestId } = failure
+  const hasId = upstreamRequestId !== undefined && isId(upstreamRequestId)
+  const part = {
+    reason: trying.stop.cancelled && !trying.deadline.expired ? callerLeft : failedAfterCost,
+    channel: trying.route.channel.name,
+    ...(hasId && { upstreamId: upstreamRequestId }),
+    unit: 'token',
+    quantity: usage.inputTokens + usage.outputTokens,
+    estimated: true,
+  }
+  absorb(record.detail, part, chargeTokens(admission.price.terms, usage))
+}
+
+const callerLeft: LossReason = 'caller_left'
+const failedAfterCost: LossReason = 'failed_after_cost'
+
+export interface TaskCost {
+  /** As the upstream reported it; what was asked for counts where it did not. */
+  usage?: TaskUsage
+  /** Of a task that goes by another id upstream than it does here. */
+  upstreamId?: string
+}
+
+/** A success that nobody can be given any more, because the task has ended otherwise. */
+export async function absorbTask(engine: Engine, loss: Loss): Promise<void> {
+  await insist(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
+  announceLoss(engine, loss)
+}
+
+/** What a task would have cost its caller, if it had been delivered in time. */
+export function lossOfTask(
+  engine: Engine,
+  task: Task,
+  reason: LossReason,
+  { usage = {}, upstreamId = task.upstreamId }: TaskCost = {},
+): Loss {
+  const { id: ref, accountId, channel, model } = task
+  const base = { atMs: engine.clock.nowMs(), accountId, ref, reason, channel, model }
+  const named = { ...base, ...(upstreamId !== undefined && { upstreamId }) }
+  const price = engine.prices.byId(task.priceId)
+  if (price === undefined) return { ...named, amountNanos: task.holdNanos, isEstimate: true }
+  const pictures = task.kind === 'image' ? (usage.pictures ?? task.request.count) : undefined
+  const counted = { ...sane(usage), ...(pictures !== undefined && { pictures }) }
+  const { chargeNanos, unit, quantity, estimated } = settlementFor(price.terms, task, counted)
+  const isGuess = estimated === true || (task.kind === 'image' && usage.pictures === undefined)
+  return {
+    ...named,
+    ...(unit !== undefined && { unit }),
+    ...(quantity !== undefined && { quantity }),
+    amountNanos: chargeNanos,
+    isEstimate: isGuess,
+  }
+}

@@ -1,0 +1,73 @@
+// Accounts for which nothing billable is done, because their books do not add up: stopping them, and
+// letting them go on when the books have been proven again or somebody takes it upon themselves.
+import { type AuditOptions, auditBooks, type Problem } from '../../billing/proof/audit.ts'
+import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
+import type { Tx } from '../../store/index.ts'
+import { letAccountGoOn, stopAccount } from '../../store/ledger/suspended-accounts.ts'
+import { announce } from '../catalog/refresh.ts'
+import type { Engine } from '../engine.ts'
+import { patienceOf } from '../tasks/poll/task-timeouts.ts'
+import { billDesk } from './bill-deps.ts'
+
+/** What an audit has to know of this gateway. */
+export const auditOptions = (engine: Engine): AuditOptions => ({
+  knows: billDesk(engine).notary.knows,
+  taskLifetimeMs: patienceOf(engine).lifetimeMs,
+  nowMs: engine.clock.nowMs(),
+})
+
+/** The most that is told of a problem in one line. */
+export function sentenceOf({ problem, entry, number, ref }: Problem): string {
+  const where = [
+    entry !== undefined && `entry ${entry}`,
+    number !== undefined && `receipt ${number}`,
+    ref,
+  ].filter((part) => typeof part === 'string')
+  return where.length === 0 ? problem : `${where.join(', ')}: ${problem}`
+}
+
+/** In force here when this resolves, at the other gateways in a moment. */
+export async function stopAccounts(engine: Engine, problems: readonly Problem[]): Promise<void> {
+  const atMs = engine.clock.nowMs()
+  const byAccount = Map.groupBy(problems, ({ account_id = '' }) => account_id)
+  for (const [accountId, found] of byAccount) {
+    const message = sentenceOf(found[0]!)
+    const more = found.length === 1 ? {} : { problems: found.length }
+    engine.log.error('the books of an account do not add up; nothing billable is done for it', {
+      account_id: accountId,
+      problem: message,
+      ...more,
+    })
+    await engine.store.tx(async (tx) => {
+      await stopAccount(tx, accountId, atMs)
+      await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
+    })
+  }
+  await announce(engine)
+}
+
+export interface Lift {
+  accountId: string
+  atMs: number
+  /** Although its books may not add up. */
+  force: boolean
+}
+
+/** Undefined when the account goes on; else what is still wrong with its books. */
+export async function liftStop(
+  engine: Engine,
+  { accountId, force, atMs }: Lift,
+  alongside: (tx: Tx) => Promise<void>,
+): Promise<string | undefined> {
+  if (!force) {
+    const { problems } = await auditBooks(engine.store, { ...auditOptions(engine), accountId })
+    const own = problems.find(({ account_id }) => account_id === accountId)
+    if (own !== undefined) return sentenceOf(own)
+  }
+  await engine.store.tx(async (tx) => {
+    await letAccountGoOn(tx, accountId)
+    if (await resolveAlerts(tx, 'books', accountId, atMs)) await alongside(tx)
+  })
+  await announce(engine)
+  return undefined
+}

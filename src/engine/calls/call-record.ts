@@ -1,0 +1,135 @@
+// The log row of a call, filled in as the call goes on.
+
+import type { Route } from '../../catalog/snapshot.ts'
+import type { Interface } from '../../contract/catalog.ts'
+import type { Refusal } from '../../contract/errors.ts'
+import type { Attempt, CallEnding, RequestRecord } from '../../contract/requests.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { knownModelOf } from '../admission/known-model.ts'
+import { noteAbsorbed } from '../books/loss-alerts.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { insist } from '../tasks/retry-write.ts'
+import { isId } from './clean-error.ts'
+import type { OpenCall } from './open-call.ts'
+
+/** As much of a request as its row needs. */
+export interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
+  token: Pick<CallContext['token'], 'id' | 'accountId'>
+}
+
+export function newRecord(ctx: RecordedContext, use: Interface, model: string): RequestRecord {
+  const record: RequestRecord = {
+    requestId: ctx.requestId,
+    atMs: ctx.atMs,
+    accountId: ctx.token.accountId,
+    tokenId: ctx.token.id,
+    interface: use,
+    model,
+    status: 0,
+    chargeNanos: 0n,
+    totalMs: 0,
+    detail: { stream: false, ending: 'refused', attempts: [] },
+  }
+  if (ctx.trace !== undefined) {
+    record.trace = ctx.trace
+    record.detail.traceId = ctx.trace.traceId
+  }
+  return record
+}
+
+/** From here on the row names the channel. */
+export function noteRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
+  record.channel = channel.name
+  if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
+  else delete record.detail.upstreamModel
+}
+
+export function noteAttempt(
+  { engine, record, trying }: Pick<OpenCall, 'engine' | 'record' | 'trying'>,
+  outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
+): void {
+  const { channel } = trying.route
+  if (outcome.upstreamRequestId !== undefined && isId(outcome.upstreamRequestId)) {
+    record.upstreamRequestId = outcome.upstreamRequestId
+  }
+  const attempt: Attempt = {
+    channel: channel.name,
+    afterMs: trying.startedMs - record.atMs,
+    ms: engine.clock.nowMs() - trying.startedMs,
+  }
+  if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(trying.key) + 1
+  if (outcome.status !== undefined) attempt.status = outcome.status
+  if (outcome.error !== undefined) attempt.error = outcome.error
+  record.detail.attempts.push(attempt)
+}
+
+export function endRecord(
+  engine: Engine,
+  record: RequestRecord,
+  ending: CallEnding,
+  status: number,
+): RequestRecord {
+  record.status = status
+  record.detail.ending = ending
+  record.totalMs = engine.clock.nowMs() - record.atMs
+  return record
+}
+
+/** A request is over and its row complete: it is counted and, where wanted, traced. Once for each. */
+export function noteEnd(engine: Engine, record: RequestRecord): void {
+  engine.meters?.call(record)
+  engine.tracer?.call(record)
+  if (record.detail.absorbed !== undefined) noteAbsorbed(engine, record)
+  if (engine.log.level === 'debug') logEnd(engine, record)
+}
+
+function logEnd(engine: Engine, record: RequestRecord): void {
+  engine.log.debug('request ended', {
+    request_id: record.requestId,
+    trace_id: record.detail.traceId,
+    upstream_request_id: record.upstreamRequestId,
+    token_id: record.tokenId,
+    interface: record.interface,
+    model: knownModelOf(record),
+    channel: record.channel,
+    status: record.status,
+    code: record.errorCode,
+    took_ms: record.totalMs,
+    first_byte_ms: record.firstByteMs,
+    cost: formatNanos(record.chargeNanos),
+  })
+}
+
+/** Writes a row that carries no money. Nobody waits for it, and losing it loses nothing billed. */
+export function recordUnbilled(
+  engine: Engine,
+  record: RequestRecord,
+  ending: CallEnding,
+  refusal: Refusal,
+): Refusal {
+  endRecord(engine, record, ending, refusal.status)
+  record.errorCode = refusal.code
+  record.detail.error = refusal.message
+  writeRecord(engine, record)
+  return refusal
+}
+
+/** 499: the caller hung up before anything was produced. */
+export function recordHangUp(engine: Engine, record: RequestRecord): void {
+  endRecord(engine, record, 'caller_left', 499)
+  record.errorCode = 'caller_left'
+  writeRecord(engine, record)
+}
+
+export function writeRecord(engine: Engine, record: RequestRecord): void {
+  noteEnd(engine, record)
+  const write = () => engine.store.record(record)
+  // What the operator bears is in it: that is not given up at once.
+  const written = record.detail.absorbed === undefined ? write() : insist(engine, write)
+  written.catch((error) => {
+    engine.log.warn('a request row could not be written', {
+      request_id: record.requestId,
+      error,
+    })
+  })
+}

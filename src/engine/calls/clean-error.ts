@@ -1,0 +1,39 @@
+// An upstream's failure as the caller may read it: cleaned of secrets and places, its own words kept.
+import type { Route } from '../../catalog/snapshot.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { takeRequestId } from '../../lib/redact/request-id.ts'
+import type { Engine } from '../engine.ts'
+
+/** Longer texts of upstreams are cut before anything is looked for in them. */
+const maxErrorText = 16_000
+
+export function cleaned(
+  engine: Engine,
+  error: UpstreamError,
+  { body, model }: Pick<TextCall, 'body' | 'model'>,
+  { upstreamModel }: Pick<Route, 'upstreamModel'>,
+): UpstreamError {
+  const { text, requestId } = takeRequestId(error.message.slice(0, maxErrorText))
+  const id = error.upstreamRequestId ?? requestId
+  const message = engine.cleaner.clean(text, {
+    keep: body,
+    rename: upstreamModel === model ? [] : [[upstreamModel, model]],
+  })
+  return {
+    ...error,
+    message: message || 'the upstream failed',
+    ...(id !== undefined && { upstreamRequestId: safeId(engine, id) }),
+  }
+}
+
+const idShape = /^[\w.:@=+-]{1,200}$/
+/** An address, or a name with a port: no id. */
+const isPlace = /^(?:\d{1,3}\.){3}\d{1,3}|:\d{2,5}$|^localhost/i
+
+/** An id comes from the upstream too, and nobody promises that it is only an id. */
+export const isId = (id: string): boolean => idShape.test(id) && !isPlace.test(id)
+
+/** The same for callers: it is not a secret either. */
+const safeId = ({ cleaner }: Pick<Engine, 'cleaner'>, id: string): string =>
+  isId(id) ? cleaner.cleanLine(id) : ''

@@ -1,0 +1,79 @@
+// How large the input of a call is: asked of a channel that can tell, else estimated. Costs nothing,
+// but counts against the token's limit of requests.
+import { Refusal } from '../../contract/errors.ts'
+import type { CountReply } from '../../contract/provider.ts'
+import type { RateView } from '../../contract/rate.ts'
+import type { RequestRecord, TextCall } from '../../contract/requests.ts'
+import { enter, findFunds, findServed } from '../admission/admit.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { type ChannelStanding, standingOf } from '../routing/channel-state.ts'
+import { dropProbes } from '../routing/learn.ts'
+import { pickRoute } from '../routing/pick-route.ts'
+import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
+import { beginTry, endTry, upstreamOf } from './open-call.ts'
+
+export interface Counted {
+  inputTokens: number
+  estimated: boolean
+  rate: RateView | undefined
+}
+
+/** An upstream that does not know the question is not asked again for a while. */
+const askAgainMs = 10 * 60_000
+const untilByChannel = new WeakMap<ChannelStanding, number>()
+
+export async function countInput(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): Promise<Counted | Refusal> {
+  const record = newRecord(ctx, call.interface, call.model)
+  record.detail.operation = 'count_tokens'
+  const served = findServed(engine, ctx, call)
+  const refused =
+    served instanceof Refusal ? served : await findFunds(engine, ctx, call, served.model)
+  const pass = refused ?? (await enter(engine, ctx, call.inputTokens))
+  if (served instanceof Refusal || pass instanceof Refusal) {
+    return recordUnbilled(engine, record, 'refused', pass as Refusal)
+  }
+  const routes = served.routes.filter(({ channel }) => mayAsk(engine, channel.id))
+  const picked = routes.length === 0 ? undefined : pickRoute(engine, routes, record.accountId)
+  const reply =
+    picked === undefined || picked === 'full' || picked instanceof Refusal
+      ? undefined
+      : await ask(engine, ctx, call, record, picked)
+  pass.leave(undefined)
+  endRecord(engine, record, 'complete', 200)
+  const estimated = reply?.kind !== 'counted'
+  if (estimated) record.detail.estimated = true
+  writeRecord(engine, record)
+  const inputTokens = estimated ? call.inputTokens : reply.inputTokens
+  return { inputTokens, estimated, rate: pass.view }
+}
+
+const mayAsk = (engine: Engine, id: string): boolean =>
+  (untilByChannel.get(standingOf(engine.standings, id)) ?? 0) <= engine.clock.nowMs()
+
+async function ask(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+  record: RequestRecord,
+  picked: Parameters<typeof beginTry>[2],
+): Promise<CountReply | undefined> {
+  const trying = beginTry(engine, record, picked)
+  ctx.signal.addEventListener('abort', trying.stop)
+  const reply = await trying.provider.countTokens?.(
+    call,
+    upstreamOf(engine, trying, ctx),
+    trying.stop,
+  )
+  ctx.signal.removeEventListener('abort', trying.stop)
+  endTry(engine, trying)
+  dropProbes(trying)
+  // How a question of no weight was answered says little about the channel's health.
+  if (reply?.kind === 'failed') {
+    untilByChannel.set(trying.standing, engine.clock.nowMs() + askAgainMs)
+  }
+  return reply
+}

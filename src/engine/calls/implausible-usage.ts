@@ -1,0 +1,35 @@
+// Usage that a request does not allow: told in the log and as an alert about the channel. The alert
+// is written aside and at most once a minute for a channel, however often it happens.
+import type { TokenUsage } from '../../contract/usage.ts'
+import { raiseAlert } from '../../store/catalog/alerts.ts'
+import type { Engine } from '../engine.ts'
+import type { OpenCall } from './open-call.ts'
+
+const kind = 'implausible_usage'
+const quietMs = 60_000
+
+/** When each channel was last told of. There are no more of them than channels. */
+const toldMs = new WeakMap<Engine, Map<string, number>>()
+
+/** Never fails: what could not be written is written the next time. */
+export function noteImplausible({ engine, record, admission }: OpenCall, told: TokenUsage): void {
+  const subject = record.channel ?? ''
+  const known = toldMs.get(engine) ?? new Map<string, number>()
+  toldMs.set(engine, known)
+  const atMs = engine.clock.nowMs()
+  const lastMs = known.get(subject)
+  if (lastMs !== undefined && Math.abs(atMs - lastMs) < quietMs) return
+  known.set(subject, atMs)
+  const { windowTokens, outputTokens } = admission.bounds
+  const message =
+    `channel '${subject}' reported ${told.inputTokens} input and ${told.outputTokens} output tokens ` +
+    `for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
+    `${outputTokens}; charged at that`
+  engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })
+  engine.store
+    .tx((tx) => raiseAlert(tx, { kind, subject, message, atMs }))
+    .catch((error) => {
+      known.delete(subject)
+      engine.log.warn('an alert about usage could not be written', { error })
+    })
+}

@@ -1,0 +1,242 @@
+// A call between admission and its end. It is tried at one channel, or at several one after the
+// other; exactly one of settle and giveUp ends its hold.
+import { chargeTokens, tierLabel } from '../../billing/charge.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Reported, TextProvider, Upstream, UpstreamError } from '../../contract/provider.ts'
+import type { CallEnding, RequestRecord, TextCall } from '../../contract/requests.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { trimmed } from '../../lib/json/trim.ts'
+import type { Admission } from '../admission/admit.ts'
+import { announceLoss } from '../books/loss-alerts.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { leavePlace } from '../routing/channel-places.ts'
+import { dropProbes, noteFailure, noteSuccess } from '../routing/learn.ts'
+import type { PickedRoute } from '../routing/pick-route.ts'
+import { doorFor } from '../telemetry/traces/traced-client.ts'
+import {
+  endRecord,
+  noteAttempt,
+  noteEnd,
+  noteRoute,
+  recordHangUp,
+  recordUnbilled,
+} from './call-record.ts'
+import { cleaned } from './clean-error.ts'
+import type { Deadline } from './deadlines.ts'
+import { noteImplausible } from './implausible-usage.ts'
+import { markFor } from './object-ids.ts'
+import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
+
+/** One try at one channel. */
+export interface TryingCall extends PickedRoute {
+  /** Whose place at the channel it has. */
+  readonly accountId: string
+  readonly provider: TextProvider
+  readonly stop: Cancellation
+  readonly deadline: Deadline
+  readonly startedMs: number
+}
+
+/** A call that has been admitted and is on its way. */
+export interface OpenCall {
+  readonly engine: Engine
+  readonly ctx: CallContext
+  readonly call: TextCall
+  readonly admission: Admission
+  readonly record: RequestRecord
+  trying: TryingCall
+  /** Of the process's own clock: when it was taken up, and how long upstreams had it. */
+  readonly beganMs: number
+  upstreamMs: number
+}
+
+export function beginTry(
+  engine: Engine,
+  record: RequestRecord,
+  { route, key, standing, probe = false }: PickedRoute,
+): TryingCall {
+  const provider = engine.providers.get(route.protocol)?.text
+  ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
+  noteRoute(record, route)
+  const { accountId } = record
+  standing.take(accountId)
+  engine.running++
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const startedMs = engine.clock.nowMs()
+  return { route, key, standing, probe, accountId, provider, stop, deadline, startedMs }
+}
+
+export const upstreamOf = (
+  engine: Engine,
+  { route, key, deadline, provider }: TryingCall,
+  { trace, token }: Pick<CallContext, 'trace' | 'token'>,
+): Upstream => ({
+  baseUrl: route.baseUrl,
+  key,
+  model: route.upstreamModel,
+  timeouts: route.channel.timeouts,
+  messages: route.channel.messages,
+  http: trace === undefined ? engine.http : doorFor(engine.http, trace, route.channel),
+  progress: deadline,
+  ...(provider.handsOutIds && {
+    markFor: (id) => markFor(engine.seal, token.accountId, { channel: route.channel, key }, id),
+  }),
+})
+
+/** The upstream work of this try is over, however it went; money is settled apart. */
+export function endTry(engine: Engine, trying: TryingCall): void {
+  const { deadline, standing, route, accountId } = trying
+  deadline.end()
+  engine.running--
+  leavePlace(engine, route.channel, standing, accountId)
+}
+
+/** A good answer has begun. */
+export const noteAnswer = ({ engine, trying, call }: OpenCall): void =>
+  noteSuccess(engine, trying, call.model)
+
+/** The try is over and its answer complete enough to be charged. */
+export function endAnswered(open: OpenCall, upstreamRequestId: string | undefined): void {
+  noteAttempt(open, { status: 200, upstreamRequestId })
+  endTry(open.engine, open.trying)
+  countAttempt(open)
+}
+
+/** The try has failed. Gives the failure as the caller may read it. */
+export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
+  const { engine, call, trying } = open
+  endTry(engine, trying)
+  // An upstream that goes on after its own error must not keep a connection nobody reads.
+  trying.stop.cancel()
+  const left = hasLeft(open)
+  const { expired, stopped } = trying.deadline
+  const told = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
+  // Neither says anything about the channel.
+  if (left || stopped) dropProbes(trying)
+  else noteFailure(engine, trying, call.model, told)
+  const error = cleaned(engine, told, call, trying.route)
+  noteAttempt(open, {
+    ...(error.httpStatus !== undefined && { status: error.httpStatus }),
+    error: error.message,
+    upstreamRequestId: error.upstreamRequestId,
+  })
+  countAttempt(open, left ? 'caller_left' : error.code)
+  if (!left) logFailure(open, error, raw.cause)
+  return error
+}
+
+const countAttempt = ({ engine, trying, record }: OpenCall, code?: string): void =>
+  engine.meters?.attempt(trying.route.channel.name, record.detail.attempts.at(-1)!.ms, code)
+
+export const hasLeft = ({ ctx, trying }: OpenCall): boolean =>
+  ctx.signal.aborted && !trying.deadline.expired
+
+const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
+const shuttingDown: UpstreamError = {
+  code: 'overloaded',
+  message: 'the gateway is shutting down',
+  retryAfterSeconds: 2,
+}
+const timedOut: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not answer in time',
+}
+
+function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cause: unknown) {
+  engine.log.info('upstream failed', {
+    request_id: ctx.requestId,
+    trace_id: ctx.trace?.traceId,
+    channel: record.channel,
+    code: error.code,
+    // What it said may repeat what the caller wrote: that is on the request's row only.
+    status: error.httpStatus,
+    cause: cause instanceof Error ? cause.message : cause,
+  })
+}
+
+export const noteBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
+  engine.log.error('unexpected error', {
+    request_id: ctx.requestId,
+    trace_id: ctx.trace?.traceId,
+    error,
+  })
+
+/** Nothing of use was produced: the hold is released and nothing is charged. */
+export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
+  const { engine, ctx, record } = open
+  release(open)
+  const { upstreamRequestId, retryAfterSeconds } = error
+  const refusal = refuse(error.code, error.message, {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+  if (!ctx.signal.aborted || open.trying.deadline.expired) {
+    return recordUnbilled(engine, record, 'failed', refusal)
+  }
+  recordHangUp(engine, record)
+  return refusal
+}
+
+/** A call that nothing was done for. */
+export function release({ engine, admission }: Pick<OpenCall, 'engine' | 'admission'>): void {
+  engine.ledger.release(admission.hold)
+  admission.pass.leave(undefined)
+}
+
+export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
+
+/**
+ * Charges what was produced; durable when this resolves. Usage that is missing is counted, and usage
+ * that the request does not allow is cut to what it does.
+ */
+export async function settleCall(
+  open: OpenCall,
+  reported: Reported,
+  countOutputTokens: () => number,
+  ending: SettledEnding,
+): Promise<undefined | Refusal> {
+  const { engine, call, admission, record } = open
+  const estimated = ending === 'cut_short' || !isComplete(reported.usage)
+  const told = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
+  const usage = withinBounds(told, admission.bounds)
+  if (usage !== told) noteImplausible(open, told)
+  endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
+  record.usage = usage
+  if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
+  if (estimated) record.detail.estimated = true
+  const { price, hold, pass } = admission
+  const quantity = usage.inputTokens + usage.outputTokens
+  pass.leave(quantity)
+  const tier = tierLabel(price.terms, usage.inputTokens)
+  try {
+    await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
+      model: call.model,
+      unit: 'token',
+      ...(tier !== undefined && { tier }),
+      quantity,
+      priceId: price.id,
+      ...(estimated && { estimated }),
+    })
+    noteEnd(engine, record)
+    return undefined
+  } catch (error) {
+    engine.log.error('a charge could not be written', { request_id: record.requestId, error })
+    await engine.ledger.disown(record)
+    noteDisowned(engine, record)
+    return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
+      retryAfterSeconds: 2,
+      cause: error,
+    })
+  }
+}
+
+/** As its caller sees it: the row itself says what was done. */
+const noteDisowned = (engine: Engine, record: RequestRecord): void => {
+  const { usage: _, ...told } = record
+  noteEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
+  const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
+  const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
+  announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })
+}

@@ -1,0 +1,112 @@
+// Calls that name objects kept upstream. Each must be one that this gateway gave to the account; the
+// call then goes to the channel and key where the objects live, and nowhere else.
+import type { Route } from '../../catalog/snapshot.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { Reference, TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { withField } from '../../lib/json/splice.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { Tried } from '../routing/pick-route.ts'
+import { openId, placeOf, unknownObject } from './object-ids.ts'
+
+export interface Referred {
+  /** With the upstream's own ids. */
+  call: TextCall
+  routes: readonly Route[]
+  /** Keys that may not be used; undefined when any may. */
+  tried: Tried | undefined
+}
+
+interface Opened extends Reference {
+  /** The upstream's; undefined: not given to this account. */
+  upstreamId: string | undefined
+  place: string | undefined
+}
+
+export function resolveReferences(
+  engine: Engine,
+  { token }: CallContext,
+  call: TextCall,
+  routes: readonly Route[],
+): Referred | Refusal {
+  const opened: Opened[] = []
+  for (const reference of call.references ?? []) {
+    const own = openId(engine.seal, token.accountId, reference.id)
+    // An item that is there itself does without its id.
+    if (own === undefined && reference.item === undefined) return unknownObject(reference.param)
+    opened.push({ ...reference, upstreamId: own?.id, place: own?.place })
+  }
+  const home = homeOf(engine, opened, routes)
+  if (home instanceof Refusal) return home
+  const sent = { ...call, body: bodyFor(call, opened, home?.place) }
+  if (home === undefined) return { call: sent, routes, tried: undefined }
+  const { route, key } = home
+  const tried = new Tried()
+  for (const other of route.channel.keys) if (other !== key) tried.addKey(route.channel.id, other)
+  return { call: sent, routes: [route], tried }
+}
+
+interface FoundHome {
+  route: Route
+  key: string
+  place: string
+}
+
+/** Where the call has to go. Undefined: nothing in it needs to be looked up upstream. */
+function homeOf(
+  engine: Engine,
+  opened: readonly Opened[],
+  routes: readonly Route[],
+): FoundHome | undefined | Refusal {
+  const bare = opened.filter(({ item }) => item === undefined)
+  const [first] = bare
+  if (first === undefined) {
+    const last = opened.findLast(({ place }) => place !== undefined)
+    return last === undefined ? undefined : find(engine, last.place!, routes)
+  }
+  const elsewhere = bare.find(({ place }) => place !== first.place)
+  if (elsewhere !== undefined) return unknownObject(elsewhere.param)
+  return find(engine, first.place!, routes) ?? unknownObject(first.param)
+}
+
+function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundHome | undefined {
+  for (const route of routes) {
+    const { channel } = route
+    for (const key of channel.keys.length === 0 ? [''] : channel.keys) {
+      if (placeOf(seal, { channel, key }) === place) return { route, key, place }
+    }
+  }
+  return undefined
+}
+
+/** The body as the upstream may read it: its own ids, and none of anybody else. */
+function bodyFor(call: TextCall, opened: readonly Opened[], place: string | undefined): string {
+  const isHere = (each: Opened) => each.place !== undefined && each.place === place
+  // Whole strings only: inside another string a quote would be escaped.
+  const spelled = ({ id }: Opened) => `"${id}"`
+  if (opened.every((each) => isHere(each) && call.body.includes(spelled(each)))) {
+    return opened.reduce(
+      (body, each) => body.replaceAll(spelled(each), () => `"${each.upstreamId}"`),
+      call.body,
+    )
+  }
+  return rebuilt(
+    call,
+    new Map(opened.map((each) => [each.id, isHere(each) ? each.upstreamId : undefined])),
+  )
+}
+
+function rebuilt({ body, fields }: TextCall, ids: ReadonlyMap<string, string | undefined>): string {
+  const { previous_response_id: previous, input } = fields
+  let text = body
+  if (typeof previous === 'string') {
+    text = withField(text, 'previous_response_id', JSON.stringify(ids.get(previous)))
+  }
+  if (!Array.isArray(input)) return text
+  const items = input.map((item: unknown) => {
+    if (!isObject(item) || item['id'] == null) return item
+    // Undefined leaves the field out.
+    return { ...item, id: ids.get(String(item['id'])) }
+  })
+  return withField(text, 'input', JSON.stringify(items))
+}

@@ -1,0 +1,167 @@
+// One text call from admission to answer: permission, hold, upstream, charge. A channel that fails
+// before the caller has seen anything is followed by another, within the retry budget. A JSON
+// answer leaves when its charge is durable; a stream goes on in stream-text.ts.
+import type { Route } from '../../catalog/snapshot.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { TextReply, UpstreamError } from '../../contract/provider.ts'
+import type { RateView } from '../../contract/rate.ts'
+import type { RequestRecord, TextCall } from '../../contract/requests.ts'
+import { admitText } from '../admission/admit.ts'
+import { absorbFailed } from '../books/losses.ts'
+import type { CallContext, Engine } from '../engine.ts'
+import { isAboutRequest } from '../routing/learn.ts'
+import { Tried } from '../routing/pick-route.ts'
+import { takePlace } from '../routing/take-place.ts'
+import { newRecord, recordHangUp, recordUnbilled } from './call-record.ts'
+import {
+  beginTry,
+  endAnswered,
+  endFailed,
+  giveUp,
+  hasLeft,
+  noteAnswer,
+  noteBug,
+  type OpenCall,
+  release,
+  settleCall,
+  type TryingCall,
+  upstreamOf,
+} from './open-call.ts'
+import { firstBytes, streamOf } from './stream-text.ts'
+
+export type TextAnswer = { rate: RateView | undefined } & (
+  | { body: string }
+  | { stream: ReadableStream<Uint8Array> }
+)
+
+/** A call that has tried this often has tried enough, however many keys are left. */
+const mostTries = 5
+
+export async function runText(
+  engine: Engine,
+  ctx: CallContext,
+  call: TextCall,
+): Promise<TextAnswer | Refusal> {
+  const record = newRecord(ctx, call.interface, call.model)
+  const beganMs = performance.now()
+  record.detail.stream = call.stream
+  const admitted = admitText(engine, ctx, call)
+  const admission = admitted instanceof Promise ? await admitted : admitted
+  if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
+  record.priceId = admission.price.id
+  const { routes, tried, sent } = admission
+  const begun = begin(engine, ctx, record, routes, tried)
+  const trying = begun instanceof Promise ? await begun : begun
+  if (trying instanceof Refusal) {
+    release({ engine, admission })
+    if (!ctx.signal.aborted) return recordUnbilled(engine, record, 'refused', trying)
+    recordHangUp(engine, record)
+    return trying
+  }
+  engine.retries.noteCall()
+  const open = { engine, ctx, call: sent, admission, record, trying, beganMs, upstreamMs: 0 }
+  return await follow(open)
+}
+
+const begin = (
+  engine: Engine,
+  { signal }: CallContext,
+  record: RequestRecord,
+  routes: readonly Route[],
+  tried?: Tried,
+): TryingCall | Refusal | Promise<TryingCall | Refusal> =>
+  takePlace(engine, routes, {
+    accountId: record.accountId,
+    signal,
+    tried,
+    take: (picked) => beginTry(engine, record, picked),
+  })
+
+/** Tries one channel after the other until one answers or nothing is left to try. */
+async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
+  const { engine, ctx, call } = open
+  let { tried } = open.admission
+  for (;;) {
+    const { trying } = open
+    const { provider, stop } = trying
+    ctx.signal.addEventListener('abort', stop)
+    if (ctx.signal.aborted) stop.cancel()
+    let reply: TextReply
+    const sentMs = performance.now()
+    try {
+      reply = await provider.send(call, upstreamOf(engine, trying, ctx), stop)
+    } catch (error) {
+      reply = bugAsReply(open, error)
+    }
+    // Until something can be sent, a failure is still a plain error, or another channel's turn.
+    const first = reply.kind === 'stream' ? await firstBytes(open, reply) : undefined
+    open.upstreamMs += performance.now() - sentMs
+    ctx.signal.removeEventListener('abort', stop)
+    const failure = failureOf(reply, first)
+    if (failure === undefined) return await answer(open, reply as GoodReply, first)
+    absorbFailed(open, failure, reply.kind === 'stream' ? reply.watcher : undefined)
+    const error = endFailed(open, failure)
+    tried ??= new Tried()
+    const next = await another(open, error, tried)
+    if (next === undefined) return giveUp(open, error)
+    open.trying = next
+  }
+}
+
+/** Whatever goes wrong in a provider, the hold ends and the caller gets an answer. */
+function bugAsReply(open: OpenCall, error: unknown): TextReply {
+  noteBug(open, error)
+  const message = 'something went wrong in the gateway'
+  return { kind: 'failed', error: { code: 'internal_error', message } }
+}
+
+type GoodReply = Exclude<TextReply, { kind: 'failed' }>
+
+function failureOf(reply: TextReply, first: Uint8Array | undefined): UpstreamError | undefined {
+  if (reply.kind === 'failed') return reply.error
+  if (reply.kind === 'json' || first !== undefined) return undefined
+  const { outcome } = reply.watcher
+  return outcome === 'finished' ? undefined : outcome
+}
+
+async function answer(
+  open: OpenCall,
+  reply: GoodReply,
+  first: Uint8Array | undefined,
+): Promise<TextAnswer | Refusal> {
+  const { engine, ctx, record, admission } = open
+  const rate = admission.pass.view
+  noteAnswer(open)
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  if (reply.kind === 'stream') {
+    noteOverhead(open)
+    return { stream: streamOf(open, reply, first), rate }
+  }
+  endAnswered(open, reply.upstreamRequestId)
+  const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
+  noteOverhead(open)
+  return settled ?? { body: reply.body, rate }
+}
+
+/** All that passed before the answer could begin, but for the time of upstreams. */
+const noteOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
+  engine.meters?.overhead(record, performance.now() - beganMs - upstreamMs)
+
+/** Another channel or key for a call whose last try failed; undefined when it should end there. */
+async function another(
+  open: OpenCall,
+  error: UpstreamError,
+  tried: Tried,
+): Promise<TryingCall | undefined> {
+  const { engine, ctx, trying, admission, record } = open
+  const { id, timeouts } = trying.route.channel
+  if (isAboutRequest(error) || hasLeft(open) || engine.draining) return undefined
+  if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
+  if (error.about === 'key') tried.addKey(id, trying.key)
+  else tried.addChannel(id)
+  if (record.detail.attempts.length >= mostTries || !engine.retries.take()) return undefined
+  const next = await begin(engine, ctx, record, admission.routes, tried)
+  if (!(next instanceof Refusal)) return next
+  engine.retries.giveBack()
+  return undefined
+}

@@ -1,0 +1,209 @@
+// A text stream from its first byte to its last. Upstream bytes go to the caller as fast as it reads
+// them; the final event waits until the charge is durable.
+//
+//   caller reads ──> pull ──> upstream read ──> watcher ──> bytes out
+//        finished ──> settle, final event, close
+//        failed   ──> release, error event, close
+//        caller leaves ──> read on for a while to learn the usage, then settle
+//        the gateway ends it ──> settle what was delivered, error event, close
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { TextReply, UpstreamError } from '../../contract/provider.ts'
+import { HttpError } from '../../lib/http/error.ts'
+import { absorbFailed } from '../books/losses.ts'
+import {
+  endAnswered,
+  endFailed,
+  giveUp,
+  noteBug,
+  type OpenCall,
+  type SettledEnding,
+  settleCall,
+} from './open-call.ts'
+
+/** A comment: readers of events skip it, and what stands between does not take us for dead. */
+const keepAlive = Buffer.from(': keep-alive\n\n')
+
+export type StreamReply = Extract<TextReply, { kind: 'stream' }>
+
+export function streamOf(
+  open: OpenCall,
+  reply: StreamReply,
+  first: Uint8Array | undefined,
+): ReadableStream<Uint8Array> {
+  let gone = false
+  let waiting = first
+  let pending: Promise<unknown> | undefined
+  let stalled: (() => void) | undefined
+  const leave = () => {
+    if (gone) return
+    gone = true
+    readOn(open, reply, pending).catch((error) => {
+      open.engine.log.error('an abandoned stream could not be settled', {
+        request_id: open.ctx.requestId,
+        error,
+      })
+    })
+  }
+  // A caller that stops reading is one that left; otherwise it could wait out the time limit and
+  // keep what it has read for nothing.
+  const slowCaller = {
+    cancel() {
+      stalled?.()
+      leave()
+    },
+  }
+  // Both are needed: a body whose caller left before the first read is never cancelled.
+  open.ctx.signal.addEventListener('abort', leave)
+  if (open.ctx.signal.aborted) leave()
+  const { deadline } = open.trying
+  const end = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const last = await finish(open, reply)
+    open.ctx.signal.removeEventListener('abort', leave)
+    if (gone) return
+    gone = true
+    if (last !== undefined) controller.enqueue(last)
+    controller.close()
+  }
+  let isPulling = false
+  const source: Bun.UnderlyingSource<Uint8Array> = {
+    start(controller) {
+      stalled = () => controller.error(new Error('the caller stopped reading'))
+      deadline.waiter = {
+        beat() {
+          if (!gone && pending !== undefined) controller.enqueue(keepAlive)
+        },
+      }
+      // A caller that reads hears of it by its next read, one that does not must be charged, too.
+      deadline.stream = {
+        cut() {
+          if (!gone && !isPulling) end(controller).catch((error) => noteBug(open, error))
+        },
+      }
+    },
+    async pull(controller) {
+      isPulling = true
+      deadline.awaitCaller(undefined)
+      if (waiting === undefined) pending = nextBytes(open, reply)
+      const bytes = waiting ?? ((await pending) as Uint8Array | undefined)
+      waiting = undefined
+      pending = undefined
+      if (gone) return
+      if (bytes !== undefined) controller.enqueue(bytes)
+      isPulling = false
+      if (reply.watcher.outcome === undefined && !deadline.stopped) {
+        deadline.awaitCaller(slowCaller)
+        return
+      }
+      isPulling = true
+      await end(controller)
+    },
+    cancel: leave,
+  }
+  // Nothing is read ahead of a caller that does not read.
+  return new ReadableStream(source, { highWaterMark: 0 })
+}
+
+/** The next bytes for the caller; undefined only once the watcher has an outcome. */
+export async function nextBytes(
+  open: OpenCall,
+  reply: StreamReply,
+): Promise<Uint8Array | undefined> {
+  const { answer, watcher } = reply
+  while (watcher.outcome === undefined) {
+    try {
+      const chunk = await answer.read()
+      const { deadline } = open.trying
+      deadline.touch()
+      if (chunk === undefined) watcher.close()
+      const before = watcher.events
+      const bytes = chunk === undefined ? undefined : watcher.take(chunk)
+      // Comments alone are no progress.
+      if (watcher.events > before) deadline.advance()
+      if (bytes !== undefined) return bytes
+    } catch (error) {
+      if (!(error instanceof HttpError)) noteBug(open, error)
+      watcher.break()
+    }
+  }
+  return undefined
+}
+
+/** The same up to the first event: comments before it promise nothing. */
+export async function firstBytes(
+  open: OpenCall,
+  reply: StreamReply,
+): Promise<Uint8Array | undefined> {
+  let held: Uint8Array[] | undefined
+  for (;;) {
+    const bytes = await nextBytes(open, reply)
+    if (bytes === undefined) return undefined
+    if (reply.watcher.events > 0) {
+      return held === undefined ? bytes : Buffer.concat([...held, bytes])
+    }
+    held ??= []
+    if (held.length < mostHeld) held.push(bytes)
+  }
+}
+
+/** More comments than that before the first event are not worth keeping. */
+const mostHeld = 100
+
+/** Settles or releases, then gives the last bytes the caller sees. */
+async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
+  const { outcome, ending } = reply.watcher
+  if (!open.admission.hold.open) return undefined
+  if (outcome === 'finished') {
+    const settled = await settle(open, reply, 'complete')
+    return settled instanceof Refusal ? errorEvent(open, reply, settled) : ending
+  }
+  if (open.trying.deadline.stopped) {
+    const settled = await settle(open, reply, 'cut_short')
+    return errorEvent(open, reply, settled ?? cutShort)
+  }
+  return errorEvent(open, reply, fail(open, reply, outcome as UpstreamError))
+}
+
+const cutShort = refuse('overloaded', 'the gateway is shutting down and has ended this stream', {
+  retryAfterSeconds: 2,
+})
+
+function fail(open: OpenCall, { watcher }: StreamReply, error: UpstreamError): Refusal {
+  absorbFailed(open, error, watcher)
+  return giveUp(open, endFailed(open, error))
+}
+
+function settle(open: OpenCall, reply: StreamReply, ending: SettledEnding) {
+  const { watcher, answer, upstreamRequestId } = reply
+  endAnswered(open, upstreamRequestId)
+  if (watcher.outcome === 'finished') answer.release()
+  else answer.cancel()
+  return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
+}
+
+const errorEvent = ({ ctx }: OpenCall, { watcher }: StreamReply, refusal: Refusal): Uint8Array =>
+  ctx.errorEvent(refusal, watcher.events)
+
+/** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
+async function readOn(
+  open: OpenCall,
+  reply: StreamReply,
+  pending: Promise<unknown> | undefined,
+): Promise<void> {
+  const { engine, admission, trying } = open
+  const { stop, deadline } = trying
+  if (!admission.hold.open) return
+  const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
+  engine.abandoned++
+  const timer = setTimeout(() => stop.cancel(), mayReadOn ? engine.limits.abandonedMs : 0)
+  deadline.awaitCaller(undefined)
+  // One read at a time: the one the caller was waiting for comes first.
+  await pending
+  while (reply.watcher.outcome === undefined) await nextBytes(open, reply)
+  clearTimeout(timer)
+  engine.abandoned--
+  if (!admission.hold.open) return
+  const { outcome } = reply.watcher
+  const isCut = stop.cancelled && (!deadline.expired || deadline.stopped)
+  if (outcome === 'finished' || isCut) await settle(open, reply, 'caller_left')
+  else fail(open, reply, outcome as UpstreamError)
+}

@@ -1,0 +1,61 @@
+// The most that a text call can use, as it goes upstream: sizes its hold, and tells which reported
+// usage cannot be true.
+import { type Model, modelDefaults } from '../../contract/catalog.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import type { ReportedUsage, TokenUsage } from '../../contract/usage.ts'
+
+export interface TextBounds {
+  /** Of the input as it can be seen. An upstream that counts otherwise may report more. */
+  readonly inputTokens: number
+  /** What the model takes at all. */
+  readonly windowTokens: number
+  readonly outputTokens: number
+}
+
+export function boundsOf(model: Model, call: TextCall): TextBounds {
+  const { maxTextTokens, images, isOpen, inputs } = call.inputBound
+  const windowTokens = (model.contextWindow ?? modelDefaults.contextWindow) * inputs
+  const perImage = model.maxTokensPerImage ?? modelDefaults.maxTokensPerImage
+  const visible = Math.min(windowTokens, maxTextTokens + images * perImage)
+  const most = (model.maxOutputTokens ?? modelDefaults.maxOutputTokens) * call.choices
+  return {
+    inputTokens: isOpen ? windowTokens : visible,
+    windowTokens,
+    outputTokens: Math.min(most, call.maxOutputTokens ?? most),
+  }
+}
+
+/** Usage with the sides that were not reported filled in. */
+export function completeUsage(
+  reported: ReportedUsage | undefined,
+  inputTokens: number,
+  outputTokens: () => number,
+): TokenUsage {
+  if (reported === undefined) {
+    return { inputTokens, outputTokens: outputTokens(), cacheReadTokens: 0, cacheWriteTokens: 0 }
+  }
+  const { cacheReadTokens, cacheWriteTokens } = reported
+  return {
+    inputTokens: reported.inputTokens ?? Math.max(inputTokens, cacheReadTokens + cacheWriteTokens),
+    outputTokens: reported.outputTokens ?? outputTokens(),
+    cacheReadTokens,
+    cacheWriteTokens,
+  }
+}
+
+export const isComplete = (usage: ReportedUsage | undefined): boolean =>
+  usage?.inputTokens !== undefined && usage.outputTokens !== undefined
+
+/** The same object when the request allows all of it. */
+export function withinBounds(usage: TokenUsage, bounds: TextBounds): TokenUsage {
+  const { windowTokens, outputTokens: most } = bounds
+  if (usage.inputTokens <= windowTokens && usage.outputTokens <= most) return usage
+  const inputTokens = Math.min(usage.inputTokens, windowTokens)
+  const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens)
+  return {
+    inputTokens,
+    outputTokens: Math.min(usage.outputTokens, most),
+    cacheReadTokens,
+    cacheWriteTokens: Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens),
+  }
+}

@@ -1,0 +1,177 @@
+// What gateway.yaml declares, brought into the store: accounts with their opening balance, tokens,
+// price versions. Safe to run at every start and every reload; each thing happens once, and tokens
+// and prices come into force together or not at all.
+import { builtinPrices } from '../../catalog/builtin.ts'
+import type { Source } from '../../contract/catalog.ts'
+import {
+  type FileDeclaration,
+  type PriceDeclaration,
+  startOf,
+  type TokenDeclaration,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
+import type { Price } from '../../contract/price.ts'
+import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
+import { parseNanos } from '../../lib/text/decimal.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
+import { insertToken, loadTokens, revokeToken, updateToken } from '../../store/catalog/tokens.ts'
+import { isUniqueConflict, type Tx } from '../../store/index.ts'
+import type { Engine } from '../engine.ts'
+import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
+import { openAccount } from './open-account.ts'
+
+export interface MadeToken {
+  account: string
+  name: string
+  secret: string
+}
+
+/** A declaration that cannot be carried out; one sentence. */
+export class DeclarationRefused extends Error {}
+
+/** The secrets that had to be made, to be shown once. */
+export async function applyDeclarations(
+  engine: Engine,
+  file: FileDeclaration,
+): Promise<MadeToken[]> {
+  await refuseImpossible(engine, file)
+  for (const { name, balance } of file.accounts) {
+    if ((await findAccount(engine.store.read, name)) !== undefined) continue
+    await openAccount(engine, { name, source: 'file', balanceNanos: parseNanos(balance ?? '0')! })
+  }
+  try {
+    return await engine.store.tx(async (tx) => {
+      const made = await applyTokens(engine, tx, file.tokens)
+      await applyPrices(engine, tx, builtinPrices, 'builtin')
+      await applyPrices(engine, tx, file.prices, 'file')
+      return made
+    })
+  } catch (error) {
+    if (!isUniqueConflict(error)) throw error
+    throw new DeclarationRefused('a declared token has the name or the secret of another token')
+  }
+}
+
+/** Everything a person can get wrong is looked for before anything is changed. */
+async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
+  const { read } = engine.store
+  const [misfit] = misfitsIn(file)
+  if (misfit !== undefined) throw new DeclarationRefused(misfit)
+  for (const { model, account: payer } of file.prices) {
+    if (payer === undefined || file.accounts.some(({ name }) => name === payer)) continue
+    if ((await findAccount(read, payer)) !== undefined) continue
+    throw new DeclarationRefused(
+      `the price of '${model}' names the account '${payer}', which does not exist`,
+    )
+  }
+  const issued = (await loadTokens(read)).filter(({ source }) => source !== 'file')
+  for (const { account: payer, name, token: secret } of file.tokens) {
+    const account = await findAccount(read, payer)
+    if (account === undefined && !file.accounts.some((declared) => declared.name === payer)) {
+      throw new DeclarationRefused(
+        `token '${name}' names the account '${payer}', which does not exist`,
+      )
+    }
+    if (issued.some((other) => other.accountId === account?.id && other.name === name)) {
+      throw new DeclarationRefused(
+        `account '${payer}' has a token '${name}' from the admin API; choose another name`,
+      )
+    }
+    const hash = secret === undefined ? undefined : engine.seal.hash(secret)
+    if (issued.some((other) => other.hash === hash)) {
+      throw new DeclarationRefused(
+        `the secret of token '${name}' belongs to a token from the admin API`,
+      )
+    }
+  }
+}
+
+async function applyTokens(
+  engine: Engine,
+  tx: Tx,
+  declarations: readonly TokenDeclaration[],
+): Promise<MadeToken[]> {
+  const nowMs = engine.clock.nowMs()
+  const stored = (await loadTokens(tx)).filter(({ source }) => source === 'file')
+  const kept = new Map<string, TokenDeclaration>()
+  const fresh: { declared: TokenDeclaration; accountId: string }[] = []
+  for (const declared of declarations) {
+    const accountId = (await findAccount(tx, declared.account))!.id
+    const before = stored.find((t) => t.accountId === accountId && t.name === declared.name)
+    const hash = declared.token === undefined ? before?.hash : engine.seal.hash(declared.token)
+    if (before !== undefined && hash === before.hash) kept.set(before.id, declared)
+    else fresh.push({ declared, accountId })
+  }
+  // What ends comes first: a name or a secret may pass from one token to another.
+  for (const { id } of stored) {
+    const declared = kept.get(id)
+    if (declared === undefined) await revokeToken(tx, id, nowMs)
+    else await updateToken(tx, id, changeOf(declared))
+  }
+  const made: MadeToken[] = []
+  for (const { declared, accountId } of fresh) {
+    const { account, name, token } = declared
+    const secret = token ?? newSecret('sk-')
+    await addToken(engine, tx, { declared, accountId, secret, nowMs })
+    if (token === undefined) made.push({ account, name, secret })
+  }
+  return made
+}
+
+async function addToken(
+  engine: Engine,
+  tx: Tx,
+  {
+    declared,
+    accountId,
+    secret,
+    nowMs,
+  }: { declared: TokenDeclaration; accountId: string; secret: string; nowMs: number },
+): Promise<void> {
+  const { expiresAtMs, ...rest } = changeOf(declared)
+  await insertToken(tx, {
+    id: newShortId('tok', nowMs),
+    accountId,
+    name: declared.name,
+    hash: engine.seal.hash(secret),
+    prefix: secret.slice(0, 8),
+    ...rest,
+    ...(expiresAtMs !== null && { expiresAtMs }),
+    disabled: false,
+    source: 'file',
+    createdAtMs: nowMs,
+  })
+}
+
+const changeOf = (declared: TokenDeclaration) => ({
+  models: declared.models ?? ['*'],
+  limits: JSON.parse(JSON.stringify(declared.limits ?? {})),
+  allowedIps: declared.allowed_ips ?? [],
+  expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
+})
+
+/** A version is added only when it differs from what this source said last. */
+async function applyPrices(
+  engine: Engine,
+  tx: Tx,
+  declarations: readonly PriceDeclaration[],
+  source: Source,
+): Promise<void> {
+  const nowMs = engine.clock.nowMs()
+  const stored = (await loadPrices(tx)).filter((price) => price.source === source)
+  for (const declared of declarations) {
+    const said = lastVersion(declared, declarations, stored, nowMs)
+    if (said !== undefined && saysTheSame(declared, said)) continue
+    const payer = declared.account && (await findAccount(tx, declared.account))!
+    const price: Price = {
+      id: newShortId('price', nowMs),
+      model: declared.model,
+      ...(payer && { account: { id: payer.id, name: payer.name } }),
+      terms: termsFrom(declared),
+      effectiveFromMs: startOf(declared) ?? nowMs,
+      source,
+    }
+    await insertPrice(tx, price, nowMs)
+  }
+}

@@ -1,0 +1,89 @@
+// Which stored price versions are the ones a list of declarations speaks of. Versions are never
+// taken away, so what the file no longer says must be told apart from what it says now.
+import { builtinModels } from '../../catalog/builtin.ts'
+import {
+  type FileDeclaration,
+  modelFrom,
+  type PriceDeclaration,
+  startOf,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
+import { hasBegun, type Price, unitProblem } from '../../contract/price.ts'
+
+type Whose = Pick<PriceDeclaration, 'model' | 'account'>
+
+/** Whether both speak of one list: that of a model, for everybody or for one account. */
+export const isOfList = (
+  { model, account }: Pick<Price, 'model' | 'account'>,
+  declared: Whose,
+): boolean =>
+  model === declared.model &&
+  (declared.account === undefined
+    ? account === undefined
+    : account !== undefined && [account.name, account.id].includes(declared.account))
+
+/**
+ * The last version for the same start or, where none is declared, the last that has begun. A start
+ * that is declared beside it belongs to another version.
+ */
+export function lastVersion(
+  declared: PriceDeclaration,
+  declarations: readonly PriceDeclaration[],
+  versions: readonly Price[],
+  nowMs: number,
+): Price | undefined {
+  const startMs = startOf(declared)
+  const dated = declarations
+    .filter(({ model, account }) => model === declared.model && account === declared.account)
+    .map(startOf)
+  const fits = (price: Price) => {
+    if (!isOfList(price, declared)) return false
+    const fromMs = price.effectiveFromMs
+    return startMs === undefined
+      ? hasBegun(price, nowMs) && !dated.includes(fromMs)
+      : fromMs === startMs
+  }
+  return versions
+    .filter(fits)
+    .toSorted((a, b) => a.effectiveFromMs - b.effectiveFromMs || (a.id < b.id ? -1 : 1))
+    .at(-1)
+}
+
+export const saysTheSame = (declared: PriceDeclaration, { terms }: Price): boolean =>
+  Bun.deepEquals(terms, termsFrom(declared), true)
+
+/** Everything but versions of the file that it does not declare any more. */
+export function withoutDropped(
+  versions: readonly Price[],
+  declarations: readonly PriceDeclaration[],
+  nowMs: number,
+): Price[] {
+  const fromFile = versions.filter(({ source }) => source === 'file')
+  const versionsOf = Map.groupBy(fromFile, ({ model }) => model)
+  const declaredFor = Map.groupBy(declarations, ({ model }) => model)
+  const kept = new Set(
+    declarations.map((declared) => {
+      const { model } = declared
+      const same = (versionsOf.get(model) ?? []).filter(
+        (price) => isOfList(price, declared) && saysTheSame(declared, price),
+      )
+      return lastVersion(declared, declaredFor.get(model)!, same, nowMs)
+    }),
+  )
+  return versions.filter((price) => price.source !== 'file' || kept.has(price))
+}
+
+/** Prices of a file by units that their models cannot be charged by, in a sentence each. */
+export function misfitsIn({ models, prices }: FileDeclaration): string[] {
+  const known = new Map(
+    [...builtinModels, ...models.map((model) => modelFrom(model, 'file'))].map((model) => [
+      model.name,
+      model,
+    ]),
+  )
+  return prices.flatMap(({ model: name, unit }) => {
+    const model = known.get(name)
+    const wrong = model === undefined ? undefined : unitProblem(model, unit)
+    return wrong === undefined ? [] : [`the unit of the price of '${name}' ${wrong}`]
+  })
+}

@@ -1,0 +1,35 @@
+// A newcomer's first account and token, so that the first call works without any set-up. Only for
+// an empty database in front of the sandbox: nobody gets credit on a real upstream this way.
+
+import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
+import { listAccounts } from '../../store/catalog/accounts.ts'
+import { insertToken } from '../../store/catalog/tokens.ts'
+import type { Engine } from '../engine.ts'
+import type { MadeToken } from './apply-declarations.ts'
+import { openAccount } from './open-account.ts'
+
+const openingNanos = 100_000_000_000n
+
+export async function firstToken(engine: Engine): Promise<MadeToken[]> {
+  const { items } = await listAccounts(engine.store.read, { limit: 1 })
+  if (items.length > 0) return []
+  const secret = newSecret('sk-')
+  const nowMs = engine.clock.nowMs()
+  const account = { name: 'default', source: 'api' as const, balanceNanos: openingNanos }
+  await openAccount(engine, account, (tx, accountId) =>
+    insertToken(tx, {
+      id: newShortId('tok', nowMs),
+      accountId,
+      name: 'first',
+      hash: engine.seal.hash(secret),
+      prefix: secret.slice(0, 8),
+      models: ['*'],
+      limits: {},
+      allowedIps: [],
+      disabled: false,
+      source: 'api',
+      createdAtMs: nowMs,
+    }),
+  )
+  return [{ account: account.name, name: 'first', secret }]
+}

@@ -1,0 +1,170 @@
+// A list of prices brought into the price book: what is new becomes a version, what is there already
+// is left alone, and all of it happens or none. Knows no format.
+
+import type { PriceBook } from '../../billing/prices/price-book.ts'
+import type { ListedPrice, ListProblem } from '../../billing/prices/price-list.ts'
+import { type PriceDeclaration, startOf, termsFrom } from '../../contract/config-schema/index.ts'
+import { type Price, unitProblem } from '../../contract/price.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
+import type { Tx } from '../../store/index.ts'
+import type { Engine } from '../engine.ts'
+import { isOfList, saysTheSame } from './declared-prices.ts'
+import { pricesOf } from './refresh.ts'
+
+/** `superseded`: it is there already, and a later version has taken over from it. */
+export type Outcome = 'added' | 'unchanged' | 'superseded'
+
+export interface ImportedPrice {
+  line: number
+  outcome: Outcome
+  /** The version that is added, or the one that says the same. */
+  price: Price
+}
+
+export type Imported = { prices: ImportedPrice[] } | { problems: ListProblem[] }
+
+interface Sight {
+  nowMs: number
+  book: PriceBook
+  /** By model: every version, and those that are in force or will be. */
+  stored: ReadonlyMap<string, readonly Price[]>
+  standing: ReadonlyMap<string, readonly Price[]>
+}
+
+class Refused extends Error {
+  readonly problems: ListProblem[]
+
+  constructor(problems: ListProblem[]) {
+    super('the list is refused')
+    this.problems = problems
+  }
+}
+
+/** `note` goes into the transaction of each version that is added. */
+export async function importPrices(
+  engine: Engine,
+  list: readonly ListedPrice[],
+  { atMs, dryRun }: { atMs: number; dryRun: boolean },
+  note: (tx: Tx, price: Price) => Promise<void>,
+): Promise<Imported> {
+  try {
+    if (dryRun) return { prices: await plan(engine, engine.store.read as Tx, list, atMs) }
+    return await engine.store.tx(async (tx) => {
+      const prices = await plan(engine, tx, list, atMs)
+      for (const { outcome, price } of prices) {
+        if (outcome !== 'added') continue
+        await insertPrice(tx, price, atMs)
+        await note(tx, price)
+      }
+      return { prices }
+    })
+  } catch (error) {
+    if (error instanceof Refused) return { problems: error.problems }
+    throw error
+  }
+}
+
+async function plan(
+  engine: Engine,
+  tx: Tx,
+  list: readonly ListedPrice[],
+  nowMs: number,
+): Promise<ImportedPrice[]> {
+  const stored = await loadPrices(tx)
+  const book = pricesOf(engine.declared.file, stored, () => nowMs)
+  const sight: Sight = {
+    nowMs,
+    book,
+    stored: Map.groupBy(stored, ({ model }) => model),
+    standing: Map.groupBy(book.standing(), ({ model }) => model),
+  }
+  const accounts = await accountsIn(tx, list)
+  const problems: ListProblem[] = []
+  const planned = list.flatMap(({ declared, line }): ImportedPrice[] => {
+    const wrong = (field: string, message: string) => {
+      problems.push({ line, field, message })
+      return []
+    }
+    const model = engine.catalog.models.get(declared.model)
+    if (model === undefined) return wrong('model', `'${declared.model}' does not exist`)
+    const misfit = unitProblem(model, declared.unit)
+    if (misfit !== undefined) return wrong('unit', misfit)
+    const account = declared.account === undefined ? undefined : accounts.get(declared.account)
+    if (declared.account !== undefined && account === undefined) {
+      return wrong('account', `'${declared.account}' does not exist`)
+    }
+    const found = judge(declared, account, sight)
+    if (found.outcome === 'added' && isInFile(engine, found.price)) {
+      return wrong('model', `'${declared.model}' is priced in the configuration file, which wins`)
+    }
+    return [{ line, ...found }]
+  })
+  problems.push(...clashes(planned))
+  if (problems.length > 0) throw new Refused(problems.toSorted((a, b) => a.line - b.line))
+  return planned
+}
+
+async function accountsIn(tx: Tx, list: readonly ListedPrice[]) {
+  const accounts = new Map<string, { id: string; name: string }>()
+  for (const wanted of new Set(list.flatMap(({ declared }) => declared.account ?? []))) {
+    const account = await findAccount(tx, wanted)
+    if (account !== undefined) accounts.set(wanted, { id: account.id, name: account.name })
+  }
+  return accounts
+}
+
+/** A start in the past cannot be had: what was charged since stays charged. It means now. */
+function judge(
+  declared: PriceDeclaration,
+  account: Price['account'],
+  { nowMs, book, stored, standing: all }: Sight,
+): Omit<ImportedPrice, 'line'> {
+  const startMs = startOf(declared)
+  const isOver = startMs === undefined || startMs <= nowMs
+  const standing = isOver
+    ? book.listed(declared.model, account?.id)
+    : all
+        .get(declared.model)
+        ?.find((price) => isOfList(price, declared) && price.effectiveFromMs === startMs)
+  if (standing !== undefined && saysTheSame(declared, standing)) {
+    return { outcome: 'unchanged', price: standing }
+  }
+  const past = stored
+    .get(declared.model)
+    ?.find(
+      (price) =>
+        isOver &&
+        price.effectiveFromMs === startMs &&
+        isOfList(price, declared) &&
+        saysTheSame(declared, price),
+    )
+  if (past !== undefined) return { outcome: 'superseded', price: past }
+  const price: Price = {
+    id: newShortId('price', nowMs),
+    model: declared.model,
+    ...(account !== undefined && { account }),
+    terms: termsFrom(declared),
+    effectiveFromMs: isOver ? nowMs : startMs,
+    source: 'api',
+  }
+  return { outcome: 'added', price }
+}
+
+/** Whether gateway.yaml has a price for the same list: then no other can come into force. */
+export const isInFile = ({ declared }: Engine, price: Pick<Price, 'model' | 'account'>): boolean =>
+  declared.file.prices.some((each) => isOfList(price, each))
+
+/** Two new versions of one list from one moment on: only one of them could count. */
+function clashes(planned: readonly ImportedPrice[]): ListProblem[] {
+  const lines = new Map<string, number>()
+  return planned.flatMap(({ line, outcome, price }) => {
+    if (outcome !== 'added') return []
+    const key = `${price.model} ${price.account?.id ?? ''} ${price.effectiveFromMs}`
+    const first = lines.get(key)
+    if (first === undefined) lines.set(key, line)
+    const message = `is that of line ${first} too, and both would begin at the same time`
+    return first === undefined ? [] : [{ line, field: 'model', message }]
+  })
+}

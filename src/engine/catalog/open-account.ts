@@ -1,0 +1,33 @@
+// A new account and its opening credit: one transaction, so that neither is ever there alone.
+import type { Source } from '../../contract/catalog.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { insertAccount } from '../../store/catalog/accounts.ts'
+import type { Tx } from '../../store/index.ts'
+import { appendEntry } from '../../store/ledger/entries.ts'
+import type { Engine } from '../engine.ts'
+
+export async function openAccount(
+  engine: Engine,
+  account: { name: string; source: Source; balanceNanos: bigint },
+  alongside: (tx: Tx, id: string) => Promise<void> = async () => {},
+): Promise<string> {
+  const { name, source, balanceNanos } = account
+  const atMs = engine.clock.nowMs()
+  const id = newShortId('acc', atMs)
+  await engine.store.tx(async (tx) => {
+    await insertAccount(tx, { id, name, source, createdAtMs: atMs })
+    if (balanceNanos !== 0n) {
+      await appendEntry(tx, {
+        atMs,
+        accountId: id,
+        kind: 'credit',
+        amountNanos: balanceNanos,
+        ref: `opening:${id}`,
+        note: 'opening balance',
+      })
+    }
+    await alongside(tx, id)
+  })
+  engine.ledger.add({ id, balanceNanos, heldNanos: 0n })
+  return id
+}

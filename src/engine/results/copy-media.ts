@@ -1,0 +1,194 @@
+// One task's results, copied to where they outlive the upstream's link. Nothing here touches the task
+// or its money: a copy that fails is tried again a few times while the link lives, and then not.
+import type { OutputMedia, Task } from '../../contract/task.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { openDownload } from '../../lib/net/guarded-fetch.ts'
+import type { Written } from '../../media/store.ts'
+import {
+  type Claim,
+  claimFiles,
+  giveUpClaim,
+  keepFile,
+  moveClaims,
+} from '../../store/tasks/files.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
+import type { Engine } from '../engine.ts'
+import type { MediaKeeper } from './keep-media.ts'
+import { imageType, wayTo } from './open-content.ts'
+import { refreshMedia } from './refresh-media.ts'
+
+const leaseMs = 30_000
+const renewMs = 10_000
+const headTimeoutMs = 30_000
+const silenceMs = 60_000
+const longestCopyMs = 30 * 60_000
+const mostBytes = 2 * 1024 ** 3
+const mostAttempts = 6
+const goneStatuses = [403, 404, 410]
+const backOffMs = 5_000
+const backOffGrowth = 4
+/** How long a link lives when its upstream does not say. */
+const linkMs = 24 * 3_600_000
+
+/** When to try again what could not be copied; undefined when there is nothing left to do. */
+export async function copyTask(
+  engine: Engine,
+  keeper: MediaKeeper,
+  taskId: string,
+  stop: AbortSignal,
+): Promise<number | undefined> {
+  const { task, claims } = await claimTask(engine, keeper, taskId)
+  if (task === undefined || claims.length === 0) return undefined
+  const open = new Set(claims)
+  const renewing = setInterval(() => {
+    const untilMs = engine.clock.nowMs() + leaseMs
+    engine.store.tx((tx) => moveClaims(tx, [...open], untilMs)).catch(() => {})
+  }, renewMs)
+  let againMs: number | undefined
+  try {
+    for (const claim of claims) {
+      const nextMs = await settleClaim(engine, keeper, task, claim, stop)
+      open.delete(claim)
+      if (nextMs !== undefined) againMs = Math.min(againMs ?? nextMs, nextMs)
+    }
+  } finally {
+    clearInterval(renewing)
+  }
+  return againMs
+}
+
+function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
+  const nowMs = engine.clock.nowMs()
+  return engine.store.tx(async (tx) => {
+    const task = await findTaskRow(tx, taskId)
+    if (task?.state !== 'succeeded' || task.hidden) return { task: undefined, claims: [] }
+    // What came inside an answer has no address to be copied from.
+    const targets = task.media.flatMap(({ kind, url }, part) =>
+      url.startsWith('data:') ? [] : [targetFor(task.id, part, kind, main.place)],
+    )
+    const lease = { nowMs, untilMs: nowMs + leaseMs }
+    return { task, claims: await claimFiles(tx, engine.store.engine, task.id, targets, lease) }
+  })
+}
+
+/** Nobody writes to a name twice: a copy that was outrun cannot spoil the other. */
+const targetFor = (taskId: string, part: number, kind: OutputMedia['kind'], place: string) => ({
+  part,
+  place,
+  name: `${taskId}-${part}-${randomMark()}${kind === 'video' ? '.mp4' : '.img'}`,
+})
+
+/** Keeps a file whose bytes are at hand; false when that could not be done. */
+export async function keepBytes(
+  engine: Engine,
+  taskId: string,
+  part: number,
+  file: { bytes: Uint8Array; type: string },
+): Promise<boolean> {
+  const keeper = engine.media
+  if (keeper === undefined) return false
+  const nowMs = engine.clock.nowMs()
+  const lease = { nowMs, untilMs: nowMs + leaseMs }
+  const targets = [targetFor(taskId, part, 'image', keeper.main.place)]
+  const [claim] = await engine.store.tx((tx) =>
+    claimFiles(tx, engine.store.engine, taskId, targets, lease),
+  )
+  if (claim === undefined) return false
+  const written = await keeper.main.write(claim.name, onePiece(file.bytes))
+  if ('problem' in written) {
+    engine.log.warn('a picture could not be kept', { task_id: taskId, error: written.problem })
+    await engine.store.tx((tx) => giveUpClaim(tx, claim, nowMs))
+    return false
+  }
+  const kept = { ...written, type: file.type, keptAtMs: engine.clock.nowMs() }
+  const isKept = await engine.store.tx((tx) => keepFile(tx, claim, kept))
+  if (isKept) keeper.kept(engine, written.bytes)
+  return isKept
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+const randomMark = () => crypto.randomUUID().slice(0, 8)
+
+/** Ends a claim one way or the other; gives when to come back to it. */
+async function settleClaim(
+  engine: Engine,
+  keeper: MediaKeeper,
+  task: Task,
+  claim: Claim,
+  stop: AbortSignal,
+): Promise<number | undefined> {
+  const { store, clock } = engine
+  // Somebody died between the bytes and the row, or has lost the claim.
+  if (claim.left !== undefined) await keeper.stores.get(claim.left.place)?.remove(claim.left.name)
+  const file = task.media[claim.part]!
+  const isInline = file.url.startsWith('data:')
+  const linkEndsAtMs = file.expiresAtMs ?? (task.finishedAtMs ?? task.updatedAtMs) + linkMs
+  const endsAtMs = isInline ? 0 : linkEndsAtMs
+  const copied =
+    clock.nowMs() < endsAtMs
+      ? await copyFile(engine, keeper, task, file, claim.name, stop)
+      : { problem: 'the link has expired' }
+  if (!('problem' in copied)) {
+    crashPoint('media-copied')
+    const kept = { ...copied, keptAtMs: clock.nowMs() }
+    if (await store.tx((tx) => keepFile(tx, claim, kept))) keeper.kept(engine, copied.bytes)
+    else await keeper.main.remove(claim.name)
+    crashPoint('media-kept')
+    return undefined
+  }
+  const nowMs = clock.nowMs()
+  const { attempts } = claim
+  const againMs = stop.aborted ? nowMs : nowMs + backOffMs * backOffGrowth ** (attempts - 1)
+  const isLast = attempts >= mostAttempts || againMs >= endsAtMs
+  const about = { task_id: task.id, part: claim.part, attempt: attempts, error: copied.problem }
+  engine.log[isLast ? 'warn' : 'info'](
+    isLast ? 'a result is not kept' : 'a result could not be kept yet',
+    about,
+  )
+  await store.tx(async (tx) => {
+    if (isLast) await giveUpClaim(tx, claim, nowMs)
+    else await moveClaims(tx, [claim], againMs)
+  })
+  return isLast || stop.aborted ? undefined : againMs
+}
+
+async function copyFile(
+  engine: Engine,
+  { main }: MediaKeeper,
+  task: Task,
+  file: OutputMedia,
+  name: string,
+  stop: AbortSignal,
+): Promise<(Written & { type: string }) | { problem: string }> {
+  const answer = await openDownload(file.url, {
+    ...wayTo(engine, task, file.url),
+    maxRedirects: 3,
+    headTimeoutMs,
+    idleTimeoutMs: silenceMs,
+    maxBytes: mostBytes,
+    signal: AbortSignal.any([stop, AbortSignal.timeout(longestCopyMs)]),
+  })
+  if ('problem' in answer) return answer
+  const { status, headers, body } = answer
+  if (status !== 200) {
+    await body.cancel().catch(() => {})
+    // There may be a fresh address by the next attempt.
+    if (goneStatuses.includes(status)) await refreshMedia(engine, task)
+    return { problem: `the upstream answered ${status}` }
+  }
+  const written = await main.write(name, body)
+  if ('problem' in written) {
+    await body.cancel().catch(() => {})
+    return written
+  }
+  const told = Number(headers['content-length'] ?? written.bytes)
+  if (written.bytes === 0 || written.bytes !== told) {
+    await main.remove(name)
+    return { problem: `${written.bytes} bytes came of ${told}` }
+  }
+  const type = file.kind === 'video' ? 'video/mp4' : imageType(headers['content-type'])
+  return { ...written, type }
+}

@@ -1,0 +1,54 @@
+// Addresses of finished files that need no token, as players and receivers of notices have none:
+// whoever has one may fetch that file until it expires, and nothing else.
+import { timingSafeEqual } from 'node:crypto'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { OutputMedia, Task } from '../../contract/task.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { withTrueExpiry } from './kept-media.ts'
+
+/** The address of one of a task's files. */
+export type LinkTo = (task: Task, part: number) => string
+
+/** How long upstreams keep a result when they do not say. */
+const keptMs = 24 * 60 * 60 * 1_000
+
+export const expiryOf = (
+  { finishedAtMs, updatedAtMs }: Task,
+  { expiresAtMs }: Pick<OutputMedia, 'expiresAtMs'>,
+): number => expiresAtMs ?? (finishedAtMs ?? updatedAtMs) + keptMs
+
+export function linksOf(engine: Engine): LinkTo {
+  const base = engine.publicUrl.replace(/\/+$/, '')
+  return (task, part) => {
+    const until = Math.floor(expiryOf(task, task.media[part] ?? {}) / 1_000)
+    return `${base}/files/${task.id}/${part}?until=${until}&sig=${signature(engine, task.id, part, until)}`
+  }
+}
+
+const signature = ({ seal }: Engine, taskId: string, part: number, until: number): string =>
+  seal.sign(`file ${taskId} ${part} ${until}`)
+
+export interface FileLink {
+  taskId: string
+  part: number
+  until: number
+  sig: string
+}
+
+/** The task a link leads to; a link that was made up leads nowhere. */
+export async function followLink(engine: Engine, link: FileLink): Promise<Task | Refusal> {
+  const { taskId, part, until, sig } = link
+  if (!sameText(sig, signature(engine, taskId, part, until))) return noFile
+  if (until * 1_000 <= engine.clock.nowMs()) return refuse('video_expired', 'this link has expired')
+  const task = await findTaskRow(engine.store.read, taskId)
+  if (task === undefined || task.hidden || task.media[part] === undefined) return noFile
+  return (await withTrueExpiry(engine, [task]))[0] ?? noFile
+}
+
+const noFile = refuse('file_not_found', 'there is no such file')
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

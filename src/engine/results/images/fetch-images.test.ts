@@ -1,0 +1,92 @@
+// What counts as a picture that could be had, and that one which could not spoils no other.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { ImageTask } from '../../../contract/task.ts'
+import { aTask } from '../../../store/tasks/test-tasks.ts'
+import { newTestEngine, type TestEngine } from '../../test-engine.ts'
+import { fetchPictures } from './fetch-images.ts'
+
+const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
+const jpeg = Buffer.from('\xff\xd8\xff\xe0rest', 'latin1')
+const webp = Buffer.from('RIFF\x01\x02\x03\x04WEBPrest', 'latin1')
+const gif = Buffer.from('GIF89a rest')
+const mostBytes = 32 * 1024 * 1024
+const sized = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
+
+const answers: Record<string, () => Response> = {
+  '/a.png': () => new Response(png, { headers: { 'content-type': 'text/html' } }),
+  '/a.jpg': () => new Response(jpeg),
+  '/a.webp': () => new Response(webp),
+  '/a.gif': () => new Response(gif),
+  '/page': () => new Response('<html>', { headers: { 'content-type': 'image/png' } }),
+  '/gone': () => new Response('no', { status: 404 }),
+  '/away': () => new Response(null, { status: 302, headers: { location: 'http://10.0.0.1/' } }),
+  '/largest': () => new Response(sized(mostBytes)),
+  '/larger': () => new Response(sized(mostBytes + 1)),
+}
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: (request) => answers[new URL(request.url).pathname]!(),
+})
+
+let test_: TestEngine
+beforeAll(async () => {
+  test_ = await newTestEngine('sqlite')
+})
+afterAll(async () => {
+  server.stop(true)
+  await test_.close()
+})
+
+const task: ImageTask = {
+  ...aTask(),
+  kind: 'image',
+  interface: 'images',
+  protocol: 'images',
+  request: { prompt: 'a cat', count: 1, media: [], isEdit: false },
+}
+const at = (path: string) => `http://127.0.0.1:${server.port}${path}`
+const fetchAs = async (egressAllow: string[], urls: string[]) => {
+  const media = urls.map((url) => ({ kind: 'image' as const, url }))
+  const all = await fetchPictures({ ...test_.engine, egressAllow }, task, media)
+  return all.map((bytes) => bytes && Buffer.from(bytes))
+}
+const fetchAll = (...urls: string[]) => fetchAs(['127.0.0.1/32'], urls)
+const inline = (bytes: Buffer, type = 'image/png') =>
+  `data:${type};base64,${bytes.toString('base64')}`
+
+test('pictures come in the order they were asked for, whatever is said of their type', async () => {
+  const urls = ['/a.png', '/a.jpg', '/a.webp', '/a.gif'].map(at)
+  expect(await fetchAll(...urls, inline(png))).toEqual([png, jpeg, webp, gif, png])
+})
+
+test.each(['/page', '/gone', '/away', '/larger'])(
+  '%s cannot be had, and the others can',
+  async (path) => {
+    expect(await fetchAll(at('/a.png'), at(path), at('/a.gif'))).toEqual([png, undefined, gif])
+  },
+)
+
+test('the largest that is taken is taken', async () => {
+  const [largest] = await fetchAll(at('/largest'))
+  expect(largest?.length).toBe(mostBytes)
+})
+
+test('together they may not be larger than an answer can hold', async () => {
+  const five = await fetchAll(...Array(5).fill(at('/largest')))
+  expect(five.filter((each) => each === undefined).length).toBeGreaterThan(0)
+})
+
+test.each([
+  ['no picture', inline(Buffer.from('<html>'))],
+  ['no base64', 'data:image/png;base64,?'],
+  ['cut off', 'data:image/png;base64,…'],
+  ['of no encoding', 'data:image/png,iVBORw0KGgo'],
+  ['without anything', 'data:'],
+])('data that is %s is no picture', async (_, url) => {
+  expect(await fetchAll(url)).toEqual([undefined])
+})
+
+test('an address inside this network is not asked', async () => {
+  expect(await fetchAs([], [at('/a.png')])).toEqual([undefined])
+})

@@ -1,0 +1,86 @@
+// The bytes of pictures that an upstream made, all at once, for a caller that wants no addresses.
+// Guarded like any download of a result; only what begins like a picture is one.
+import { Refusal } from '../../../contract/errors.ts'
+import type { ImageTask, OutputMedia } from '../../../contract/task.ts'
+import { imageTypeOf } from '../../../lib/text/image-type.ts'
+import type { Engine } from '../../engine.ts'
+import { type ContentBody, dropContent, openContent } from '../open-content.ts'
+
+const mostBytes = 32 * 1024 * 1024
+/** Of all pictures of one answer, which is held in memory as a whole. */
+const mostBytesTogether = 128 * 1024 * 1024
+const longestMs = 60_000
+
+/** What is left for the pictures of one answer. */
+interface Room {
+  bytes: number
+}
+
+export async function fetchPictures(
+  engine: Engine,
+  task: ImageTask,
+  media: readonly OutputMedia[],
+): Promise<readonly (Uint8Array | undefined)[]> {
+  const signal = AbortSignal.timeout(longestMs)
+  const room: Room = { bytes: mostBytesTogether }
+  const asked = { ...task, media }
+  return Promise.all(
+    media.map(async ({ url }, part) => {
+      const bytes = url.startsWith('data:')
+        ? decode(url, room)
+        : await download(engine, asked, part, room, signal)
+      return bytes !== undefined && imageTypeOf(bytes) !== undefined ? bytes : undefined
+    }),
+  )
+}
+
+function decode(url: string, room: Room): Uint8Array | undefined {
+  const comma = url.indexOf(',')
+  const base64 = url.slice(comma + 1)
+  if (comma === -1 || !/;base64$/i.test(url.slice(0, comma))) return undefined
+  const size = Math.floor((base64.length * 3) / 4)
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || !take(room, size, size)) return undefined
+  return Buffer.from(base64, 'base64')
+}
+
+async function download(
+  engine: Engine,
+  task: ImageTask,
+  part: number,
+  room: Room,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const content = await openContent(engine, task, { file: part, signal, noRedirect: true })
+  if (content instanceof Refusal) return undefined
+  if (content.status !== 200) {
+    await dropContent(content)
+    return undefined
+  }
+  try {
+    return await readAll(content, room)
+  } catch (error) {
+    engine.log.info('a picture broke off', { task_id: task.id, part, error })
+    return undefined
+  }
+}
+
+/** Undefined when it is too large, or shorter than was said. */
+async function readAll(content: ContentBody, room: Room): Promise<Uint8Array | undefined> {
+  const { body, lengthBytes } = content
+  const stream = body instanceof Blob ? body.stream() : body
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of stream) {
+    size += piece.byteLength
+    // Leaving the loop ends the download.
+    if (!take(room, piece.byteLength, size)) return undefined
+    pieces.push(piece)
+  }
+  if (lengthBytes !== undefined && size !== lengthBytes) return undefined
+  return Buffer.concat(pieces, size)
+}
+
+function take(room: Room, bytes: number, size: number): boolean {
+  room.bytes -= bytes
+  return size <= mostBytes && room.bytes >= 0
+}

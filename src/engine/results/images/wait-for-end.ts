@@ -1,0 +1,124 @@
+// Asks an upstream about a task again and again for the caller that waits for it. What does not end
+// in time, or has nobody left who waits, is cancelled as far as the upstream can.
+import type { TaskReport, UpstreamError } from '../../../contract/provider.ts'
+import type { ImageTask } from '../../../contract/task.ts'
+import { Cancellation } from '../../../lib/cancellation.ts'
+import { sureNowMs } from '../../../lib/clock.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import { cleaned } from '../../calls/clean-error.ts'
+import type { Engine } from '../../engine.ts'
+import type { Seen, TaskEnd } from '../../tasks/end-task.ts'
+import { homeOf, lookerFor, taskUpstream } from '../../tasks/task-upstream.ts'
+
+export interface Waiting {
+  /** At most so long. */
+  forMs: number
+  /** Aborted when nobody waits any more. */
+  signal?: AbortSignal
+}
+
+/** What was not called off may still come to something. */
+type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
+  Pick<TaskEnd, 'lateLook' | 'seen'>
+
+const soonestMs = 500
+const latestMs = 3_000
+const growth = 1.3
+
+export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
+  let pauseMs = soonestMs
+  // Nothing is written while somebody waits: its end tells of all looks at once.
+  const seen: Seen[] = []
+  const passed = stopwatch(engine)
+  while (passed() < waiting.forMs && waiting.signal?.aborted !== true) {
+    await pause(pauseMs, waiting.signal)
+    pauseMs = Math.min(latestMs, pauseMs * growth)
+    const report = await look(engine, task)
+    if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, seen }
+    if (report?.state === 'failed') {
+      return { ...report, error: told(engine, task, report.error), seen }
+    }
+    noteLook(seen, report === undefined ? 'look_failed' : 'look', engine.clock.nowMs())
+  }
+  const isOff = await callOff(engine, task)
+  const rest = isOff ? { seen } : { lateLook: true as const, seen }
+  if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
+  return { state: 'failed', error: tooLate, raw: undefined, ...rest }
+}
+
+/** A clock that is set must neither end it nor make it longer. */
+function stopwatch({ clock }: Engine): () => number {
+  const [fromMs, fromSureMs] = [performance.now(), sureNowMs(clock)]
+  return () => Math.max(performance.now() - fromMs, sureNowMs(clock) - fromSureMs)
+}
+
+const tooLate: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not finish in time; nothing is charged',
+}
+
+function noteLook(seen: Seen[], kind: Seen['kind'], nowMs: number): void {
+  const last = seen.at(-1)
+  if (last?.kind !== kind) seen.push({ kind, atMs: nowMs, times: 1, lastMs: nowMs })
+  else Object.assign(last, { times: (last.times ?? 1) + 1, lastMs: nowMs })
+}
+
+async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {
+  const checked = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
+    looker.check(upstreamId, upstream, stop),
+  )
+  return checked?.kind === 'report' ? checked.report : undefined
+}
+
+/** Whatever comes of it, the task is over here. True: upstream, too. */
+async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
+  try {
+    const answer = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
+      looker.cancel?.(upstreamId, upstream, stop),
+    )
+    return answer?.kind === 'cancelled'
+  } catch (error) {
+    engine.log.info('not called off', { task_id: task.id, error })
+    return false
+  }
+}
+
+type Looker = NonNullable<ReturnType<typeof lookerFor>>
+
+async function ask<T>(
+  engine: Engine,
+  task: ImageTask,
+  question: (
+    looker: Looker,
+    upstreamId: string,
+    upstream: ReturnType<typeof taskUpstream>,
+    stop: Cancellation,
+  ) => Promise<T>,
+): Promise<T | undefined> {
+  const home = homeOf(engine, task)
+  const looker = lookerFor(engine, task)
+  ensure(task.upstreamId !== undefined && looker !== undefined, `task ${task.id} can be asked for`)
+  if (home === undefined) return undefined
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
+  return question(looker, task.upstreamId, upstream, stop).finally(() => deadline.end())
+}
+
+function told(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
+  const home = homeOf(engine, task)
+  const asked = { body: JSON.stringify(task.request), model: task.model }
+  return home === undefined ? error : cleaned(engine, error, asked, home.route)
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((go) => {
+    const timer = setTimeout(done, ms)
+    function done(): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      go()
+    }
+    signal?.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,186 @@
+// Sees to it that results are copied: those of tasks that end here at once, those that somebody left
+// undone by looking for them. A bounded number at a time; where and how long is the operator's say.
+import type { Task } from '../../contract/task.ts'
+import { newId } from '../../lib/crypto/ids.ts'
+import type { MediaStore } from '../../media/store.ts'
+import {
+  freeAllClaims,
+  nextClaimEndMs,
+  tasksWithFreeClaims,
+  tasksWithoutFiles,
+} from '../../store/tasks/files.ts'
+import type { Engine } from '../engine.ts'
+import { copyTask } from './copy-media.ts'
+import { removeExpired, trimToBudget } from './trim-media.ts'
+
+const mostCopiers = 4
+/** Beyond that they are found again by looking. */
+const mostWaiting = 1_000
+const lookMs = 60_000
+const sweepMs = 10 * 60_000
+const soonestMs = 20
+const soonestLookMs = 1_000
+/** Longest a task takes and longest its link then lives: nothing older can still be copied. */
+const copyableMs = 3 * 24 * 3_600_000
+const pageTasks = 200
+
+export interface KeepSettings {
+  /** The first takes new files; the others still have old ones. */
+  stores: readonly [MediaStore, ...MediaStore[]]
+  budgetBytes: number
+  keepMs: number
+  /** False: only what came inside answers is kept, for nothing else has it. Left out: true. */
+  copies?: boolean
+}
+
+export class MediaKeeper {
+  readonly main: MediaStore
+  readonly stores: ReadonlyMap<string, MediaStore>
+  readonly budgetBytes: number
+  readonly keepMs: number
+  readonly copies: boolean
+  readonly #waiting = new Set<string>()
+  readonly #copying = new Set<string>()
+  readonly #stop = new AbortController()
+  #engine: Engine | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #timerAtMs = Number.POSITIVE_INFINITY
+  #sweepAtMs = 0
+  #looking = false
+  #trimming = false
+  #keptBytes = 0
+
+  constructor({ stores, budgetBytes, keepMs, copies = true }: KeepSettings) {
+    this.copies = copies
+    this.main = stores[0]
+    this.stores = new Map(stores.map((store) => [store.place, store]))
+    this.budgetBytes = budgetBytes
+    this.keepMs = keepMs
+  }
+
+  /** From now on, and what was left undone before. */
+  async start(engine: Engine): Promise<void> {
+    this.#engine = engine
+    // Nobody else can be at work on this store.
+    if (engine.store.sharing === undefined) await engine.store.tx(freeAllClaims)
+    this.#wake(engine.clock.nowMs())
+  }
+
+  /** A task has succeeded, and its end is written. */
+  keep({ id }: Task): void {
+    if (this.#engine !== undefined && this.copies) this.#add(this.#engine, id)
+  }
+
+  /** A file has been kept. */
+  kept(engine: Engine, bytes: number): void {
+    this.#keptBytes += bytes
+    if (this.#keptBytes > this.budgetBytes) void this.#trim(engine)
+  }
+
+  /** When nothing is being copied and nothing waits for it. */
+  async settled(): Promise<void> {
+    while (this.#copying.size + this.#waiting.size > 0 || this.#looking || this.#trimming) {
+      await Bun.sleep(10)
+    }
+  }
+
+  /** Copies are broken off: their claims are free for whoever comes next. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#stop.abort()
+    this.#waiting.clear()
+    await this.settled()
+  }
+
+  #add(engine: Engine, taskId: string): void {
+    if (this.#stop.signal.aborted || this.#copying.has(taskId)) return
+    if (this.#waiting.size < mostWaiting) this.#waiting.add(taskId)
+    else this.#sweepAtMs = 0
+    this.#copyNext(engine)
+  }
+
+  #copyNext(engine: Engine): void {
+    for (const taskId of this.#waiting) {
+      if (this.#copying.size >= mostCopiers) return
+      this.#waiting.delete(taskId)
+      this.#copying.add(taskId)
+      copyTask(engine, this, taskId, this.#stop.signal)
+        .then((againMs) => againMs !== undefined && this.#wake(againMs))
+        .catch((error) => engine.log.warn('a result is not kept yet', { task_id: taskId, error }))
+        .finally(() => {
+          this.#copying.delete(taskId)
+          this.#copyNext(engine)
+          // More may have been found than could wait.
+          if (this.#waiting.size === 0 && this.#sweepAtMs === 0) this.#wake(engine.clock.nowMs())
+        })
+    }
+  }
+
+  #wake(atMs: number): void {
+    const engine = this.#engine
+    if (engine === undefined || this.#stop.signal.aborted || atMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = atMs
+    const waitMs = Math.min(lookMs, Math.max(soonestMs, atMs - engine.clock.nowMs()))
+    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+  }
+
+  async #look(engine: Engine): Promise<void> {
+    this.#timerAtMs = Number.POSITIVE_INFINITY
+    if (this.#looking || this.#stop.signal.aborted) return
+    this.#looking = true
+    const nowMs = engine.clock.nowMs()
+    let nextMs = nowMs + lookMs
+    try {
+      const { read, healthy } = engine.store
+      if (healthy) {
+        for (const taskId of await tasksWithFreeClaims(read, nowMs, mostWaiting)) {
+          this.#add(engine, taskId)
+        }
+        // Those of the living are held longer by then; those of the dead are not.
+        nextMs = Math.min(nextMs, (await nextClaimEndMs(read)) ?? nextMs)
+        if (nowMs >= this.#sweepAtMs) await this.#sweep(engine, nowMs)
+      }
+    } catch (error) {
+      engine.log.warn('results to keep could not be looked for', { error })
+    } finally {
+      this.#looking = false
+    }
+    this.#wake(Math.max(nextMs, nowMs + soonestLookMs))
+  }
+
+  async #sweep(engine: Engine, nowMs: number): Promise<void> {
+    this.#sweepAtMs = nowMs + sweepMs
+    if (this.copies) {
+      for (const kind of ['image', 'video'] as const) await this.#find(engine, kind, nowMs)
+    }
+    for (const store of this.stores.values()) await store.tidy(nowMs)
+    await removeExpired(engine, this)
+    await this.#trim(engine)
+  }
+
+  async #find(engine: Engine, kind: Task['kind'], nowMs: number): Promise<void> {
+    // After its kind, an id begins with the time it was made at.
+    const prefix = `${kind}_`
+    let afterId = newId(kind, nowMs - copyableMs).slice(0, prefix.length + 12)
+    for (let page = pageTasks; page === pageTasks && this.#waiting.size < mostWaiting; ) {
+      const found = await tasksWithoutFiles(engine.store.read, afterId, pageTasks)
+      const ids = found.filter((id) => id.startsWith(prefix))
+      for (const id of ids) this.#add(engine, id)
+      page = ids.length
+      afterId = ids.at(-1) ?? afterId
+    }
+  }
+
+  async #trim(engine: Engine): Promise<void> {
+    if (this.#trimming) return
+    this.#trimming = true
+    try {
+      this.#keptBytes = await trimToBudget(engine, this)
+    } catch (error) {
+      engine.log.warn('kept results could not be trimmed', { error })
+    } finally {
+      this.#trimming = false
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// What is kept of a task, for those who show it and those who fetch it. A copy that cannot be reached
+// is as good as none: the upstream may still have it.
+import type { OutputMedia, Task } from '../../contract/task.ts'
+import { type ByteRange, rangeIn } from '../../lib/http/byte-range.ts'
+import { findKeptFiles, type KeptFile } from '../../store/tasks/files.ts'
+import type { Engine } from '../engine.ts'
+import { type Content, type ContentWish, filePart } from './open-content.ts'
+
+/** Tasks whose results expire when they really do: by the copy, where there is one. */
+export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Promise<Task[]> {
+  const done = tasks.filter((task) => task.state === 'succeeded' && mayBeKept(engine, task))
+  const kept = await findReachable(
+    engine,
+    done.map(({ id }) => id),
+  )
+  if (kept.length === 0) return [...tasks]
+  return tasks.map((task) => {
+    const own = kept.filter(({ taskId }) => taskId === task.id)
+    return own.length === 0 ? task : { ...task, media: withExpiry(task.media, own, engine) }
+  })
+}
+
+/** Where nothing is copied, only what came inside an answer is kept. */
+const mayBeKept = ({ media: keeper }: Engine, { media }: Task): boolean =>
+  keeper !== undefined && (keeper.copies || media.some(({ url }) => url.startsWith('data:')))
+
+function withExpiry(
+  media: readonly OutputMedia[],
+  kept: readonly KeptFile[],
+  { media: keeper }: Engine,
+): OutputMedia[] {
+  return media.map((file, index) => {
+    const copy = kept.find(({ part }) => part === index)
+    if (copy === undefined || keeper === undefined) return file
+    return { ...file, expiresAtMs: copy.keptAtMs + keeper.keepMs }
+  })
+}
+
+/** With data directories of their own, gateways do not see each other's files. */
+async function findReachable(engine: Engine, ids: readonly string[]): Promise<KeptFile[]> {
+  const keeper = engine.media
+  if (keeper === undefined || ids.length === 0) return []
+  const fromMs = engine.clock.nowMs() - keeper.keepMs
+  const files = await findKeptFiles(engine.store.read, ids)
+  return files.filter(({ place, keptAtMs }) => keeper.stores.has(place) && keptAtMs > fromMs)
+}
+
+/** Places of a task's files of which there is a copy within reach. */
+export const keptParts = async (engine: Engine, { id }: Task): Promise<ReadonlySet<number>> =>
+  new Set((await findReachable(engine, [id])).map(({ part }) => part))
+
+/** Undefined when there is no copy within reach. */
+export async function openKept(
+  engine: Engine,
+  task: Task,
+  wish: ContentWish,
+): Promise<Content | undefined> {
+  if (!mayBeKept(engine, task)) return undefined
+  const index = filePart(task, wish)
+  const file = (await findReachable(engine, [task.id])).find(({ part }) => part === index)
+  if (file === undefined) return undefined
+  const { etag, bytes } = file
+  const { range, ifRange } = wish
+  const isMeant = ifRange === undefined || ifRange === etag
+  const asked = isMeant ? rangeIn(range, bytes) : undefined
+  if (asked === 'none') return { status: 416, sizeBytes: bytes }
+  const part = asked ?? { first: 0, last: bytes - 1 }
+  const body = await openPart(engine, file, part)
+  if (body === undefined) return undefined
+  return {
+    status: asked === undefined ? 200 : 206,
+    body,
+    contentType: file.type,
+    lengthBytes: part.last + 1 - part.first,
+    ...(asked !== undefined && { contentRange: `bytes ${part.first}-${part.last}/${bytes}` }),
+    etag,
+  }
+}
+
+async function openPart(engine: Engine, { taskId, place, name }: KeptFile, part: ByteRange) {
+  try {
+    const body = await engine.media?.stores.get(place)?.open(name, part)
+    if (body === undefined) engine.log.warn('a kept result is missing', { task_id: taskId, name })
+    return body
+  } catch (error) {
+    engine.log.warn('a kept result could not be opened', { task_id: taskId, name, error })
+    return undefined
+  }
+}

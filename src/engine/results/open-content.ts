@@ -1,0 +1,233 @@
+// The file a task made, fetched for its owner and passed on: nothing of the upstream but the bytes.
+// An address that has stopped working is renewed once before the file counts as expired.
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { OutputMedia, Task } from '../../contract/task.ts'
+import {
+  type AddressRules,
+  type Download,
+  type DownloadProblem,
+  guardAddress,
+  openDownload,
+} from '../../lib/net/guarded-fetch.ts'
+import type { Engine } from '../engine.ts'
+import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
+import { openKept } from './kept-media.ts'
+import { refreshMedia } from './refresh-media.ts'
+
+/** What the caller wants of it. */
+export interface ContentWish {
+  /** The first of its kind, or by its place; the video unless it is said. */
+  file?: OutputMedia['kind'] | number
+  /** One range of bytes, as its header says it. */
+  range?: string | undefined
+  /** The range counts only for the file with this tag; otherwise the whole is wanted. */
+  ifRange?: string | undefined
+  /** Aborted when the caller hangs up. */
+  signal?: AbortSignal
+  /** The bytes are wanted here; an address is no use. */
+  noRedirect?: true
+}
+
+/** Bytes to pass on. A `Blob`, such as a file of this machine, is sent with its length. */
+export interface ContentBody {
+  status: 200 | 206
+  body: ReadableStream<Uint8Array> | Blob
+  contentType: string
+  lengthBytes?: number
+  contentRange?: string
+  /** Equal tags, equal bytes. */
+  etag?: string
+}
+
+export type Content =
+  | ContentBody
+  /** The file has no such part. */
+  | { status: 416; sizeBytes?: number }
+  /** The caller may fetch it there by itself. */
+  | { status: 302; location: string }
+
+const headTimeoutMs = 30_000
+const maxRedirects = 3
+
+export async function openContent(
+  engine: Engine,
+  task: Task,
+  wish: ContentWish = {},
+): Promise<Content | Refusal> {
+  const file = task.media[filePart(task, wish)]
+  if (file === undefined) {
+    return refuse('video_not_available', `the task has no ${wish.file ?? 'video'}`)
+  }
+  const kept = await openKept(engine, task, wish)
+  if (kept !== undefined) return kept
+  const first = isOver(engine, file) ? expired : await openFile(engine, task, file, wish)
+  if (!(first instanceof Refusal) || !mayHaveMoved(first)) return first
+  const fresh = await refreshMedia(engine, task)
+  const again = fresh?.media[filePart(fresh, wish)]
+  if (again === undefined || again.url === file.url || isOver(engine, again)) return first
+  return openFile(engine, task, again, wish)
+}
+
+/** Its place among the task's files; -1 when it has none of the kind. */
+export const filePart = ({ media }: Task, { file = 'video' }: ContentWish): number =>
+  typeof file === 'number' ? file : media.findIndex(({ kind }) => kind === file)
+
+/** The file may be had elsewhere by now. */
+const mayHaveMoved = (refusal: Refusal): boolean =>
+  refusal === expired || refusal.code === 'upstream_unreachable'
+
+const isOver = ({ clock }: Engine, { expiresAtMs }: OutputMedia): boolean =>
+  expiresAtMs !== undefined && expiresAtMs <= clock.nowMs()
+
+const expired = refuse('video_expired', 'the result is no longer kept by the upstream')
+
+async function openFile(
+  engine: Engine,
+  task: Task,
+  file: OutputMedia,
+  wish: ContentWish,
+): Promise<Content | Refusal> {
+  const way = wayTo(engine, task, file.url)
+  if (wish.noRedirect !== true && (await mayRedirect(engine, file, way))) {
+    return { status: 302, location: new URL(file.url).href }
+  }
+  return openPlain(engine, { ...file, id: task.id }, way, wish)
+}
+
+/** A file and whose it is, for the log and its tag. */
+type NamedFile = Pick<OutputMedia, 'kind' | 'url'> & { id: string }
+
+/** The file at that address, as it is now. */
+export async function openPlain(
+  engine: Engine,
+  file: NamedFile,
+  way: Way,
+  wish: ContentWish,
+): Promise<Content | Refusal> {
+  const open = async (range: string | undefined): Promise<Content | Refusal> => {
+    const { signal } = wish
+    const limits = { maxRedirects, headTimeoutMs, ...(signal !== undefined && { signal }) }
+    const answer = await openDownload(file.url, { ...way, ...limits, range })
+    return 'problem' in answer ? unfetched(engine, file, answer) : read(file, answer, range)
+  }
+  const { range, ifRange } = wish
+  const content = await open(range)
+  if (range === undefined || ifRange === undefined || content instanceof Refusal) return content
+  if (!('body' in content)) return partOrWhole(content, await open(undefined), ifRange)
+  if (content.status === 200 || content.etag === ifRange) return content
+  await dropContent(content)
+  return open(undefined)
+}
+
+/** No such part: that is the answer only if the caller means this file. */
+async function partOrWhole(
+  none: Content,
+  whole: Content | Refusal,
+  ifRange: string,
+): Promise<Content | Refusal> {
+  if (whole instanceof Refusal || !('body' in whole) || whole.etag !== ifRange) return whole
+  await dropContent(whole)
+  return none
+}
+
+/** Nobody will read it, and an open body keeps its connection. */
+export async function dropContent(content: Content): Promise<void> {
+  if ('body' in content && content.body instanceof ReadableStream) {
+    await content.body.cancel().catch(() => {})
+  }
+}
+
+function unfetched(engine: Engine, { id }: NamedFile, { kind, problem }: DownloadProblem): Refusal {
+  engine.log.info('a result could not be fetched', { task_id: id, error: problem })
+  return kind === 'timeout'
+    ? refuse('upstream_timeout', 'the result was not handed over in time')
+    : refuse('upstream_unreachable', 'the result could not be fetched from the upstream')
+}
+
+async function read(
+  file: NamedFile,
+  answer: Download,
+  range: string | undefined,
+): Promise<Content | Refusal> {
+  const { status, headers, body } = answer
+  const part = status === 206 ? partOf(headers['content-range'], range) : undefined
+  if (status === 200 || part !== undefined) {
+    const told = headers['content-length'] ?? part?.lengthBytes
+    const etag = tagOf(file, headers.etag)
+    return {
+      status: status === 200 ? 200 : 206,
+      body,
+      // Whatever the upstream says: a page must not come from our address.
+      contentType: file.kind === 'video' ? 'video/mp4' : imageType(headers['content-type']),
+      ...(told !== undefined && { lengthBytes: Number(told) }),
+      ...(part !== undefined && { contentRange: part.contentRange }),
+      ...(etag !== undefined && { etag }),
+    }
+  }
+  await body.cancel().catch(() => {})
+  if (status === 403 || status === 404 || status === 410) return expired
+  if (status === 416 && range !== undefined) {
+    const size = /^bytes \*\/(\d{1,15})$/.exec(headers['content-range'] ?? '')?.[1]
+    return { status, ...(size !== undefined && { sizeBytes: Number(size) }) }
+  }
+  return refuse('upstream_error', 'the upstream did not hand over the result')
+}
+
+/** Undefined when it is not the part that was asked for. */
+function partOf(
+  told: string | undefined,
+  range: string | undefined,
+): { contentRange: string; lengthBytes: number } | undefined {
+  const [, first, last] = /^bytes (\d{1,15})-(\d{1,15})\/(?:\d{1,15}|\*)$/.exec(told ?? '') ?? []
+  const lengthBytes = Number(last) - Number(first) + 1
+  if (told === undefined || range === undefined || !(lengthBytes > 0)) return undefined
+  const from = /^bytes=(\d+)-/.exec(range)?.[1]
+  if (from !== undefined && Number(from) !== Number(first)) return undefined
+  return { contentRange: told, lengthBytes }
+}
+
+/** Made from the upstream's where that promises equal bytes; its own words stay here. */
+function tagOf({ id, kind }: NamedFile, told: string | undefined): string | undefined {
+  if (told === undefined || !/^"[\x21\x23-\x7e]{1,200}"$/.test(told)) return undefined
+  const hash = new Bun.CryptoHasher('sha256').update(`${id}\n${kind}\n${told}`).digest('hex')
+  return `"${hash.slice(0, 32)}"`
+}
+
+export const imageType = (told: string | undefined): string =>
+  /^image\/(?:png|jpeg|webp)$/.exec(told ?? '')?.[0] ?? 'application/octet-stream'
+
+export interface Way {
+  rules: AddressRules
+  credentials?: Readonly<Record<string, string>>
+}
+
+/** How a result of this task is fetched: from where, and with what, if that is its channel's own. */
+export function wayTo(engine: Engine, task: Task, url: string): Way {
+  const rules = rulesFor(engine, task)
+  const home = homeOf(engine, task)
+  const looker = lookerFor(engine, task)
+  if (home === undefined || looker?.fileHeaders === undefined) return { rules }
+  const { route, key } = home
+  if (URL.parse(url)?.origin !== new URL(route.baseUrl).origin) return { rules }
+  const upstream = taskUpstream(engine, task, route, key, { touch() {} })
+  return { rules, credentials: looker.fileHeaders(upstream) }
+}
+
+/** The sandbox runs on this machine; everybody else must be public or allowed. */
+export function rulesFor(engine: Engine, task: Task): AddressRules {
+  const own = task.channelId === 'sandbox' ? ['127.0.0.1/32'] : []
+  const allow = [...engine.egressAllow, ...own]
+  const hosts = engine.declared.file.downloads?.hosts
+  if (hosts === undefined) return { allow, httpsOnly: true }
+  const home = homeOf(engine, task)
+  const homeHost = home === undefined ? [] : [new URL(home.route.baseUrl).hostname]
+  return { allow, httpsOnly: true, hosts: [...hosts, ...homeHost] }
+}
+
+/** Only to where anybody may go: public, by https, and without a key. */
+async function mayRedirect(engine: Engine, file: OutputMedia, way: Way): Promise<boolean> {
+  if (engine.declared.file.downloads?.redirect !== true) return false
+  if (way.credentials !== undefined) return false
+  const guarded = await guardAddress(file.url, { ...way.rules, allow: [], httpsOnly: true })
+  return 'addresses' in guarded
+}

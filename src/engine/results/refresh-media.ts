@@ -1,0 +1,71 @@
+// A fresh address for a result whose old one has stopped working: the upstream is asked once, and
+// what it says counts only while the task is the same success. States and money stay as they are.
+import type { OutputMedia, Task } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { findTaskRow, putTaskMedia } from '../../store/tasks/tasks.ts'
+import type { Engine } from '../engine.ts'
+import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
+
+/** Players ask many times in a row; the upstream hears of it once in that time. */
+const inVainMs = 60_000
+const mostRemembered = 10_000
+
+interface Asked {
+  answer: Promise<Task | undefined>
+  untilMs: number
+}
+
+const askedBy = new WeakMap<Engine['store'], Map<string, Asked>>()
+
+/** The task with addresses that may work; undefined when the upstream has none, or had none lately. */
+export async function refreshMedia(engine: Engine, task: Task): Promise<Task | undefined> {
+  const asked = askedBy.get(engine.store) ?? new Map<string, Asked>()
+  askedBy.set(engine.store, asked)
+  const nowMs = engine.clock.nowMs()
+  const running = asked.get(task.id)
+  if (running !== undefined && running.untilMs > nowMs) return running.answer
+  const answer = askUpstream(engine, task)
+  asked.delete(task.id)
+  asked.set(task.id, { answer, untilMs: nowMs + inVainMs })
+  if (asked.size > mostRemembered) asked.delete(asked.keys().next().value!)
+  try {
+    const fresh = await answer
+    // The row has it now; when that one stops working too, the upstream may be asked again.
+    if (fresh !== undefined) asked.delete(task.id)
+    return fresh
+  } catch (error) {
+    asked.delete(task.id)
+    throw error
+  }
+}
+
+async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined> {
+  const home = homeOf(engine, task)
+  const looker = lookerFor(engine, task)
+  if (home === undefined || looker === undefined || task.upstreamId === undefined) return undefined
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
+  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  if (checked.kind !== 'report' || checked.report.state !== 'succeeded') {
+    const said = checked.kind === 'report' ? checked.report.state : checked.error.code
+    engine.log.info('an expired result has no fresh address', { task_id: task.id, said })
+    return undefined
+  }
+  const { media } = checked.report
+  return engine.store.tx(async (tx) => {
+    const row = await findTaskRow(tx, task.id)
+    if (row?.state !== 'succeeded' || row.upstreamId !== task.upstreamId) return undefined
+    const fresh = { ...row, media: freshened(row.media, media) }
+    return (await putTaskMedia(tx, fresh)) ? fresh : undefined
+  })
+}
+
+/** What there was, in its order: the first video for the first video, and so on. */
+function freshened(old: readonly OutputMedia[], told: readonly OutputMedia[]): OutputMedia[] {
+  const left = [...told]
+  return old.map((file) => {
+    const at = left.findIndex(({ kind }) => kind === file.kind)
+    return at === -1 ? file : left.splice(at, 1)[0]!
+  })
+}

@@ -1,0 +1,68 @@
+// What is no longer kept: the oldest beyond the budget, whatever has had its days, and what its owner
+// has put away. The row goes first, then the file; who is reading it reads on.
+
+import type { Task } from '../../contract/task.ts'
+import { sureNowMs } from '../../lib/clock.ts'
+import {
+  dropFile,
+  dropTaskFiles,
+  forgetMark,
+  type KeptFile,
+  oldestFiles,
+  oldMarks,
+  sumKeptBytes,
+} from '../../store/tasks/files.ts'
+import type { Engine } from '../engine.ts'
+import type { MediaKeeper } from './keep-media.ts'
+
+const atOnce = 100
+/** By then nobody would find the task of a mark and copy it again. */
+const markMs = 7 * 24 * 3_600_000
+
+/** Removes the oldest until the rest fits; gives how much is kept then. */
+export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise<number> {
+  const { place } = keeper.main
+  let bytes = await sumKeptBytes(engine.store.read, place)
+  while (bytes > keeper.budgetBytes) {
+    const oldest = await oldestFiles(engine.store.read, place, atOnce)
+    if (oldest.length === 0) break
+    for (const file of oldest) {
+      if (bytes <= keeper.budgetBytes) break
+      await removeFile(engine, keeper, file)
+      bytes -= file.bytes
+    }
+  }
+  return bytes
+}
+
+/** Those that have had their days, and marks that have served. */
+export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promise<void> {
+  const { read, tx } = engine.store
+  const nowMs = sureNowMs(engine.clock)
+  for (const [place, store] of keeper.stores) {
+    let expired: KeptFile[]
+    do {
+      expired = await oldestFiles(read, place, atOnce, nowMs - keeper.keepMs)
+      for (const file of expired) await removeFile(engine, keeper, file)
+    } while (expired.length === atOnce)
+    for (const mark of await oldMarks(read, place, nowMs - markMs, atOnce)) {
+      // Once more: the first time may have been cut off.
+      if (await store.remove(mark.name)) await tx((db) => forgetMark(db, mark))
+    }
+  }
+}
+
+async function removeFile(engine: Engine, { stores }: MediaKeeper, file: KeptFile): Promise<void> {
+  const nowMs = engine.clock.nowMs()
+  const isMine = await engine.store.tx((tx) => dropFile(tx, file, nowMs))
+  if (isMine) await stores.get(file.place)?.remove(file.name)
+}
+
+/** Its owner wants no more of it. */
+export async function forgetMedia(engine: Engine, task: Task): Promise<void> {
+  const keeper = engine.media
+  if (keeper === undefined) return
+  const nowMs = engine.clock.nowMs()
+  const kept = await engine.store.tx((tx) => dropTaskFiles(tx, task.id, nowMs))
+  for (const { place, name } of kept) await keeper.stores.get(place)?.remove(name)
+}

@@ -1,0 +1,40 @@
+// How a channel is doing, for people: what calls and tests have taught since the gateway started.
+import type { Channel } from '../../contract/catalog.ts'
+import type { Engine } from '../engine.ts'
+import type { State } from './circuit-breaker.ts'
+
+/** `good`, `probing` (the next call decides), `avoided`, `blocked` (not asked at all). */
+export type HealthWord = 'good' | 'probing' | 'avoided' | 'blocked'
+
+export interface ChannelHealth {
+  state: HealthWord
+  failuresInRow: number
+  /** When it is tried again; undefined while it is well. */
+  retryAtMs?: number
+  busy: number
+  /** One for each key, in their order. */
+  keys: HealthWord[]
+  /** Models its account turned out not to be entitled to. */
+  deniedModels: string[]
+}
+
+const wordFor: Readonly<Record<State, HealthWord>> = {
+  good: 'good',
+  probe: 'probing',
+  avoided: 'avoided',
+  blocked: 'blocked',
+}
+
+export function healthOf(engine: Engine, channel: Channel): ChannelHealth {
+  const nowMs = engine.clock.nowMs()
+  const standing = engine.standings.get(channel.id)
+  const health = standing?.health
+  return {
+    state: wordFor[health?.stateAt(nowMs) ?? 'good'],
+    failuresInRow: health?.failuresInRow ?? 0,
+    ...(health !== undefined && health.untilMs > nowMs && { retryAtMs: health.untilMs }),
+    busy: standing?.busy ?? 0,
+    keys: channel.keys.map((key) => wordFor[standing?.keyState(key, nowMs) ?? 'good']),
+    deniedModels: engine.entitlements.deniedOn(channel.id),
+  }
+}

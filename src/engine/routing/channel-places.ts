@@ -1,0 +1,40 @@
+// The places of a channel, which are as many calls as it takes at once, and who gets the next one. No
+// account can have all of them, and where several accounts wait, the one with the fewest comes first.
+import type { Channel } from '../../contract/catalog.ts'
+import type { Engine } from '../engine.ts'
+import type { ChannelStanding } from './channel-state.ts'
+
+/** An account with places gets another while it has less than this many for each that stays free. */
+const placesPerFree = 9
+
+type Places = Pick<Channel, 'id' | 'maxConcurrency'>
+
+/**
+ * Whether an account gets one more place. Where there are several accounts, one of them gets at most
+ * nine tenths of the places, and the last that is free is for an account that has none.
+ */
+export function hasPlace(
+  { hasManyAccounts }: { hasManyAccounts: boolean },
+  { maxConcurrency }: Places,
+  standing: ChannelStanding,
+  accountId: string,
+): boolean {
+  const free = maxConcurrency - standing.busy
+  if (free <= 0) return false
+  if (!hasManyAccounts || maxConcurrency === 1) return true
+  const own = standing.placesOf(accountId)
+  return own === 0 || own < placesPerFree * (free - 1)
+}
+
+/** Gives a place back, to whom it is due of those who wait. */
+export function leavePlace(
+  { catalog, waiting }: Pick<Engine, 'catalog' | 'waiting'>,
+  channel: Places,
+  standing: ChannelStanding,
+  accountId: string,
+): void {
+  standing.leave(accountId)
+  waiting.freed(channel.id, (account) =>
+    hasPlace(catalog, channel, standing, account) ? standing.placesOf(account) : undefined,
+  )
+}

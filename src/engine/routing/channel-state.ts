@@ -1,0 +1,143 @@
+// What is known of one channel while the gateway runs: calls under way, its health, the health of
+// each key, and which models have worked. Outlives changes of the configuration, not a restart.
+import type { Channel } from '../../contract/catalog.ts'
+import { Standing, type StandingRules, type State } from './circuit-breaker.ts'
+
+const channelRules: StandingRules = {
+  avoidAfter: 3,
+  blockAfter: 20,
+  firstMs: 2_000,
+  longestMs: 30_000,
+}
+const keyRules: StandingRules = {
+  avoidAfter: 1,
+  blockAfter: 20,
+  firstMs: 5_000,
+  longestMs: 300_000,
+}
+
+export interface PickedKey {
+  key: string
+  state: State
+}
+
+/** A key that had trouble, and of which kind the last was. */
+export class KeyStanding extends Standing {
+  /** Asked to slow down, as opposed to refused. */
+  throttled = false
+
+  constructor() {
+    super(keyRules)
+  }
+}
+
+/** An upstream that wants no key is asked with an empty one. */
+const noKeys: readonly string[] = ['']
+const keysOf = ({ keys }: Channel): readonly string[] => (keys.length === 0 ? noKeys : keys)
+
+export class ChannelStanding {
+  /** Calls under way, and how many of them each account has. */
+  busy = 0
+  readonly #places = new Map<string, number>()
+  readonly health = new Standing(channelRules)
+  /** Models that have been answered; a later refusal of one of them may be a hiccup. */
+  readonly worked = new Set<string>()
+  /** Keys that had trouble. */
+  readonly #keys = new Map<string, KeyStanding>()
+  #turn = 0
+
+  placesOf(accountId: string): number {
+    return this.#places.get(accountId) ?? 0
+  }
+
+  take(accountId: string): void {
+    this.busy++
+    this.#places.set(accountId, this.placesOf(accountId) + 1)
+  }
+
+  leave(accountId: string): void {
+    this.busy--
+    const left = this.placesOf(accountId) - 1
+    if (left > 0) this.#places.set(accountId, left)
+    else this.#places.delete(accountId)
+  }
+
+  /** Neither it nor any of its keys has had trouble. */
+  get calm(): boolean {
+    return this.health.untilMs === 0 && this.#keys.size === 0
+  }
+
+  /** The next key in turn that is not in trouble, else the one with the least; `took` moves on. */
+  pickKey(channel: Channel, nowMs: number, tried?: (key: string) => boolean): PickedKey {
+    const keys = keysOf(channel)
+    if (this.#keys.size === 0 && tried === undefined && keys.length === 1) {
+      return { key: keys[0]!, state: 'good' }
+    }
+    let best: PickedKey = { key: '', state: 'blocked' }
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[(this.#turn + i) % keys.length]!
+      if (tried?.(key)) continue
+      const state = this.keyState(key, nowMs)
+      if (state === 'good' || state === 'probe') return { key, state }
+      if (best.state === 'blocked' && state === 'avoided') best = { key, state }
+    }
+    return best
+  }
+
+  /** That key got the call. One that was only looked at keeps its turn. */
+  took({ keys }: Channel, key: string): void {
+    if (keys.length > 1) this.#turn = keys.indexOf(key) + 1
+  }
+
+  keyStanding(key: string): KeyStanding {
+    const known = this.#keys.get(key)
+    if (known !== undefined) return known
+    const made = new KeyStanding()
+    this.#keys.set(key, made)
+    return made
+  }
+
+  dropKeyProbe(key: string): void {
+    if (this.#keys.size > 0) this.#keys.get(key)?.dropProbe()
+  }
+
+  keySucceeded(channel: Channel, key: string): void {
+    if (this.#keys.size === 0) return
+    this.#keys.delete(key)
+    // A key that was replaced is never asked again; its past must not weigh on the others.
+    for (const other of this.#keys.keys()) {
+      if (!keysOf(channel).includes(other)) this.#keys.delete(other)
+    }
+  }
+
+  /** When the first of its keys may be asked again. */
+  keysUntilMs(channel: Channel): number {
+    return Math.min(...keysOf(channel).map((key) => this.#keys.get(key)?.untilMs ?? 0))
+  }
+
+  /** Every key has been asked to pause, and none of the pauses is over. */
+  throttledAt(channel: Channel, nowMs: number): boolean {
+    return keysOf(channel).every((key) => {
+      const standing = this.#keys.get(key)
+      return standing?.throttled === true && standing.untilMs > nowMs
+    })
+  }
+
+  keyState(key: string, nowMs: number): State {
+    return this.#keys.get(key)?.stateAt(nowMs) ?? 'good'
+  }
+
+  /** A test went well: the past is forgotten. */
+  reset(): void {
+    this.health.reset()
+    this.#keys.clear()
+  }
+}
+
+export function standingOf(standings: Map<string, ChannelStanding>, id: string): ChannelStanding {
+  const known = standings.get(id)
+  if (known !== undefined) return known
+  const made = new ChannelStanding()
+  standings.set(id, made)
+  return made
+}

@@ -1,0 +1,73 @@
+// What a call teaches about the channel it was sent to: its health, its keys, its entitlements.
+import type { UpstreamError } from '../../contract/provider.ts'
+import type { Engine } from '../engine.ts'
+import type { PickedRoute } from './pick-route.ts'
+
+type Needed = Pick<Engine, 'entitlements' | 'clock'>
+type Asked = PickedRoute
+
+/** A key that was refused, and not just asked to slow down, is left alone for so long. */
+const refusedKeyMs = 60_000
+
+export function noteSuccess(
+  { entitlements }: Needed,
+  { route, key, standing }: Asked,
+  model: string,
+) {
+  standing.health.succeeded()
+  standing.keySucceeded(route.channel, key)
+  if (!standing.worked.has(model)) standing.worked.add(model)
+  entitlements.granted(route.channel.id, model)
+}
+
+export function noteFailure(
+  engine: Needed,
+  asked: Asked,
+  model: string,
+  error: UpstreamError,
+): void {
+  const { route, key, standing } = asked
+  const nowMs = engine.clock.nowMs()
+  const { health } = standing
+  if (error.about === 'model') {
+    dropProbes(asked)
+    // The sandbox is entitled to everything; it refuses only when it is told to.
+    if (route.channel.source === 'builtin') return
+    engine.entitlements.refused(route.channel.id, model, standing.worked.has(model))
+    return
+  }
+  if (error.about === 'key') {
+    dropProbes(asked)
+    const trouble = standing.keyStanding(key)
+    trouble.throttled = error.code === 'upstream_rate_limited'
+    trouble.failed(nowMs, pauseMs(error))
+    return
+  }
+  // A refusal of the request itself shows that the channel is well.
+  if (isAboutRequest(error)) health.succeeded()
+  else {
+    health.failed(nowMs)
+    if (error.retryAfterSeconds !== undefined) {
+      health.leaveAlone(nowMs, error.retryAfterSeconds * 1000)
+    }
+  }
+  dropProbes(asked)
+}
+
+/** It went as a probe and said nothing of use: its caller left, or something else was refused. */
+export function dropProbes({ probe, key, standing }: Asked): void {
+  if (probe !== true) return
+  standing.health.dropProbe()
+  standing.dropKeyProbe(key)
+}
+
+function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000
+  return code === 'upstream_rate_limited' ? undefined : refusedKeyMs
+}
+
+/** The next channel would say the same, or it never was the channel. */
+export const isAboutRequest = ({ code }: UpstreamError): boolean =>
+  code === 'upstream_invalid_request' ||
+  code === 'content_policy_violation' ||
+  code === 'internal_error'

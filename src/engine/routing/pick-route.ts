@@ -1,0 +1,142 @@
+// Which channel serves a call: the highest priority that is well and has room for its account, the
+// least busy for its weight among equals, and the next of its keys in turn.
+import type { Catalog, Route } from '../../catalog/snapshot.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../engine.ts'
+import { hasPlace } from './channel-places.ts'
+import { type ChannelStanding, standingOf } from './channel-state.ts'
+import type { State } from './circuit-breaker.ts'
+
+export interface PickedRoute {
+  route: Route
+  key: string
+  standing: ChannelStanding
+  /** Others wait for how this call goes. */
+  probe?: boolean
+}
+
+/** What a call has tried already: channels, and keys of channels. */
+export class Tried {
+  readonly #all = new Set<string>()
+
+  addChannel(id: string): void {
+    this.#all.add(id)
+  }
+
+  addKey(id: string, key: string): void {
+    this.#all.add(`${id}\n${key}`)
+  }
+
+  hasChannel = (id: string): boolean => this.#all.has(id)
+
+  hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
+}
+
+type Needed = Pick<Engine, 'standings' | 'random' | 'clock'> & {
+  catalog: Pick<Catalog, 'hasManyAccounts'>
+}
+
+interface Candidate extends PickedRoute {
+  state: State
+  keyState: State
+}
+
+/** `full`: all that could serve it have as many calls as they take, so waiting may help. */
+export function pickRoute(
+  engine: Needed,
+  routes: readonly Route[],
+  accountId: string,
+  tried?: Tried,
+): PickedRoute | 'full' | Refusal {
+  const nowMs = engine.clock.nowMs()
+  const isPlain = tried === undefined && routes.length === 1
+  const only = isPlain ? calm(engine, routes[0]!, accountId) : undefined
+  if (only !== undefined) return only
+  const able: Candidate[] = []
+  let full = false
+  let goodIsFull = false
+  for (const route of routes) {
+    const { channel } = route
+    if (tried?.hasChannel(channel.id)) continue
+    const standing = standingOf(engine.standings, channel.id)
+    const hasKey = tried && ((key: string) => tried.hasKey(channel.id, key))
+    const { key, state: keyState } = standing.pickKey(channel, nowMs, hasKey)
+    const state = worse(standing.health.stateAt(nowMs), keyState)
+    if (state === 'blocked') continue
+    // Asking again is only worth it where things look well.
+    if (state === 'avoided' && tried !== undefined) continue
+    if (!hasPlace(engine.catalog, channel, standing, accountId)) {
+      full = true
+      goodIsFull ||= state === 'good'
+    } else able.push({ route, key, standing, state, keyState })
+  }
+  const well = able.filter(({ state }) => state !== 'avoided')
+  // A short wait for one that is well serves a caller better than one that has just failed.
+  if (well.length === 0 && goodIsFull) return 'full'
+  const picked = best(engine, well.length > 0 ? well : able)
+  if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
+  const { route, standing, key, keyState } = picked
+  standing.took(route.channel, key)
+  const probesChannel = standing.health.stateAt(nowMs) === 'probe'
+  if (probesChannel) standing.health.beginProbe()
+  if (keyState === 'probe') standing.keyStanding(key).beginProbe()
+  return probesChannel || keyState === 'probe' ? { ...picked, probe: true } : picked
+}
+
+/** The usual case, without any weighing: one channel, one key, no trouble, room. */
+function calm(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
+  const { channel } = route
+  const standing = standingOf(engine.standings, channel.id)
+  if (!standing.calm || channel.keys.length > 1) return undefined
+  if (!hasPlace(engine.catalog, channel, standing, accountId)) return undefined
+  return { route, key: channel.keys[0] ?? '', standing }
+}
+
+const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }
+const worse = (a: State, b: State): State => (rank[a] >= rank[b] ? a : b)
+
+function best(engine: Needed, able: readonly Candidate[]): Candidate | undefined {
+  const first = able[0]
+  if (first === undefined || able.length === 1) return first
+  const { priority } = first.route.channel
+  const top = able.filter(({ route }) => route.channel.priority === priority)
+  const wanted = top.filter(({ route }) => route.channel.weight > 0)
+  return wanted.length === 0 ? first : byWeight(engine, leastBusy(wanted))
+}
+
+const load = ({ standing, route }: Candidate): number => standing.busy / route.channel.weight
+
+function leastBusy(able: readonly Candidate[]): readonly Candidate[] {
+  const least = Math.min(...able.map(load))
+  return able.filter((each) => load(each) === least)
+}
+
+function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
+  const total = able.reduce((sum, { route }) => sum + route.channel.weight, 0)
+  let left = engine.random() * total
+  for (const each of able) {
+    left -= each.route.channel.weight
+    if (left < 0) return each
+  }
+  return able[0]!
+}
+
+/** Nobody may be asked now. When every key is being throttled, that is what the caller hears. */
+function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
+  let soonestMs = Number.POSITIVE_INFINITY
+  let throttled = routes.length > 0
+  for (const { channel } of routes) {
+    const standing = standingOf(engine.standings, channel.id)
+    const keysMs = standing.keysUntilMs(channel)
+    const healthMs = standing.health.untilMs
+    if (healthMs > nowMs || !standing.throttledAt(channel, nowMs)) throttled = false
+    soonestMs = Math.min(soonestMs, Math.max(keysMs, healthMs))
+  }
+  const waitMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : 0
+  const retryAfterSeconds = Math.min(600, Math.max(1, Math.ceil(waitMs / 1000)))
+  return throttled
+    ? refuse('upstream_rate_limited', 'the upstream has asked for a pause', { retryAfterSeconds })
+    : refuse('no_available_channel', 'no channel can serve this model at the moment', {
+        retryAfterSeconds,
+      })
+}

@@ -1,0 +1,109 @@
+// One cheap call to a channel, outside all accounts: does it answer, and how fast? What it shows is
+// remembered: a good test makes good what earlier calls had taught.
+import { type Route, routesThrough } from '../../catalog/snapshot.ts'
+import { type Channel, type Interface, interfaceRows, type Model } from '../../contract/catalog.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { cleaned } from '../calls/clean-error.ts'
+import type { Engine } from '../engine.ts'
+import { standingOf } from './channel-state.ts'
+import { noteFailure, noteSuccess } from './learn.ts'
+
+export interface ChannelTest {
+  ok: boolean
+  latency_ms: number
+  model?: string
+  error?: string
+}
+
+const testLimitMs = 30_000
+
+const questionOf = (use: Interface): object | undefined => {
+  const row = interfaceRows[use]
+  return 'question' in row ? row.question : undefined
+}
+
+export async function testChannel(
+  engine: Engine,
+  channel: Channel,
+  wanted: string | undefined,
+): Promise<ChannelTest> {
+  const found = textRoute(engine, channel, wanted)
+  if (found === undefined) {
+    const what = wanted === undefined ? 'no text model' : `'${wanted}' not as a text model`
+    return { ok: false, latency_ms: 0, error: `this channel serves ${what}` }
+  }
+  const { model, route, use } = found
+  const key = channel.keys[0] ?? ''
+  const call = question(model.name, use)
+  const startedMs = engine.clock.nowMs()
+  const stop = new Cancellation()
+  const timer = setTimeout(() => stop.cancel(), testLimitMs)
+  const reply = await engine.providers.get(route.protocol)!.text!.send(
+    call,
+    {
+      baseUrl: route.baseUrl,
+      key,
+      model: route.upstreamModel,
+      timeouts: channel.timeouts,
+      messages: channel.messages,
+      http: engine.http,
+      progress: { touch() {} },
+    },
+    stop,
+  )
+  clearTimeout(timer)
+  const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
+  const asked = { route, key, standing: standingOf(engine.standings, channel.id) }
+  if (reply.kind === 'failed') {
+    noteFailure(engine, asked, model.name, reply.error)
+    return { ok: false, ...result, error: cleaned(engine, reply.error, call, route).message }
+  }
+  if (reply.kind === 'stream') reply.answer.cancel()
+  asked.standing.reset()
+  noteSuccess(engine, asked, model.name)
+  if (wanted === undefined) engine.entitlements.forget(channel.id)
+  return { ok: true, ...result }
+}
+
+/**
+ * The model asked for, else the first text model the channel serves, those with a price before
+ * others. Asked of the channel itself: one that is disabled is in no list of routes.
+ */
+function textRoute(
+  engine: Engine,
+  channel: Channel,
+  wanted: string | undefined,
+): { model: Model; route: Route; use: Interface } | undefined {
+  const models = [...engine.catalog.models.values()]
+    .filter(({ name }) => wanted === undefined || name === wanted)
+    .toSorted((a, b) => unpriced(engine, a) - unpriced(engine, b) || (a.name < b.name ? -1 : 1))
+  for (const model of models) {
+    for (const use of model.interfaces.filter((each) => questionOf(each) !== undefined)) {
+      const route = routesThrough(channel, model, use).find(
+        ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
+      )
+      if (route !== undefined) return { model, route, use }
+    }
+  }
+  return undefined
+}
+
+const unpriced = (engine: Engine, { name }: Model): number =>
+  engine.prices.current(name) === undefined ? 1 : 0
+
+function question(model: string, use: Interface): TextCall {
+  const fields = { model, ...questionOf(use) }
+  return {
+    interface: use,
+    model,
+    stream: false,
+    wantsUsage: false,
+    body: JSON.stringify(fields),
+    fields,
+    inputTokens: 8,
+    inputBound: { maxTextTokens: 0, images: 0, isOpen: false, inputs: 1 },
+    choices: 1,
+    maxOutputTokens: 1,
+  }
+}

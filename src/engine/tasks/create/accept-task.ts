@@ -1,0 +1,239 @@
+// Whether a task may be made, and all that must be durable before anything is sent: its row, the
+// money set aside for it, and its caller's key, in one transaction.
+import type { Route } from '../../../catalog/snapshot.ts'
+import type { Interface, Model } from '../../../contract/catalog.ts'
+import { Refusal, refuse } from '../../../contract/errors.ts'
+import type { ImageTask, Task, TaskKind, VideoTask } from '../../../contract/task.ts'
+import { withStep } from '../../../contract/timeline.ts'
+import { newId } from '../../../lib/crypto/ids.ts'
+import { withoutInlineData } from '../../../lib/text/inline-data.ts'
+import { gatewayOf } from '../../../store/index.ts'
+import { insertTask } from '../../../store/tasks/tasks.ts'
+import { accountStopped, modelNotFound } from '../../admission/admit.ts'
+import type { CallContext, Engine } from '../../engine.ts'
+import { leavePlace } from '../../routing/channel-places.ts'
+import { dropProbes } from '../../routing/learn.ts'
+import type { PickedRoute } from '../../routing/pick-route.ts'
+import { takePlace } from '../../routing/take-place.ts'
+import { taskTrace } from '../../telemetry/traces/traced-client.ts'
+import { patienceOf } from '../poll/task-timeouts.ts'
+import { holdFor, plainBound } from '../task-charge.ts'
+import { keyMark } from '../task-upstream.ts'
+import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
+
+/** What a caller wants made. */
+export type TaskWish = (
+  | Pick<VideoTask, 'kind' | 'request'>
+  | Pick<ImageTask, 'kind' | 'request'>
+) & {
+  interface: Interface
+  model: string
+  /** The caller's name for this create; asked again under it, nothing is made again. */
+  key?: CreateKey
+  /** It continues a task, and so goes to the channel and by the key that made that one. */
+  pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
+} & Pick<Task, 'externalId' | 'callbackUrl'>
+
+export interface Acceptance {
+  /** Nobody but the caller's connection waits for it, until then. */
+  waitedForMs?: number
+}
+
+export interface Accepted {
+  task: Task
+  picked: PickedRoute
+  model: Model
+}
+
+/**
+ * Permission, a channel, the price, the hold: all of it durable when this resolves. What is accepted
+ * is among `engine.creating` until its create is over.
+ */
+export async function acceptTask(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+  keyed: KeyedCreate | undefined,
+  how: Acceptance = {},
+): Promise<Accepted | Refusal | 'taken'> {
+  const model = engine.catalog.visible(ctx.token, wish.model)
+  if (model === undefined) return modelNotFound(wish.model)
+  const routes = routesFor(engine, model, wish)
+  if (routes.length === 0) {
+    const ways = engine.catalog.servedBy(model).join(', ')
+    const message = `model '${wish.model}' cannot be used here; it is served by: ${ways}`
+    return refuse('model_not_supported', message, { param: 'model' })
+  }
+  const busy = notNow(engine, ctx.token.accountId)
+  if (busy !== undefined) return busy
+  const price = engine.prices.current(model.pricedAs ?? model.name, ctx.token.accountId)
+  if (price === undefined) return modelNotFound(wish.model)
+  const picked = await takeFor(engine, ctx, pinned(engine, routes, wish.pinnedTo))
+  if (picked instanceof Refusal) return picked
+  const asked = asItGoesUp(engine, model, wish, picked)
+  const holdNanos = holdFor(price.terms, asked)
+  if (holdNanos === undefined) {
+    leavePlace(engine, picked.route.channel, picked.standing, ctx.token.accountId)
+    dropProbes(picked)
+    return modelNotFound(wish.model)
+  }
+  const make = () => newTask(engine, ctx, asked, picked, { priceId: price.id, holdNanos, how })
+  const { task, written } = await writeTask(engine, picked, ctx.token.accountId, make, keyed)
+  if (written === 'done') return { task, picked, model }
+  dropProbes(picked)
+  if (written === 'named') return nameTaken
+  if (written === 'taken') return written
+  return refuse(
+    'insufficient_quota',
+    `the account's available balance is too low for this ${wish.kind}`,
+  )
+}
+
+function pinned(engine: Engine, routes: Route[], to: TaskWish['pinnedTo']): Route[] {
+  if (to === undefined) return routes
+  return routes
+    .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)
+    .map((route) => {
+      const keys = route.channel.keys.filter((key) => keyMark(engine, key) === to.keyMark)
+      return { ...route, channel: { ...route.channel, keys } }
+    })
+    .filter(({ channel }) => channel.keys.length > 0)
+}
+
+/** With what it can come to at the upstream that was picked for it. */
+function asItGoesUp(
+  engine: Engine,
+  model: Model,
+  wish: TaskWish,
+  { route }: PickedRoute,
+): TaskWish {
+  if (wish.kind !== 'video') return wish
+  const { request } = wish
+  const outlook = engine.providers.get(route.protocol)?.video?.outlook?.(request, model.name)
+  const expected = request.native === undefined ? {} : outlook?.expected
+  const bound = outlook?.bound ?? plainBound(model.name, request)
+  return { ...wish, request: { ...request, ...expected, bound } }
+}
+
+const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) => {
+  const { accountId } = token
+  const take = (picked: PickedRoute) => {
+    picked.standing.take(accountId)
+    return picked
+  }
+  return takePlace(engine, routes, { accountId, signal, take })
+}
+
+/** It keeps its place at the channel only when it is written. */
+async function writeTask(
+  engine: Engine,
+  { route, standing }: PickedRoute,
+  accountId: string,
+  make: () => Task,
+  keyed: KeyedCreate | undefined,
+): Promise<{ task: Task; written: 'done' | 'named' | 'taken' | 'insufficient' }> {
+  let held: Awaited<ReturnType<Engine['ledger']['holdTask']>> | undefined
+  let id = ''
+  try {
+    const task = make()
+    let isNamed = false
+    const { holdNanos, createdAtMs } = task
+    id = task.id
+    engine.creating.add(id)
+    held = await engine.ledger.holdTask(id, accountId, holdNanos, createdAtMs, async (tx) => {
+      isNamed = false
+      if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false
+      isNamed = !(await insertTask(tx, task))
+      return !isNamed
+    })
+    if (held === 'undone') return { task, written: isNamed ? 'named' : 'taken' }
+    return { task, written: held === 'done' ? held : 'insufficient' }
+  } finally {
+    if (held !== 'done') {
+      engine.creating.delete(id)
+      leavePlace(engine, route.channel, standing, accountId)
+    }
+  }
+}
+
+const nameTaken = refuse('invalid_request', 'another task has this external_task_id', {
+  param: 'external_task_id',
+})
+
+const routesFor = (
+  engine: Engine,
+  model: Model,
+  { interface: use, kind }: { interface: Interface; kind: TaskKind },
+): Route[] =>
+  engine.catalog
+    .routes(model, use)
+    .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
+
+function notNow(engine: Engine, accountId: string): Refusal | undefined {
+  if (engine.draining) {
+    return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
+  }
+  if (engine.clockWatch?.refusal !== undefined) return engine.clockWatch.refusal
+  if (engine.ledger.stopped.has(accountId)) return accountStopped
+  if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
+  const message = 'the gateway cannot record charges at the moment'
+  return refuse('overloaded', message, { retryAfterSeconds: 2 })
+}
+
+function newTask(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+  { route, key }: PickedRoute,
+  { how, ...billing }: Pick<Task, 'priceId' | 'holdNanos'> & { how: Acceptance },
+): Task {
+  const nowMs = engine.clock.nowMs()
+  const { interface: use, model, externalId, callbackUrl } = wish
+  return {
+    ...askedFor(wish),
+    id: newId(wish.kind, nowMs),
+    accountId: ctx.token.accountId,
+    tokenId: ctx.token.id,
+    requestId: ctx.requestId,
+    interface: use,
+    model,
+    protocol: route.protocol,
+    channelId: route.channel.id,
+    channel: route.channel.name,
+    upstreamModel: route.upstreamModel,
+    keyMark: keyMark(engine, key),
+    state: 'accepted',
+    progress: 0,
+    ...billing,
+    chargeNanos: 0n,
+    media: [],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    // If nobody comes back to it, its create was cut off: then it is for the poller.
+    nextCheckAtMs: Math.max(
+      nowMs + Math.min(route.channel.timeouts.firstByteMs + graceMs, patienceOf(engine).unknownMs),
+      how.waitedForMs === undefined ? 0 : nowMs + how.waitedForMs + graceMs,
+    ),
+    checks: 0,
+    doubts: 0,
+    hidden: false,
+    trail: withStep({ createdAtMs: nowMs }, created(nowMs)),
+    ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    waitedBy: gatewayOf(engine.store),
+    ...(how.waitedForMs !== undefined && wish.key === undefined && { unseen: true }),
+  }
+}
+
+const created = (atMs: number) =>
+  ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
+
+/** It is never sent again, so its pictures need not be kept. */
+const askedFor = (wish: TaskWish) =>
+  wish.kind === 'video'
+    ? { kind: wish.kind, request: withoutInlineData(wish.request) }
+    : { kind: wish.kind, request: withoutInlineData(wish.request) }
+
+/** A create that is still under way must not be taken for one that was cut off. */
+const graceMs = 60_000

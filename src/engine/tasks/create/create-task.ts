@@ -1,0 +1,67 @@
+// A task from the caller's wish to the upstream's promise. Row and hold are committed before
+// anything is sent; the create goes out once, and what nobody knows stays a state of its own.
+//
+//   transaction 1: row `accepted` + hold ──> send ──> transaction 2: `queued`, or `failed` + release
+//                                                └──> `unknown`: never sent again
+import { Refusal } from '../../../contract/errors.ts'
+import type { RequestRecord } from '../../../contract/requests.ts'
+import type { Task } from '../../../contract/task.ts'
+import { crashPoint } from '../../../lib/crash-point.ts'
+import { findTaskRow } from '../../../store/tasks/tasks.ts'
+import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
+import type { CallContext, Engine } from '../../engine.ts'
+import { endTask } from '../end-task.ts'
+import { insist } from '../retry-write.ts'
+import { acceptTask, type TaskWish } from './accept-task.ts'
+import { asCreated, type Created, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
+import { runAdmitted } from './run-admitted.ts'
+import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
+
+export async function createTask(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+): Promise<Created | Refusal> {
+  const record = newRecord(ctx, wish.interface, wish.model)
+  return runAdmitted(engine, ctx, record, () => createAdmitted(engine, ctx, wish, record))
+}
+
+async function createAdmitted(
+  engine: Engine,
+  ctx: CallContext,
+  wish: TaskWish,
+  record: RequestRecord,
+): Promise<Created | Refusal> {
+  const keyed = await keyedCreate(ctx.token, wish)
+  const made = await createOnce(engine, keyed, () => acceptTask(engine, ctx, wish, keyed))
+  const replayOf = replayedIn(made)
+  if (replayOf !== undefined) record.detail.replayOf = replayOf
+  if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
+  if ('replayed' in made) {
+    writeRecord(engine, endRecord(engine, record, 'complete', 200))
+    return { ...made, task: asCreated(made.task) }
+  }
+  crashPoint('task-accepted')
+  record.detail.taskId = made.task.id
+  record.channel = made.task.channel
+  record.priceId = made.task.priceId
+  const { result, upstreamRequestId } = await sendTask(engine, made, wish, {
+    finish: (task, report) => finishAtOnce(engine, task, report),
+    isWaitedFor: false,
+  }).finally(() => engine.creating.delete(made.task.id))
+  if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
+  if (upstreamRequestId !== undefined) record.upstreamRequestId = upstreamRequestId
+  writeRecord(engine, endRecord(engine, record, 'complete', 200))
+  return { task: result, replayed: false }
+}
+
+async function finishAtOnce(
+  engine: Engine,
+  task: Task,
+  report: FinishedReport,
+): Promise<Task | Refusal> {
+  const end = report.state === 'failed' ? { ...report, isAnswer: true } : report
+  const ended = await insist(engine, () => endTask(engine, task, end))
+  if (report.state === 'failed') return refusalFor(report.error)
+  return ended ?? (await findTaskRow(engine.store.read, task.id)) ?? task
+}

@@ -1,0 +1,44 @@
+// A picture that a caller gave by address, fetched for an upstream that takes bytes only. The caller
+// chose the address, so it is guarded like any download, and what comes must be a picture.
+import type { FetchedMedia } from '../../../contract/provider.ts'
+import { openDownload } from '../../../lib/net/guarded-fetch.ts'
+import { imageTypeOf } from '../../../lib/text/image-type.ts'
+import type { Engine } from '../../engine.ts'
+
+const maxBytes = 20 * 1024 * 1024
+const maxRedirects = 3
+const headTimeoutMs = 10_000
+const idleTimeoutMs = 10_000
+const totalTimeoutMs = 30_000
+
+export async function fetchMedia(
+  { egressAllow }: Pick<Engine, 'egressAllow'>,
+  url: string,
+): Promise<FetchedMedia | { problem: string }> {
+  const signal = AbortSignal.timeout(totalTimeoutMs)
+  const answer = await openDownload(url, {
+    rules: { allow: egressAllow, httpsOnly: false },
+    maxRedirects,
+    headTimeoutMs,
+    idleTimeoutMs,
+    maxBytes,
+    signal,
+  })
+  if ('problem' in answer) return { problem: answer.problem }
+  if (answer.status !== 200) {
+    await answer.body.cancel()
+    return { problem: `the address answered with ${answer.status}` }
+  }
+  let bytes: Uint8Array
+  try {
+    bytes = await new Response(answer.body).bytes()
+  } catch {
+    return { problem: `the file broke off, took too long or is larger than ${maxBytes} bytes` }
+  }
+  const mimeType = imageTypeOf(bytes) ?? declaredType(answer.headers['content-type'])
+  return mimeType === undefined ? { problem: 'the file is not a picture' } : { bytes, mimeType }
+}
+
+/** What the address says of it counts only where its beginning says nothing. */
+const declaredType = (told: string | undefined): string | undefined =>
+  /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(told ?? '')?.[0].toLowerCase()

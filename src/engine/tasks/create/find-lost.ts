@@ -1,0 +1,167 @@
+// A task whose create was cut off: its upstream is asked whether it has it, again and again for a
+// while. It is never sent again. Found, it goes on like any other; not found, it ends free.
+
+import type { Found, LostCreate, TaskUpstream } from '../../../contract/provider.ts'
+import type { Task } from '../../../contract/task.ts'
+import { withStep } from '../../../contract/timeline.ts'
+import { Cancellation } from '../../../lib/cancellation.ts'
+import { crashPoint } from '../../../lib/crash-point.ts'
+import { isUniqueConflict, type Tx } from '../../../store/index.ts'
+import { recordLoss } from '../../../store/ledger/losses.ts'
+import { claimedIds, hasTwin } from '../../../store/tasks/lost-creates.ts'
+import { updateTask } from '../../../store/tasks/tasks.ts'
+import { announceLoss } from '../../books/loss-alerts.ts'
+import { lossOfTask } from '../../books/losses.ts'
+import type { Engine } from '../../engine.ts'
+import { homeOf, taskUpstream } from '../task-upstream.ts'
+
+/** By how much an upstream's clock may differ from ours. */
+const skewMs = 2 * 60_000
+const waiting = ['accepted', 'unknown'] as const
+/** More ids than this are asked for in several questions. */
+const idsAtOnce = 500
+/** Of the tasks that an upstream made besides, so many are written down. */
+const mostOthers = 100
+
+/** `none`: the upstream has it not, or not so that it is certain. `unheard`: it could not be asked. */
+export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
+
+export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
+  const found = await searchLost(engine, task)
+  if (typeof found === 'string') return found
+  const [upstreamId, ...others] = found.upstreamIds
+  if (upstreamId === undefined) return 'none'
+  return adopt(engine, task, fence, { upstreamId, others, upstreamModel: found.upstreamModel })
+}
+
+/** Whether its upstream could tell what became of it. */
+export const canAsk = (engine: Engine, task: Task): boolean =>
+  task.upstreamId !== undefined || finderFor(engine, task) !== undefined
+
+export interface FoundTasks {
+  /** The first is the one that was asked for; the others came of the same create. */
+  upstreamIds: readonly string[]
+  upstreamModel: string | undefined
+}
+
+/** What its upstream made of a create that was cut off, as far as it is certain. */
+export async function searchLost(
+  engine: Engine,
+  task: Task,
+): Promise<FoundTasks | 'unheard' | 'impossible'> {
+  const search = finderFor(engine, task)
+  if (search === undefined) return 'impossible'
+  const home = homeOf(engine, task)
+  if (home === undefined) return 'unheard'
+  const { route, key } = home
+  const lost: Where = {
+    fromMs: task.createdAtMs - skewMs,
+    untilMs: task.createdAtMs + route.channel.timeouts.firstByteMs + skewMs,
+    unclaimed: (upstreamIds) => unclaimed(engine, task, upstreamIds),
+  }
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, route, key, deadline)
+  const found = await search(lost, upstream, stop).finally(() => deadline.end())
+  crashPoint('task-looked')
+  if (found.kind === 'failed') return 'unheard'
+  return { upstreamIds: await theOnes(engine, task, found), upstreamModel: found.upstreamModel }
+}
+
+type Where = Omit<LostCreate<never>, 'request'>
+type Finder = (lost: Where, upstream: TaskUpstream, stop: Cancellation) => Promise<Found>
+
+function finderFor({ providers }: Engine, task: Task): Finder | undefined {
+  const provider = providers.get(task.protocol)
+  if (task.kind === 'video') {
+    const [find, { request }] = [provider?.video?.find, task]
+    return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
+  }
+  const [find, { request }] = [provider?.image?.find, task]
+  return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
+}
+
+async function unclaimed(
+  { store }: Engine,
+  { channelId }: Task,
+  upstreamIds: readonly string[],
+): Promise<readonly string[]> {
+  const free: string[] = []
+  for (let at = 0; at < upstreamIds.length; at += idsAtOnce) {
+    const some = upstreamIds.slice(at, at + idsAtOnce)
+    const taken = await claimedIds(store.read, channelId, some)
+    free.push(...some.filter((id) => !taken.has(id)))
+  }
+  return free
+}
+
+/** None unless it is certain. */
+async function theOnes(
+  engine: Engine,
+  task: Task,
+  { upstreamIds, by }: Extract<Found, { kind: 'found' }>,
+): Promise<readonly string[]> {
+  // All of them came of this one create; the account pays for one of them.
+  if (by === 'marker') return upstreamIds
+  if (upstreamIds.length !== 1) return []
+  const { id, channelId, model, request } = task
+  const twin = await hasTwin(engine.store.read, { id, channelId, model, prompt: request.prompt })
+  return twin ? [] : upstreamIds
+}
+
+interface Adopted {
+  upstreamId: string
+  others: readonly string[]
+  upstreamModel: string | undefined
+}
+
+async function adopt(
+  engine: Engine,
+  task: Task,
+  fence: number,
+  { upstreamId, others, upstreamModel = task.upstreamModel }: Adopted,
+): Promise<Search> {
+  const nowMs = engine.clock.nowMs()
+  const { error: _, ...rest } = task
+  const found: Task = {
+    ...rest,
+    state: 'queued',
+    upstreamId,
+    upstreamModel,
+    checks: task.checks + 1,
+    doubts: 0,
+    updatedAtMs: nowMs,
+    nextCheckAtMs: nowMs,
+    trail: withStep(task, { kind: 'found', atMs: nowMs, state: 'queued', progress: task.progress }),
+  }
+  try {
+    const moved = await engine.store.tx(async (tx) => {
+      const isMine = await updateTask(tx, found, waiting, fence)
+      if (isMine) await absorbOthers(engine, tx, task, others)
+      return isMine
+    })
+    if (moved) engine.log.info('a create that was cut off was found', { task_id: task.id })
+  } catch (error) {
+    // Somebody else was faster: then it is theirs.
+    if (!isUniqueConflict(error)) throw error
+    return 'none'
+  }
+  engine.poller.wake(nowMs)
+  return 'adopted'
+}
+
+/** Work that an upstream did besides what was asked for: the operator bears it. */
+export async function absorbOthers(
+  engine: Engine,
+  tx: Tx,
+  task: Task,
+  upstreamIds: readonly string[] = [],
+): Promise<void> {
+  if (upstreamIds.length === 0) return
+  const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
+  engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
+  for (const upstreamId of upstreamIds.slice(0, mostOthers)) {
+    const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
+    if (await recordLoss(tx, loss)) announceLoss(engine, loss)
+  }
+}

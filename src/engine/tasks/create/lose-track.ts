@@ -1,0 +1,35 @@
+// A create of which nobody knows whether the upstream has it: a state of its own. It is never sent
+// again; the poller looks for it.
+import type { UpstreamError } from '../../../contract/provider.ts'
+import type { Task } from '../../../contract/task.ts'
+import { withStep } from '../../../contract/timeline.ts'
+import { updateTask } from '../../../store/tasks/tasks.ts'
+import type { Engine } from '../../engine.ts'
+
+/** Why, and the upstream's own id where its answer had one. */
+export type LostError = Pick<UpstreamError, 'message' | 'upstreamRequestId'>
+
+/** The task as it is from now on; undefined when it had moved on meanwhile. */
+export async function loseTrackOf(
+  engine: Engine,
+  { waitedBy: _, ...task }: Task,
+  { message, upstreamRequestId }: LostError,
+): Promise<Task | undefined> {
+  const nowMs = engine.clock.nowMs()
+  const step = { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: message } as const
+  const lost = {
+    ...task,
+    state: 'unknown',
+    error: {
+      code: 'upstream_outcome_unknown',
+      message,
+      ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    },
+    trail: withStep(task as Task, step),
+    updatedAtMs: nowMs,
+    nextCheckAtMs: nowMs,
+  } as Task
+  const moved = await engine.store.tx((tx) => updateTask(tx, lost, 'accepted'))
+  engine.poller.wake(nowMs)
+  return moved ? lost : undefined
+}

@@ -1,0 +1,226 @@
+// A create that is asked again under the same key: it gets the first one's answer, and nothing is
+// made, sent or held a second time. What was answered is told by the task; only the key is stored.
+import type { Token } from '../../../contract/catalog.ts'
+import { Refusal, type RefusalCode, refusals, refuse } from '../../../contract/errors.ts'
+import type { Task } from '../../../contract/task.ts'
+import { sureNowMs } from '../../../lib/clock.ts'
+import { fingerprintOf } from '../../../lib/crypto/fingerprint.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import type { Tx } from '../../../store/index.ts'
+import {
+  type CreateName,
+  type CreateRow,
+  dropCreate,
+  findCreate,
+  insertCreate,
+  pruneCreates,
+} from '../../../store/tasks/create-keys.ts'
+import { findTaskRow } from '../../../store/tasks/tasks.ts'
+import type { Engine } from '../../engine.ts'
+import type { TaskWish } from './accept-task.ts'
+import { loseTrackOf } from './lose-track.ts'
+import { isUnderWay } from './under-way.ts'
+
+/** What the caller calls its create, and where: the same key elsewhere is another one. */
+export interface CreateKey {
+  path: string
+  key: string
+}
+
+export interface KeyedCreate extends CreateName {
+  fingerprint: string
+}
+
+/** A task that a create has made, now or before. */
+export interface Created {
+  task: Task
+  replayed: boolean
+}
+
+/** The request whose answer it is, when it is not this one's own. */
+export function replayedIn(made: object): string | undefined {
+  if (made instanceof Refusal) return made.extras.replayOf
+  return 'replayed' in made ? (made as Created).task.requestId : undefined
+}
+
+const keptMs = 30 * 24 * 3600_000
+
+/** `asked`: what else the answer depends on. */
+export async function keyedCreate(
+  token: Token,
+  wish: TaskWish,
+  asked: object = {},
+): Promise<KeyedCreate | undefined> {
+  if (wish.key === undefined) return undefined
+  const { interface: use, model, request, callbackUrl, externalId } = wish
+  // Of a native request only the body is the caller's own; the rest was worked out from it.
+  const wanted = request.native?.body ?? request
+  const fingerprint = await fingerprintOf({
+    interface: use,
+    model,
+    wanted,
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    ...(externalId !== undefined && { externalId }),
+    ...asked,
+  })
+  return { accountId: token.accountId, ...wish.key, fingerprint }
+}
+
+/**
+ * Lets `make` run unless its key has been used. `taken`: it found out by itself that somebody was
+ * faster, and has left nothing behind.
+ */
+export async function createOnce<Made extends object>(
+  engine: Engine,
+  keyed: KeyedCreate | undefined,
+  make: () => Promise<Made | Refusal | 'taken'>,
+): Promise<Made | Created | Refusal> {
+  if (keyed === undefined) {
+    const made = await make()
+    ensure(made !== 'taken', 'a create without a key is like no other')
+    return made
+  }
+  // Asked at once, the later ones must not set money aside, not even for a moment.
+  const claim = JSON.stringify([keyed.accountId, keyed.path, keyed.key])
+  if (engine.creating.has(claim)) return inFlight
+  const before = await findFirst(engine, keyed)
+  if (before !== undefined) return before
+  if (engine.creating.has(claim)) return inFlight
+  engine.creating.add(claim)
+  try {
+    const made = await make()
+    if (made === 'taken') return (await findFirst(engine, keyed)) ?? inFlight
+    // The money it lacks may be what the first one holds.
+    const isPoor = made instanceof Refusal && made.code === 'insufficient_quota'
+    if (isPoor) return (await findFirst(engine, keyed)) ?? made
+    pruneNowAndThen(engine)
+    return made
+  } finally {
+    engine.creating.delete(claim)
+  }
+}
+
+/** In the transaction of the task's row; false when the key is taken. */
+export const keepKey = (
+  engine: Engine,
+  tx: Tx,
+  { fingerprint, ...name }: KeyedCreate,
+  { id: taskId, createdAtMs }: Task,
+): Promise<boolean> => {
+  const row: CreateRow = { ...name, fingerprint, taskId, createdAtMs }
+  return insertCreate(tx, row, sinceMs(engine))
+}
+
+const sinceMs = (engine: Engine): number => sureNowMs(engine.clock) - keptMs
+
+async function findFirst(
+  engine: Engine,
+  keyed: KeyedCreate,
+): Promise<Created | Refusal | undefined> {
+  const { read } = engine.store
+  const first = await findCreate(read, keyed, sinceMs(engine))
+  if (first === undefined) return undefined
+  const task = await findTaskRow(read, first.taskId, keyed.accountId)
+  if (task !== undefined && wasRefused(task)) {
+    await engine.store.tx((tx) => dropCreate(tx, keyed, task.id))
+    return undefined
+  }
+  if (first.fingerprint !== keyed.fingerprint) return mismatch
+  if (task === undefined) return inFlight
+  return task.state === 'accepted'
+    ? isLeftBehind(engine, task, () => findFirst(engine, keyed))
+    : firstAnswer(task)
+}
+
+/** Under way as long as the gateway that sends it lives; then nobody will ever hear its answer. */
+async function isLeftBehind(
+  engine: Engine,
+  task: Task,
+  again: () => ReturnType<typeof findFirst>,
+): ReturnType<typeof findFirst> {
+  if (task.waitedBy === undefined || (await isUnderWay(engine, task))) return inFlight
+  const lost = await loseTrackOf(engine, task, leftBehind)
+  return lost === undefined ? again() : firstRefusal(lost)
+}
+
+const leftBehind = { message: 'the gateway that was sending it stopped; it is not sent again' }
+
+/** The upstream did not take it: nothing came of it, and the key is free for another try. */
+const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
+  state === 'failed' &&
+  upstreamId === undefined &&
+  error !== undefined &&
+  isRefusalCode(error.code) &&
+  !mayBeMade.has(error.code)
+
+/** A task that no upstream has named was never shown as one: its create was refused. */
+function firstAnswer(task: Task): Created | Refusal {
+  if (task.upstreamId !== undefined || task.state === 'succeeded') return { task, replayed: true }
+  return firstRefusal(task)
+}
+
+/** What was said of a task that has failed. */
+export function firstRefusal(task: Task): Refusal {
+  const { code, message } = task.error ?? outcomeUnknown
+  const upstreamRequestId = task.error?.upstreamRequestId
+  const extras = {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    replayOf: task.requestId,
+  }
+  if (code === outcomeUnknown.code) return lostTrack(task, message, extras)
+  return refuse(isRefusalCode(code) ? code : 'upstream_error', message, extras)
+}
+
+const outcomeUnknown = {
+  code: 'upstream_outcome_unknown',
+  message: 'nothing has been heard of it since',
+} as const
+
+/** The upstream did the work, or may have: under the same key it is not asked for it once more. */
+const mayBeMade: ReadonlySet<string> = new Set([
+  outcomeUnknown.code,
+  'result_download_failed',
+  'no_output',
+])
+
+export const lostTrack = (
+  { id }: Task,
+  why: string,
+  extras?: Pick<Refusal['extras'], 'replayOf' | 'upstreamRequestId'>,
+): Refusal =>
+  refuse(
+    'upstream_outcome_unknown',
+    `the upstream may or may not have accepted ${id}: ${why}`,
+    extras,
+  )
+
+const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
+
+/** Before anything came of it, and whatever has become of it since. */
+export function asCreated(task: Task): Task {
+  const { startedAtMs, finishedAtMs, usage, reported, error, ...rest } = task
+  return { ...rest, state: 'queued', progress: 0, media: [], chargeNanos: 0n, hidden: false }
+}
+
+const inFlight = refuse(
+  'idempotency_in_flight',
+  'a create with this Idempotency-Key is still under way',
+  { retryAfterSeconds: 1 },
+)
+
+const mismatch = refuse(
+  'idempotency_mismatch',
+  'this Idempotency-Key was used for another request',
+  { param: 'Idempotency-Key' },
+)
+
+/** One in so many creates with a key clears away old ones; each more than are added meanwhile. */
+const pruneEvery = 64
+const pruneRows = 256
+
+function pruneNowAndThen(engine: Engine): void {
+  if (engine.random() * pruneEvery >= 1) return
+  engine.store
+    .tx((tx) => pruneCreates(tx, sinceMs(engine), pruneRows))
+    .catch((error: unknown) => engine.log.warn('old keys could not be cleared away', { error }))
+}

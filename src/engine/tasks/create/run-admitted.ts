@@ -1,0 +1,23 @@
+// A create within its token's limits, counted among what runs until it is over.
+import { Refusal } from '../../../contract/errors.ts'
+import type { RequestRecord } from '../../../contract/requests.ts'
+import { enter } from '../../admission/admit.ts'
+import { recordUnbilled } from '../../calls/call-record.ts'
+import type { CallContext, Engine } from '../../engine.ts'
+
+export async function runAdmitted<Made>(
+  engine: Engine,
+  ctx: CallContext,
+  record: RequestRecord,
+  work: () => Promise<Made | Refusal>,
+): Promise<Made | Refusal> {
+  const pass = await enter(engine, ctx, 0)
+  if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
+  engine.running++
+  try {
+    return await work()
+  } finally {
+    engine.running--
+    pass.leave(0)
+  }
+}

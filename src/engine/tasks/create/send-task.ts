@@ -1,0 +1,177 @@
+// One create, from the row that was accepted to what the upstream made of it. It goes out once; what
+// nobody knows stays a state of its own.
+import { type Refusal, refuse } from '../../../contract/errors.ts'
+import type { Started, UpstreamError } from '../../../contract/provider.ts'
+import type { Task } from '../../../contract/task.ts'
+import { withStep } from '../../../contract/timeline.ts'
+import { Cancellation } from '../../../lib/cancellation.ts'
+import { crashPoint } from '../../../lib/crash-point.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import { isUniqueConflict, type Tx } from '../../../store/index.ts'
+import { findTaskRow, updateTask } from '../../../store/tasks/tasks.ts'
+import { cleaned } from '../../calls/clean-error.ts'
+import type { Engine } from '../../engine.ts'
+import { leavePlace } from '../../routing/channel-places.ts'
+import { noteFailure, noteSuccess } from '../../routing/learn.ts'
+import type { PickedRoute } from '../../routing/pick-route.ts'
+import { endTask } from '../end-task.ts'
+import { firstCheckMs } from '../poll/poll-schedule.ts'
+import { insist } from '../retry-write.ts'
+import { taskUpstream } from '../task-upstream.ts'
+import type { Accepted, TaskWish } from './accept-task.ts'
+import { absorbOthers } from './find-lost.ts'
+import { type LostError, loseTrackOf } from './lose-track.ts'
+import { lostTrack } from './repeat-create.ts'
+
+type Finished = Extract<Started, { kind: 'finished' }>
+export type FinishedReport = Finished['report']
+
+export interface SendOptions {
+  /** What to do with a result that came at once. */
+  finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
+  /** Somebody waits for it: the poller keeps away until they had their time. */
+  isWaitedFor: boolean
+}
+
+export interface Sent {
+  /** As it is stored now. */
+  result: Task | Refusal
+  upstreamRequestId?: string
+}
+
+export async function sendTask(
+  engine: Engine,
+  accepted: Accepted,
+  wish: TaskWish,
+  options: SendOptions,
+): Promise<Sent> {
+  const { task } = accepted
+  ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
+  const sentMs = engine.clock.nowMs()
+  const started = await start(engine, task, wish, accepted.picked)
+  noteSent(engine, task, started, sentMs)
+  crashPoint('task-answered')
+  const result = await conclude(engine, accepted, started, options)
+  const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
+  return { result, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
+}
+
+function noteSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
+  const nowMs = engine.clock.nowMs()
+  const code = 'error' in started ? started.error.code : undefined
+  engine.meters?.taskCreated(task)
+  engine.meters?.attempt(task.channel, nowMs - sentMs, code)
+  engine.tracer?.sent(task, sentMs, nowMs, code)
+}
+
+async function start(
+  engine: Engine,
+  task: Task,
+  wish: TaskWish,
+  { route, key, standing }: PickedRoute,
+): Promise<Started> {
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const provider = engine.providers.get(route.protocol)
+  try {
+    const upstream = taskUpstream(engine, task, route, key, deadline)
+    const { video, image } = provider ?? {}
+    if (wish.kind === 'video' && video) return await video.start(wish.request, upstream, stop)
+    ensure(wish.kind === 'image' && image, `provider ${route.protocol} makes a ${wish.kind}`)
+    return await image.start(wish.request, upstream, stop)
+  } catch (cause) {
+    engine.log.error('unexpected error', { task_id: task.id, error: cause })
+    const message = 'something went wrong in the gateway'
+    return { kind: 'unknown', error: { code: 'internal_error', message, cause } }
+  } finally {
+    deadline.end()
+    leavePlace(engine, route.channel, standing, task.accountId)
+  }
+}
+
+async function conclude(
+  engine: Engine,
+  { task, picked, model }: Accepted,
+  started: Started,
+  options: SendOptions,
+): Promise<Task | Refusal> {
+  if (started.kind === 'started' || started.kind === 'finished') {
+    noteSuccess(engine, picked, model.name)
+    if (started.kind === 'started') return queue(engine, task, started, options)
+    const { report } = started
+    if (report.state === 'succeeded') return options.finish(task, report)
+    return options.finish(task, { ...report, error: told(engine, task, picked, report.error) })
+  }
+  const error = told(engine, task, picked, started.error)
+  noteFailure(engine, picked, model.name, started.error)
+  if (started.kind === 'unknown') return loseTrack(engine, task, error)
+  crashPoint('task-refused')
+  await insist(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
+  return refusalFor(error)
+}
+
+async function queue(
+  engine: Engine,
+  task: Task,
+  { upstreamId, upstreamModel, otherIds }: Extract<Started, { kind: 'started' }>,
+  { isWaitedFor }: SendOptions,
+): Promise<Task | Refusal> {
+  const nowMs = engine.clock.nowMs()
+  const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
+  const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
+  const { waitedBy, ...mine } = task
+  const queued = {
+    ...(isWaitedFor ? task : mine),
+    state: 'queued',
+    trail: withStep(task, sent),
+    upstreamId,
+    upstreamModel: upstreamModel ?? task.upstreamModel,
+    updatedAtMs: nowMs,
+    nextCheckAtMs: isWaitedFor ? task.nextCheckAtMs : soonMs,
+  } as Task
+  // An answer that took very long may find itself given up as unknown: now it is known.
+  const still = ['accepted', 'unknown'] as const
+  const queueLate = async (tx: Tx) => {
+    const row = await findTaskRow(tx, task.id)
+    if (row === undefined) return false
+    const { checks } = row
+    return updateTask(tx, { ...queued, checks, trail: withStep(row, sent) }, still)
+  }
+  const write = () =>
+    engine.store.tx(async (tx) => {
+      const moved = (await updateTask(tx, queued, 'accepted')) || (await queueLate(tx))
+      await absorbOthers(engine, tx, task, otherIds)
+      return moved
+    })
+  const moved = await insist(engine, write).catch((error: unknown) => {
+    if (!isUniqueConflict(error)) throw error
+    return undefined
+  })
+  if (moved === undefined) return loseTrack(engine, task, { message: sameIdTwice })
+  crashPoint('task-queued')
+  engine.poller.wake(queued.nextCheckAtMs)
+  return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
+}
+
+const sameIdTwice = 'the upstream named it as a task that exists already'
+
+/** Nobody knows whether the upstream has it: it is never sent again. */
+async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<Refusal> {
+  await insist(engine, () => loseTrackOf(engine, task, error))
+  crashPoint('task-lost')
+  const { message, upstreamRequestId } = error
+  return lostTrack(task, message, { ...(upstreamRequestId !== undefined && { upstreamRequestId }) })
+}
+
+function told(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
+  const body = JSON.stringify(task.request)
+  return cleaned(engine, error, { body, model: task.model }, route)
+}
+
+export function refusalFor(error: UpstreamError): Refusal {
+  const { upstreamRequestId, retryAfterSeconds } = error
+  return refuse(error.code, error.message, {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}

@@ -1,0 +1,277 @@
+// One look at one task: what the upstream says becomes the task's next state, or its end. What is
+// not understood is still running, and nothing runs for ever.
+import type { Checked, TaskReport, UpstreamError } from '../../../contract/provider.ts'
+import type { OutputMedia, Task, TaskUsage } from '../../../contract/task.ts'
+import { withSteps } from '../../../contract/timeline.ts'
+import { Cancellation } from '../../../lib/cancellation.ts'
+import { sureNowMs } from '../../../lib/clock.ts'
+import { crashPoint } from '../../../lib/crash-point.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import type { LeasedTask } from '../../../store/tasks/tasks.ts'
+import { lossOfTask } from '../../books/losses.ts'
+import { cleaned } from '../../calls/clean-error.ts'
+import type { Engine } from '../../engine.ts'
+import { canAsk, findLost } from '../create/find-lost.ts'
+import { isUnderWay } from '../create/under-way.ts'
+import { endTask, type Seen } from '../end-task.ts'
+import { homeOf, lookerFor, taskUpstream } from '../task-upstream.ts'
+import { afterFailureMs, learnDuration, nextCheckMs } from './poll-schedule.ts'
+import { patienceOf } from './task-timeouts.ts'
+
+/** A task the upstream calls done without a result, or does not know, is asked for again. */
+const mostEmpty = 5
+const fewestMissing = 3
+/** An upstream that cannot be asked for a lost create is waited for so many times longer. */
+const unheardFactor = 4
+/** What another gateway has in its hands is asked about again after this, or twice that. */
+const underWayMs = 5_000
+
+export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<void> {
+  const { fence } = leased
+  if (await isUnderWay(engine, leased.task)) {
+    return later(engine, leased.task, fence, underWayMs * (1 + engine.random()), [])
+  }
+  const { waitedBy: _, ...rest } = leased.task
+  const task = rest as Task
+  const ageMs = ageOf(engine, task)
+  // Whoever waited for it is gone, and nobody else could see what came of it.
+  if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
+  if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
+  // Also what is too old is asked for once more: it may have ended while nobody looked.
+  const isOld = ageMs > patienceOf(engine).lifetimeMs
+  const home = homeOf(engine, task)
+  if (home === undefined) {
+    const seen = saw(engine, 'not_asked')
+    if (isOld) return giveUp(engine, task, tooOld, seen)
+    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), seen)
+  }
+  const { route, key } = home
+  const stop = new Cancellation()
+  const looker = lookerFor(engine, task)
+  ensure(looker !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const upstream = taskUpstream(engine, task, route, key, deadline)
+  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  crashPoint('task-looked')
+  engine.meters?.look(task.channel, checked.kind === 'report')
+  const asked: Task = { ...task, checks: task.checks + 1 }
+  if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
+    return giveUp(engine, asked, tooOld, lookOf(engine, task, checked))
+  }
+  if (checked.kind !== 'report') {
+    const waitMs = afterFailureMs(task.checks, engine.random)
+    return later(engine, asked, fence, waitMs, lookOf(engine, task, checked))
+  }
+  return apply(engine, asked, fence, checked.report)
+}
+
+/** Time that surely has passed: what ends by it does not come back. */
+const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
+
+/** What a question has brought that did not end anything, as a step. */
+function lookOf(engine: Engine, task: Task, checked: Checked): Seen[] {
+  if (checked.kind === 'failed') {
+    const { code, message } = told(engine, task, checked.error)
+    return saw(engine, 'look_failed', `${code}: ${message}`)
+  }
+  const { report } = checked
+  if (report.state === 'missing') return saw(engine, 'missing')
+  if (report.state === 'succeeded') return saw(engine, 'empty')
+  return saw(engine, 'look', wordOf(engine, report))
+}
+
+/** The upstream's own word for a state, where it is none of those that are known. */
+const wordOf = ({ cleaner }: Engine, report: TaskReport): string | undefined =>
+  'strangeWord' in report && report.strangeWord !== undefined
+    ? cleaner.cleanLine(report.strangeWord)
+    : undefined
+
+const saw = (engine: Engine, kind: Seen['kind'], note?: string): Seen[] => [
+  { kind, atMs: engine.clock.nowMs(), ...(note !== undefined && { note }) },
+]
+
+const isEndOf = (report: TaskReport): boolean =>
+  report.state === 'failed' ||
+  report.state === 'cancelled' ||
+  (report.state === 'succeeded' && report.media.length > 0)
+
+/** Its create was cut off: nobody knows whether it arrived, and it is never sent again. */
+async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: number) {
+  const { unknownMs } = patienceOf(engine)
+  const search = await findLost(engine, task, fence)
+  if (search === 'adopted') return
+  const lost: Task = {
+    ...task,
+    state: 'unknown',
+    error: task.error ?? { code: neverHeardOf.code, message: neverHeardOf.message },
+    checks: task.checks + (search === 'impossible' ? 0 : 1),
+    doubts: task.doubts + (search === 'none' ? 1 : 0),
+  }
+  const mostMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
+  const seen = [
+    ...(task.state === 'accepted' ? saw(engine, 'lost', lost.error?.message) : []),
+    ...(search === 'none' ? saw(engine, 'search') : []),
+    ...(search === 'unheard' ? saw(engine, 'search_failed') : []),
+  ]
+  if (ageMs > mostMs) return giveUp(engine, lost, neverHeardOf, seen)
+  const leftMs = Math.max(1_000, mostMs - ageMs)
+  const againMs = afterFailureMs(task.checks, engine.random)
+  const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
+  return later(engine, lost, fence, waitMs, seen, task.state)
+}
+
+async function apply(engine: Engine, task: Task, fence: number, report: TaskReport) {
+  const nowMs = engine.clock.nowMs()
+  const ageMs = nowMs - task.createdAtMs
+  switch (report.state) {
+    case 'succeeded':
+      if (!hasFile(task, report.media, sureNowMs(engine.clock))) {
+        return doubtResult(engine, task, fence, report.usage)
+      }
+      learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
+      await endTask(engine, task, report)
+      return
+    case 'failed':
+      await endTask(engine, task, {
+        state: 'failed',
+        error: told(engine, task, report.error),
+        raw: report.raw,
+      })
+      return
+    case 'cancelled':
+      await endTask(engine, task, { state: 'cancelled' })
+      return
+    case 'missing':
+      return doubtExistence(engine, task, fence)
+    default:
+      return goOn(engine, task, fence, report)
+  }
+}
+
+/** Shown states only go forward: what ran is not queued again. */
+async function goOn(
+  engine: Engine,
+  task: Task,
+  fence: number,
+  report: Extract<TaskReport, { state: 'queued' | 'running' }>,
+) {
+  const nowMs = engine.clock.nowMs()
+  noteStrange(engine, task, report.strangeWord)
+  const running = task.state === 'running' || report.state === 'running'
+  const { missingSinceMs: _, ...known } = task
+  const next: Task = { ...known, state: running ? 'running' : 'queued', doubts: 0 }
+  if (running) next.startedAtMs = task.startedAtMs ?? nowMs
+  next.progress = Math.max(task.progress, Math.min(99, report.progress ?? (running ? 30 : 0)))
+  const elapsedMs = nowMs - task.createdAtMs
+  const sinceMs = task.updatedAtMs - task.createdAtMs
+  const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
+  const seen = saw(engine, 'look', wordOf(engine, report))
+  return later(engine, next, fence, waitMs, seen, task.state)
+}
+
+/** A file whose address has expired is none. */
+const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): boolean =>
+  media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
+
+/** It is said to be done, and there is nothing to be had. */
+async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
+  const { missingSinceMs: _, ...known } = task
+  const doubts = task.doubts + 1
+  if (doubts >= mostEmpty) {
+    const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
+    const seen = saw(engine, 'empty')
+    await endTask(engine, task, { state: 'failed', error: noOutput, losses, seen })
+    return
+  }
+  const waitMs = afterFailureMs(doubts, engine.random)
+  return later(engine, { ...known, doubts }, fence, waitMs, saw(engine, 'empty'))
+}
+
+/** Right after its create, or while an upstream moves house, a task may seem not to be there. */
+async function doubtExistence(engine: Engine, task: Task, fence: number) {
+  const nowMs = engine.clock.nowMs()
+  const { missingSinceMs = nowMs } = task
+  const doubts = task.doubts + 1
+  const isLost = sureNowMs(engine.clock) - missingSinceMs >= patienceOf(engine).lostAfterMs
+  const seen = saw(engine, 'missing')
+  if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream, seen)
+  const missing: Task = { ...task, doubts, missingSinceMs }
+  return later(engine, missing, fence, afterFailureMs(doubts, engine.random), seen)
+}
+
+/** Words that were told of already, by engine; each once for every channel. */
+const strangeWords = new WeakMap<Engine['log'], Set<string>>()
+const mostStrangeWords = 1_000
+
+function noteStrange({ log }: Engine, { id, channel }: Task, word: string | undefined): void {
+  if (word === undefined) return
+  const told = strangeWords.get(log) ?? new Set()
+  strangeWords.set(log, told)
+  const one = `${channel}\n${word}`
+  if (told.has(one) || told.size >= mostStrangeWords) return
+  told.add(one)
+  const msg =
+    'an upstream has a word for the state of a task that nobody knows; it counts as running'
+  log.warn(msg, { task_id: id, channel, word })
+}
+
+async function later(
+  engine: Engine,
+  task: Task,
+  fence: number,
+  waitMs: number,
+  seen: readonly Seen[],
+  still = task.state,
+): Promise<void> {
+  const nowMs = engine.clock.nowMs()
+  const { state, progress } = task
+  const steps = seen.map((each) => ({ ...each, state, progress }))
+  const next: Task = {
+    ...task,
+    trail: withSteps(task, steps),
+    updatedAtMs: nowMs,
+    nextCheckAtMs: Math.round(nowMs + waitMs),
+  }
+  await engine.poller.saveLook(engine, next, still, fence)
+  engine.poller.wake(next.nextCheckAtMs)
+}
+
+/** It is over here, whatever becomes of it upstream; that is looked for, where one can ask. */
+async function giveUp(
+  engine: Engine,
+  task: Task,
+  error: UpstreamError,
+  seen: readonly Seen[],
+): Promise<void> {
+  const rest = canAsk(engine, task)
+    ? { lateLook: true as const }
+    : { losses: [lossOfTask(engine, task, 'unknown_create')] }
+  await endTask(engine, task, { state: 'failed', error, seen, ...rest })
+}
+
+function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {
+  const body = JSON.stringify(task.request)
+  return cleaned(engine, error, { body, model: task.model }, task)
+}
+
+const nobodyWaits: UpstreamError = {
+  code: 'upstream_outcome_unknown',
+  message: 'the gateway stopped while the caller waited for it',
+}
+
+const tooOld: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not finish in time',
+}
+const neverHeardOf: UpstreamError = {
+  code: 'upstream_outcome_unknown',
+  message: 'nobody knows whether the upstream accepted it; it was not sent again and costs nothing',
+}
+const noOutput: UpstreamError = {
+  code: 'no_output',
+  message: 'the upstream called it done and delivered nothing',
+}
+const lostUpstream: UpstreamError = {
+  code: 'upstream_task_lost',
+  message: 'the upstream no longer knows this task',
+}

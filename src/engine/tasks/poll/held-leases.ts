@@ -1,0 +1,114 @@
+// The leases this gateway has: held on to while a look takes long, given back when it stops. Times
+// of leases are those of the clock that all gateways share, where there are several.
+import {
+  type Leased,
+  type LeaseWish,
+  leaseDueTasks,
+  releaseLeases,
+  releaseStrays,
+  renewLeases,
+  sharedClockMs,
+  wakeStranded,
+} from '../../../store/tasks/leases.ts'
+import type { LeasedTask } from '../../../store/tasks/tasks.ts'
+import type { Engine } from '../../engine.ts'
+import { longestWaits } from './task-timeouts.ts'
+
+/** With the time until the next gateway looks, a dead one's tasks are taken over in 30 s. */
+export const leaseMs = 25_000
+/** Held longer than this, a lease is renewed. */
+const renewAfterMs = 7_500
+/** How often tasks are looked for that a clock set back has put off. */
+const strandedEveryMs = 5_000
+
+interface Held extends LeasedTask {
+  /** By this gateway's clock. */
+  sinceMs: number
+}
+
+type Wish = Pick<LeaseWish, 'limit' | 'roomFor' | 'after'>
+
+export class HeldLeases {
+  readonly #owner: string
+  readonly #held = new Map<string, Held>()
+  /** How often the store failed since leases were last looked through. */
+  #failures = 0
+  #strandedFromMs = 0
+
+  constructor(owner: string) {
+    this.#owner = owner
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  /** Takes what is due; `workMs` is what that cost the store, without waiting for its turn. */
+  async take(engine: Engine, wish: Wish): Promise<Leased & { workMs: number }> {
+    const { store, clock } = engine
+    const nowMs = clock.nowMs()
+    const failures = this.#failures
+    const isStrandedTime = performance.now() >= this.#strandedFromMs
+    let beganMs = 0
+    const taken = await store.tx(async (tx) => {
+      beganMs = performance.now()
+      if (isStrandedTime) await wakeStranded(tx, nowMs, longestWaits(engine))
+      if (failures > 0) await releaseStrays(tx, store.engine, this.#owner, [...this.#held.keys()])
+      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
+      return leaseDueTasks(tx, store.engine, {
+        ...wish,
+        owner: this.#owner,
+        nowMs,
+        leaseClockMs,
+        untilMs: leaseClockMs + leaseMs,
+      })
+    })
+    this.#failures -= failures
+    if (isStrandedTime) this.#strandedFromMs = performance.now() + strandedEveryMs
+    for (const leased of taken.leased) {
+      this.#held.set(leased.task.id, { ...leased, sinceMs: nowMs })
+    }
+    return { ...taken, workMs: performance.now() - beganMs }
+  }
+
+  /** The store failed: the next to take finds leases of ours that nobody works on, and frees them. */
+  storeFailed(): void {
+    this.#failures++
+  }
+
+  /** The task as it was leased, while that lease is held. */
+  before(id: string, fence: number): LeasedTask['task'] | undefined {
+    const held = this.#held.get(id)
+    return held?.fence === fence ? held.task : undefined
+  }
+
+  /** It has been looked at. */
+  drop({ task, fence }: LeasedTask): void {
+    if (this.#held.get(task.id)?.fence === fence) this.#held.delete(task.id)
+  }
+
+  /** One statement for all that have been held for a while. Those that are lost are let go. */
+  async renew(engine: Engine): Promise<void> {
+    const { store, clock } = engine
+    const nowMs = clock.nowMs()
+    const due = [...this.#held.values()].filter(({ sinceMs }) => nowMs - sinceMs >= renewAfterMs)
+    if (due.length === 0) return
+    const kept = await store.tx(async (tx) => {
+      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
+      const wanted = due.map(({ task, fence }) => ({ id: task.id, fence }))
+      return renewLeases(tx, store.engine, this.#owner, wanted, leaseClockMs + leaseMs)
+    })
+    for (const held of due) {
+      if (kept.has(held.task.id)) held.sinceMs = nowMs
+      else this.drop(held)
+    }
+  }
+
+  /** Gives back whatever is still held. */
+  async release({ store }: Engine): Promise<void> {
+    const held = [...this.#held.values()].map(({ task, fence }) => ({ id: task.id, fence }))
+    this.#held.clear()
+    if (held.length === 0) return
+    await store.tx((tx) => releaseLeases(tx, store.engine, this.#owner, held))
+  }
+}

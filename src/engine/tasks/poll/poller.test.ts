@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Checked } from '../../../contract/provider.ts'
+import type { Task, TaskRow } from '../../../contract/task.ts'
+import { newId } from '../../../lib/crypto/ids.ts'
+import { insertTask } from '../../../store/tasks/tasks.ts'
+import { engines, until } from '../../../store/test-stores.ts'
+import type { Engine } from '../../engine.ts'
+import { model, newTaskEngine, says, succeeded, type TaskEngine } from '../test-task-engine.ts'
+import { advanceTask } from './advance-task.ts'
+import { HeldLeases } from './held-leases.ts'
+import { LookWrites } from './poll-batcher.ts'
+import { Poller } from './poller.ts'
+
+if (!engines.includes('postgres')) {
+  console.error('left out: the poller on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+describe.each([...engines])('the poller on %s', (on) => {
+  let it: TaskEngine
+  let first: Task
+  const running: Poller[] = []
+
+  beforeEach(async () => {
+    it = await newTaskEngine(on)
+    first = (await it.create()) as Task
+    it.clock.ms += 60_000
+  })
+
+  afterEach(async () => {
+    for (const poller of running.splice(0)) await poller.close()
+    await it.close()
+  })
+
+  /** The same gateway's parts with a loop of its own. */
+  const start = (owner = 'one', store = it.engine.store): Engine => {
+    const poller = new Poller(owner, { drainMs: 50 })
+    running.push(poller)
+    const engine: Engine = { ...it.engine, store, poller }
+    poller.start(engine)
+    return engine
+  }
+  /** More like the first one, without the money behind it. */
+  const addAlike = (count: number, more: Partial<TaskRow> = {}) =>
+    it.engine.store.tx(async (tx) => {
+      for (let i = 0; i < count; i++) {
+        const ids = { id: newId('video', it.clock.ms + i), upstreamId: newId('up') }
+        await insertTask(tx, { ...first, ...ids, ...more })
+      }
+    })
+  const take = async (held: HeldLeases) =>
+    (await held.take(it.engine, { limit: 10 })).leased.map(({ task, fence }) => ({ task, fence }))
+  /** As if its owner had not been heard of for too long. */
+  const expire = (id: string) =>
+    it.engine.store.tx((tx) =>
+      tx.updateTable('tasks').set({ lease_until_ms: 1 }).where('id', '=', id).execute(),
+    )
+  const leaseOf = (id: string) =>
+    it.engine.store.read
+      .selectFrom('tasks')
+      .select(['lease_owner', 'lease_until_ms'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+
+  test('brings a task to its end without anybody asking', async () => {
+    it.script.check = () => succeeded(5)
+    const engine = start()
+    await until(async () => (await it.row(first.id)).state === 'succeeded')
+    expect(engine.poller.lag.read()).toMatchObject({ looks: 1 })
+    expect((await it.booked(first.id)).map(([kind]) => kind)).toEqual(['hold', 'release', 'charge'])
+  })
+
+  test('looks again when it is woken, and writes what it saw', async () => {
+    const engine = start()
+    await until(async () => (await it.row(first.id)).checks === 1)
+    await until(async () => (await leaseOf(first.id)).lease_owner === null)
+    const seen = await it.row(first.id)
+    expect(seen).toMatchObject({ state: 'running', progress: 30 })
+    expect(seen.nextCheckAtMs).toBeGreaterThan(it.clock.ms)
+    it.clock.ms = seen.nextCheckAtMs
+    engine.poller.wake(it.clock.ms)
+    await until(async () => (await it.row(first.id)).checks === 2)
+  })
+
+  test('knows after a restart how long tasks of a model take', async () => {
+    const state = 'succeeded'
+    await addAlike(3, { state, finishedAtMs: first.createdAtMs + 42_000 })
+    const engine = start()
+    await until(() => engine.durations.get(model)?.total === 3)
+  })
+
+  test('has no more than so many looks of a channel at once', async () => {
+    const answers: ((checked: Checked) => void)[] = []
+    it.script.check = () => new Promise<Checked>((resolve) => answers.push(resolve))
+    await addAlike(69)
+    const engine = start()
+    await until(() => answers.length === 64)
+    engine.poller.wake(it.clock.ms)
+    await until(() => engine.poller.lag.read().looks === 64)
+    expect(answers).toHaveLength(64)
+    for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
+    await until(() => it.script.checks === 70)
+    for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
+    await until(() => engine.poller.lag.read().looks === 70)
+  })
+
+  test('that is closed gives back the leases of looks that hang', async () => {
+    it.script.check = () => new Promise<Checked>(() => {})
+    const engine = start('one')
+    await until(() => it.script.checks === 1)
+    expect((await leaseOf(first.id)).lease_owner).toBe('one')
+    await engine.poller.close()
+    expect(await leaseOf(first.id)).toEqual({ lease_owner: null, lease_until_ms: 0 })
+  })
+
+  test('comes back to a task as soon as a store answers again that was away', async () => {
+    const { store } = it.engine
+    let isAway = false
+    let refused = 0
+    const flaky: typeof store = {
+      ...store,
+      get healthy() {
+        return !isAway
+      },
+      tx: (work) => {
+        if (!isAway) return store.tx(work)
+        refused++
+        return Promise.reject(new Error('the store is away'))
+      },
+    }
+    // What is seen while it is away cannot be written.
+    it.script.check = () => {
+      isAway = it.script.checks === 1
+      return says({ state: 'running', progress: it.script.checks })
+    }
+    const { lease_until_ms: untilMs } = await leaseOf(first.id)
+    start('one', flaky)
+    await until(() => refused > 0)
+    expect(await leaseOf(first.id)).toMatchObject({ lease_owner: 'one' })
+    expect((await leaseOf(first.id)).lease_until_ms).toBeGreaterThan(untilMs)
+    isAway = false
+    // The clock stands still: by itself the lease would not end.
+    await until(async () => (await it.row(first.id)).progress === 2)
+    expect(await it.row(first.id)).toMatchObject({ checks: 1, state: 'running' })
+    expect(await leaseOf(first.id)).toEqual({ lease_owner: null, lease_until_ms: 0 })
+  })
+
+  test('a task that cannot be moved for other reasons waits for its lease to end', async () => {
+    it.script.check = () => {
+      throw new Error('a bug')
+    }
+    const engine = start()
+    await until(() => it.script.checks === 1)
+    await until(() => engine.poller.lag.read().looks === 1)
+    engine.poller.wake(it.clock.ms)
+    await Bun.sleep(300)
+    expect(it.script.checks).toBe(1)
+    expect((await leaseOf(first.id)).lease_owner).toBe('one')
+  })
+
+  test('holds on to a lease while a look takes long, in good time', async () => {
+    const one = new HeldLeases('one')
+    await take(one)
+    await expire(first.id)
+    it.clock.ms += 7_000
+    await one.renew(it.engine)
+    expect((await leaseOf(first.id)).lease_until_ms).toBe(1)
+    it.clock.ms += 1_000
+    await one.renew(it.engine)
+    expect((await leaseOf(first.id)).lease_until_ms).toBeGreaterThan(1)
+    expect(await take(new HeldLeases('two'))).toEqual([])
+  })
+
+  test('takes over from a dead gateway, which writes nothing when it comes back', async () => {
+    const [one, two] = [new HeldLeases('one'), new HeldLeases('two')]
+    const [old] = await take(one)
+    expect(await take(two)).toEqual([])
+    await expire(first.id)
+    const [young] = await take(two)
+    expect(young!.fence).toBe(old!.fence + 1)
+    const { poller } = it.engine
+    const later: Task = { ...old!.task, progress: 50 }
+    expect(await poller.saveLook(it.engine, later, 'queued', old!.fence)).toBe(false)
+    it.clock.ms += 8_000
+    await one.renew(it.engine)
+    expect([one.size, two.size]).toEqual([0, 1])
+    expect((await leaseOf(first.id)).lease_owner).toBe('two')
+    await one.release(it.engine)
+    expect((await leaseOf(first.id)).lease_owner).toBe('two')
+    expect(await poller.saveLook(it.engine, later, 'queued', young!.fence)).toBe(true)
+  })
+
+  test('ends a task once when two gateways see its end at the same time', async () => {
+    it.script.check = () => succeeded(5)
+    const [old] = await take(new HeldLeases('one'))
+    await expire(first.id)
+    const [young] = await take(new HeldLeases('two'))
+    await Promise.all([advanceTask(it.engine, old!), advanceTask(it.engine, young!)])
+    expect(it.script.checks).toBe(2)
+    expect((await it.booked(first.id)).map(([kind]) => kind)).toEqual(['hold', 'release', 'charge'])
+    const { stored, memory } = await it.money()
+    expect(stored).toEqual(memory)
+  })
+
+  test('writes looks that come together in one transaction', async () => {
+    await addAlike(19)
+    const held = new HeldLeases('one')
+    const { leased } = await held.take(it.engine, { limit: 64 })
+    let transactions = 0
+    const { store } = it.engine
+    const tx: typeof store.tx = (work) => {
+      transactions++
+      return store.tx(work)
+    }
+    const engine: Engine = { ...it.engine, store: { ...store, engine: store.engine, tx } }
+    const writes = new LookWrites()
+    const moved = await Promise.all(
+      leased.map(({ task, fence }) => {
+        const look = { task: { ...task, progress: 7 }, before: task, still: task.state, fence }
+        return writes.save(engine, look, leased.length)
+      }),
+    )
+    expect(moved).toEqual(Array.from({ length: 20 }, () => true))
+    expect(transactions).toBe(1)
+    expect((await it.row(first.id)).progress).toBe(7)
+  })
+})

@@ -1,0 +1,198 @@
+// The loop that looks after tasks: takes what is due by lease, a bounded number at once, and sleeps
+// until the next is due. Nothing of a task depends on it being this gateway that comes back.
+import type { Task, TaskState } from '../../../contract/task.ts'
+import { crashPoint } from '../../../lib/crash-point.ts'
+import {
+  nextDueMs,
+  type Place,
+  recentDurations,
+  sharedClockMs,
+} from '../../../store/tasks/leases.ts'
+import type { LeasedTask } from '../../../store/tasks/tasks.ts'
+import type { Engine } from '../../engine.ts'
+import { advanceTask } from './advance-task.ts'
+import { HeldLeases } from './held-leases.ts'
+import { LookWrites } from './poll-batcher.ts'
+import { PollLag } from './poll-lag.ts'
+import { LookRoom } from './poll-limiter.ts'
+import { learnDuration } from './poll-schedule.ts'
+
+/** Other gateways' tasks are noticed by looking, not by being told. */
+const idleMs = 2_000
+/** When what is due has to wait for a channel to answer. */
+const crowdedMs = 500
+/** Between two rounds: as much as one costs the store, so that others get to write, too. */
+const shortestGapMs = 50
+const longestGapMs = 500
+const mostPerRound = 256
+const beatMs = 2_500
+/** Newest tasks from which a new process learns how long they take. */
+const mostRecalled = 20_000
+
+export class Poller {
+  /** How late looks are. */
+  readonly lag = new PollLag()
+  readonly #held: HeldLeases
+  readonly #room = new LookRoom()
+  readonly #writes = new LookWrites()
+  readonly #drainMs: number
+  #engine: Engine | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #beat: ReturnType<typeof setInterval> | undefined
+  #timerAtMs = Number.POSITIVE_INFINITY
+  /** No round before this moment of the process's own clock. */
+  #notBefore = 0
+  /** What the last round cost the store. */
+  #costMs = 0
+  #looking = false
+  #renewing = false
+  /** Somebody asked for a round while one was going on. */
+  #again = false
+  /** Something due was left for want of room. */
+  #crowded = false
+  #turn: Place | undefined
+  #closed = false
+
+  constructor(owner: string, { drainMs = 5_000 } = {}) {
+    this.#held = new HeldLeases(owner)
+    this.#drainMs = drainMs
+  }
+
+  start(engine: Engine): void {
+    this.#engine = engine
+    this.#beat = setInterval(() => void this.#renew(engine), beatMs)
+    // The first round waits for it, whatever comes of it.
+    this.#looking = true
+    recall(engine)
+      .catch((error: unknown) => engine.log.warn('durations could not be recalled', { error }))
+      .finally(() => {
+        this.#looking = false
+        this.wake(engine.clock.nowMs())
+      })
+  }
+
+  /** Looks at this moment, or earlier if that was planned. */
+  wake(atMs: number): void {
+    const engine = this.#engine
+    if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
+    clearTimeout(this.#timer)
+    this.#timerAtMs = atMs
+    const ownMs = this.#notBefore - performance.now()
+    const waitMs = Math.min(idleMs, Math.max(0, ownMs, atMs - engine.clock.nowMs()))
+    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+  }
+
+  /** Writes a look that ended nothing, with others; false when it was no longer ours to write. */
+  saveLook(engine: Engine, task: Task, still: TaskState, fence: number): Promise<boolean> {
+    const before = this.#held.before(task.id, fence)
+    return this.#writes.save(engine, { task, still, fence, before }, this.#room.busy)
+  }
+
+  /** Takes no more, waits a little for looks under way, and gives back the leases of the others. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    clearInterval(this.#beat)
+    const untilMs = performance.now() + this.#drainMs
+    const busy = () => this.#looking || this.#room.busy > 0
+    while (busy() && performance.now() < untilMs) await Bun.sleep(10)
+    const engine = this.#engine
+    if (engine === undefined) return
+    await this.#held.release(engine).catch((error: unknown) => {
+      engine.log.warn('leases could not be given back', { error })
+    })
+  }
+
+  async #renew(engine: Engine): Promise<void> {
+    if (this.#renewing) return
+    this.#renewing = true
+    try {
+      await this.#held.renew(engine)
+    } catch (error) {
+      engine.log.warn('leases could not be renewed', { error })
+    } finally {
+      this.#renewing = false
+    }
+  }
+
+  async #look(engine: Engine): Promise<void> {
+    this.#timerAtMs = Number.POSITIVE_INFINITY
+    if (this.#looking || this.#closed) {
+      this.#again = true
+      return
+    }
+    this.#looking = true
+    this.#again = false
+    this.#costMs = 0
+    let nextMs = engine.clock.nowMs() + idleMs
+    try {
+      if (engine.store.healthy) nextMs = Math.min(nextMs, await this.#round(engine))
+    } catch (error) {
+      engine.log.warn('tasks could not be looked after', { error })
+      this.#noteTrouble(engine)
+    } finally {
+      this.#looking = false
+    }
+    const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, this.#costMs))
+    this.#notBefore = performance.now() + gapMs
+    this.wake(this.#again ? engine.clock.nowMs() : nextMs)
+  }
+
+  /** Only the store's trouble passes; whatever else went wrong waits for its lease to end. */
+  #noteTrouble({ store }: Engine): void {
+    if (!store.healthy) this.#held.storeFailed()
+  }
+
+  /** When the next one is wanted. */
+  async #round(engine: Engine): Promise<number> {
+    const nowMs = engine.clock.nowMs()
+    const limit = Math.min(mostPerRound, this.#room.free)
+    this.#crowded = limit === 0
+    if (limit === 0) return nowMs + crowdedMs
+    const { leased, more, next, workMs } = await this.#held.take(engine, {
+      limit,
+      roomFor: (channelId) => this.#room.roomFor(channelId),
+      ...(this.#turn !== undefined && { after: this.#turn }),
+    })
+    this.#turn = next
+    this.#costMs = workMs
+    this.#crowded = more
+    if (leased.length > 0) crashPoint('task-leased')
+    for (const each of leased) void this.#advance(engine, each)
+    if (leased.length > 0) return nowMs
+    if (more) return nowMs + crowdedMs
+    return (await this.#nextMs(engine)) ?? nowMs + idleMs
+  }
+
+  #nextMs(engine: Engine): Promise<number | undefined> {
+    return engine.store.tx(async (tx) => {
+      const clockMs = (await sharedClockMs(tx, engine.store.engine)) ?? engine.clock.nowMs()
+      return nextDueMs(tx, clockMs)
+    })
+  }
+
+  async #advance(engine: Engine, leased: LeasedTask): Promise<void> {
+    const { task } = leased
+    const began = performance.now()
+    const lateMs = this.lag.note(task.nextCheckAtMs, engine.clock.nowMs())
+    engine.meters?.pollLag.note(lateMs / 1000)
+    this.#room.enter(task.channelId)
+    try {
+      await advanceTask(engine, leased)
+    } catch (error) {
+      engine.log.error('a task could not be moved', { task_id: task.id, error })
+      this.#noteTrouble(engine)
+    } finally {
+      this.#held.drop(leased)
+      this.#room.leave(task.channelId, performance.now() - began)
+      if (this.#crowded) this.wake(engine.clock.nowMs())
+    }
+  }
+}
+
+/** What the process before this one knew. */
+async function recall({ store, durations }: Engine): Promise<void> {
+  for (const { model, tookMs } of await recentDurations(store.read, mostRecalled)) {
+    learnDuration(durations, model, tookMs)
+  }
+}

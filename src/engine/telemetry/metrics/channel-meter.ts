@@ -1,0 +1,52 @@
+// What tries at one channel have added up to since the process started, and its looks after tasks.
+import {
+  Histogram,
+  HistogramSeries,
+  labelsOf,
+  type Sample,
+  series,
+} from '../../../lib/telemetry/metrics.ts'
+import { callBounds, type MetricName } from './families.ts'
+
+export class ChannelMeter {
+  readonly #labels: string
+  readonly #duration: HistogramSeries
+  #good = 0
+  /** By the code of the error; codes are ours, so there are only so many. */
+  readonly #failed = new Map<string, number>()
+  #looks = 0
+  #failedLooks = 0
+
+  constructor(channel: string) {
+    this.#labels = labelsOf({ channel })
+    const histogram = new Histogram(callBounds)
+    this.#duration = new HistogramSeries(
+      'gateway_attempt_duration_seconds',
+      this.#labels,
+      histogram,
+    )
+  }
+
+  /** `code`: of the error it ended with. */
+  count(ms: number, code: string | undefined): void {
+    this.#duration.histogram.note(ms / 1000)
+    if (code === undefined) this.#good++
+    else this.#failed.set(code, (this.#failed.get(code) ?? 0) + 1)
+  }
+
+  countLook(isAnswered: boolean): void {
+    if (isAnswered) this.#looks++
+    else this.#failedLooks++
+  }
+
+  addTo(samples: (name: MetricName) => Sample[]): void {
+    const add = (name: MetricName, outcome: string, value: number) =>
+      samples(name).push([series(name, `${this.#labels},outcome="${outcome}"`), value])
+    add('gateway_attempts_total', 'ok', this.#good)
+    for (const [code, tries] of this.#failed) add('gateway_attempts_total', code, tries)
+    this.#duration.addTo(samples('gateway_attempt_duration_seconds'))
+    if (this.#looks + this.#failedLooks === 0) return
+    add('gateway_task_looks_total', 'ok', this.#looks)
+    add('gateway_task_looks_total', 'failed', this.#failedLooks)
+  }
+}

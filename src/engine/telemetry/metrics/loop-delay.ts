@@ -1,0 +1,16 @@
+// How late timers fire: what every caller waits for besides its own work.
+import type { Histogram } from '../../../lib/telemetry/metrics.ts'
+
+const everyMs = 50
+
+/** Gives what stops it. */
+export function watchLoop(delay: Histogram): () => void {
+  let dueMs = performance.now() + everyMs
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    delay.note(Math.max(0, nowMs - dueMs) / 1000)
+    dueMs = nowMs + everyMs
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

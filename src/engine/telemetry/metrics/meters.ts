@@ -1,0 +1,205 @@
+// All that this process counts while it works, found by plain names that are known already. Labels
+// are bounded: models of the catalog, channels of the configuration, codes of the table of errors;
+// whatever else there is, is `other`.
+import { absorbedNanos } from '../../../billing/call-loss.ts'
+import { inUnits } from '../../../billing/units.ts'
+import type { Interface } from '../../../contract/catalog.ts'
+import { type RefusalCode, refusals } from '../../../contract/errors.ts'
+import { type Loss, lossReasons } from '../../../contract/ledger.ts'
+import type { RequestRecord } from '../../../contract/requests.ts'
+import type { Task } from '../../../contract/task.ts'
+import {
+  Histogram,
+  HistogramSeries,
+  labelsOf,
+  type Sample,
+  series,
+} from '../../../lib/telemetry/metrics.ts'
+import { CallMeter } from './call-meter.ts'
+import { ChannelMeter } from './channel-meter.ts'
+import { delayBounds, lagBounds, type MetricName, taskBounds } from './families.ts'
+
+/** Beyond these, names are `other`. */
+const mostModels = 300
+const mostChannels = 300
+const other = 'other'
+const dated = /^(.{1,128})-\d{4}-\d\d-\d\d$/
+
+type OfModel = Partial<Record<Interface, CallMeter>>
+
+/** A count that is spelled already. */
+interface Tally {
+  readonly labels: string
+  count: number
+}
+
+function addTallies(
+  name: MetricName,
+  tallies: Iterable<Tally>,
+  samples: (name: MetricName) => Sample[],
+): void {
+  for (const { labels, count } of tallies) samples(name).push([series(name, labels), count])
+}
+
+export class Meters {
+  /** Set by whoever has a catalog. */
+  isModel: (name: string) => boolean = () => false
+  readonly pollLag = new Histogram(lagBounds)
+  readonly callbackLag = new Histogram(lagBounds)
+  readonly loopDelay = new Histogram(delayBounds)
+  readonly #models = new Map<string, OfModel>([[other, {}]])
+  readonly #channels = new Map<string, ChannelMeter>()
+  readonly #taskTimes = new Map<Interface, HistogramSeries>()
+  /** By code; many may come at once, so they are spelled once. */
+  readonly #errors: Partial<Record<Interface, Map<string, Tally>>> = {}
+  readonly #turnedAway = new Map<RefusalCode, Tally>()
+  /** Counts that are too rare to be worth more than a name. */
+  readonly #rare = new Map<MetricName, Map<string, number>>()
+
+  constructor() {
+    for (const reason of lossReasons) this.#add('gateway_absorbed_total', { reason }, 0)
+  }
+
+  /** A request has ended; its row is complete. Once for each. */
+  call(record: RequestRecord): void {
+    this.#meterOf(record.interface, record.model).count(record)
+    if (record.errorCode !== undefined) this.#errorOf(record.interface, record.errorCode).count++
+    const { absorbed } = record.detail
+    if (absorbed === undefined) return
+    for (const part of absorbed) {
+      const units = inUnits(absorbedNanos({ absorbed: [part] }))
+      this.#add('gateway_absorbed_total', { reason: part.reason }, units)
+    }
+  }
+
+  overhead({ interface: use, model }: RequestRecord, ms: number): void {
+    this.#meterOf(use, model).noteOverhead(ms)
+  }
+
+  turnedAway(code: RefusalCode): void {
+    const known = this.#turnedAway.get(code)
+    if (known !== undefined) known.count++
+    else this.#turnedAway.set(code, { labels: labelsOf({ code }), count: 1 })
+  }
+
+  /** A try at a channel has ended, with an error of this code or well. */
+  attempt(channel: string, ms: number, code?: string): void {
+    this.#channelOf(channel).count(ms, code)
+  }
+
+  look(channel: string, isAnswered: boolean): void {
+    this.#channelOf(channel).countLook(isAnswered)
+  }
+
+  taskCreated({ interface: use }: Task): void {
+    this.#add('gateway_tasks_created_total', { interface: use })
+  }
+
+  taskEnded(task: Task): void {
+    const { interface: use, state } = task
+    if (state === 'succeeded') this.#meterOf(use, task.model).countTask(task)
+    this.#add('gateway_tasks_ended_total', { interface: use, state })
+    this.#taskTimeOf(use).histogram.note((task.updatedAtMs - task.createdAtMs) / 1000)
+  }
+
+  absorbed({ reason, amountNanos }: Loss): void {
+    this.#add('gateway_absorbed_total', { reason }, inUnits(amountNanos))
+  }
+
+  callbackAttempt(outcome: string): void {
+    this.#add('gateway_callback_attempts_total', { outcome })
+  }
+
+  addTo(samples: (name: MetricName) => Sample[]): void {
+    for (const byInterface of this.#models.values()) {
+      for (const meter of Object.values(byInterface)) meter.addTo(samples)
+    }
+    for (const meter of this.#channels.values()) meter.addTo(samples)
+    for (const times of this.#taskTimes.values()) {
+      times.addTo(samples('gateway_task_duration_seconds'))
+    }
+    for (const [name, counts] of this.#rare) {
+      for (const [labels, count] of counts) samples(name).push([series(name, labels), count])
+    }
+    const errors = Object.values(this.#errors).flatMap((byCode) => [...byCode.values()])
+    addTallies('gateway_errors_total', errors, samples)
+    addTallies('gateway_turned_away_total', this.#turnedAway.values(), samples)
+    this.#lags.forEach(([name, times]) => {
+      times.addTo(samples(name))
+    })
+  }
+
+  readonly #lags: readonly (readonly [MetricName, HistogramSeries])[] = (
+    [
+      ['gateway_poll_lag_seconds', this.pollLag],
+      ['gateway_callback_lag_seconds', this.callbackLag],
+      ['gateway_event_loop_delay_seconds', this.loopDelay],
+    ] as const
+  ).map(([name, histogram]) => [name, new HistogramSeries(name, '', histogram)])
+
+  #meterOf(use: Interface, model: string): CallMeter {
+    return this.#models.get(model)?.[use] ?? this.#newMeter(use, model)
+  }
+
+  /** Also for every call whose model is none of ours. */
+  #newMeter(use: Interface, model: string): CallMeter {
+    const name = this.#nameOf(model)
+    const byInterface = this.#models.get(name) ?? {}
+    this.#models.set(name, byInterface)
+    byInterface[use] ??= new CallMeter(use, name)
+    return byInterface[use]
+  }
+
+  /** Names come from callers; a dated one counts as the model it is a version of. */
+  #nameOf(model: string): string {
+    if (this.#models.has(model)) return model
+    const plain = this.isModel(model) ? model : (dated.exec(model)?.[1] ?? '')
+    if (this.#models.has(plain)) return plain
+    return this.#models.size < mostModels && this.isModel(plain) ? plain : other
+  }
+
+  #channelOf(channel: string): ChannelMeter {
+    const known = this.#channels.get(channel)
+    if (known !== undefined) return known
+    const name = this.#channels.size < mostChannels ? channel : other
+    const meter = this.#channels.get(name) ?? new ChannelMeter(name)
+    this.#channels.set(name, meter)
+    return meter
+  }
+
+  #taskTimeOf(use: Interface): HistogramSeries {
+    const known = this.#taskTimes.get(use)
+    if (known !== undefined) return known
+    const labels = labelsOf({ interface: use })
+    const name = 'gateway_task_duration_seconds'
+    const made = new HistogramSeries(name, labels, new Histogram(taskBounds))
+    this.#taskTimes.set(use, made)
+    return made
+  }
+
+  #errorOf(use: Interface, code: string): Tally {
+    let byCode = this.#errors[use]
+    if (byCode === undefined) {
+      byCode = new Map()
+      this.#errors[use] = byCode
+    }
+    const known = byCode.get(code)
+    if (known !== undefined) return known
+    const row = Object.hasOwn(refusals, code) ? refusals[code as RefusalCode] : undefined
+    const name = row !== undefined || code === 'caller_left' ? code : other
+    const labels = labelsOf({ interface: use, class: row?.type ?? other, code: name })
+    const made = byCode.get(name) ?? { labels, count: 0 }
+    byCode.set(name, made)
+    return made
+  }
+
+  #add(name: MetricName, labels: Readonly<Record<string, string>>, more = 1): void {
+    let counts = this.#rare.get(name)
+    if (counts === undefined) {
+      counts = new Map()
+      this.#rare.set(name, counts)
+    }
+    const key = labelsOf(labels)
+    counts.set(key, (counts.get(key) ?? 0) + more)
+  }
+}

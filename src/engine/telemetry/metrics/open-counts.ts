@@ -1,0 +1,47 @@
+// What is open in the database, counted now and then: a scrape takes what was counted last and sets off
+// the next count, so that it waits for nobody. Many gateways on one database count the same.
+import { countOpen, type OpenCounts } from '../../../store/maintenance/open-counts.ts'
+import type { Engine } from '../../engine.ts'
+
+/** Counts older than that are made anew. */
+const freshMs = 5_000
+/** A count that took long is made less often: one part of the time in so many. */
+const restFactor = 100
+/** Only the first scrape waits, and not for long. */
+const firstWaitMs = 250
+
+export interface Counted extends OpenCounts {
+  atMs: number
+}
+
+type Counting = Pick<Engine, 'store' | 'clock' | 'log'>
+
+export class CountedOpen {
+  #last: Counted | undefined
+  #notBefore = 0
+  #running: Promise<void> | undefined
+
+  /** Undefined while nothing could be counted. */
+  async read(engine: Counting): Promise<Counted | undefined> {
+    if (performance.now() >= this.#notBefore) this.#running ??= this.#count(engine)
+    if (this.#last === undefined && this.#running !== undefined) {
+      await Promise.race([this.#running, Bun.sleep(firstWaitMs)])
+    }
+    return this.#last
+  }
+
+  async #count({ store, clock, log }: Counting): Promise<void> {
+    const began = performance.now()
+    try {
+      const atMs = clock.nowMs()
+      this.#last = { ...(await countOpen(store.read, atMs)), atMs }
+    } catch (error) {
+      // The store says itself when it is away; the age of the last count is told with it.
+      log.debug('open work could not be counted', { error })
+    } finally {
+      const tookMs = performance.now() - began
+      this.#notBefore = performance.now() + Math.max(freshMs, tookMs * restFactor)
+      this.#running = undefined
+    }
+  }
+}

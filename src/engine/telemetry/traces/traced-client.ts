@@ -1,0 +1,51 @@
+// The way out for a call that belongs to a trace: every request says so, as a step of its own.
+import type { Channel } from '../../../contract/catalog.ts'
+import type { HttpDoor } from '../../../contract/provider.ts'
+import type { CallTrace } from '../../../contract/requests.ts'
+import type { Task } from '../../../contract/task.ts'
+import {
+  newSpanId,
+  readTraceParent,
+  writeTraceParent,
+} from '../../../lib/telemetry/trace-context.ts'
+
+type TaskTrace = NonNullable<Task['trace']>
+type Headers = Readonly<Record<string, string>>
+
+/** One try of a call at a channel, which may not want to hear of it. */
+export function doorFor(http: HttpDoor, trace: CallTrace, channel: Channel): HttpDoor {
+  const spanId = newSpanId()
+  trace.tries.push(spanId)
+  if (channel.trace === false) return http
+  return withTrace(http, writeTraceParent(trace.traceId, spanId, trace.sampled), trace.state)
+}
+
+/** What a task keeps of the trace of its create: its own steps hang on that request's. */
+export const taskTrace = ({ traceId, spanId, sampled, state }: CallTrace): TaskTrace => ({
+  parent: writeTraceParent(traceId, spanId, sampled),
+  ...(state !== undefined && { state }),
+})
+
+/** One question about a task. */
+export function doorForTask(
+  http: HttpDoor,
+  { parent, state }: TaskTrace,
+  channel: Channel,
+): HttpDoor {
+  const read = channel.trace === false ? undefined : readTraceParent(parent)
+  if (read === undefined) return http
+  return withTrace(http, writeTraceParent(read.traceId, newSpanId(), read.sampled), state)
+}
+
+function withTrace(http: HttpDoor, traceparent: string, state: string | undefined): HttpDoor {
+  const traced = (headers: Headers): Headers => ({
+    ...headers,
+    traceparent,
+    ...(state !== undefined && { tracestate: state }),
+  })
+  return {
+    post: (url, headers, body, limits) => http.post(url, traced(headers), body, limits),
+    get: (url, headers, limits) => http.get(url, traced(headers), limits),
+    delete: (url, headers, limits) => http.delete(url, traced(headers), limits),
+  }
+}

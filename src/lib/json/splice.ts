@@ -1,0 +1,131 @@
+// Changes single fields of a JSON text without rebuilding it: numbers beyond double precision, key
+// order and unknown fields survive as they came. The text must be valid JSON, with or without words
+// before its first brace.
+import { endOfString } from './parse.ts'
+
+const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
+
+/**
+ * `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. For a text that is known
+ * to name a model, or to have the word nowhere.
+ */
+export function withModel(text: string, model: string): string {
+  const value = JSON.stringify(model)
+  if (!namesOnce(text)) return withField(text, 'model', value)
+  const field = modelField.exec(text)
+  if (field === null) return withField(text, 'model', value)
+  return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
+}
+
+/** The same for a text that may name none, which then stays as it is. */
+export function restoreModel(text: string, model: string): string {
+  if (!text.includes('"model"') && !hasEscapedLetter(text)) return text
+  const field = namesOnce(text) ? modelField.exec(text) : null
+  if (field !== null && isOutermost(text, field.index)) return withModel(text, model)
+  let restored = text
+  for (const { start, end } of valuesOf(text, 'model').toReversed()) {
+    if (text[start] !== '"') continue
+    restored = restored.slice(0, start) + JSON.stringify(model) + restored.slice(end)
+  }
+  return restored
+}
+
+/** Cheap, and true only when no other object or list has begun before; false means: look closely. */
+const isOutermost = (text: string, at: number): boolean =>
+  text.lastIndexOf('{', at) === text.indexOf('{') && text.lastIndexOf('[', at) === -1
+
+/** The same one level down: `{"response":{"model":"a"}}`. */
+export function withModelIn(text: string, holder: string, model: string): string {
+  const at = valuesOf(text, holder).at(-1)
+  if (at === undefined || text[at.start] !== '{') return text
+  const inner = text.slice(at.start, at.end)
+  return text.slice(0, at.start) + restoreModel(inner, model) + text.slice(at.end)
+}
+
+/**
+ * Whether `"model"` stands in the text once and plainly; it is then the field itself, because
+ * inside a JSON string every quote is escaped. Given twice, or spelled with escapes, two parsers
+ * could read two models from the text, and the one served would not be the one billed.
+ */
+export function namesOnce(text: string): boolean {
+  const first = text.indexOf('"model"')
+  return first !== -1 && text.indexOf('"model"', first + 1) === -1 && !hasEscapedLetter(text)
+}
+
+/** Whether a letter may be spelled as `\u0061` somewhere. */
+function hasEscapedLetter(text: string): boolean {
+  for (let at = text.indexOf('\\u00'); at !== -1; at = text.indexOf('\\u00', at + 4)) {
+    const digit = text.charCodeAt(at + 4)
+    if (digit >= 0x34 && digit <= 0x37) return true
+  }
+  return false
+}
+
+/** Sets a field of the outermost object; adds it if it is not there, and keeps one if it is twice. */
+export function withField(text: string, name: string, value: string): string {
+  if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) {
+    const open = text.indexOf('{') + 1
+    const comma = /^\s*\}/.test(text.slice(open)) ? '' : ','
+    return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
+  }
+  const [given, ...again] = valuesOf(text, name)
+  if (again.length > 0) return rebuilt(text, name, value)
+  if (given !== undefined) return text.slice(0, given.start) + value + text.slice(given.end)
+  const open = text.indexOf('{') + 1
+  return `${text.slice(0, open)}"${name}":${value},${text.slice(open)}`
+}
+
+function rebuilt(text: string, name: string, value: string): string {
+  const [open, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1]
+  const fields = { ...JSON.parse(text.slice(open, end)), [name]: JSON.parse(value) }
+  return text.slice(0, open) + JSON.stringify(fields) + text.slice(end)
+}
+
+/** Where the values of a field of the outermost object begin and end. The text is valid JSON. */
+function valuesOf(text: string, name: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = []
+  let depth = 0
+  let key: string | undefined
+  let start = -1
+  const close = (end: number) => {
+    if (start !== -1 && key === name) found.push({ start, end: trimmedEnd(text, start, end) })
+    start = -1
+    key = undefined
+  }
+  for (let i = text.indexOf('{'); i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) {
+      const end = endOfString(text, i)
+      if (depth === 1 && start === -1) key = keyOf(text.slice(i + 1, end))
+      i = end
+    } else if (char === 0x3a && depth === 1 && start === -1) start = valueStart(text, i + 1)
+    else if (char === 0x7b || char === 0x5b) depth++
+    else if (char === 0x7d || char === 0x5d) {
+      if (depth === 1) close(i)
+      depth--
+    } else if (char === 0x2c && depth === 1) close(i)
+  }
+  return found
+}
+
+/** Events of a stream come here unparsed, so a key may be spelled as no JSON is. */
+function keyOf(spelled: string): string | undefined {
+  if (!spelled.includes('\\')) return spelled
+  try {
+    return JSON.parse(`"${spelled}"`)
+  } catch {
+    return undefined
+  }
+}
+
+function valueStart(text: string, from: number): number {
+  let at = from
+  while (isSpace(text.charCodeAt(at))) at++
+  return at
+}
+
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+
+const trimmedEnd = (text: string, start: number, end: number): number =>
+  start + text.slice(start, end).trimEnd().length

@@ -1,0 +1,43 @@
+// The clock of this machine against the clocks of those it talks to. Signatures, expiries, the month
+// of a charge and the ids of everything depend on it.
+import { mostAheadMs } from '../../engine/telemetry/clock-watch.ts'
+import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
+
+export interface ClockReading {
+  /** Whose clock. */
+  of: string
+  theirMs: number
+  /** Ours when theirs was read. */
+  ourMs: number
+  /** By how much this may be wrong: how finely they tell it, and how long it was under way. */
+  roughMs: number
+  /** The gateway goes by it, and takes no work when it is too far off. */
+  isReference?: true
+}
+
+const noticeableMs = 2_000
+const harmfulMs = 30_000
+/** A single odd clock is theirs, not ours. */
+const advice = 'let NTP set the clock: timedatectl set-ntp true'
+
+export function lookAtClock(readings: readonly ClockReading[]): Finding {
+  if (readings.length === 0) return leftOut('clock', 'nobody was there to compare it with')
+  const offsets = readings
+    .map(({ of, theirMs, ourMs, roughMs, isReference = false }) => {
+      const raw = ourMs - theirMs
+      return { of, isReference, ms: Math.sign(raw) * Math.max(0, Math.abs(raw) - roughMs) }
+    })
+    .toSorted((a, b) => a.ms - b.ms)
+  const reference = offsets.find(({ isReference }) => isReference)
+  const isRefused = reference !== undefined && Math.abs(reference.ms) > mostAheadMs
+  const { of, ms } = isRefused ? reference : offsets[Math.floor(offsets.length / 2)]!
+  const seconds = (Math.abs(ms) / 1_000).toFixed(1)
+  const says = `${seconds} s ${ms < 0 ? 'behind' : 'ahead of'} ${of}`
+  if (isRefused) return problem('clock', `${says}; the gateway takes no work like that`, advice)
+  if (Math.abs(ms) >= harmfulMs) return problem('clock', says, advice)
+  if (Math.abs(ms) >= noticeableMs) return warning('clock', says, advice)
+  return ok(
+    'clock',
+    `agrees with ${of}${readings.length > 1 ? ` and ${readings.length - 1} more` : ''}`,
+  )
+}

@@ -1,0 +1,172 @@
+// gateway doctor: looks at everything a gateway with these settings needs, and says what to do about
+// what is not as it should be. Changes nothing, spends nothing, shows no secret.
+import { parseArgs } from 'node:util'
+import { type Config, environment } from '../../config/index.ts'
+import { type TriedConfig, tryConfig } from '../../config/problems.ts'
+import { createCleaner } from '../../lib/redact/index.ts'
+import { allSecretsIn, keysThere } from '../../start/keys.ts'
+import { type ClockReading, lookAtClock } from './clock.ts'
+import { lookAtDatabase } from './database.ts'
+import { type Finding, leftOut, ok, problem, reportText, warning } from './finding.ts'
+import { lookAtDataDir, lookAtPort, lookAtRuntime, lookAtSecretFiles } from './machine.ts'
+import { type Offer, readOffer } from './offer.ts'
+import { reachAddress, reachChannels, reachRedis } from './reach.ts'
+import { lookAtSettings } from './settings.ts'
+
+const usage = `Usage: gateway doctor [FLAGS]
+
+Looks at the settings, the data directory, the database, Redis, the clock, every channel and the
+prices, and says what to do about what is not as it should be. Nothing is changed and nothing spent.
+
+Flags
+  --json     print the findings as JSON and nothing else
+  --offline  reach no channel
+  --help     show this
+
+Exit codes
+  0  nothing is wrong (there may be warnings)
+  1  something must be put right
+  2  wrong usage
+`
+
+const exitCodes = { well: 0, ill: 1, misused: 2 } as const
+
+interface Looked {
+  findings: Finding[]
+  /** To be blotted out, wherever they appear. */
+  secrets: string[]
+}
+
+async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
+  const { config, problems } = tried
+  const settings = lookAtSettings(tried, environment())
+  const machine = [
+    ...lookAtRuntime(),
+    ...settings,
+    ...lookAtDataDir(config),
+    ...lookAtSecretFiles(config),
+    ...(await lookAtPort(config)),
+  ]
+  const isWrong = (variable: string) => problems.some((each) => each.variable === variable)
+  if (isWrong('GATEWAY_DATABASE_URL')) {
+    const findings = [...machine, leftOut('database', 'its address is wrong')]
+    return { findings, secrets: secretsOf(config) }
+  }
+  const startMs = Date.now()
+  const database = await lookAtDatabase(config)
+  try {
+    const offer = await readOffer(config.file, database.usable, database.seal)
+    const clocks: ClockReading[] = []
+    if (database.nowMs !== undefined) {
+      const roughMs = Date.now() - startMs
+      const theirMs = database.nowMs
+      clocks.push({ of: 'the database', theirMs, ourMs: startMs, roughMs, isReference: true })
+    }
+    const around = await lookAround(config, offer, isOffline, clocks)
+    return {
+      findings: [
+        ...machine,
+        ...database.findings,
+        ...around,
+        lookAtClock(clocks),
+        ...lookAtModels(offer),
+      ],
+      secrets: [...secretsOf(config), ...offer.channels.flatMap(({ keys }) => keys)],
+    }
+  } finally {
+    await database.end()
+  }
+}
+
+async function lookAround(
+  config: Config,
+  offer: Offer,
+  isOffline: boolean,
+  clocks: ClockReading[],
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  if (config.redisUrl !== undefined) {
+    const redis = await reachRedis(config.redisUrl)
+    findings.push(...redis.findings)
+    clocks.push(...redis.clocks)
+  }
+  for (const name of offer.sealed) {
+    findings.push(
+      leftOut(`channel ${name}`, 'without the master key its own keys cannot be opened'),
+    )
+  }
+  if (isOffline) return [...findings, leftOut('channels', 'as asked for with --offline')]
+  const { s3 } = config.file.media ?? {}
+  if (s3 !== undefined) findings.push(await reachAddress('kept results', s3.endpoint))
+  if (config.traces !== undefined) findings.push(await reachAddress('traces', config.traces.url))
+  const reached = await reachChannels(
+    offer.channels.filter(({ name }) => !offer.sealed.includes(name)),
+  )
+  clocks.push(...reached.clocks)
+  const none = ok('channels', 'none; the sandbox answers')
+  const nobody = problem(
+    'channels',
+    'none, and the sandbox is off: no model can be called',
+    'declare one in the configuration file, or add one with gateway channel create',
+  )
+  const without = config.sandbox === 'off' ? nobody : none
+  return [...findings, ...(offer.channels.length === 0 ? [without] : reached.findings)]
+}
+
+function lookAtModels({ unpriced, unknown, misfits, channels }: Offer): Finding[] {
+  const wrong = misfits.map((says) => problem('prices', says, 'a start is refused until it fits'))
+  if (wrong.length > 0) return wrong
+  const strangers = unknown.map(({ channel, model }) =>
+    warning(
+      'models',
+      `channel ${channel} serves ${model}, and no model is called that`,
+      'correct the name, or declare the model in the configuration file',
+    ),
+  )
+  if (unpriced.length > 0) {
+    const says = `no price for ${unpriced.join(', ')}: served by a channel, and refused to callers`
+    const advice = 'add prices to the configuration file, or with gateway price create'
+    return [...strangers, warning('prices', says, advice)]
+  }
+  const says = channels.length === 0 ? 'those that ship' : 'every model that is served has one'
+  return [...strangers, ok('prices', says)]
+}
+
+function secretsOf(config: Config): string[] {
+  const { masterKey = new Uint8Array(), adminToken = '' } = keysThere(config)
+  const keys = { masterKey, adminToken, adminTokenIsNew: false, masterKeyIsNew: false }
+  return allSecretsIn(config, keys).filter((secret) => secret !== '')
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      json: { type: 'boolean', default: false },
+      offline: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(usage)
+    return exitCodes.well
+  }
+  const { findings, secrets } = await look(tryConfig(environment(), process.cwd()), values.offline)
+  const cleaner = createCleaner(secrets)
+  const clean = findings.map((finding) => ({ ...finding, says: cleaner.cleanLine(finding.says) }))
+  const isWell = clean.every(({ state }) => state !== 'problem')
+  const json = `${JSON.stringify({ ok: isWell, findings: clean }, null, 2)}\n`
+  process.stdout.write(values.json ? json : reportText(clean))
+  return isWell ? exitCodes.well : exitCodes.ill
+}
+
+run(process.argv.slice(3)).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error: Error & { code?: string }) => {
+    const isMisuse = error.code?.startsWith('ERR_PARSE_ARGS') === true
+    process.stderr.write(`gateway: ${isMisuse ? error.message : (error.stack ?? error)}\n`)
+    process.exitCode = isMisuse ? exitCodes.misused : exitCodes.ill
+  },
+)

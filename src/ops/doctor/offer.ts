@@ -1,0 +1,121 @@
+// What this gateway would offer: the channels that the file and the database name, and the models
+// they serve for which nobody has set a price.
+import { builtinModels, builtinPrices } from '../../catalog/builtin.ts'
+import { createCatalog } from '../../catalog/snapshot.ts'
+import type { Channel, Model, Source } from '../../contract/catalog.ts'
+import {
+  channelFrom,
+  type FileDeclaration,
+  modelFrom,
+  type PriceDeclaration,
+  startOf,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
+import type { Price } from '../../contract/price.ts'
+import { misfitsIn } from '../../engine/catalog/declared-prices.ts'
+import { pricesOf } from '../../engine/catalog/refresh.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
+import { loadChannels } from '../../store/catalog/channels.ts'
+import { loadModels } from '../../store/catalog/models.ts'
+import { loadPrices } from '../../store/catalog/prices.ts'
+import type { Inspection } from '../../store/maintenance/inspect.ts'
+
+export interface Offer {
+  channels: readonly Channel[]
+  /** Served, and not callable by anybody. */
+  unpriced: readonly string[]
+  /** Names that channels serve and no model has. */
+  unknown: readonly { channel: string; model: string }[]
+  /** Prices of the file that stop a start. */
+  misfits: readonly string[]
+  /** Channels whose keys could not be opened. */
+  sealed: readonly string[]
+}
+
+/** Without a database: what the file alone makes. */
+export async function readOffer(
+  file: FileDeclaration,
+  usable?: Inspection,
+  seal?: Seal,
+): Promise<Offer> {
+  const { region } = file
+  const declared = file.channels.map((channel) =>
+    channelFrom(channel, { id: `file:${channel.name}`, source: 'file', region }),
+  )
+  const stored =
+    usable === undefined ? { channels: [], models: [], prices: [] } : await load(usable)
+  const names = new Set(declared.map(({ name }) => name))
+  const others = stored.channels.filter(({ name }) => !names.has(name))
+  const opened = others.map(({ keyCiphertexts, createdAtMs: _, updatedAtMs: __, ...channel }) => ({
+    ...channel,
+    keys: seal === undefined ? [] : keyCiphertexts.map((each) => seal.decrypt(each, channel.id)),
+  }))
+  const channels = [...declared, ...opened]
+  const models = [
+    ...builtinModels,
+    ...stored.models,
+    ...file.models.map((model) => modelFrom(model, 'file')),
+  ]
+  return {
+    channels,
+    unpriced: unpricedOf(file, channels, models, stored.prices),
+    unknown: unknownOf(channels, models),
+    misfits: misfitsIn(file),
+    sealed: seal === undefined ? opened.map(({ name }) => name) : [],
+  }
+}
+
+async function load({ read }: Inspection) {
+  const [channels, models, prices] = await Promise.all([
+    loadChannels(read),
+    loadModels(read),
+    loadPrices(read),
+  ])
+  return { channels, models, prices }
+}
+
+/** Slips of the pen, mostly; a dated name belongs to the model it begins with. */
+const unknownOf = (channels: readonly Channel[], models: readonly Model[]) =>
+  channels.flatMap(({ name, models: served }) =>
+    Object.keys(served)
+      .filter((model) => !model.endsWith('*'))
+      .filter((model) => !models.some((each) => `${model}-`.startsWith(`${each.name}-`)))
+      .map((model) => ({ channel: name, model })),
+  )
+
+/** As they would be after a start with this file. */
+function unpricedOf(
+  file: FileDeclaration,
+  channels: readonly Channel[],
+  models: readonly Model[],
+  stored: readonly Price[],
+): string[] {
+  const nowMs = Date.now()
+  const prices = [
+    ...stored,
+    ...declaredPrices(builtinPrices, 'builtin', nowMs),
+    ...declaredPrices(file.prices, 'file', nowMs),
+  ]
+  const book = pricesOf(file, prices, () => nowMs)
+  const { region } = file
+  const isPriced = (model: string) => book.current(model) !== undefined
+  const catalog = createCatalog({ region, models, channels, tokens: new Map(), isPriced })
+  return [...catalog.models.keys()]
+    .filter((model) => catalog.serves(model) && !isPriced(model))
+    .filter((model) => book.ownersOf(model).length === 0)
+    .sort()
+}
+
+const declaredPrices = (
+  declarations: readonly PriceDeclaration[],
+  source: Source,
+  nowMs: number,
+): Price[] =>
+  declarations.map((declared, at) => ({
+    id: `${source}-${at}`,
+    model: declared.model,
+    ...(declared.account && { account: { id: declared.account, name: declared.account } }),
+    terms: termsFrom(declared),
+    effectiveFromMs: startOf(declared) ?? nowMs,
+    source,
+  }))

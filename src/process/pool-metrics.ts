@@ -1,0 +1,52 @@
+// The numbers of all workers as one: asks each, waits a little, and takes what was said last by those
+// who are late. What a worker that is gone had counted stays counted, so that no sum ever falls.
+import { countedBy, type Family, mergeFamilies } from '../lib/telemetry/metrics.ts'
+
+const longestWaitMs = 300
+
+export class CrewMetrics<Worker extends object> {
+  readonly #last = new Map<Worker, readonly Family[]>()
+  readonly #waiting = new Map<Worker, () => void>()
+  #departed: readonly Family[] = []
+  /** Scrapes that come at the same time share it. */
+  #round: Promise<Family[]> | undefined
+  /** Those who are at work now. */
+  readonly #workers: () => Iterable<Worker>
+  readonly #ask: (worker: Worker) => void
+
+  constructor(workers: () => Iterable<Worker>, ask: (worker: Worker) => void) {
+    this.#workers = workers
+    this.#ask = ask
+  }
+
+  told(worker: Worker, families: readonly Family[]): void {
+    this.#last.set(worker, families)
+    this.#waiting.get(worker)?.()
+  }
+
+  left(worker: Worker): void {
+    const last = this.#last.get(worker)
+    if (last !== undefined) this.#departed = mergeFamilies([this.#departed, countedBy(last)])
+    this.#last.delete(worker)
+    this.#waiting.get(worker)?.()
+  }
+
+  read(): Promise<Family[]> {
+    this.#round ??= this.#gather().finally(() => {
+      this.#round = undefined
+    })
+    return this.#round
+  }
+
+  async #gather(): Promise<Family[]> {
+    const answers = [...this.#workers()].map((worker) => {
+      const answer = Promise.withResolvers<void>()
+      this.#waiting.set(worker, answer.resolve)
+      this.#ask(worker)
+      return answer.promise.then(() => this.#waiting.delete(worker))
+    })
+    await Promise.race([Promise.all(answers), Bun.sleep(longestWaitMs)])
+    this.#waiting.clear()
+    return mergeFamilies([...this.#last.values(), this.#departed])
+  }
+}

@@ -1,0 +1,50 @@
+// The supervisor of GATEWAY_WORKERS processes behind one port: starts them, replaces the dead, hands
+// on signals, and prints what one process would print, once. It serves no caller itself.
+
+import { type Config, ConfigError, unknownVariables } from '../config/index.ts'
+import { tokenLine, welcomeText } from '../start/banner.ts'
+import { openSandboxFor } from '../start/boot.ts'
+import type { Controlled } from '../start/lifecycle.ts'
+import { listen } from '../start/listen.ts'
+import { adminSetting, openLog } from '../start/serve.ts'
+import { Crew } from './worker-pool.ts'
+
+export async function supervise(
+  first: Config,
+): Promise<{ controlled: Controlled; config: Config }> {
+  // Held until the first worker can take it: an unrelated gateway on the port is found here.
+  const unready = () => () => new Response(null, { status: 503 })
+  const held = listen(first, false, unready)
+  const heldAdmin =
+    first.admin && listen({ ...first, ...first.admin }, false, unready, adminSetting)
+  const admin = first.admin && { admin: { ...first.admin, port: heldAdmin!.port! } }
+  const config = { ...first, port: held.port!, ...admin }
+  const log = openLog(config, (line) => line)
+  for (const sentence of unknownVariables()) log.warn(sentence)
+  if (config.redisUrl === undefined) {
+    log.warn('each worker keeps to its share of the rate limits; with GATEWAY_REDIS_URL they share')
+  }
+  const sandbox = await openSandboxFor(config)
+  const crew = new Crew({
+    config,
+    log,
+    ...(sandbox !== undefined && { sandbox }),
+    letGo: () => Promise.all([held.stop(true), heldAdmin?.stop(true)]),
+    made: (tokens) => process.stdout.write(tokens.map(tokenLine).join('')),
+  })
+  const welcomes = await crew.start()
+  if (typeof welcomes === 'string') throw new ConfigError(welcomes)
+  const tokens = welcomes.flatMap((welcome) => welcome.tokens)
+  process.stdout.write(welcomeText({ ...welcomes[0]!, tokens }))
+  const controlled: Controlled = {
+    log,
+    reload: (next) => crew.reload(next),
+    async drain() {
+      const isWell = await crew.drain()
+      await sandbox?.sandbox.stop()
+      return isWell
+    },
+    hurry: () => crew.quit(),
+  }
+  return { controlled, config }
+}

@@ -1,0 +1,225 @@
+// The workers of a gateway as processes: each has a place that is filled again when its worker dies,
+// after a pause that grows while workers die young. Knows no signal and prints nothing.
+
+import type { Config } from '../config/index.ts'
+import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
+import { pieces } from '../lib/assets.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import type { Welcome } from '../start/banner.ts'
+import type { OpenedSandbox } from '../start/boot.ts'
+import { CrewMetrics } from './pool-metrics.ts'
+import { type HandedSandbox, type Order, type Report, workerArgument } from './worker.ts'
+
+const firstPauseMs = 100
+const longestPauseMs = 10_000
+/** Who lived for so long did not die of its start. */
+const settledMs = 30_000
+/** Beyond what a worker gives its callers to end. */
+const killAfterMs = 5_000
+
+export interface CrewOptions {
+  config: Config
+  log: Log
+  sandbox?: OpenedSandbox
+  /** Before the first worker listens; who has its port must let go of it. */
+  letGo: () => unknown
+  /** Tokens that a worker has made after the start. */
+  made: (tokens: readonly MadeToken[]) => void
+}
+
+type Started = { welcome: Welcome } | { sentence: string } | { code: number | null }
+
+interface Spawned {
+  bornMs: number
+  started: Promise<Started>
+  ended: Promise<number | null>
+}
+
+interface Worker {
+  child: Bun.Subprocess
+  /** What it was told last. */
+  config: Config
+  isReady: boolean
+  reloaded: ((outcome: Reloaded) => void) | undefined
+}
+
+type Reloaded = Extract<Report, { kind: 'reloaded' | 'not reloaded' }> | undefined
+
+export class Crew {
+  readonly #options: CrewOptions
+  readonly #workers = new Set<Worker>()
+  readonly #metrics = new CrewMetrics<Worker>(
+    () => [...this.#workers].filter(({ isReady }) => isReady),
+    ({ child }) => tell(child, { kind: 'count' }),
+  )
+  #config: Config
+  #stopping = false
+  #isWell = true
+
+  constructor(options: CrewOptions) {
+    this.#options = options
+    this.#config = options.config
+  }
+
+  /** The first one alone: it makes the tables and the secrets. A sentence: why it cannot be. */
+  async start(): Promise<Welcome[] | string> {
+    const { letGo, config } = this.#options
+    const first = await this.#hire(letGo)
+    const others = 'welcome' in first ? Array.from({ length: config.workers - 1 }) : []
+    const started = [first, ...(await Promise.all(others.map(() => this.#hire())))]
+    const failed = started.find((each) => !('welcome' in each))
+    if (failed === undefined) {
+      return started.flatMap((each) => ('welcome' in each ? [each.welcome] : []))
+    }
+    await this.drain()
+    if ('sentence' in failed) return failed.sentence
+    throw new Error('a worker ended before it was ready')
+  }
+
+  /** The first worker decides whether the file can be in force; then the others follow. */
+  async reload(next: Config): Promise<void> {
+    const ready = [...this.#workers].filter(({ isReady }) => isReady)
+    for (const worker of ready) {
+      const outcome = await this.#reload(worker, next)
+      if (outcome?.kind === 'not reloaded') {
+        // Others have it in force already: this one's trouble is its own.
+        if (this.#config !== next) throw new Error(outcome.reason)
+        this.#options.log.error('a worker keeps the old configuration', { reason: outcome.reason })
+      }
+      if (outcome?.kind === 'reloaded') this.#config = next
+    }
+  }
+
+  /** Resolves when nobody is left; false when one did not end by itself. */
+  async drain(): Promise<boolean> {
+    this.#stopping = true
+    for (const worker of this.#workers) this.#stop(worker)
+    const timer = setTimeout(() => {
+      this.#isWell = false
+      for (const { child } of this.#workers) child.kill('SIGKILL')
+    }, this.#config.limits.drainMs + killAfterMs)
+    while (this.#workers.size > 0) await Bun.sleep(10)
+    clearTimeout(timer)
+    return this.#isWell
+  }
+
+  quit(): void {
+    for (const { child } of this.#workers) tell(child, { kind: 'quit' })
+  }
+
+  /** One that has not begun would hear nothing. */
+  #stop({ child, isReady }: Worker): void {
+    if (isReady) tell(child, { kind: 'drain' })
+    else child.kill('SIGTERM')
+  }
+
+  /** Starts one, and sees to it that its place is never empty for long. */
+  async #hire(mayListen: () => unknown = () => {}): Promise<Started> {
+    const spawned = this.#spawn(mayListen)
+    const outcome = await spawned.started
+    if ('welcome' in outcome) void this.#keepFilled(spawned)
+    return outcome
+  }
+
+  async #keepFilled(first: Spawned): Promise<void> {
+    const { log, made } = this.#options
+    let spawned = first
+    let pauseMs = firstPauseMs
+    for (;;) {
+      const exit_code = await spawned.ended
+      if (this.#stopping) return
+      const livedMs = performance.now() - spawned.bornMs
+      log.warn('a worker has ended and is replaced', { exit_code, lived_ms: Math.round(livedMs) })
+      if (livedMs > settledMs) pauseMs = firstPauseMs
+      await Bun.sleep(pauseMs)
+      if (this.#stopping) return
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      spawned = this.#spawn(() => {})
+      const outcome = await spawned.started
+      if ('welcome' in outcome) made(outcome.welcome.tokens)
+      else if (!this.#stopping) log.error('a worker could not be replaced', whyNot(outcome))
+    }
+  }
+
+  #spawn(mayListen: () => unknown): Spawned {
+    const bornMs = performance.now()
+    const started = Promise.withResolvers<Started>()
+    const child = Bun.spawn([...pieces.command, workerArgument], {
+      stdin: 'ignore',
+      stdout: 'inherit',
+      stderr: 'inherit',
+      serialization: 'advanced',
+      ipc: (told: Report) => void this.#heard(worker, told, started.resolve, mayListen),
+    })
+    const worker: Worker = { child, config: this.#config, isReady: false, reloaded: undefined }
+    this.#workers.add(worker)
+    const ended = child.exited.then(() => {
+      this.#workers.delete(worker)
+      this.#metrics.left(worker)
+      worker.reloaded?.(undefined)
+      started.resolve({ code: child.exitCode })
+      if (this.#stopping && worker.isReady && child.exitCode !== 0) this.#isWell = false
+      return child.exitCode
+    })
+    return { bornMs, started: started.promise, ended }
+  }
+
+  async #heard(
+    worker: Worker,
+    told: Report,
+    started: (outcome: Started) => void,
+    mayListen: () => unknown,
+  ): Promise<void> {
+    const { child } = worker
+    if (told.kind === 'open') {
+      await mayListen()
+      tell(child, { kind: 'listen' })
+    } else if (told.kind === 'up') {
+      const { sandbox } = this.#options
+      const handed = sandbox === undefined ? {} : { sandbox: handedOver(sandbox) }
+      tell(child, { kind: 'begin', config: worker.config, ...handed })
+    } else if (told.kind === 'ready') {
+      worker.isReady = true
+      // The file was reloaded while it started.
+      if (worker.config !== this.#config) void this.#reload(worker, this.#config)
+      started({ welcome: told.welcome })
+    } else if (told.kind === 'refused') {
+      started({ sentence: told.sentence })
+      child.kill('SIGTERM')
+    } else if (told.kind === 'counted') {
+      this.#metrics.told(worker, told.families)
+    } else if (told.kind === 'whole wanted') {
+      tell(child, { kind: 'whole', families: await this.#metrics.read() })
+    } else {
+      worker.reloaded?.(told)
+      if (told.kind === 'reloaded') this.#options.made(told.tokens)
+    }
+  }
+
+  /** Undefined when it ended meanwhile. */
+  #reload(worker: Worker, config: Config): Promise<Reloaded> {
+    const done = Promise.withResolvers<Reloaded>()
+    worker.reloaded = done.resolve
+    worker.config = config
+    tell(worker.child, { kind: 'reload', config })
+    return done.promise
+  }
+}
+
+const whyNot = (outcome: Started) => {
+  if ('sentence' in outcome) return { reason: outcome.sentence }
+  return 'code' in outcome ? { exit_code: outcome.code } : {}
+}
+
+/** One that has just ended cannot be told anything, and need not be. */
+function tell(child: Bun.Subprocess, order: Order): void {
+  try {
+    child.send(order)
+  } catch {
+    // Its end is noticed by itself.
+  }
+}
+
+function handedOver({ key, sandbox: { port, url, protocols } }: OpenedSandbox): HandedSandbox {
+  return { key, sandbox: { port, url, protocols } }
+}

@@ -1,0 +1,144 @@
+// One of several processes of a gateway: takes its settings from the supervisor, says when it is
+// ready, and ends when the supervisor is gone. Knows nothing of the other workers.
+
+import type { Config } from '../config/index.ts'
+import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
+import type { Family } from '../lib/telemetry/metrics.ts'
+import type { Welcome } from '../start/banner.ts'
+import type { OpenedSandbox } from '../start/boot.ts'
+import { isRefusedStart, type Served, serve } from '../start/serve.ts'
+import { handleSignals } from '../start/signals.ts'
+
+/** How the supervisor starts this program as a worker. */
+export const workerArgument = 'worker'
+
+/** From the supervisor. `begin` is the first. */
+export type Order =
+  | { kind: 'begin'; config: Config; sandbox?: HandedSandbox }
+  /** The port is free for it. */
+  | { kind: 'listen' }
+  | { kind: 'reload'; config: Config }
+  | { kind: 'drain' }
+  /** What still runs is ended. */
+  | { kind: 'quit' }
+  /** Its numbers are wanted. */
+  | { kind: 'count' }
+  /** The numbers of all workers, as it has asked. */
+  | { kind: 'whole'; families: readonly Family[] }
+
+export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
+  sandbox: Omit<OpenedSandbox['sandbox'], 'stop'>
+}
+
+/** To the supervisor. */
+export type Report =
+  /** The program runs and can hear. */
+  | { kind: 'up' }
+  /** All but the port is open. */
+  | { kind: 'open' }
+  | { kind: 'ready'; welcome: Welcome }
+  | { kind: 'refused'; sentence: string }
+  | { kind: 'reloaded'; tokens: readonly MadeToken[] }
+  | { kind: 'not reloaded'; reason: string }
+  /** Its numbers. */
+  | { kind: 'counted'; families: readonly Family[] }
+  /** Somebody asks it for the numbers of all. */
+  | { kind: 'whole wanted' }
+
+export const isWorker = (): boolean =>
+  process.argv[2] === workerArgument && process.send !== undefined
+
+const report = (told: Report): void => {
+  process.send?.(told)
+}
+
+export async function runWorker(): Promise<void> {
+  let served: Served | undefined
+  const leave = async () => {
+    await served?.drain()
+    process.exit(0)
+  }
+  // Without a supervisor nobody would replace it, stop it or keep others off its port.
+  process.on('disconnect', leave)
+  const hurry = () => (served === undefined ? process.exit(0) : served.hurry())
+  let signalled = false
+  handleSignals((signal) => {
+    // A terminal and a service manager signal every process; the supervisor's word counts.
+    if (signal === 'SIGHUP') return
+    if (signalled || served === undefined) return hurry()
+    signalled = true
+    void leave()
+  })
+  const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
+  const free = Promise.withResolvers<void>()
+  const whole = new WholeMetrics()
+  process.on('message', (order: Order) => {
+    if (order.kind === 'begin') begun.resolve(order)
+    if (order.kind === 'listen') free.resolve()
+    if (order.kind === 'drain') void leave()
+    if (order.kind === 'quit') hurry()
+    if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
+    if (order.kind === 'count' && served !== undefined) void count(served)
+    if (order.kind === 'whole') whole.heard(order.families)
+  })
+  report({ kind: 'up' })
+  const { config, sandbox } = await begun.promise
+  try {
+    served = await serve(config, {
+      mayListen() {
+        report({ kind: 'open' })
+        return free.promise
+      },
+      wholeMetrics: () => whole.ask(),
+      ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
+    })
+    report({ kind: 'ready', welcome: served.welcome })
+  } catch (error) {
+    if (!isRefusedStart(error)) throw error
+    report({ kind: 'refused', sentence: error.message })
+  }
+}
+
+async function count(served: Served): Promise<void> {
+  try {
+    report({ kind: 'counted', families: await served.metrics() })
+  } catch (error) {
+    served.log.warn('this worker could not be counted', { error })
+  }
+}
+
+/** More than the supervisor waits for the workers. */
+const longestWaitMs = 2_000
+
+/** The numbers of all workers, asked of the supervisor; who asks meanwhile hears the same. */
+class WholeMetrics {
+  #asked: PromiseWithResolvers<readonly Family[] | undefined> | undefined
+
+  ask(): Promise<readonly Family[] | undefined> {
+    if (this.#asked !== undefined) return this.#asked.promise
+    const asked = Promise.withResolvers<readonly Family[] | undefined>()
+    this.#asked = asked
+    setTimeout(() => this.heard(undefined, asked), longestWaitMs).unref()
+    report({ kind: 'whole wanted' })
+    return asked.promise
+  }
+
+  heard(families: readonly Family[] | undefined, asked = this.#asked): void {
+    asked?.resolve(families)
+    if (this.#asked === asked) this.#asked = undefined
+  }
+}
+
+/** It runs in the supervisor, so that a task finds the same one whoever asks about it. */
+const opened = ({ key, sandbox }: HandedSandbox): OpenedSandbox => ({
+  key,
+  sandbox: { ...sandbox, stop: async () => {} },
+})
+
+async function reload(served: Served, config: Config): Promise<void> {
+  try {
+    report({ kind: 'reloaded', tokens: await served.reload(config) })
+  } catch (error) {
+    report({ kind: 'not reloaded', reason: (error as Error).message })
+  }
+}

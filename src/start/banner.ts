@@ -1,0 +1,53 @@
+// What a person sees when the gateway starts. Knows only what it is told to show.
+import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
+
+export interface Welcome {
+  url: string
+  /** Where administration has a port of its own. */
+  adminUrl?: string
+  data: string
+  sandbox?: string
+  adminToken?: string
+  /** With which the first administrator is made. */
+  setupCode?: string
+  tokens: readonly MadeToken[]
+}
+
+/** Secrets appear once, when they were made; the last line is for programs. */
+export function welcomeText(welcome: Welcome): string {
+  const { url, adminUrl = url, data, sandbox, adminToken, setupCode, tokens } = welcome
+  const lines = [
+    '',
+    '  Model Gateway',
+    '',
+    `  API          ${url}/v1`,
+    `  Console      ${adminUrl}/console/`,
+    `  Admin API    ${adminUrl}/admin/v1`,
+    `  Data         ${data}`,
+  ]
+  if (sandbox !== undefined)
+    lines.push(`  Sandbox      on, at ${sandbox}; no provider key is needed`)
+  if (setupCode !== undefined) {
+    lines.push(
+      '',
+      '  Set up the console, once:',
+      `               ${adminUrl}/console/set-up#${setupCode}`,
+    )
+  }
+  if (adminToken !== undefined) lines.push('', `  Admin token  ${adminToken}`)
+  for (const { account, name, secret } of tokens) {
+    lines.push(`  API token    ${secret}   (account ${account}, token ${name}; shown only now)`)
+  }
+  const ready = tokens[0]
+  if (ready !== undefined) lines.push('', '  Try it:', '', curlLine(url, ready.secret))
+  return `${lines.join('\n')}\n\n`
+}
+
+const curlLine = (url: string, secret: string): string =>
+  `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${secret}' ` +
+  `-H 'Content-Type: application/json' ` +
+  `-d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`
+
+/** For a token that was made while the gateway ran. */
+export const tokenLine = ({ secret, account, name }: MadeToken): string =>
+  `API token ${secret} (account ${account}, ${name})\n`

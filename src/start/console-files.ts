@@ -1,0 +1,144 @@
+// The console's files: bundled from the repository when somebody first opens it, by a process of its
+// own so that the gateway's memory stays as it is, then served from memory. Knows no page of it.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { refuse } from '../contract/errors.ts'
+import { answerHeaders, type Exchange } from '../http/exchange.ts'
+import { answerRefusal } from '../http/render-error.ts'
+import { pieces } from '../lib/assets.ts'
+
+interface Bundle {
+  files: ReadonlyMap<string, { body: Uint8Array; packed: Uint8Array; type: string }>
+  /** What the page loads first. */
+  script: string
+  style: string
+}
+
+const buildLimitMs = 60_000
+let bundle: Promise<Bundle> | undefined
+
+/** Made once; a build that failed is tried again by the next visitor. */
+function bundled(): Promise<Bundle> {
+  bundle ??= build().catch((error) => {
+    bundle = undefined
+    throw error
+  })
+  return bundle
+}
+
+async function build(): Promise<Bundle> {
+  if (pieces.consoleFiles !== undefined) return read(pieces.consoleFiles)
+  const out = mkdtempSync(join(tmpdir(), 'gateway-console-'))
+  try {
+    const program = new URL('../../console/build.ts', import.meta.url).pathname
+    const child = Bun.spawn([process.execPath, program, out], {
+      stdout: 'ignore',
+      stderr: 'pipe',
+      // What libraries look at to leave their checks for developers out.
+      env: { NODE_ENV: 'production' },
+      timeout: buildLimitMs,
+    })
+    const said = await new Response(child.stderr).text()
+    if ((await child.exited) !== 0) throw new Error(`the console could not be bundled: ${said}`)
+    return await read(new Map(readdirSync(out).map((name) => [name, join(out, name)])))
+  } finally {
+    rmSync(out, { recursive: true, force: true })
+  }
+}
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
+  const files = new Map<string, { body: Uint8Array; packed: Uint8Array; type: string }>()
+  for (const [name, path] of paths) {
+    const body = await Bun.file(path).bytes()
+    const type = types[name.split('.').at(-1) ?? '']
+    if (type !== undefined) files.set(name, { body, packed: Bun.gzipSync(body), type })
+  }
+  const find = (pattern: RegExp) => [...files.keys()].find((name) => pattern.test(name)) ?? ''
+  return { files, script: find(/^main-.*\.js$/), style: find(/^main-.*\.css$/) }
+}
+
+const base = '/console/'
+
+export const redirectToConsole = (x: Exchange): Response => {
+  const headers = { ...answerHeaders(x, 'text/plain'), ...always, location: base }
+  return new Response(null, { status: 308, headers })
+}
+
+export async function serveConsole(x: Exchange): Promise<Response> {
+  const name = x.path.slice(base.length)
+  const { files, script, style } = await bundled()
+  const file = files.get(name)
+  if (file !== undefined) {
+    const headers = {
+      ...answerHeaders(x, file.type),
+      ...always,
+      // Its name changes with its content.
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    }
+    const packs = x.request.headers.get('accept-encoding')?.includes('gzip') === true
+    if (!packs) return new Response(file.body, { headers })
+    return new Response(file.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
+  }
+  // Every page has an address of its own; all of them are this one.
+  if (/\.\w+$/.test(name)) {
+    const answer = answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
+    for (const [header, value] of Object.entries(always)) answer.headers.set(header, value)
+    return answer
+  }
+  const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
+  const headers = {
+    ...answerHeaders(x, 'text/html; charset=utf-8'),
+    ...always,
+    'cache-control': 'no-store',
+    'content-security-policy': policy(nonce),
+  }
+  return new Response(page(nonce, script, style), { headers })
+}
+
+const always = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+const page = (nonce: string, script: string, style: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="csp-nonce" content="${nonce}">
+<title>Model Gateway</title>
+<link rel="icon" href="data:,">
+<script src="${base}theme.js"></script>
+<link rel="stylesheet" href="${base}${style}">
+<script type="module" src="${base}${script}"></script>
+</head>
+<body><div id="root"></div></body>
+</html>
+`

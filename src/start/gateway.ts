@@ -1,0 +1,45 @@
+// The start of the gateway: one process, or a supervisor with workers. A wrong setting ends it with
+// one sentence and code 78; a signal to stop ends it at any time, with code 0.
+import { type Config, loadConfig, unknownVariables } from '../config/index.ts'
+import { supervise } from '../process/supervisor.ts'
+import { isWorker, runWorker } from '../process/worker.ts'
+import { tokenLine, welcomeText } from './banner.ts'
+import { boundStart, obeySignals } from './lifecycle.ts'
+import { isRefusedStart, serve } from './serve.ts'
+import { stopIsKept, stopWithParent } from './signals.ts'
+
+const wrongSetting = 78
+
+async function main(): Promise<void> {
+  if (isWorker()) return runWorker()
+  const config = loadConfig()
+  if (config.startedByNpm) stopWithParent()
+  // Nothing has been made so far: there is nothing to close.
+  if (stopIsKept()) process.exit(0)
+  boundStart()
+  const started = config.workers > 1 ? await supervise(config) : await serveAlone(config)
+  // What it printed may hold secrets that are shown once; that it is ready would not be true.
+  const isEnding = stopIsKept()
+  obeySignals(started.controlled, started.config)
+  if (!isEnding) process.stdout.write(`ready http://localhost:${started.config.port}\n`)
+}
+
+async function serveAlone(first: Config) {
+  const served = await serve(first)
+  const { log, drain, hurry } = served
+  for (const sentence of unknownVariables()) log.warn(sentence)
+  process.stdout.write(welcomeText(served.welcome))
+  const reload = async (next: Config) => {
+    for (const token of await served.reload(next)) process.stdout.write(tokenLine(token))
+  }
+  const controlled = { log, reload, hurry, drain: () => drain().then(() => true) }
+  return { controlled, config: { ...first, port: served.port } }
+}
+
+main().catch((error) => {
+  // Workers that were told to end before they were ready have done so.
+  if (stopIsKept()) process.exit(0)
+  const expected = isRefusedStart(error)
+  process.stderr.write(`gateway: ${expected ? error.message : (error.stack ?? error)}\n`)
+  process.exit(expected ? wrongSetting : 1)
+})

@@ -1,0 +1,140 @@
+// The gateway's own secrets: the master key and the admin token. Given by the environment, or made
+// on the first start and kept in the data directory, readable by its owner only.
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Config, ConfigError } from '../config/index.ts'
+import { newSecret } from '../lib/crypto/ids.ts'
+
+const masterKeyBytes = 32
+const masterKeyFile = 'master.key'
+
+export interface OwnKeys {
+  masterKey: Uint8Array
+  adminToken: string
+  /** The admin token was made just now, so it must be shown. */
+  adminTokenIsNew: boolean
+  /** The master key was made just now. */
+  masterKeyIsNew: boolean
+}
+
+export function loadKeys(config: Config): OwnKeys {
+  const { dataDir } = config
+  try {
+    return readOrMake(config)
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw new ConfigError(`GATEWAY_DATA_DIR: ${path ?? dataDir} cannot be used (${code}).`)
+  }
+}
+
+/** What there is of them, without making any and without judging who else can read them. */
+export function keysThere(config: Config): Partial<Pick<OwnKeys, 'masterKey' | 'adminToken'>> {
+  const read = (name: string): string | undefined => {
+    try {
+      return readFileSync(join(config.dataDir, name), 'utf8').trim()
+    } catch {
+      return undefined
+    }
+  }
+  const stored = config.masterKey ?? Buffer.from(read('master.key') ?? '', 'base64')
+  const adminToken = config.adminToken ?? read('admin-token')
+  return {
+    ...(stored.length === masterKeyBytes && { masterKey: stored }),
+    ...(adminToken !== undefined && { adminToken }),
+  }
+}
+
+/** Whatever of the settings must never be read in a text. */
+export function secretsIn({ file, traces, ...config }: Config, keys: OwnKeys): string[] {
+  const { s3 } = file.media ?? {}
+  const masterKey = Buffer.from(keys.masterKey)
+  return [
+    keys.adminToken,
+    masterKey.toString('base64'),
+    ...(s3 === undefined ? [] : [s3.access_key, s3.secret_key]),
+    ...[config.databaseUrl, config.redisUrl].flatMap(passwordIn),
+    ...Object.values(traces?.headers ?? {}).flatMap((value) => [value, value.split(' ').at(-1)!]),
+  ]
+}
+
+/** The same, and what is known otherwise once the gateway has started. */
+export const allSecretsIn = (config: Config, keys: OwnKeys): string[] => [
+  ...secretsIn(config, keys),
+  ...config.file.channels.flatMap((channel) => channel.keys.flatMap((key) => key.split('|'))),
+  ...config.file.tokens.flatMap(({ token = [] }) => token),
+  ...(config.file.callbacks === undefined ? [] : [config.file.callbacks.secret]),
+]
+
+function passwordIn(url: string | undefined): string[] {
+  const password = url === undefined || !URL.canParse(url) ? '' : new URL(url).password
+  return password === '' ? [] : [password, decoded(password)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function readOrMake(config: Config): OwnKeys {
+  const { dataDir } = config
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const { masterKey, masterKeyIsNew } =
+    config.masterKey === undefined
+      ? keptMasterKey(config)
+      : { masterKey: config.masterKey, masterKeyIsNew: false }
+  if (config.adminToken !== undefined) {
+    const { adminToken } = config
+    return { masterKey, masterKeyIsNew, adminToken, adminTokenIsNew: false }
+  }
+  const { text, isNew } = kept(dataDir, 'admin-token', () => newSecret('admin-'))
+  return { masterKey, masterKeyIsNew, adminToken: text, adminTokenIsNew: isNew }
+}
+
+function keptMasterKey({ dataDir }: Config) {
+  const make = () => randomBytes(masterKeyBytes).toString('base64')
+  const { text, isNew } = kept(dataDir, masterKeyFile, make)
+  const key = Buffer.from(text, 'base64')
+  if (key.length === masterKeyBytes) return { masterKey: key, masterKeyIsNew: isNew }
+  throw new ConfigError(`${join(dataDir, masterKeyFile)} does not hold 32 bytes in base64.`)
+}
+
+/**
+ * For a start that was refused before the database had taken a key that was made for it: left behind,
+ * it would look like the right one from then on. Gives the sentence when the right one is missing.
+ */
+export function takeBackMadeKey({ dataDir }: Config, { masterKeyIsNew }: OwnKeys) {
+  if (!masterKeyIsNew) return undefined
+  const path = join(dataDir, masterKeyFile)
+  rmSync(path, { force: true })
+  return new ConfigError(
+    `${path} is missing, but the database was made with it; put the key back, or set ` +
+      'GATEWAY_MASTER_KEY to it.',
+  )
+}
+
+function kept(dir: string, name: string, make: () => string): { text: string; isNew: boolean } {
+  const path = join(dir, name)
+  if (existsSync(path)) {
+    if ((statSync(path).mode & 0o077) !== 0) {
+      throw new ConfigError(`${path} can be read by others; run: chmod 600 ${path}`)
+    }
+    return { text: readFileSync(path, 'utf8').trim(), isNew: false }
+  }
+  const text = make()
+  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(path, 0o600)
+  return { text, isNew: true }
+}

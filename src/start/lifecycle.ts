@@ -1,0 +1,70 @@
+// From signals to what a gateway does: SIGHUP reloads; SIGTERM and SIGINT drain it, given again they
+// end what still runs, and a third time the process. The same for one process and for a supervisor.
+import { type Config, reloadFile } from '../config/index.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { handleSignals, stopIsKept } from './signals.ts'
+
+export interface Controlled {
+  log: Log
+  /** Puts the file in force; throws when it cannot be. */
+  reload(next: Config): Promise<void>
+  /** No new work; resolves when all has ended, with whether it ended by itself. */
+  drain(): Promise<boolean>
+  /** What still runs is ended with an error that its callers can read. */
+  hurry(): void
+}
+
+/** After the second signal; callers have been told by then, or do not read. */
+const hurriedMs = 8_000
+/** A start that was told to end has this long to come to an end by itself. */
+const startMs = 5_000
+/** Started by npm, a key pressed in a terminal arrives twice: from the terminal and from npm. */
+const echoMs = 500
+
+/** For the time until `obeySignals`: a start that hangs must not keep a stop waiting. */
+export function boundStart(): void {
+  let stopAtMs: number | undefined
+  const timer = setInterval(() => {
+    if (!stopIsKept()) return
+    stopAtMs ??= performance.now() + startMs
+    if (performance.now() > stopAtMs) process.exit(0)
+  }, 100)
+  timer.unref()
+}
+
+export function obeySignals(controlled: Controlled, first: Config): void {
+  let config = first
+  let reloading = Promise.resolve()
+  const reload = async () => {
+    try {
+      const next = reloadFile(config)
+      await controlled.reload(next)
+      config = next
+      controlled.log.info('configuration reloaded', { file: next.configPath })
+    } catch (error) {
+      const reason = (error as Error).message
+      controlled.log.error('configuration not reloaded; the old one stays in force', { reason })
+    }
+  }
+  const stop = stopper(controlled, first.startedByNpm ? echoMs : 0)
+  handleSignals((signal) => {
+    if (signal === 'SIGHUP') reloading = reloading.then(reload)
+    else stop()
+  })
+}
+
+function stopper({ drain, hurry }: Controlled, ignoreMs: number): () => void {
+  let stops = 0
+  let lastMs = 0
+  return () => {
+    const nowMs = performance.now()
+    if (stops > 0 && nowMs - lastMs < ignoreMs) return
+    lastMs = nowMs
+    stops++
+    if (stops === 1) void drain().then((isWell) => process.exit(isWell ? 0 : 1))
+    else if (stops === 2) {
+      hurry()
+      setTimeout(() => process.exit(0), hurriedMs).unref()
+    } else process.exit(0)
+  }
+}

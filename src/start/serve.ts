@@ -1,0 +1,215 @@
+// One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
+// and drains. Whether it is the only process or one of several workers is known elsewhere.
+import { newSetupCode } from '../admin/people/set-up.ts'
+import type { Handle } from '../app.ts'
+import { type Config, ConfigError } from '../config/index.ts'
+import { refuse } from '../contract/errors.ts'
+import {
+  applyDeclarations,
+  DeclarationRefused,
+  type MadeToken,
+} from '../engine/catalog/apply-declarations.ts'
+import { announce } from '../engine/catalog/refresh.ts'
+import { newExchange } from '../http/exchange.ts'
+import { answerRefusal } from '../http/render-error.ts'
+import { armCrashPoint } from '../lib/crash-point.ts'
+import { createCleaner } from '../lib/redact/index.ts'
+import { createLog, type Log } from '../lib/telemetry/log.ts'
+import type { Family } from '../lib/telemetry/metrics.ts'
+import { alone, StoreRefused } from '../store/index.ts'
+import type { Welcome } from './banner.ts'
+import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
+import { allSecretsIn, loadKeys, type OwnKeys, takeBackMadeKey } from './keys.ts'
+import { listen } from './listen.ts'
+import { metricsText } from './metrics-route.ts'
+
+export interface Served {
+  readonly port: number
+  readonly welcome: Welcome
+  readonly log: Log
+  /** The numbers of this process. */
+  metrics(): Promise<Family[]>
+  /** Puts another file in force; throws when it cannot be. */
+  reload(next: Config): Promise<readonly MadeToken[]>
+  /** No new work; resolves when all that ran has ended and the store is closed. */
+  drain(): Promise<void>
+  /** Ends what a drain still waits for, with an error that callers can read. */
+  hurry(): void
+}
+
+export interface ServeOptions {
+  /**
+   * The port is shared with other processes of the same gateway, who can serve meanwhile: it comes
+   * last, and when this resolves.
+   */
+  mayListen?: () => Promise<void>
+  sandbox?: OpenedSandbox
+  /** The numbers of all processes of the gateway. */
+  wholeMetrics?: () => Promise<readonly Family[] | undefined>
+}
+
+/** Errors that are one sentence for the person who started the gateway. */
+export const isRefusedStart = (error: unknown): error is Error =>
+  [ConfigError, StoreRefused, DeclarationRefused].some((kind) => error instanceof kind)
+
+export async function serve(config: Config, how: ServeOptions = {}): Promise<Served> {
+  // Whatever is written holds secrets or money: for this user only.
+  process.umask(0o077)
+  let gateway: Gateway | undefined
+  const { mayListen } = how
+  const open = () => openPorts(config, mayListen !== undefined, () => gateway)
+  // The port comes first: secrets that are shown once must not be made by a start that fails.
+  const first = mayListen === undefined ? open() : undefined
+  armCrashPoint(config.crashAt)
+  const keys = loadKeys(config)
+  const log = logFor(config, keys, () => gateway)
+  gateway = await boot(config, keys, log, how).catch((error) => {
+    const isKey = error instanceof WrongMasterKey
+    const missing =
+      isKey || error instanceof StoreRefused ? takeBackMadeKey(config, keys) : undefined
+    throw isKey ? (missing ?? error) : error
+  })
+  const url = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
+  const { engine, sandbox, madeTokens } = gateway
+  engine.publicUrl = url
+  engine.clockWatch?.start(engine)
+  engine.poller.start(engine)
+  await engine.callbacks.start(engine)
+  engine.lateLooks?.start(engine)
+  engine.auditor?.start(engine)
+  engine.exporter?.start(engine)
+  await engine.media?.start(engine)
+  const setupCode = await newSetupCode(engine)
+  await mayListen?.()
+  const ports = first ?? open()
+  const opened = gateway
+  let drained: Promise<void> | undefined
+  const hurried = Promise.withResolvers<void>()
+  return {
+    port: ports.calls.port!,
+    welcome: {
+      url,
+      ...(ports.admin !== undefined && { adminUrl: `http://localhost:${ports.admin.port}` }),
+      data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',
+      tokens: madeTokens,
+      ...(sandbox !== undefined && { sandbox: sandbox.url }),
+      ...(keys.adminTokenIsNew && { adminToken: keys.adminToken }),
+      ...(setupCode !== undefined && { setupCode }),
+    },
+    log,
+    metrics: () => opened.metrics.own(),
+    reload: (next) => reload(next, opened),
+    drain() {
+      const untilMs = config.limits.drainMs
+      drained ??= drain(opened, ports, Promise.race([hurried.promise, Bun.sleep(untilMs)]))
+      return drained
+    },
+    hurry: hurried.resolve,
+  }
+}
+
+/** Errors nobody caught must not end the process: other callers' streams live in it. */
+function logFor(config: Config, keys: OwnKeys, gateway: () => Gateway | undefined): Log {
+  // Until the gateway knows more: what the settings say.
+  const first = createCleaner(allSecretsIn(config, keys))
+  const log = openLog(config, (line) => (gateway()?.engine.cleaner ?? first).cleanLine(line))
+  process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }))
+  process.on('uncaughtException', (error) => log.error('uncaught exception', { error }))
+  return log
+}
+
+export const openLog = (config: Config, clean: (line: string) => string): Log =>
+  createLog({
+    level: config.logLevel,
+    pretty: process.stderr.isTTY === true,
+    write: (line) => process.stderr.write(line),
+    clean,
+  })
+
+const answerStarting: Handle = (request, connection) =>
+  answerRefusal(
+    newExchange(request, connection),
+    refuse('overloaded', 'the gateway is starting', { retryAfterSeconds: 1 }),
+  )
+
+type Port = ReturnType<typeof listen>
+
+interface Ports {
+  calls: Port
+  /** Where administration has a port of its own. */
+  admin?: Port
+  /** Where the metrics have. */
+  metrics?: Port
+}
+
+function openPorts(config: Config, isShared: boolean, gateway: () => Gateway | undefined): Ports {
+  const calls = listen(config, isShared, () => gateway()?.handle ?? answerStarting)
+  const answer = () => gateway()?.adminHandle ?? answerStarting
+  const admin =
+    config.admin && listen({ ...config, ...config.admin }, isShared, answer, adminSetting)
+  const metrics = listenForMetrics(config, isShared, gateway)
+  return { calls, ...(admin && { admin }), ...(metrics && { metrics }) }
+}
+
+export const adminSetting = 'GATEWAY_ADMIN_PORT/GATEWAY_ADMIN_HOST'
+
+/** A port of its own, where the settings name one; it knows nothing else. */
+function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Gateway | undefined) {
+  const { metrics } = config
+  if (typeof metrics === 'string') return undefined
+  const answer: Handle = async (request) => {
+    const source = gateway()?.metrics
+    if (new URL(request.url, 'http://x').pathname !== '/metrics') {
+      return new Response('there is /metrics here, and nothing else\n', { status: 404 })
+    }
+    if (source === undefined) return new Response('starting\n', { status: 503 })
+    const { status, type, body } = await metricsText(source, request.headers.get('accept'))
+    return new Response(body, { status, headers: { 'content-type': type } })
+  }
+  return listen({ ...config, ...metrics }, sharesPort, () => answer, 'GATEWAY_METRICS')
+}
+
+async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {
+  const made = await alone(engine.store, () => applyDeclarations(engine, next.file))
+  engine.declared = { ...engine.declared, file: next.file }
+  await announce(engine)
+  return made
+}
+
+/** What is left for callers to read the error that ends their stream. */
+const endingMs = 2_000
+
+/** No new work, running answers end properly; those that are still there after `enough` with an error. */
+async function drain(
+  { engine, close }: Gateway,
+  { calls, admin, metrics }: Ports,
+  enough: Promise<void>,
+): Promise<void> {
+  engine.draining = true
+  engine.log.info('draining', { running: engine.running })
+  const servers = admin === undefined ? [calls] : [calls, admin]
+  const ended = Promise.all(servers.map((server) => server.stop()))
+  // Downloads are no calls, but answers that run.
+  const busy = () =>
+    engine.running > 0 ||
+    engine.abandoned > 0 ||
+    servers.some(({ pendingRequests }) => pendingRequests > 0)
+  if (!(await isQuiet(busy, enough))) {
+    engine.deadlines.stopAll()
+    await isQuiet(busy, Bun.sleep(endingMs))
+  }
+  await Promise.race([ended, Bun.sleep(1_000)])
+  await Promise.all(servers.map((server) => server.stop(true)))
+  await close()
+  await metrics?.stop(true)
+}
+
+/** False when there was no end of it in time. */
+async function isQuiet(busy: () => boolean, enough: Promise<void>): Promise<boolean> {
+  let isEnough = false
+  void enough.then(() => {
+    isEnough = true
+  })
+  while (busy() && !isEnough) await Bun.sleep(20)
+  return !busy()
+}

@@ -1,0 +1,123 @@
+// What an administrator must look at. There is one open alert of a kind about a subject: raised again
+// it counts up. Knows no reason for any of them and does nothing about them.
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import type { Schema } from '../schema.ts'
+import { BadCursor, type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+
+export interface AlertOf {
+  /** Such as 'books' or 'missing_price'. */
+  kind: string
+  /** What it is about: an account id, a model, … */
+  subject: string
+  message: string
+  atMs: number
+}
+
+export interface Alert {
+  id: string
+  kind: string
+  subject: string
+  /** As it was told last. */
+  message: string
+  sinceMs: number
+  lastMs: number
+  /** How often it was raised while it was open. */
+  times: number
+  resolvedAtMs?: number
+}
+
+/** The open alert, new or raised once more: `times` is 1 for a new one. */
+export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Alert> {
+  const { kind, subject, message, atMs } = alert
+  const row = await tx
+    .insertInto('alerts')
+    .values({
+      id: newShortId('alr', atMs),
+      kind,
+      subject,
+      message,
+      since_ms: atMs,
+      last_ms: atMs,
+      times: 1,
+      resolved_at_ms: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['kind', 'subject'])
+        .where('resolved_at_ms', 'is', null)
+        .doUpdateSet((e) => ({ message, last_ms: atMs, times: e('alerts.times', '+', 1) })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return shape(row)
+}
+
+/** True when there was one that was open. */
+export async function resolveAlerts(
+  tx: Kysely<Schema>,
+  kind: string,
+  subject: string,
+  atMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('alerts')
+    .set({ resolved_at_ms: atMs })
+    .where('kind', '=', kind)
+    .where('subject', '=', subject)
+    .where('resolved_at_ms', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** False when it was resolved already, or never was. */
+export async function resolveAlert(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('alerts')
+    .set({ resolved_at_ms: atMs })
+    .where('id', '=', id)
+    .where('resolved_at_ms', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function findAlert(db: Kysely<Schema>, id: string): Promise<Alert | undefined> {
+  const row = await db.selectFrom('alerts').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && shape(row)
+}
+
+export interface AlertFilter extends PageQuery {
+  kind?: string | undefined
+  /** Also those that were resolved. */
+  all?: boolean
+}
+
+/** Newest first. */
+export async function listAlerts(db: Kysely<Schema>, filter: AlertFilter): Promise<Page<Alert>> {
+  const { limit, cursor, kind, all = false } = filter
+  let query = db
+    .selectFrom('alerts')
+    .selectAll()
+    .orderBy('since_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (!all) query = query.where('resolved_at_ms', 'is', null)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (cursor !== undefined) {
+    const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
+    if (id === undefined) throw new BadCursor('unknown cursor')
+    query = query.where(sql<SqlBool>`(since_ms, id) < (${Number(ms)}, ${id})`)
+  }
+  return pageOf(await query.execute(), limit, (row) => `${row.since_ms}.${row.id}`, shape)
+}
+
+const shape = (row: Selectable<Schema['alerts']>): Alert => ({
+  id: row.id,
+  kind: row.kind,
+  subject: row.subject,
+  message: row.message,
+  sinceMs: row.since_ms,
+  lastMs: row.last_ms,
+  times: row.times,
+  ...(row.resolved_at_ms !== null && { resolvedAtMs: row.resolved_at_ms }),
+})

@@ -1,0 +1,76 @@
+// Who changed what. Rows are added in the transaction of the change itself.
+import type { Kysely, Selectable } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { numberCursor, type Page, type PageQuery, pageOf } from '../sql/cursor.ts'
+
+export interface AuditRow {
+  atMs: number
+  actor: string
+  action: string
+  subject: string
+  /** Text as the administrator may see it: no secrets. */
+  before?: string
+  after?: string
+  /** Where it was asked from, and by which request; unknown of older rows. */
+  address?: string
+  requestId?: string
+}
+
+export interface StoredAuditRow extends AuditRow {
+  id: number
+}
+
+/** Each is the whole value; a moment is from then on, or before then. */
+export interface AuditFilter {
+  actor?: string | undefined
+  action?: string | undefined
+  subject?: string | undefined
+  fromMs?: number | undefined
+  toMs?: number | undefined
+}
+
+export async function appendAudit(tx: Kysely<Schema>, row: AuditRow): Promise<void> {
+  await tx
+    .insertInto('audit_log')
+    .values({
+      at_ms: row.atMs,
+      actor: row.actor,
+      action: row.action,
+      subject: row.subject,
+      before: row.before ?? null,
+      after: row.after ?? null,
+      address: row.address ?? null,
+      request_id: row.requestId ?? null,
+    })
+    .execute()
+}
+
+/** Newest first. */
+export async function listAudit(
+  db: Kysely<Schema>,
+  { limit, cursor, fromMs, toMs, ...wanted }: PageQuery & AuditFilter,
+): Promise<Page<StoredAuditRow>> {
+  let query = db
+    .selectFrom('audit_log')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  for (const column of ['actor', 'action', 'subject'] as const) {
+    const value = wanted[column]
+    if (value !== undefined) query = query.where(column, '=', value)
+  }
+  if (fromMs !== undefined) query = query.where('at_ms', '>=', fromMs)
+  if (toMs !== undefined) query = query.where('at_ms', '<', toMs)
+  if (cursor !== undefined) query = query.where('id', '<', numberCursor(cursor))
+  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+}
+
+function shape(row: Selectable<Schema['audit_log']>): StoredAuditRow {
+  const { id, at_ms, actor, action, subject, before, after, address, request_id } = row
+  const shaped: StoredAuditRow = { id, atMs: at_ms, actor, action, subject }
+  if (before !== null) shaped.before = before
+  if (after !== null) shaped.after = after
+  if (address !== null) shaped.address = address
+  if (request_id !== null) shaped.requestId = request_id
+  return shaped
+}

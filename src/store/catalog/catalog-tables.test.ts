@@ -1,0 +1,178 @@
+// Tokens, channels, models, prices and the audit log, on every engine there is.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Model } from '../../contract/catalog.ts'
+import type { Price } from '../../contract/price.ts'
+import { isUniqueConflict, type Store } from '../index.ts'
+import { engines, newPlace, type Place } from '../test-stores.ts'
+import { findAccount, insertAccount, listAccounts, listBalances } from './accounts.ts'
+import { appendAudit, listAudit } from './audit-log.ts'
+import {
+  deleteChannel,
+  findChannel,
+  insertChannel,
+  loadChannels,
+  type StoredChannel,
+  updateChannel,
+} from './channels.ts'
+import { loadModels, upsertModel } from './models.ts'
+import { insertPrice, listPrices, loadPrices } from './prices.ts'
+import {
+  findToken,
+  insertToken,
+  listTokens,
+  loadTokens,
+  revokeToken,
+  updateToken,
+} from './tokens.ts'
+
+describe.each([...engines])('tables on %s', (engine) => {
+  let place: Place
+  let store: Store
+
+  beforeAll(async () => {
+    place = await newPlace(engine)
+    store = await place.open()
+    for (const name of ['acme', 'beta', 'core']) {
+      await store.tx((tx) =>
+        insertAccount(tx, { id: `acc_${name}`, name, source: 'file', createdAtMs: 5 }),
+      )
+    }
+  })
+
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  test('accounts are found by id and name, and a name is taken once', async () => {
+    expect(await findAccount(store.read, 'acc_beta')).toEqual({
+      id: 'acc_beta',
+      name: 'beta',
+      balanceNanos: 0n,
+      heldNanos: 0n,
+      source: 'file',
+      createdAtMs: 5,
+    })
+    expect((await findAccount(store.read, 'beta'))?.id).toBe('acc_beta')
+    expect(await findAccount(store.read, 'nobody')).toBeUndefined()
+    const twin = { id: 'acc_x', name: 'acme', source: 'api', createdAtMs: 1 } as const
+    const error = await store.tx((tx) => insertAccount(tx, twin)).catch((error) => error)
+    expect(isUniqueConflict(error)).toBe(true)
+    const first = await listAccounts(store.read, { limit: 2 })
+    const second = await listAccounts(store.read, { limit: 2, cursor: first.nextCursor })
+    const names = [...first.items, ...second.items].map(({ name }) => name)
+    expect(names).toEqual(['acme', 'beta', 'core'])
+    expect(second.nextCursor).toBeUndefined()
+    expect(await listBalances(store.read)).toHaveLength(3)
+  })
+
+  test('tokens are stored, changed and revoked', async () => {
+    const token = {
+      id: 'tok_1',
+      accountId: 'acc_acme',
+      name: 'ci',
+      hash: 'h1',
+      prefix: 'sk-abc',
+      models: ['txta-*'],
+      limits: { rpm: 5 },
+      allowedIps: [],
+      expiresAtMs: 1_900_000_000_000,
+      disabled: false,
+      source: 'api',
+      createdAtMs: 7,
+    } as const
+    await store.tx((tx) => insertToken(tx, token))
+    expect(await loadTokens(store.read)).toEqual([{ ...token, accountName: 'acme' }])
+    const change = { disabled: true, expiresAtMs: null, limits: {} }
+    expect(await store.tx((tx) => updateToken(tx, 'tok_1', change))).toBe(true)
+    const changed = await findToken(store.read, 'tok_1')
+    expect(changed).toMatchObject({ disabled: true, limits: {}, models: ['txta-*'] })
+    expect(changed?.expiresAtMs).toBeUndefined()
+    expect((await listTokens(store.read, { limit: 5, accountId: 'acc_beta' })).items).toEqual([])
+    expect(await store.tx((tx) => revokeToken(tx, 'tok_1', 9))).toBe(true)
+    expect(await store.tx((tx) => revokeToken(tx, 'tok_1', 9))).toBe(false)
+    expect(await store.tx((tx) => updateToken(tx, 'tok_1', { name: 'x' }))).toBe(false)
+    expect(await loadTokens(store.read)).toEqual([])
+  })
+
+  test('channels keep their keys in order, apart from their body', async () => {
+    const channel: StoredChannel = {
+      id: 'ch_1',
+      name: 'main',
+      region: 'eu',
+      protocols: { chat: 'http://localhost:1' },
+      models: { '*': '*' },
+      priority: 1,
+      weight: 2,
+      timeouts: { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4 },
+      maxConcurrency: 8,
+      messages: { headers: 'msgapi', auth: 'bearer', version: '2023-06-01' },
+      disabled: false,
+      source: 'api',
+      keyCiphertexts: ['z', 'a'],
+      createdAtMs: 1,
+      updatedAtMs: 1,
+    }
+    await store.tx((tx) => insertChannel(tx, channel))
+    expect(await loadChannels(store.read)).toEqual([channel])
+    const body = await store.read.selectFrom('channels').select('body').executeTakeFirst()
+    expect(body?.body).not.toContain('keyCiphertexts')
+    const changed = { ...channel, region: 'us', keyCiphertexts: ['b'], updatedAtMs: 2 }
+    expect(await store.tx((tx) => updateChannel(tx, changed))).toBe(true)
+    expect(await loadChannels(store.read)).toEqual([changed])
+    expect(await store.tx((tx) => deleteChannel(tx, 'ch_1'))).toBe(true)
+    expect(await store.tx((tx) => deleteChannel(tx, 'ch_1'))).toBe(false)
+    expect(await findChannel(store.read, 'ch_1')).toBeUndefined()
+    expect(await store.read.selectFrom('channel_keys').selectAll().execute()).toEqual([])
+  })
+
+  test('a model is put and put again', async () => {
+    const model: Model = {
+      name: 'txta-plus',
+      kind: 'text',
+      interfaces: ['chat'],
+      protocols: ['chat'],
+      displayName: 'A',
+      ownedBy: 'vendor',
+      source: 'api',
+    }
+    await store.tx((tx) => upsertModel(tx, model, 1))
+    await store.tx((tx) => upsertModel(tx, { ...model, displayName: 'B' }, 2))
+    expect(await loadModels(store.read)).toEqual([{ ...model, displayName: 'B' }])
+  })
+
+  test('prices keep exact amounts in every shape of terms', async () => {
+    const prices: Price[] = [
+      {
+        id: 'p_1',
+        model: 'a',
+        terms: { unit: 'token', tiers: [{ upTo: 5, inputNanos: 2n ** 60n + 1n, outputNanos: 0n }] },
+        effectiveFromMs: 10,
+        source: 'builtin',
+      },
+      {
+        id: 'p_2',
+        model: 'b',
+        terms: { unit: 'video_second', perSecondNanos: { '720p': 3n } },
+        effectiveFromMs: 20,
+        source: 'api',
+      },
+    ]
+    for (const price of prices) await store.tx((tx) => insertPrice(tx, price, 1))
+    expect(await loadPrices(store.read)).toEqual(prices)
+    const ofB = await listPrices(store.read, { limit: 5, model: 'b' })
+    expect(ofB.items).toEqual([prices[1]!])
+  })
+
+  test('the audit log lists the newest change first', async () => {
+    const row = { atMs: 1, actor: 'admin', action: 'token.create', subject: 'tok_1' }
+    await store.tx((tx) => appendAudit(tx, { ...row, after: '{}' }))
+    await store.tx((tx) => appendAudit(tx, { ...row, action: 'token.revoke', before: '{}' }))
+    const page = await listAudit(store.read, { limit: 1 })
+    expect(page.items).toEqual([
+      { ...row, id: expect.any(Number), action: 'token.revoke', before: '{}' },
+    ])
+    const rest = await listAudit(store.read, { limit: 1, cursor: page.nextCursor })
+    expect(rest.items[0]).toMatchObject({ action: 'token.create', after: '{}' })
+  })
+})

@@ -1,0 +1,209 @@
+// Rows of people, their sessions and the sign-ins that failed. Passwords come here as hashes only,
+// and leave by one door.
+import type { Kysely, Selectable } from 'kysely'
+import type { Person, Role } from '../../contract/people.ts'
+import type { Schema } from '../schema.ts'
+import { touchMeta } from '../sql/meta.ts'
+
+export async function insertPerson(
+  tx: Kysely<Schema>,
+  person: Person & { password: string },
+): Promise<void> {
+  const { id, name, role, accountId, password, disabled, createdAtMs } = person
+  await tx
+    .insertInto('people')
+    .values({
+      id,
+      name,
+      role,
+      account_id: accountId ?? null,
+      password,
+      disabled: disabled ? 1 : 0,
+      created_at_ms: createdAtMs,
+    })
+    .execute()
+}
+
+export interface PersonChange {
+  role?: Role
+  accountId?: string | null
+  disabled?: boolean
+  /** A hash. */
+  password?: string
+}
+
+/** False when there is no such person. */
+export async function updatePerson(
+  tx: Kysely<Schema>,
+  id: string,
+  { role, accountId, disabled, password }: PersonChange,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('people')
+    .set((e) => ({
+      id: e.ref('id'),
+      ...(role !== undefined && { role }),
+      ...(accountId !== undefined && { account_id: accountId }),
+      ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+      ...(password !== undefined && { password }),
+    }))
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function deletePerson(tx: Kysely<Schema>, id: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('person_id', '=', id).execute()
+  await tx.deleteFrom('people').where('id', '=', id).execute()
+}
+
+/** By name, in full: there are few. */
+export async function listPeople(db: Kysely<Schema>): Promise<Person[]> {
+  return (await db.selectFrom('people').selectAll().orderBy('name').execute()).map(shape)
+}
+
+/** The same, and whoever else asks like this waits until the transaction ends. */
+export async function lockPeople(tx: Kysely<Schema>): Promise<Person[]> {
+  // Writing is the lock both engines know; what is read after it is the newest.
+  await touchMeta(tx, 'people_lock', '')
+  return listPeople(tx)
+}
+
+export async function findPerson(db: Kysely<Schema>, id: string): Promise<Person | undefined> {
+  const row = await db.selectFrom('people').selectAll().where('id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
+}
+
+/** For signing in, and for nothing else. */
+export async function findPassword(
+  db: Kysely<Schema>,
+  name: string,
+): Promise<{ person: Person; password: string } | undefined> {
+  const row = await db.selectFrom('people').selectAll().where('name', '=', name).executeTakeFirst()
+  return row === undefined ? undefined : { person: shape(row), password: row.password }
+}
+
+export interface Session {
+  hash: string
+  personId: string
+  createdAtMs: number
+  seenAtMs: number
+  address: string
+  agent: string
+}
+
+export async function insertSession(tx: Kysely<Schema>, session: Session): Promise<void> {
+  await tx
+    .insertInto('sessions')
+    .values({
+      hash: session.hash,
+      person_id: session.personId,
+      created_at_ms: session.createdAtMs,
+      seen_at_ms: session.seenAtMs,
+      address: session.address,
+      agent: session.agent,
+    })
+    .execute()
+}
+
+export async function findSession(
+  db: Kysely<Schema>,
+  hash: string,
+): Promise<{ session: Session; person: Person } | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.id', 'sessions.person_id')
+    .selectAll('people')
+    .select(['sessions.created_at_ms as begun_at_ms', 'seen_at_ms', 'address', 'agent'])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { begun_at_ms: createdAtMs, seen_at_ms: seenAtMs, address, agent } = row
+  const session = { hash, personId: row.id, createdAtMs, seenAtMs, address, agent }
+  return { session, person: shape(row) }
+}
+
+export async function touchSession(
+  tx: Kysely<Schema>,
+  hash: string,
+  seenAtMs: number,
+): Promise<void> {
+  await tx.updateTable('sessions').set({ seen_at_ms: seenAtMs }).where('hash', '=', hash).execute()
+}
+
+export async function endSession(tx: Kysely<Schema>, hash: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('hash', '=', hash).execute()
+}
+
+/** All of them but one, if one is to stay. */
+export async function endSessionsOf(
+  tx: Kysely<Schema>,
+  personId: string,
+  butHash = '',
+): Promise<void> {
+  await tx
+    .deleteFrom('sessions')
+    .where('person_id', '=', personId)
+    .where('hash', '<>', butHash)
+    .execute()
+}
+
+/** What nobody has used for so long is forgotten. */
+export async function forgetOld(tx: Kysely<Schema>, beforeMs: number): Promise<void> {
+  await tx.deleteFrom('sessions').where('seen_at_ms', '<', beforeMs).execute()
+}
+
+export async function forgetFailures(tx: Kysely<Schema>, beforeMs: number): Promise<void> {
+  await tx.deleteFrom('failed_sign_ins').where('last_at_ms', '<', beforeMs).execute()
+}
+
+export interface Failures {
+  failures: number
+  lastAtMs: number
+}
+
+export async function findFailures(
+  db: Kysely<Schema>,
+  subject: string,
+): Promise<Failures | undefined> {
+  const row = await db
+    .selectFrom('failed_sign_ins')
+    .selectAll()
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row && { failures: row.failures, lastAtMs: row.last_at_ms }
+}
+
+export async function noteFailure(
+  tx: Kysely<Schema>,
+  subject: string,
+  atMs: number,
+): Promise<void> {
+  await tx
+    .insertInto('failed_sign_ins')
+    .values({ subject, failures: 1, last_at_ms: atMs })
+    .onConflict((conflict) =>
+      conflict.column('subject').doUpdateSet((e) => ({
+        failures: e('failed_sign_ins.failures', '+', 1),
+        last_at_ms: atMs,
+      })),
+    )
+    .execute()
+}
+
+export async function clearFailures(tx: Kysely<Schema>, subject: string): Promise<void> {
+  await tx.deleteFrom('failed_sign_ins').where('subject', '=', subject).execute()
+}
+
+function shape(row: Selectable<Schema['people']>): Person {
+  const { id, name, role, account_id, disabled, created_at_ms } = row
+  const person: Person = {
+    id,
+    name,
+    role: role as Role,
+    disabled: disabled === 1,
+    createdAtMs: created_at_ms,
+  }
+  if (account_id !== null) person.accountId = account_id
+  return person
+}

@@ -1,0 +1,111 @@
+// Rows of prices: one version each, never edited. Amounts are written into the JSON text as whole
+// numbers with an `n` behind ("800n"), because JSON's own numbers are not exact.
+import type { Kysely, Selectable } from 'kysely'
+import type { Source } from '../../contract/catalog.ts'
+import type { Price, PriceTerms } from '../../contract/price.ts'
+import type { Schema } from '../schema.ts'
+import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+
+/**
+ * Gives when it begins. One that begins at once comes after all of its list that have: also after
+ * those that a clock made which was ahead.
+ */
+export async function insertPrice(
+  tx: Kysely<Schema>,
+  price: Price,
+  createdAtMs: number,
+): Promise<number> {
+  const isAtOnce = price.effectiveFromMs <= createdAtMs
+  const lastMs = isAtOnce ? await lastAtOnceMs(tx, price, createdAtMs) : undefined
+  const fromMs = lastMs === undefined ? price.effectiveFromMs : lastMs + 1
+  await tx
+    .insertInto('prices')
+    .values({
+      id: price.id,
+      model: price.model,
+      body: JSON.stringify(price.terms, (_, value) =>
+        typeof value === 'bigint' ? `${value}n` : value,
+      ),
+      source: price.source,
+      effective_from_ms: fromMs,
+      created_at_ms: isAtOnce ? Math.max(createdAtMs, fromMs) : createdAtMs,
+      account_id: price.account?.id ?? null,
+    })
+    .execute()
+  return fromMs
+}
+
+/** The last start of its list that began when it was made, if that lies ahead of now. */
+async function lastAtOnceMs(
+  tx: Kysely<Schema>,
+  { model, account, source }: Price,
+  nowMs: number,
+): Promise<number | undefined> {
+  const row = await tx
+    .selectFrom('prices')
+    .select('effective_from_ms')
+    .where('model', '=', model)
+    .where('source', '=', source)
+    .where('account_id', account === undefined ? 'is' : '=', account?.id ?? null)
+    .where('effective_from_ms', '>', nowMs)
+    .whereRef('effective_from_ms', '<=', 'created_at_ms')
+    .orderBy('effective_from_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.effective_from_ms
+}
+
+/** Every version of every price, oldest first within a model. */
+export async function loadPrices(db: Kysely<Schema>): Promise<Price[]> {
+  const rows = await withNames(db)
+    .orderBy('prices.model')
+    .orderBy('effective_from_ms')
+    .orderBy('prices.id')
+    .execute()
+  return rows.map(shape)
+}
+
+export interface PriceFilter extends PageQuery {
+  model?: string | undefined
+  /** Versions of this account's own list only. */
+  accountId?: string | undefined
+}
+
+/** In order of id. */
+export async function listPrices(
+  db: Kysely<Schema>,
+  { limit, cursor, model, accountId }: PriceFilter,
+): Promise<Page<Price>> {
+  let query = withNames(db)
+    .orderBy('prices.id')
+    .limit(limit + 1)
+  if (model !== undefined) query = query.where('prices.model', '=', model)
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (cursor !== undefined) query = query.where('prices.id', '>', textCursor(cursor))
+  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+}
+
+const withNames = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('prices')
+    .leftJoin('accounts', 'accounts.id', 'prices.account_id')
+    .selectAll('prices')
+    .select('accounts.name as account_name')
+
+const wholeNumber = /^-?\d+n$/
+
+type Row = Selectable<Schema['prices']> & { account_name: string | null }
+
+const shape = (row: Row): Price => ({
+  id: row.id,
+  model: row.model,
+  ...(row.account_id !== null && {
+    account: { id: row.account_id, name: row.account_name ?? row.account_id },
+  }),
+  terms: JSON.parse(row.body, (_, value) =>
+    typeof value === 'string' && wholeNumber.test(value) ? BigInt(value.slice(0, -1)) : value,
+  ) as PriceTerms,
+  effectiveFromMs: row.effective_from_ms,
+  ...(row.effective_from_ms <= row.created_at_ms && { atOnce: true as const }),
+  source: row.source as Source,
+})

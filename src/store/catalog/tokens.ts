@@ -1,0 +1,208 @@
+// Rows of tokens: the HMAC of the secret, never the secret. A revoked token stays as a row, but its
+// name and its secret are free again.
+import type { Kysely, Selectable } from 'kysely'
+import type { Source, Token, TokenLimits } from '../../contract/catalog.ts'
+import type { Schema } from '../schema.ts'
+import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+
+export interface StoredToken extends Token {
+  hash: string
+  createdAtMs: number
+  revokedAtMs?: number
+  /** What staff has set, for members to stay within; absent: what the token says. */
+  staffBounds?: TokenBounds
+}
+
+/** What is absent is not bound. */
+export type TokenBounds = Partial<
+  Pick<Token, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
+>
+
+export async function insertToken(
+  tx: Kysely<Schema>,
+  token: Omit<StoredToken, 'accountName' | 'revokedAtMs'>,
+): Promise<void> {
+  await tx
+    .insertInto('tokens')
+    .values({
+      id: token.id,
+      account_id: token.accountId,
+      name: token.name,
+      hash: token.hash,
+      prefix: token.prefix,
+      models: JSON.stringify(token.models),
+      limits: JSON.stringify(token.limits),
+      allowed_ips: JSON.stringify(token.allowedIps),
+      expires_at_ms: token.expiresAtMs ?? null,
+      disabled: token.disabled ? 1 : 0,
+      source: token.source,
+      created_at_ms: token.createdAtMs,
+      revoked_at_ms: null,
+      staff_bounds: token.staffBounds === undefined ? null : JSON.stringify(token.staffBounds),
+    })
+    .execute()
+}
+
+export interface TokenChange {
+  name?: string
+  models?: readonly string[]
+  limits?: TokenLimits
+  allowedIps?: readonly string[]
+  /** Null: never. */
+  expiresAtMs?: number | null
+  disabled?: boolean
+  staffBounds?: TokenBounds
+}
+
+/** False when there is no such token that still counts. */
+export async function updateToken(
+  tx: Kysely<Schema>,
+  id: string,
+  change: TokenChange,
+): Promise<boolean> {
+  const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
+  const columns = {
+    ...(name !== undefined && { name }),
+    ...(models !== undefined && { models: JSON.stringify(models) }),
+    ...(limits !== undefined && { limits: JSON.stringify(limits) }),
+    ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
+    ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
+    ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
+    ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
+  }
+  if (Object.keys(columns).length === 0) return (await findToken(tx, id)) !== undefined
+  const result = await tx
+    .updateTable('tokens')
+    .set(columns)
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+/** From now on the token is asked for by this one; the old one is nobody's. */
+export async function replaceSecret(
+  tx: Kysely<Schema>,
+  id: string,
+  secret: Pick<StoredToken, 'hash' | 'prefix'>,
+): Promise<void> {
+  await tx.updateTable('tokens').set(secret).where('id', '=', id).execute()
+}
+
+/** False when it does not exist or was revoked before. */
+export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
+  const result = await tx
+    .updateTable('tokens')
+    .set({ revoked_at_ms: atMs })
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows === 1n
+}
+
+export async function findToken(db: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
+  const row = await valid(db).where('tokens.id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
+}
+
+/** The account of a token, also of one that was revoked. */
+export async function ownerOfToken(db: Kysely<Schema>, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('tokens')
+    .select('account_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+/** The same, and nobody else changes it until the transaction ends. */
+export async function lockToken(tx: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
+  // Writing is the lock both engines know; what is read after it is the newest.
+  await tx
+    .updateTable('tokens')
+    .set({ revoked_at_ms: null })
+    .where('id', '=', id)
+    .where('revoked_at_ms', 'is', null)
+    .execute()
+  return findToken(tx, id)
+}
+
+/** True when the account has a token of this name that is not revoked. */
+export async function tokenNameTaken(
+  db: Kysely<Schema>,
+  accountId: string,
+  name: string,
+): Promise<boolean> {
+  const row = await valid(db)
+    .where('account_id', '=', accountId)
+    .where('tokens.name', '=', name)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface TokenNames {
+  token: string
+  account: string
+}
+
+/** What people call the tokens of these ids and their accounts, revoked ones too. */
+export async function namesOfTokens(
+  db: Kysely<Schema>,
+  ids: readonly string[],
+): Promise<Map<string, TokenNames>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('tokens')
+    .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
+    .select(['tokens.id', 'tokens.name as token', 'accounts.name as account'])
+    .where('tokens.id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, token, account }) => [id, { token, account }]))
+}
+
+/** All that are not revoked, for the snapshot in memory. */
+export async function loadTokens(db: Kysely<Schema>): Promise<StoredToken[]> {
+  return (await valid(db).orderBy('tokens.id').execute()).map(shape)
+}
+
+/** Those that are not revoked, in order of id. */
+export async function listTokens(
+  db: Kysely<Schema>,
+  { limit, cursor, accountId }: PageQuery & { accountId?: string | undefined },
+): Promise<Page<StoredToken>> {
+  let query = valid(db)
+    .orderBy('tokens.id')
+    .limit(limit + 1)
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (cursor !== undefined) query = query.where('tokens.id', '>', textCursor(cursor))
+  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+}
+
+const valid = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('tokens')
+    .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
+    .selectAll('tokens')
+    .select('accounts.name as account_name')
+    .where('revoked_at_ms', 'is', null)
+
+function shape(row: Selectable<Schema['tokens']> & { account_name: string }): StoredToken {
+  const token: StoredToken = {
+    id: row.id,
+    accountId: row.account_id,
+    accountName: row.account_name,
+    name: row.name,
+    hash: row.hash,
+    prefix: row.prefix,
+    models: JSON.parse(row.models) as string[],
+    limits: JSON.parse(row.limits) as TokenLimits,
+    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    disabled: row.disabled === 1,
+    source: row.source as Source,
+    createdAtMs: row.created_at_ms,
+  }
+  if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
+  if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
+  if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms
+  return token
+}

@@ -1,0 +1,255 @@
+// Group commit: records that arrive while one batch is being written make up the next. Those of one
+// account share their fate; knows neither rows nor how an engine writes them.
+import type { Entry } from '../../contract/ledger.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
+import { Histogram } from '../../lib/telemetry/metrics.ts'
+import type { Commits } from '../store.ts'
+import { entryRow, lossRows, problemOf, requestRow } from './group-commit-rows.ts'
+
+export { cellsOf } from './group-commit-rows.ts'
+
+/** Order of the cells of one request; both engines' statements use it. */
+export const requestColumns = [
+  'request_id',
+  'at_ms',
+  'account_id',
+  'token_id',
+  'interface',
+  'model',
+  'channel',
+  'upstream_request_id',
+  'status',
+  'error_code',
+  'charge_nanos',
+  'price_id',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'first_byte_ms',
+  'total_ms',
+  'detail',
+] as const
+
+export const entryColumns = [
+  'at_ms',
+  'account_id',
+  'kind',
+  'amount_nanos',
+  'ref',
+  'model',
+  'unit',
+  'quantity',
+  'price_id',
+  'estimated',
+  'note',
+  'token_id',
+  'tier',
+] as const
+
+/** What a row says to be absorbed is written down with it, where it can be added up. */
+export const lossColumns = [
+  'id',
+  'at_ms',
+  'account_id',
+  'ref',
+  'reason',
+  'channel',
+  'model',
+  'upstream_id',
+  'unit',
+  'quantity',
+  'amount_nanos',
+  'is_estimate',
+] as const
+
+const maxRecordsPerBatch = 512
+/**
+ * Under load a batch waits for company, this long or until it is this large: waking the writer and
+ * committing cost far more than a row does. A store with little to do writes at once.
+ */
+const gatherMs = 4
+const gatherRecords = 64
+/** A batch of at least this many records is the sign of load. */
+const loadedBatch = 8
+
+/** Columns in which the empty text stands for null. */
+export const nullableInRequests: ReadonlySet<string> = new Set([
+  'channel',
+  'upstream_request_id',
+  'error_code',
+  'price_id',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'first_byte_ms',
+])
+export const nullableInEntries: ReadonlySet<string> = new Set([
+  'model',
+  'unit',
+  'quantity',
+  'price_id',
+  'note',
+  'token_id',
+  'tier',
+])
+export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
+
+/** What becomes of the records of one account in one batch: they are stored together or not at all. */
+export interface Fate {
+  /** The writer of the batch has taken them aside, and settles them later. */
+  isAside: boolean
+  readonly done: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Rows as text, see group-commit-rows.ts. */
+export interface Rows {
+  size: number
+  requests: string
+  entries: string
+  /** Empty for nearly all. */
+  losses: string
+  /** When the first of them came, by the monotonic clock. */
+  sinceMs: number
+}
+
+/** Records that are written together. */
+export interface Batch extends Rows {
+  /** By account. */
+  readonly fates: ReadonlyMap<string, Fate>
+}
+
+/** Records of one account. */
+export interface Part extends Rows {
+  readonly accountId: string
+  readonly fate: Fate
+}
+
+/** Where records wait whose account cannot be written at the moment. */
+export interface Aside {
+  has(accountId: string): boolean
+  put(part: Part): void
+  close(): Promise<void>
+}
+
+/** In seconds. */
+const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+class Gathering implements Batch {
+  size = 0
+  requests = ''
+  entries = ''
+  losses = ''
+  readonly sinceMs = performance.now()
+  readonly fates = new Map<string, Fate>()
+}
+
+export class HotQueue {
+  readonly commits: Commits = { seconds: new Histogram(commitBounds), records: 0, failures: 0 }
+  readonly #write: (batch: Batch) => Promise<void>
+  readonly #aside: Aside | undefined
+  readonly #waiting: Gathering[] = []
+  #current: Gathering | undefined
+  #busy = false
+  #closed = false
+  #lastSize = 0
+  #enough: (() => void) | undefined
+
+  constructor(write: (batch: Batch) => Promise<void>, aside?: Aside) {
+    this.#write = write
+    this.#aside = aside
+  }
+
+  add(request: RequestRecord, entry: Entry | undefined): Promise<void> {
+    const wrong = this.#closed ? 'the store is closed' : problemOf(request, entry)
+    if (wrong !== undefined) return Promise.reject(new Error(wrong))
+    const { accountId } = request
+    if (this.#aside?.has(accountId)) {
+      const fate = newFate()
+      const part = { ...noRows, sinceMs: performance.now(), accountId, fate }
+      addTo(part, request, entry)
+      this.#aside.put(part)
+      return fate.done
+    }
+    const batch = this.#gathering()
+    let fate = batch.fates.get(accountId)
+    if (fate === undefined) {
+      fate = newFate()
+      batch.fates.set(accountId, fate)
+    }
+    addTo(batch, request, entry)
+    if (batch.size >= gatherRecords) this.#enough?.()
+    return fate.done
+  }
+
+  #gathering(): Gathering {
+    const current = this.#current
+    if (current !== undefined && current.size < maxRecordsPerBatch) return current
+    const batch = new Gathering()
+    this.#current = batch
+    this.#waiting.push(batch)
+    if (!this.#busy) {
+      this.#busy = true
+      // After this turn of the event loop, so that all it records shares the first batch.
+      setImmediate(() => void this.#drain())
+    }
+    return batch
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, gatherMs)
+      this.#enough = () => {
+        this.#enough = undefined
+        clearTimeout(timer)
+        resolve()
+      }
+      if ((this.#waiting[0]?.size ?? 0) >= gatherRecords) this.#enough()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    for (;;) {
+      if (this.#lastSize >= loadedBatch) await this.#gather()
+      const batch = this.#waiting.shift()
+      this.#lastSize = batch?.size ?? 0
+      if (batch === undefined) break
+      if (batch === this.#current) this.#current = undefined
+      const began = performance.now()
+      try {
+        await this.#write(batch)
+        for (const fate of batch.fates.values()) if (!fate.isAside) fate.resolve()
+        this.commits.records += batch.size
+      } catch (error) {
+        this.commits.failures++
+        for (const fate of batch.fates.values()) if (!fate.isAside) fate.reject(error)
+      }
+      this.commits.seconds.note((performance.now() - began) / 1000)
+    }
+    this.#busy = false
+  }
+
+  /** Takes no more records and waits for those it has. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#busy) await new Promise((resolve) => setTimeout(resolve, 1))
+    await this.#aside?.close()
+  }
+}
+
+const noRows = { size: 0, requests: '', entries: '', losses: '' }
+
+function newFate(): Fate {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  return { isAside: false, done: promise, resolve, reject }
+}
+
+function addTo(rows: Rows, request: RequestRecord, entry: Entry | undefined): void {
+  rows.size++
+  rows.requests += requestRow(request)
+  if (entry !== undefined) rows.entries += entryRow(entry)
+  if (request.detail.absorbed !== undefined) rows.losses += lossRows(request)
+}

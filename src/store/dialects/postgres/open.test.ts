@@ -1,0 +1,66 @@
+// What only the PostgreSQL engine can meet. The first cases need no server.
+import { expect, test } from 'bun:test'
+import { findAccount, insertAccount } from '../../catalog/accounts.ts'
+import { openStore, StoreRefused } from '../../index.ts'
+import { fillPurse, readPurse } from '../../ledger/credit-leases.ts'
+import { findRequest } from '../../log/requests.ts'
+import {
+  aCharge,
+  aRequest,
+  failureOf,
+  newPlace,
+  onServer,
+  postgresUrl,
+  until,
+} from '../../test-stores.ts'
+
+const openAt = (databaseUrl: string) => openStore({ dataDir: '', databaseUrl })
+
+test('a server that is not there is refused without telling the password', async () => {
+  const opening = openAt('postgres://gw:s3cr%20t@127.0.0.1:1/gateway')
+  expect(await opening.catch((error) => error)).toBeInstanceOf(StoreRefused)
+  const message = await failureOf(opening)
+  expect(message).toMatch('PostgreSQL database 127.0.0.1:1/gateway cannot be reached')
+  expect(message).not.toMatch(/s3cr/)
+})
+
+test('an address that makes no sense is refused without repeating it', async () => {
+  const message = await failureOf(Promise.resolve().then(() => openAt('postgres://gw:s3cret@[/x')))
+  expect(message).toMatch('cannot be read')
+  expect(message).not.toMatch('s3cret')
+  expect(await failureOf(openAt('mysql://gw@localhost/x'))).toMatch('only postgres:// is known')
+})
+
+if (postgresUrl !== undefined) {
+  test('a database that does not exist is refused', async () => {
+    const url = new URL(postgresUrl!)
+    url.pathname = '/no_such_database'
+    expect(await failureOf(openAt(url.href))).toMatch('/no_such_database does not exist')
+  })
+
+  test('records get through when every connection is cut, and the others see it again', async () => {
+    const place = await newPlace('postgres')
+    const name = new URL(place.options.databaseUrl!).pathname.slice(1)
+    const said: string[] = []
+    const store = await place.open({ join: true, log: (_, msg) => said.push(msg) })
+    const purse = { accountId: 'acc_1', gatewayId: store.sharing!.gatewayId }
+    await store.tx(async (tx) => {
+      await insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 })
+      await fillPurse(tx, purse, () => ({ nanos: 40n, isShort: false }))
+    })
+    const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
+    await store.record(requests[0]!, aCharge(requests[0]!, 1n))
+    const cut = onServer(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    )
+    for (const request of requests) await store.record(request, aCharge(request, 1n))
+    await cut
+    await until(() => said.some((msg) => msg.startsWith('the store cannot write')))
+    await until(() => store.healthy)
+    expect(await findRequest(store.read, requests[39]!.requestId)).toHaveLength(1)
+    expect((await findAccount(store.read, 'acc_1'))?.balanceNanos).toBe(-40n)
+    expect(await readPurse(store.read, purse)).toBe(0n)
+    await store.close()
+    await place.remove()
+  }, 15_000)
+}

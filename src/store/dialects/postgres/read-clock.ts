@@ -1,0 +1,15 @@
+// The database's clock, as exactly as the way there and back lets it be known.
+import type pg from 'pg'
+import type { SteadyClock } from '../../../lib/clock.ts'
+
+const question = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
+
+/** Gives by how much the clock was set. */
+export async function readClock(
+  client: Pick<pg.Pool, 'query'> | Pick<pg.Client, 'query'>,
+  clock: SteadyClock,
+): Promise<number> {
+  const fromMs = performance.now()
+  const { rows } = await (client as pg.Pool).query<{ now_ms: number }>(question)
+  return clock.heard(rows[0]!.now_ms, fromMs, performance.now())
+}

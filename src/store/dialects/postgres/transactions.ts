@@ -1,0 +1,73 @@
+// Transactions of the pool: a bounded number at once, done again after a race. One that waits for a lock
+// goes aside, to the few places where what is locked waits; so does what comes for the same account,
+// until one of them gets through.
+import type { Kysely } from 'kysely'
+import type { Schema } from '../../schema.ts'
+import type { Store } from '../../store.ts'
+import { StoreBusy } from '../errors.ts'
+import type { Health } from '../health.ts'
+import { isCut, isDatabaseTrouble, isLocked, isRaced, pause } from './connection.ts'
+import { Turnstile } from './semaphore.ts'
+
+/** The other connections of the pool are for reads. */
+const maxTransactions = 6
+const maxTries = 5
+/** For a lock, all tries together. */
+const lockWaitMs = 4_700
+const lockPauseMs = 50
+
+export interface TransactionOptions {
+  db: Kysely<Schema>
+  health: Health
+  failed: (error: unknown) => void
+  /** Over connections of its own. */
+  aside: { db: Kysely<Schema>; places: Turnstile }
+  /** Whether somebody has found the account locked already. */
+  isStuck: (accountId: string) => boolean
+}
+
+export function transactionsOf(options: TransactionOptions): Store['tx'] {
+  const { db, health, failed, aside } = options
+  const turnstile = new Turnstile(maxTransactions)
+  const stuck = new Set<string>()
+  return async (work, accountId) => {
+    const sinceMs = performance.now()
+    let isAside = accountId !== undefined && (stuck.has(accountId) || options.isStuck(accountId))
+    let races = 0
+    for (;;) {
+      let isWorked = false
+      const once = (database: Kysely<Schema>) =>
+        database.transaction().execute(async (tx) => {
+          const result = await work(tx)
+          isWorked = true
+          return result
+        })
+      try {
+        const result = await (isAside
+          ? aside.places.run(() => once(aside.db))
+          : turnstile.run(() => once(db)))
+        if (accountId !== undefined && stuck.size > 0) stuck.delete(accountId)
+        return result
+      } catch (error) {
+        if (isLocked(error)) {
+          isAside = true
+          if (accountId !== undefined) stuck.add(accountId)
+          if (performance.now() - sinceMs > lockWaitMs) throw locked(error)
+          await pause(lockPauseMs)
+          continue
+        }
+        // A lost connection took all of it along, unless the commit had been sent.
+        const isUndone = isCut(error) && !isWorked && health.healthy && races === 0
+        if ((isRaced(error) || isUndone) && ++races < maxTries) {
+          await pause(Math.random() * 20 * 2 ** races)
+          continue
+        }
+        if (isDatabaseTrouble(error)) failed(error)
+        throw error
+      }
+    }
+  }
+}
+
+const locked = (cause: unknown): Error =>
+  new StoreBusy('what the transaction needs is locked by somebody else', { cause })

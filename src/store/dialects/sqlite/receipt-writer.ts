@@ -1,0 +1,118 @@
+// The late pass of receipts.ts on SQLite: a chunk in one transaction, in the writer thread, because
+// sending rows to another thread and back costs several times what is done with them.
+import type { Database, Statement } from 'bun:sqlite'
+import {
+  addToHours,
+  floorKey,
+  gatherHours,
+  hourColumns,
+  isBooked,
+  joinCharged,
+  valuesOf,
+} from '../../proof/hourly-totals.ts'
+import {
+  type Booked,
+  type ChainEnd,
+  currencyKey,
+  makeReceipts,
+  type UnbookedRow,
+  unbookedColumns,
+} from '../../proof/receipts.ts'
+import { shapeIntegers } from '../integers.ts'
+
+const endStatement = `
+  SELECT number, balance_nanos, hash FROM receipts WHERE account_id = ?
+  ORDER BY number DESC LIMIT 1`
+const hourStatement = addToHours.join(` VALUES (${hourColumns.map(() => '?').join(', ')}) `)
+
+export class Booker {
+  readonly #db: Database
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #meta: Statement
+  readonly #setMeta: Statement
+  readonly #unbooked: Statement
+  readonly #newest: Statement
+  readonly #end: Statement
+  readonly #receipt: Statement
+  readonly #hour: Statement
+
+  /** The tables must exist. */
+  constructor(db: Database) {
+    this.#db = db
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
+    this.#meta = db.prepare('SELECT value FROM meta WHERE key = ?')
+    this.#setMeta = db.prepare(
+      'INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    )
+    this.#unbooked = db.prepare(
+      `SELECT ${unbookedColumns} FROM entries e ${joinCharged}
+       WHERE ${isBooked} AND e.id > ? ORDER BY e.id LIMIT ?`,
+    )
+    this.#newest = db.prepare('SELECT max(id) AS id FROM entries')
+    this.#end = db.prepare(endStatement)
+    this.#receipt = db.prepare(
+      'INSERT INTO receipts (entry_id, account_id, number, balance_nanos, hash) VALUES (?, ?, ?, ?, ?)',
+    )
+    this.#hour = db.prepare(hourStatement)
+  }
+
+  book(limit: number): Booked {
+    this.#begin.run()
+    try {
+      const booked = this.#chunk(limit)
+      this.#commit.run()
+      return booked
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.run('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** There is one writer: ids come in order, and all below the newest are there. */
+  #chunk(limit: number): Booked {
+    const floor = Number(this.#metaOf(floorKey) ?? '0')
+    const rows = this.#unbooked.all(floor, limit) as UnbookedRow[]
+    shapeIntegers(rows as unknown as Record<string, unknown>[])
+    const ends = new Map<string, ChainEnd>()
+    for (const { account_id } of rows) if (!ends.has(account_id)) this.#loadEnd(ends, account_id)
+    for (const receipt of makeReceipts(rows, ends, this.#metaOf(currencyKey) ?? '')) {
+      const { entry_id, account_id, number, balance_nanos, hash } = receipt
+      this.#receipt.run(entry_id, account_id, number, balance_nanos, hash)
+    }
+    for (const hour of gatherHours(rows)) this.#hour.run(...valuesOf(hour))
+    const isLast = rows.length < limit
+    const passed = isLast ? this.#newestId() : rows.at(-1)!.id
+    if (passed > floor) this.#setMeta.run(floorKey, String(passed))
+    const booked = { entries: rows.length, accounts: [...ends.keys()] }
+    return isLast ? booked : { ...booked, pass: { afterId: passed, settledId: passed, chunks: 0 } }
+  }
+
+  #loadEnd(ends: Map<string, ChainEnd>, accountId: string): void {
+    const row = this.#end.get(accountId) as EndRow | null
+    if (row === null) return
+    const { number, balance_nanos: balanceNanos, hash } = row
+    ends.set(accountId, { number: Number(number), balanceNanos, hash })
+  }
+
+  #metaOf(key: string): string | undefined {
+    return (this.#meta.get(key) as { value: string } | null)?.value
+  }
+
+  #newestId(): number {
+    return Number((this.#newest.get() as { id: bigint | null }).id ?? 0n)
+  }
+
+  close(): void {
+    const reads = [this.#meta, this.#unbooked, this.#newest, this.#end]
+    const writes = [this.#begin, this.#commit, this.#setMeta, this.#receipt, this.#hour]
+    for (const statement of [...reads, ...writes]) statement.finalize()
+  }
+}
+
+interface EndRow {
+  number: bigint
+  balance_nanos: bigint
+  hash: string
+}

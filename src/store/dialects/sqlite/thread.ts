@@ -1,0 +1,60 @@
+// The main thread's end of a database thread: questions out, answers back in order of asking.
+import { pieces } from '../../../lib/assets.ts'
+import { DatabaseError } from '../errors.ts'
+import type { Answer, Asked, Question, Rows } from './messages.ts'
+
+interface Pending {
+  resolve: (rows: Rows | undefined) => void
+  reject: (error: Error) => void
+}
+
+export class DatabaseThread {
+  // A small heap: what passes through it is text on its way to the disk.
+  readonly #worker = new Worker(pieces.databaseThread, { smol: true })
+  readonly #pending = new Map<number, Pending>()
+  #lastId = 0
+  #broken: Error | undefined
+
+  constructor() {
+    this.#worker.onmessage = (event: MessageEvent<Answer>) => this.#answered(event.data)
+    this.#worker.onerror = (event) => this.#break(`database thread failed: ${event.message}`)
+    this.#worker.addEventListener('close', () => this.#break('the database thread has ended'))
+  }
+
+  ask(question: Question): Promise<Rows | undefined> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken)
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      this.#pending.set(id, { resolve, reject })
+      this.#worker.postMessage({ ...question, id } satisfies Asked)
+    })
+  }
+
+  /** Ends the thread in any case; throws when the database could not be closed first. */
+  async close(): Promise<void> {
+    try {
+      if (this.#broken === undefined) await this.ask({ kind: 'close' })
+    } finally {
+      this.#broken ??= new DatabaseError('SQLITE_MISUSE', 'the store is closed')
+      this.#worker.terminate()
+    }
+  }
+
+  #answered(answer: Answer): void {
+    const { id, rows, failure } = typeof answer === 'number' ? { id: answer } : answer
+    const pending = this.#pending.get(id)
+    if (pending === undefined) return
+    this.#pending.delete(id)
+    if (failure === undefined) pending.resolve(rows)
+    else {
+      const error = new DatabaseError(failure.code, failure.message)
+      pending.reject(failure.file === undefined ? error : Object.assign(error, failure))
+    }
+  }
+
+  #break(why: string): void {
+    this.#broken ??= new DatabaseError('SQLITE_ERROR', why)
+    for (const { reject } of this.#pending.values()) reject(this.#broken)
+    this.#pending.clear()
+  }
+}

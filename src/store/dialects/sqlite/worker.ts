@@ -1,0 +1,205 @@
+// A database thread: owns one SQLite connection and does what it is told, in order. It waits for
+// the disk so that the main thread never does. Knows no domain words but those of the hot batch.
+import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { indexNextSegment } from '../../log/indexer.ts'
+import type { Store } from '../../store.ts'
+import { cellsOf } from '../group-commit.ts'
+import { shapeIntegers } from '../integers.ts'
+import { BatchWriter } from './batch-writer.ts'
+import { kyselyOverThread } from './dialect.ts'
+import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
+import { checkMark, HighWaterMark } from './high-water-mark.ts'
+import type { Asked, Failure, Question, Rows } from './messages.ts'
+import { Mutex } from './mutex.ts'
+import { Booker } from './receipt-writer.ts'
+
+declare const self: Worker
+
+const busyTimeoutMs = 5000
+/** Long enough for a gateway that is just stopping, short enough to be told soon. */
+const lockTimeoutMs = 1000
+const maxStatements = 256
+/** Pages of log after which a commit merges it: 4 MB or so. */
+const checkpointPages = 1000
+/** A log that is not merged by then is merged aside: what is in the database file survives the log. */
+const checkpointMs = 2_000
+/** Larger ones would hold up a start; they are checked while the gateway runs. */
+const checkedAtOpenBytes = 64 * 1024 * 1024
+
+let db: Database | undefined
+let lock: Database | undefined
+let directoryLock: DirectoryLock | undefined
+let mark: HighWaterMark | undefined
+let merging: ReturnType<typeof setTimeout> | undefined
+let writer: BatchWriter | undefined
+let booker: Booker | undefined
+const statements = new Map<string, Statement>()
+/** Never leaves the turn of the question it belongs to: whoever asks holds the writer. */
+const own = kyselyOverThread(async (question) => await answer(question), {
+  mutex: new Mutex(),
+  failed: () => {},
+})
+
+self.onmessage = async (event: MessageEvent<Asked>) => {
+  const { id } = event.data
+  try {
+    const rows = await answer(event.data)
+    self.postMessage(rows === undefined ? id : { id, rows })
+  } catch (error) {
+    self.postMessage({ id, failure: describe(error) })
+  }
+}
+
+function answer(question: Question): Rows | undefined | Promise<Rows> {
+  if (question.kind === 'open') return open(question)
+  if (question.kind === 'close') return close()
+  if (db === undefined) throw new Error('the database is not open')
+  switch (question.kind) {
+    case 'batch':
+      // Prepared on first use: its tables exist only once the migrations have run.
+      writer ??= new BatchWriter(db, () => mark?.count())
+      writer.write(cellsOf(question.requests), cellsOf(question.entries), cellsOf(question.losses))
+      committed()
+      return undefined
+    case 'mark':
+      mark = new HighWaterMark(db, question.mark)
+      return oneRow({})
+    case 'book':
+      booker ??= new Booker(db)
+      return oneRow({ ...booker.book(question.limit) })
+    case 'index':
+      return index(question.settledSeq)
+    case 'query':
+      if (question.sql === 'COMMIT') return commit(db)
+      return query(db, question.sql, question.parameters)
+    case 'rollback':
+      // SQLite ends the transaction by itself after some errors; a second end would be one more.
+      if (db.inTransaction) db.run('ROLLBACK')
+      return undefined
+  }
+}
+
+async function index(settledSeq: number): Promise<Rows> {
+  const tx: Store['tx'] = (work) => own.transaction().execute(work)
+  return oneRow({ indexed: await indexNextSegment({ engine: 'sqlite', tx }, settledSeq) })
+}
+
+function commit(db: Database): Rows {
+  mark?.count()
+  const done = query(db, 'COMMIT', [])
+  committed()
+  return done
+}
+
+function committed(): void {
+  mark?.committed()
+  if (lock !== undefined) merging ??= setTimeout(merge, checkpointMs)
+}
+
+/** Copies what the log has into the database file. */
+function merge(): void {
+  merging = undefined
+  if (db === undefined) return
+  if (db.inTransaction) merging = setTimeout(merge, checkpointMs)
+  else db.run('PRAGMA wal_checkpoint(PASSIVE)')
+}
+
+const oneRow = (row: Record<string, unknown>): Rows => ({ rows: [row], changes: 0 })
+
+function open(question: Question & { kind: 'open' }): undefined {
+  const { file } = question
+  if (question.role === 'reader') {
+    db = connect(file)
+    db.run('PRAGMA query_only = ON')
+    return
+  }
+  const { lockFile, mark: place } = question
+  about(lockFile, () => {
+    const locked = lockDirectory(dirname(lockFile), lockTimeoutMs)
+    if (locked === 'busy') throw Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })
+    directoryLock = locked
+    lock = new Database(lockFile, { create: true, readwrite: true })
+    lock.run(`PRAGMA busy_timeout = ${lockTimeoutMs}`)
+    // The kernel drops this lock with the process, however the process ends.
+    lock.run('BEGIN EXCLUSIVE')
+  })
+  about(file, () => {
+    if (place !== undefined && !existsSync(file)) checkMark(place, undefined)
+    db = connect(file)
+    db.run('PRAGMA journal_mode = WAL')
+    db.run('PRAGMA synchronous = FULL')
+    // A page that changes in every batch is then copied back once in a while, not all the time.
+    db.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+    // Without it INSERT OR REPLACE would get past the triggers that keep the ledger append-only.
+    db.run('PRAGMA recursive_triggers = ON')
+    db.prepare('SELECT count(*) FROM sqlite_master').get()
+    if (place !== undefined) checkMark(place, db)
+    if (statSync(file).size <= checkedAtOpenBytes) checkPages(db)
+  })
+}
+
+/** Values that a column does not allow are the audit's business: the pages are whole then. */
+const aboutValues = / value in |constraint failed in /
+
+function checkPages(db: Database): void {
+  const found = db.query('PRAGMA quick_check').values() as [string][]
+  const damage = found
+    .map(([text]) => text)
+    .find((text) => text !== 'ok' && !aboutValues.test(text))
+  if (damage !== undefined) throw Object.assign(new Error(damage), { code: 'SQLITE_CORRUPT' })
+}
+
+function connect(file: string): Database {
+  const connection = new Database(file, { create: true, readwrite: true, safeIntegers: true })
+  connection.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return connection
+}
+
+function about(file: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    throw Object.assign(error as Error, { file })
+  }
+}
+
+function query(db: Database, sql: string, parameters: readonly unknown[]): Rows {
+  let statement = statements.get(sql)
+  if (statement === undefined) {
+    if (statements.size >= maxStatements) {
+      for (const old of statements.values()) old.finalize()
+      statements.clear()
+    }
+    statement = db.prepare(sql)
+    statements.set(sql, statement)
+  }
+  const bindings = parameters as SQLQueryBindings[]
+  if (statement.columnNames.length === 0) {
+    const { changes } = statement.run(...bindings)
+    return { rows: [], changes }
+  }
+  const rows = statement.all(...bindings) as Record<string, unknown>[]
+  shapeIntegers(rows)
+  return { rows, changes: rows.length }
+}
+
+function close(): undefined {
+  clearTimeout(merging)
+  writer?.close()
+  booker?.close()
+  for (const statement of statements.values()) statement.finalize()
+  // Closing alone leaves this to whoever collects the last statement, which may be nobody.
+  if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  mark?.close()
+  db?.close()
+  lock?.close()
+  directoryLock?.release()
+}
+
+function describe(error: unknown): Failure {
+  const { code, message, file } = error as { code?: string; message?: string; file?: string }
+  const failure = { code: code ?? 'SQLITE_ERROR', message: message ?? String(error) }
+  return file === undefined ? failure : { ...failure, file }
+}

@@ -1,0 +1,137 @@
+// Months that were closed: the bill as it was then, signed, written once and never changed.
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+export interface ClosedMonth {
+  accountId: string
+  /** As in 2026-11. */
+  month: string
+  closedAtMs: number
+  note?: string
+  /** The last receipt that belongs to it or to an earlier one. */
+  lastNumber: number
+  /** The bill as it was closed; this text is what the signature is about. */
+  body: string
+  key: string
+  signature: string
+}
+
+/**
+ * From here to the end of the transaction nothing is booked for the account, and afterwards nothing
+ * before `untilMs`: every writer of entries reads this from the row it locks.
+ */
+export async function closeUntil(
+  tx: Kysely<Schema>,
+  accountId: string,
+  untilMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('accounts')
+    .set({
+      closed_until_ms: sql`CASE WHEN closed_until_ms < ${untilMs} THEN ${untilMs} ELSE closed_until_ms END`,
+    })
+    .where('id', '=', accountId)
+    .execute()
+}
+
+/** False, and nothing changes, when it is closed already. */
+export async function insertClosedMonth(tx: Kysely<Schema>, closed: ClosedMonth): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('closed_months')
+    .values({
+      account_id: closed.accountId,
+      month: closed.month,
+      closed_at_ms: closed.closedAtMs,
+      note: closed.note ?? null,
+      last_number: closed.lastNumber,
+      body: closed.body,
+      key: closed.key,
+      signature: closed.signature,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'month']).doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function findClosedMonth(
+  db: Kysely<Schema>,
+  accountId: string,
+  month: string,
+): Promise<ClosedMonth | undefined> {
+  const row = await db
+    .selectFrom('closed_months')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('month', '=', month)
+    .executeTakeFirst()
+  return row && shape(row)
+}
+
+/** Those of an account from one month on, up to but without another, oldest first. */
+export async function listClosedMonths(
+  db: Kysely<Schema>,
+  accountId: string,
+  { from, until }: { from: string; until: string },
+): Promise<ClosedMonth[]> {
+  const rows = await db
+    .selectFrom('closed_months')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('month', '>=', from)
+    .where('month', '<', until)
+    .orderBy('month')
+    .execute()
+  return rows.map(shape)
+}
+
+/** The newest one of an account before a month. */
+export async function lastClosedBefore(
+  db: Kysely<Schema>,
+  accountId: string,
+  month: string,
+): Promise<ClosedMonth | undefined> {
+  const row = await db
+    .selectFrom('closed_months')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('month', '<', month)
+    .orderBy('month', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && shape(row)
+}
+
+const monthsAtOnce = 100
+
+/** All there are, or those of one account, some at a time. */
+export async function* closedMonthPages(
+  db: Kysely<Schema>,
+  accountId?: string,
+): AsyncGenerator<ClosedMonth[]> {
+  let after = { account_id: '', month: '' }
+  for (;;) {
+    let query = db.selectFrom('closed_months').selectAll()
+    if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+    const rows = await query
+      .where(sql<SqlBool>`(account_id, month) > (${after.account_id}, ${after.month})`)
+      .orderBy('account_id')
+      .orderBy('month')
+      .limit(monthsAtOnce)
+      .execute()
+    if (rows.length > 0) yield rows.map(shape)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < monthsAtOnce) return
+    after = last
+  }
+}
+
+const shape = (row: Selectable<Schema['closed_months']>): ClosedMonth => ({
+  accountId: row.account_id,
+  month: row.month,
+  closedAtMs: row.closed_at_ms,
+  ...(row.note !== null && { note: row.note }),
+  lastNumber: row.last_number,
+  body: row.body,
+  key: row.key,
+  signature: row.signature,
+})

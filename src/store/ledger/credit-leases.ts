@@ -1,0 +1,172 @@
+// Credit that gateways on one database have drawn to spend by themselves. What is drawn is still
+// the account's; it is only out of everybody else's reach. An account's row is locked before its
+// purses, so that draws, returns and charges wait for each other instead of deadlocking.
+import { type Kysely, sql } from 'kysely'
+import { ensure } from '../../lib/ensure.ts'
+import { freeExports } from '../maintenance/exports.ts'
+import type { Schema } from '../schema.ts'
+import { freeCallbacks } from '../tasks/callbacks.ts'
+import { freeLeases } from '../tasks/leases.ts'
+
+export interface PurseOf {
+  accountId: string
+  gatewayId: string
+}
+
+/** What of an account nobody holds or has drawn; its row stays locked until the transaction ends. */
+export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Promise<bigint> {
+  const row = await tx
+    .selectFrom('accounts')
+    .select(sql<bigint>`balance_nanos - held_nanos - drawn_nanos`.as('free_nanos'))
+    .where('id', '=', accountId)
+    .forUpdate()
+    .executeTakeFirst()
+  ensure(row !== undefined, `account ${accountId} exists`)
+  return row.free_nanos
+}
+
+/** How much of what is free to move into a lease. */
+export interface Draw {
+  nanos: bigint
+  /** It is less than is needed: whoever else has a lease is asked next. */
+  isShort: boolean
+}
+
+export interface Drawn extends Draw {
+  /** Other gateways that have credit of the account; only looked for when it is short. */
+  holders: readonly string[]
+}
+
+/**
+ * Moves as much as `choose` wants of what is free into the purse. Undefined when the others have
+ * given this gateway up: what it draws would be lost.
+ */
+export async function fillPurse(
+  tx: Kysely<Schema>,
+  { accountId, gatewayId }: PurseOf,
+  choose: (freeNanos: bigint) => Draw,
+): Promise<Drawn | undefined> {
+  const here = await tx
+    .selectFrom('gateways')
+    .select('id')
+    .where('id', '=', gatewayId)
+    .forShare()
+    .executeTakeFirst()
+  if (here === undefined) return undefined
+  const { nanos, isShort } = choose(await lockFreeNanos(tx, accountId))
+  const holders = isShort ? await otherHolders(tx, { accountId, gatewayId }) : []
+  if (nanos <= 0n) return { nanos: 0n, isShort, holders }
+  await tx
+    .updateTable('accounts')
+    .set((e) => ({ drawn_nanos: e('drawn_nanos', '+', nanos) }))
+    .where('id', '=', accountId)
+    .execute()
+  await tx
+    .insertInto('purses')
+    .values({ account_id: accountId, gateway_id: gatewayId, amount_nanos: nanos })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'gateway_id'])
+        .doUpdateSet((e) => ({ amount_nanos: e('purses.amount_nanos', '+', nanos) })),
+    )
+    .execute()
+  return { nanos, isShort, holders }
+}
+
+/** False when the purse is gone, and the credit with it: it went back already. */
+export async function emptyPurse(
+  tx: Kysely<Schema>,
+  { accountId, gatewayId }: PurseOf,
+  amount: bigint,
+): Promise<boolean> {
+  await lockFreeNanos(tx, accountId)
+  const purse = { account_id: accountId, gateway_id: gatewayId }
+  const { numUpdatedRows } = await tx
+    .updateTable('purses')
+    .set((e) => ({ amount_nanos: e('amount_nanos', '-', amount) }))
+    .where((e) => e.and(purse))
+    .where('amount_nanos', '>=', amount)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) return false
+  await tx
+    .updateTable('accounts')
+    .set((e) => ({ drawn_nanos: e('drawn_nanos', '-', amount) }))
+    .where('id', '=', accountId)
+    .execute()
+  await tx
+    .deleteFrom('purses')
+    .where((e) => e.and(purse))
+    .where('amount_nanos', '=', 0n)
+    .execute()
+  return true
+}
+
+export async function readPurse(
+  db: Kysely<Schema>,
+  { accountId, gatewayId }: PurseOf,
+): Promise<bigint> {
+  const row = await db
+    .selectFrom('purses')
+    .select('amount_nanos')
+    .where((e) => e.and({ account_id: accountId, gateway_id: gatewayId }))
+    .executeTakeFirst()
+  return row?.amount_nanos ?? 0n
+}
+
+/** The other gateways that have credit of the account. */
+export async function otherHolders(
+  db: Kysely<Schema>,
+  { accountId, gatewayId }: PurseOf,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('purses')
+    .select('gateway_id')
+    .where('account_id', '=', accountId)
+    .where('gateway_id', '<>', gatewayId)
+    .where('amount_nanos', '>', 0n)
+    .execute()
+  return rows.map(({ gateway_id }) => gateway_id)
+}
+
+/** What these gateways have leased of the accounts between two ids, both included. */
+export async function leasesBetween(
+  db: Kysely<Schema>,
+  { firstId, lastId }: { firstId: string; lastId: string },
+  gatewayIds: readonly string[],
+): Promise<{ accountId: string; nanos: bigint }[]> {
+  if (gatewayIds.length === 0) return []
+  const rows = await db
+    .selectFrom('purses')
+    .select(['account_id', 'amount_nanos'])
+    .where('account_id', '>=', firstId)
+    .where('account_id', '<=', lastId)
+    .where('gateway_id', 'in', gatewayIds)
+    .execute()
+  return rows.map(({ account_id, amount_nanos }) => ({
+    accountId: account_id,
+    nanos: amount_nanos,
+  }))
+}
+
+/** What a gateway that is no more had drawn goes back, its tasks and notices are free, and it is forgotten. */
+export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
+  const purses = await tx
+    .selectFrom('purses')
+    .selectAll()
+    .where('gateway_id', '=', gatewayId)
+    .orderBy('account_id')
+    .forUpdate()
+    .execute()
+  for (const { account_id, amount_nanos } of purses) {
+    await tx
+      .updateTable('accounts')
+      .set((e) => ({ drawn_nanos: e('drawn_nanos', '-', amount_nanos) }))
+      .where('id', '=', account_id)
+      .execute()
+  }
+  await freeLeases(tx, gatewayId)
+  await freeExports(tx, gatewayId)
+  await freeCallbacks(tx, gatewayId)
+  await tx.deleteFrom('purses').where('gateway_id', '=', gatewayId).execute()
+  await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()
+}

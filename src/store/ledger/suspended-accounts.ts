@@ -1,0 +1,36 @@
+// Accounts for which nothing billable is done, because their books do not add up. Who stops and who
+// lifts a stop is decided elsewhere.
+import type { Kysely } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+export async function loadStopped(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('stopped_since_ms', 'is not', null)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** False when it was stopped already, or is not there. */
+export async function stopAccount(
+  tx: Kysely<Schema>,
+  accountId: string,
+  atMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('accounts')
+    .set({ stopped_since_ms: atMs })
+    .where('id', '=', accountId)
+    .where('stopped_since_ms', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function letAccountGoOn(tx: Kysely<Schema>, accountId: string): Promise<void> {
+  await tx
+    .updateTable('accounts')
+    .set({ stopped_since_ms: null })
+    .where('id', '=', accountId)
+    .execute()
+}

@@ -1,0 +1,97 @@
+// A stretch of the request log as late work reads it: rows that agree in everything that is told apart
+// are one group, added up by the engine, so that neither threads nor drivers handle them one by one.
+import { type Kysely, sql } from 'kysely'
+import { noTraffic, type TrafficSums, tookBounds } from '../../contract/traffic.ts'
+import type { Schema } from '../schema.ts'
+
+/** The smallest span that traffic is kept by. */
+export const slotMs = 300_000
+
+export interface LogGroup {
+  slotMs: number
+  accountId: string
+  tokenId: string
+  interface: string
+  model: string
+  channel: string
+  status: number
+  errorCode: string
+  sums: TrafficSums
+  /** Which rows these are, in no order. */
+  seqs: number[]
+  /** The least and the greatest of their ids, and the latest time. */
+  fromId: string
+  untilId: string
+  untilMs: number
+}
+
+interface GroupRow {
+  slot: number
+  account_id: string
+  token_id: string
+  interface: string
+  model: string
+  channel: string
+  status: number
+  error_code: string
+  took: number
+  requests: number
+  total_ms: number
+  first_bytes: number
+  first_byte_ms: number
+  charge_nanos: bigint
+  seqs: string
+  from_id: string
+  until_id: string
+  until_ms: number
+}
+
+const tookCase = tookBounds.map((bound, i) => `WHEN total_ms <= ${bound} THEN ${i}`).join(' ')
+const columns = sql.raw(`
+  at_ms - at_ms % ${slotMs} AS slot, account_id, token_id, interface, model,
+  coalesce(channel, '') AS channel, status, coalesce(error_code, '') AS error_code,
+  CASE ${tookCase} ELSE ${tookBounds.length} END AS took,
+  count(*) AS requests,
+  CAST(sum(total_ms) AS bigint) AS total_ms,
+  count(first_byte_ms) AS first_bytes,
+  CAST(coalesce(sum(first_byte_ms), 0) AS bigint) AS first_byte_ms,
+  CAST(sum(charge_nanos) AS bigint) AS charge_nanos,
+  string_agg(CAST(seq AS text), ' ') AS seqs,
+  min(request_id) AS from_id, max(request_id) AS until_id, max(at_ms) AS until_ms`)
+
+/** From and up to these numbers. */
+export async function readLogGroups(
+  db: Kysely<Schema>,
+  from: number,
+  upTo: number,
+): Promise<LogGroup[]> {
+  const { rows } = await sql<GroupRow>`
+    SELECT ${columns} FROM requests WHERE seq >= ${from} AND seq <= ${upTo}
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
+  return rows.map(groupOf)
+}
+
+function groupOf(row: GroupRow): LogGroup {
+  const sums = noTraffic()
+  sums.requests = row.requests
+  sums.totalMs = row.total_ms
+  sums.firstBytes = row.first_bytes
+  sums.firstByteMs = row.first_byte_ms
+  sums.chargeNanos = row.charge_nanos
+  sums.took[row.took] = row.requests
+  return {
+    slotMs: row.slot,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    interface: row.interface,
+    model: row.model,
+    channel: row.channel,
+    status: row.status,
+    errorCode: row.error_code,
+    sums,
+    seqs: row.seqs.split(' ').map(Number),
+    fromId: row.from_id,
+    untilId: row.until_id,
+    untilMs: row.until_ms,
+  }
+}

@@ -1,0 +1,213 @@
+// A page of the request log by any filter, newest first, without reading rows that are not in it:
+// finished segments say where each wanted value stands. The end of the log that is in no segment yet
+// is read. Both are bounded, so that a page may be short and still have another one behind it.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import {
+  type FoundSegment,
+  type LogFilter,
+  padded,
+  segmentsWith,
+  segmentsWithin,
+} from './search.ts'
+import { firstSeqOf, indexedSeq, type LogField, lastSeqOf, segmentOf } from './segments.ts'
+
+export type LogRowFull = Selectable<Schema['requests']>
+
+export interface LogWalk {
+  filter: LogFilter
+  limit: number
+  /** Only rows below this number. */
+  before: number
+}
+
+export interface LogPage {
+  rows: LogRowFull[]
+  /** Where the next page goes on; absent when there is nothing more. */
+  before?: number
+}
+
+/** Rows looked at one by one for one page. */
+const maxScanned = 49_152
+const scannedAtOnce = 8_192
+/** Segments asked for one page: those of 33 million rows. */
+const maxSegments = 8_192
+/** Asked at once, more and more the longer there is nothing. */
+const firstSegments = 8
+const mostSegments = 128
+/** A page that takes longer is cut short, as on a machine that has much else to do. */
+const maxMs = 60
+
+export async function pageOfLog(db: Kysely<Schema>, walk: LogWalk): Promise<LogPage> {
+  const state = new Walk(db, walk)
+  // Read first: what is indexed meanwhile is then found among the rows that are not.
+  const indexed = await indexedSeq(db)
+  if (!(await state.readTail(indexed))) return state.page()
+  await state.readSegments(Math.min(walk.before - 1, indexed))
+  return state.page()
+}
+
+class Walk {
+  readonly #db: Kysely<Schema>
+  readonly #walk: LogWalk
+  readonly #rows: LogRowFull[] = []
+  /** Every row from here on has been considered. */
+  #considered: number
+  #scanned = 0
+  readonly #startMs = performance.now()
+  #ended = false
+
+  constructor(db: Kysely<Schema>, walk: LogWalk) {
+    this.#db = db
+    this.#walk = walk
+    this.#considered = walk.before
+  }
+
+  page(): LogPage {
+    const { limit } = this.#walk
+    const rows = this.#rows.slice(0, limit)
+    if (this.#rows.length > limit) return { rows, before: rows.at(-1)!.seq }
+    return this.#ended ? { rows } : { rows, before: this.#considered }
+  }
+
+  /** One more than is shown tells whether there is a next page. */
+  get #missing(): number {
+    return this.#walk.limit + 1 - this.#rows.length
+  }
+
+  get #isEnough(): boolean {
+    return this.#scanned >= maxScanned || performance.now() - this.#startMs > maxMs
+  }
+
+  /** What is in no segment yet; false when that was all there is to do for this page. */
+  async readTail(indexed: number): Promise<boolean> {
+    let top = Math.min(this.#considered - 1, await this.#newestSeq())
+    while (top > indexed) {
+      const from = Math.max(indexed + 1, top - scannedAtOnce + 1)
+      await this.#scan(from, top)
+      if (this.#missing === 0) return false
+      top = from - 1
+      this.#considered = from
+      if (this.#isEnough) return false
+    }
+    return true
+  }
+
+  async readSegments(topSeq: number): Promise<void> {
+    const { oldest, newest } = await segmentsWithin(this.#db, this.#walk.filter)
+    const picked = new Picked()
+    let [asked, size] = [0, firstSegments]
+    for (let top = Math.min(newest, segmentOf(topSeq)); top >= oldest; ) {
+      const bottom = Math.max(oldest, top - size + 1)
+      for (const found of await segmentsWith(this.#db, this.#walk.filter, bottom, top)) {
+        await this.#take(found, picked)
+        if (picked.size >= this.#missing) await this.#fetch(picked)
+        if (this.#missing === 0) return
+        this.#considered = firstSeqOf(found.segment)
+        if (this.#isEnough) return this.#fetch(picked)
+      }
+      asked += top - bottom + 1
+      this.#considered = firstSeqOf(bottom)
+      if (asked >= maxSegments || this.#isEnough) return this.#fetch(picked)
+      top = bottom - 1
+      size = Math.min(mostSegments, size * 4)
+    }
+    await this.#fetch(picked)
+    this.#ended = true
+  }
+
+  /** Rows of one segment: those that have the values, or all that are of the time. */
+  async #take(found: FoundSegment, picked: Picked): Promise<void> {
+    const { fromId, toId } = this.#walk.filter
+    const { segment, from_id, until_id, places } = found
+    const isWhole =
+      (fromId === undefined || from_id >= fromId) && (toId === undefined || until_id < toId)
+    if (places !== undefined && isWhole) {
+      const seqs = places.map((place) => firstSeqOf(segment) + place)
+      picked.add(seqs, this.#walk.before, from_id, until_id)
+      return
+    }
+    // In order: what was picked before is newer.
+    await this.#fetch(picked)
+    if (this.#missing > 0) await this.#scan(firstSeqOf(segment), lastSeqOf(segment), found)
+  }
+
+  /** Rows in a range that the filter lets through. */
+  async #scan(from: number, upTo: number, ids?: Ids): Promise<void> {
+    const top = Math.min(upTo, this.#walk.before - 1)
+    this.#scanned += Math.max(0, top - from + 1)
+    const query = this.#matching(ids).where('seq', '>=', from).where('seq', '<=', top)
+    this.#rows.push(...(await query.orderBy('seq', 'desc').limit(this.#missing).execute()))
+  }
+
+  /** As many of the picked rows as are missing; some may be gone, or only look like those wanted. */
+  async #fetch(picked: Picked): Promise<void> {
+    while (this.#missing > 0 && picked.size > 0) {
+      const ids = { from_id: picked.fromId, until_id: picked.untilId }
+      const [first, ...others] = picked.take(this.#missing)
+      const query = this.#matching(ids).where('seq', 'in', padded([first!, ...others]))
+      this.#rows.push(...(await query.orderBy('seq', 'desc').execute()))
+    }
+  }
+
+  /** The bounds change nothing but the number of partitions that are looked into. */
+  #matching(ids?: Ids) {
+    const { values, fromId, toId } = this.#walk.filter
+    let query = this.#db.selectFrom('requests').selectAll()
+    for (const [field, value] of Object.entries(values)) {
+      query = query.where(columnOf[field as LogField], '=', value)
+    }
+    const from = larger(fromId, ids?.from_id)
+    if (from !== undefined) query = query.where('request_id', '>=', from)
+    if (toId !== undefined) query = query.where('request_id', '<', toId)
+    if (ids !== undefined) query = query.where('request_id', '<=', ids.until_id)
+    return query
+  }
+
+  async #newestSeq(): Promise<number> {
+    const { rows } = await sql<{ seq: number }>`
+      SELECT seq FROM requests ORDER BY seq DESC LIMIT 1`.execute(this.#db)
+    return rows[0]?.seq ?? 0
+  }
+}
+
+interface Ids {
+  from_id: string
+  until_id: string
+}
+
+const columnOf = {
+  account: 'account_id',
+  token: 'token_id',
+  model: 'model',
+  channel: 'channel',
+  status: 'status',
+  error_code: 'error_code',
+} as const satisfies Record<LogField, keyof Schema['requests']>
+
+const larger = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && b > a) ? b : a
+
+/** Rows that are wanted and not yet read, newest first. */
+class Picked {
+  #seqs: number[] = []
+  fromId = ''
+  untilId = ''
+
+  get size(): number {
+    return this.#seqs.length
+  }
+
+  add(seqs: readonly number[], before: number, fromId: string, untilId: string): void {
+    const wanted = seqs.filter((seq) => seq < before)
+    if (wanted.length === 0) return
+    if (this.#seqs.length === 0) [this.fromId, this.untilId] = [fromId, untilId]
+    if (fromId < this.fromId) this.fromId = fromId
+    if (untilId > this.untilId) this.untilId = untilId
+    this.#seqs.push(...wanted)
+  }
+
+  take(count: number): number[] {
+    return this.#seqs.splice(0, count)
+  }
+}

@@ -1,0 +1,122 @@
+// Reads of the request log; its rows are written by the hot path only.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Interface } from '../../contract/catalog.ts'
+import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
+import type { Schema } from '../schema.ts'
+import { cursorAt, numberCursor, type Page, type PageQuery } from '../sql/cursor.ts'
+import { getMeta } from '../sql/meta.ts'
+import { firstId } from './ids.ts'
+import { pageOfLog } from './pages.ts'
+import type { LogFilter } from './search.ts'
+import { indexedSeq } from './segments.ts'
+
+/** Set before anything is dropped. */
+export const logHorizonKey = 'log_horizon_ms'
+
+/** By the gateway's id or an upstream's, which several requests may share. Oldest first. */
+export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<RequestRecord[]> {
+  // PostgreSQL takes no such text, and no id has it.
+  if (anyId.includes('\0')) return []
+  const own = await db.selectFrom('requests').selectAll().where('request_id', '=', anyId).execute()
+  if (own.length > 0) return own.map(shape)
+  // Read first: what is indexed meanwhile is then found twice, and not never.
+  const indexed = await indexedSeq(db)
+  const { rows } = await sql<{ seq: number }>`
+    WITH RECURSIVE segments(n) AS (
+      SELECT min(segment) FROM upstream_ids
+      UNION ALL
+      SELECT n + 1 FROM segments WHERE n < (SELECT max(segment) FROM upstream_ids)
+    )
+    SELECT u.seq FROM segments JOIN upstream_ids u
+      ON u.segment = segments.n AND u.upstream_request_id = ${anyId}
+    UNION
+    SELECT r.seq FROM requests r
+      WHERE r.upstream_request_id = ${anyId} AND r.seq > ${indexed}
+    LIMIT ${mostByOneId}`.execute(db)
+  const [first, ...others] = rows.map(({ seq }) => seq)
+  if (first === undefined) return []
+  const found = db
+    .selectFrom('requests')
+    .selectAll()
+    .where('seq', 'in', [first, ...others])
+  return (await found.orderBy('seq').execute()).map(shape)
+}
+
+/** An upstream that gives everything one id is not looked up by it. */
+const mostByOneId = 500
+
+export interface RequestFilter extends PageQuery {
+  accountId?: string | undefined
+  tokenId?: string | undefined
+  model?: string | undefined
+  channel?: string | undefined
+  status?: number | undefined
+  errorCode?: string | undefined
+  /** From this moment on. */
+  fromMs?: number | undefined
+  /** Before this moment. */
+  toMs?: number | undefined
+}
+
+/** Newest first. A page may be short, even empty, and still have a next one. */
+export async function listRequests(
+  db: Kysely<Schema>,
+  filter: RequestFilter,
+): Promise<Page<RequestRecord>> {
+  const { limit, cursor, fromMs, toMs } = filter
+  const values = wantedValues(filter)
+  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
+  // PostgreSQL takes no such text; it is in no row.
+  if (Object.values(values).some((value) => String(value).includes('\0'))) return { items: [] }
+  // Request ids begin with their time, and so do the bounds of segments and partitions.
+  const fromId = fromMs === undefined ? undefined : firstId(fromMs)
+  const toId = toMs === undefined ? undefined : firstId(toMs)
+  const page = await pageOfLog(db, { filter: { values, fromId, toId }, limit, before })
+  const items = page.rows.map(shape)
+  return page.before === undefined ? { items } : { items, nextCursor: cursorAt(page.before) }
+}
+
+function wantedValues(filter: RequestFilter): LogFilter['values'] {
+  const { accountId, tokenId, model, channel, status, errorCode } = filter
+  return {
+    ...(accountId !== undefined && { account: accountId }),
+    ...(tokenId !== undefined && { token: tokenId }),
+    ...(model !== undefined && { model }),
+    ...(channel !== undefined && { channel }),
+    ...(status !== undefined && { status }),
+    ...(errorCode !== undefined && { error_code: errorCode }),
+  }
+}
+
+/** Rows of requests from this moment on are all there; older ones may have been dropped. */
+export const logHorizonMs = async (db: Kysely<Schema>): Promise<number> =>
+  Number((await getMeta(db, logHorizonKey)) ?? '0')
+
+function shape(row: Selectable<Schema['requests']>): RequestRecord {
+  const record: RequestRecord = {
+    requestId: row.request_id,
+    atMs: row.at_ms,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    interface: row.interface as Interface,
+    model: row.model,
+    status: row.status,
+    chargeNanos: row.charge_nanos,
+    totalMs: row.total_ms,
+    detail: JSON.parse(row.detail) as RequestDetail,
+  }
+  if (row.channel !== null) record.channel = row.channel
+  if (row.upstream_request_id !== null) record.upstreamRequestId = row.upstream_request_id
+  if (row.error_code !== null) record.errorCode = row.error_code
+  if (row.price_id !== null) record.priceId = row.price_id
+  if (row.first_byte_ms !== null) record.firstByteMs = row.first_byte_ms
+  if (row.input_tokens !== null) {
+    record.usage = {
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens ?? 0,
+      cacheReadTokens: row.cache_read_tokens ?? 0,
+      cacheWriteTokens: row.cache_write_tokens ?? 0,
+    }
+  }
+  return record
+}

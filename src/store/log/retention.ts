@@ -1,0 +1,174 @@
+// Drops what the request log has kept long enough. On PostgreSQL a week is a table and goes at once.
+// SQLite has no partitions: there rows go segment by segment, few at a time, so that the one writer
+// is never kept for long; the file does not shrink, its room is used again. The ledger stays whole.
+import { type Kysely, sql } from 'kysely'
+import { floorOf } from '../proof/hourly-totals.ts'
+import type { Schema } from '../schema.ts'
+import { tryTurn } from '../sql/advisory-lock.ts'
+import { setMeta } from '../sql/meta.ts'
+import type { Store } from '../store.ts'
+import { slotMs } from './groups.ts'
+import { firstId, timeOfId } from './ids.ts'
+import { dropPartition, listPartitions } from './partitions.ts'
+import { logHorizonKey, logHorizonMs } from './requests.ts'
+import { firstSeqOf, indexedSeq, lastSeqOf, segmentOf } from './segments.ts'
+import { dayMs, hourMs } from './traffic-sums.ts'
+
+export interface TrimWish {
+  nowMs: number
+  keepMs: number
+  /** Asked between two steps. */
+  isStopped?: () => boolean
+}
+
+const rowsAtOnce = 512
+/** A pass that finds more leaves it to the next. */
+const maxSegments = 5_000
+const maxSteps = 100_000
+/** For those who wait to write. */
+const pauseMs = 20
+/** Any constant will do as long as no release changes it. */
+const trimLock = 7_203_114_505
+
+/** Answers from when on the log is whole now. */
+export async function trimLog(store: Store, wish: TrimWish): Promise<number> {
+  const beforeMs = await droppableMs(store.read, wish.nowMs - wish.keepMs)
+  const trim = new Trim(store, wish)
+  if (store.engine === 'postgres') await trim.dropWeeks(beforeMs)
+  else await trim.dropRows(beforeMs)
+  await trim.dropTraffic(wish.nowMs)
+  return logHorizonMs(store.read)
+}
+
+/** What an entry without a receipt was for is still needed. */
+async function droppableMs(db: Kysely<Schema>, wantedMs: number): Promise<number> {
+  const { rows } = await sql<{ at_ms: number }>`
+    SELECT e.at_ms FROM entries e
+    WHERE e.id > ${await floorOf(db)} AND e.kind IN ('credit', 'charge', 'adjust')
+      AND NOT EXISTS (SELECT 1 FROM receipts x WHERE x.entry_id = e.id)
+    ORDER BY e.id LIMIT 1`.execute(db)
+  const oldestMs = rows[0]?.at_ms
+  return oldestMs === undefined ? wantedMs : Math.min(wantedMs, oldestMs - dayMs)
+}
+
+class Trim {
+  readonly #store: Store
+  readonly #wish: TrimWish
+
+  constructor(store: Store, wish: TrimWish) {
+    this.#store = store
+    this.#wish = wish
+  }
+
+  async dropWeeks(beforeMs: number): Promise<void> {
+    const bound = firstId(beforeMs)
+    for (const { name, toId } of await listPartitions(this.#store.read)) {
+      if (toId === undefined || toId > bound || this.#wish.isStopped?.()) continue
+      await this.#step(async (tx) => {
+        await raiseHorizon(tx, timeOfId(toId) ?? 0)
+        await dropPartition(tx, name)
+        return 0
+      })
+    }
+    const horizon = firstId(await logHorizonMs(this.#store.read))
+    await this.#repeat(async (tx) => {
+      const { numAffectedRows } = await sql`
+        DELETE FROM requests_rest WHERE ctid IN (
+          SELECT ctid FROM requests_rest WHERE request_id < ${horizon} LIMIT ${rowsAtOnce})`.execute(
+        tx,
+      )
+      return Number(numAffectedRows ?? 0)
+    })
+    await this.#repeat(async (tx) => {
+      const { rows } = await sql<{ segment: number }>`
+        SELECT segment FROM log_segments WHERE until_id < ${horizon}
+        ORDER BY segment LIMIT 1`.execute(tx)
+      for (const { segment } of rows) await forgetSegment(tx, segment)
+      return rows.length
+    })
+  }
+
+  async dropRows(beforeMs: number): Promise<void> {
+    for (let done = 0; done < maxSegments && !this.#wish.isStopped?.(); done++) {
+      const { read } = this.#store
+      // The newest stays in any case: the next row takes its number from the last one there is.
+      const newest = segmentOf(await indexedSeq(read))
+      const { rows } = await sql<{ segment: number; until_ms: number }>`
+        SELECT segment, until_ms FROM log_segments
+        WHERE until_ms < ${beforeMs} AND segment < ${newest}
+        ORDER BY segment LIMIT 1`.execute(read)
+      const oldest = rows[0]
+      if (oldest === undefined) return
+      const { segment, until_ms } = oldest
+      await this.#step((tx) => raiseHorizon(tx, until_ms + 1))
+      for (let from = firstSeqOf(segment); from <= lastSeqOf(segment); from += rowsAtOnce) {
+        await this.#step(async (tx) => {
+          await sql`
+            DELETE FROM requests WHERE seq >= ${from} AND seq < ${from + rowsAtOnce}`.execute(tx)
+        })
+      }
+      await this.#step((tx) => forgetSegment(tx, segment))
+    }
+  }
+
+  /** Five minutes go with the rows, hours are kept twice as long, days for good. */
+  async dropTraffic(nowMs: number): Promise<void> {
+    const { keepMs } = this.#wish
+    for (const [table, spanMs, ms] of [
+      ['traffic', slotMs, keepMs],
+      ['traffic', hourMs, 2 * keepMs],
+      ['account_traffic', hourMs, 2 * keepMs],
+    ] as const) {
+      await this.#repeat((tx) => dropOldest(tx, { table, spanMs, beforeMs: nowMs - ms }))
+    }
+  }
+
+  async #step<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T | undefined> {
+    const { engine, tx } = this.#store
+    const done = await tx(async (db) => {
+      if (engine === 'postgres' && !(await tryTurn(db, trimLock))) return undefined
+      return work(db)
+    })
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    return done
+  }
+
+  /** Until a step finds nothing more. */
+  async #repeat(work: (tx: Kysely<Schema>) => Promise<number>): Promise<void> {
+    for (let step = 0; step < maxSteps && !this.#wish.isStopped?.(); step++) {
+      if (((await this.#step(work)) ?? 0) === 0) return
+    }
+  }
+}
+
+async function raiseHorizon(tx: Kysely<Schema>, ms: number): Promise<void> {
+  if (ms > (await logHorizonMs(tx))) await setMeta(tx, logHorizonKey, String(ms))
+}
+
+async function forgetSegment(tx: Kysely<Schema>, segment: number): Promise<void> {
+  for (const table of ['upstream_ids', 'log_values', 'log_segments'] as const) {
+    await tx.deleteFrom(table).where('segment', '=', segment).execute()
+  }
+}
+
+/** A slot or a few of them; answers how many rows these had. */
+async function dropOldest(
+  tx: Kysely<Schema>,
+  of: { table: 'traffic' | 'account_traffic'; spanMs: number; beforeMs: number },
+): Promise<number> {
+  const { table, spanMs, beforeMs } = of
+  const oldest = await tx
+    .selectFrom(table)
+    .select('slot_ms')
+    .where('span_ms', '=', spanMs)
+    .orderBy('slot_ms')
+    .limit(1)
+    .executeTakeFirst()
+  if (oldest === undefined || oldest.slot_ms + spanMs > beforeMs) return 0
+  const { numDeletedRows } = await tx
+    .deleteFrom(table)
+    .where('span_ms', '=', spanMs)
+    .where('slot_ms', '=', oldest.slot_ms)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

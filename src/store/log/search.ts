@@ -1,0 +1,86 @@
+// Asks finished segments of the request log which of them have what is wanted, and where.
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { placesAlsoIn } from './posting-list.ts'
+import { type LogField, valueKey } from './segments.ts'
+
+export interface LogFilter {
+  values: Partial<Record<LogField, string | number>>
+  /** From this id on, and before that one; ids begin with their time. */
+  fromId?: string | undefined
+  toId?: string | undefined
+}
+
+export interface FoundSegment {
+  segment: number
+  /** The least and the greatest id in it. */
+  from_id: string
+  until_id: string
+  /** Where all wanted values stand, the last place first; absent when none is wanted. */
+  places?: readonly number[]
+}
+
+/** Those that usually leave least come first: what they rule out is not asked for the others. */
+const askedFirst: readonly LogField[] = [
+  ...(['token', 'account', 'error_code', 'model', 'channel', 'status'] as const),
+]
+
+const ofTime = ({ fromId, toId }: LogFilter) => sql`
+  ${fromId === undefined ? sql`` : sql`AND s.until_id >= ${fromId}`}
+  ${toId === undefined ? sql`` : sql`AND s.from_id < ${toId}`}`
+
+/** The first and last that may have rows of the time; none when the first is above the last. */
+export async function segmentsWithin(
+  db: Kysely<Schema>,
+  filter: LogFilter,
+): Promise<{ oldest: number; newest: number }> {
+  const { rows } = await sql<{ oldest: number | null; newest: number | null }>`
+    SELECT min(segment) AS oldest, max(segment) AS newest FROM log_segments s
+    WHERE s.segment >= 0 ${ofTime(filter)}`.execute(db)
+  return { oldest: rows[0]?.oldest ?? 0, newest: rows[0]?.newest ?? -1 }
+}
+
+/** From and up to these, newest first: those that have all of the values in one row. */
+export async function segmentsWith(
+  db: Kysely<Schema>,
+  filter: LogFilter,
+  from: number,
+  upTo: number,
+): Promise<FoundSegment[]> {
+  const { rows } = await sql<FoundSegment>`
+    SELECT s.segment, s.from_id, s.until_id FROM log_segments s
+    WHERE s.segment >= ${from} AND s.segment <= ${upTo} ${ofTime(filter)}
+    ORDER BY s.segment DESC`.execute(db)
+  let found: FoundSegment[] = rows
+  for (const field of askedFirst) {
+    const value = filter.values[field]
+    if (value === undefined || found.length === 0) continue
+    const hits = await hitsIn(db, found, field, valueKey(String(value)))
+    found = found.flatMap((segment) => {
+      const text = hits.get(segment.segment)
+      const places = text === undefined ? [] : placesAlsoIn(segment.places, text)
+      return places.length === 0 ? [] : [{ ...segment, places }]
+    })
+  }
+  return found
+}
+
+async function hitsIn(
+  db: Kysely<Schema>,
+  segments: readonly FoundSegment[],
+  field: LogField,
+  value: string,
+): Promise<Map<number, string>> {
+  const [first, ...others] = segments.map(({ segment }) => segment)
+  const { rows } = await sql<{ segment: number; hits: string }>`
+    SELECT segment, hits FROM log_values
+    WHERE segment IN (${sql.join(padded([first!, ...others]))})
+      AND field = ${field} AND value = ${value}`.execute(db)
+  return new Map(rows.map(({ segment, hits }) => [segment, hits]))
+}
+
+/** Of few lengths, so that an engine that keeps what it has prepared keeps these too. */
+export function padded(numbers: readonly [number, ...number[]]): number[] {
+  const length = 2 ** Math.ceil(Math.log2(numbers.length))
+  return [...numbers, ...new Array<number>(length - numbers.length).fill(numbers[0])]
+}

@@ -1,0 +1,138 @@
+// Finished stretches of the request log: what each contains, written once and for good when no more
+// rows can come into it. One transaction writes all of a segment: the ids upstreams gave, where each
+// value stands, what it adds to the traffic, and the mark up to which this was done.
+import { type Kysely, sql } from 'kysely'
+import type { Engine, Schema } from '../schema.ts'
+import { insertColumns } from '../sql/bulk-columns.ts'
+import { getMeta, setMeta } from '../sql/meta.ts'
+import { type LogGroup, readLogGroups } from './groups.ts'
+import { packHits, segmentRows } from './posting-list.ts'
+import { TrafficTally, writeTraffic } from './traffic-sums.ts'
+
+/** Up to this row of the log, finished segments tell what there is. */
+export const watermarkKey = 'upstream_ids_seq'
+
+export const segmentOf = (seq: number): number => Math.floor(seq / segmentRows)
+export const firstSeqOf = (segment: number): number => segment * segmentRows
+export const lastSeqOf = (segment: number): number => firstSeqOf(segment + 1) - 1
+
+export const indexedSeq = async (db: Kysely<Schema>): Promise<number> =>
+  Number((await getMeta(db, watermarkKey)) ?? '0')
+
+/** What a list can be narrowed down by. */
+export const logFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
+export type LogField = (typeof logFields)[number]
+
+/** PostgreSQL has no longer keys; who asks looks at the rows as well. */
+const maxValueLength = 200
+/** A longer one is no id that anybody would look for. */
+const maxUpstreamIdLength = 512
+export const valueKey = (value: string): string => value.slice(0, maxValueLength)
+
+const valuesOf: Readonly<Record<LogField, (group: LogGroup) => string>> = {
+  account: ({ accountId }) => accountId,
+  token: ({ tokenId }) => tokenId,
+  model: ({ model }) => valueKey(model),
+  channel: ({ channel }) => channel,
+  status: ({ status }) => String(status),
+  error_code: ({ errorCode }) => errorCode,
+}
+
+export interface GatheredSegment {
+  segment: number
+  rows: number
+  fromId: string
+  untilId: string
+  untilMs: number
+  places: ReadonlyMap<LogField, Map<string, number[]>>
+  traffic: TrafficTally
+}
+
+/** The next one that is finished, if all up to this row are there; undefined when there is none. */
+export async function nextSegment(
+  db: Kysely<Schema>,
+  settledSeq: number,
+): Promise<number | undefined> {
+  const seq = await firstSeqAfter(db, await indexedSeq(db))
+  if (seq === undefined) return undefined
+  const segment = segmentOf(seq)
+  return lastSeqOf(segment) > settledSeq ? undefined : segment
+}
+
+export async function gatherSegment(db: Kysely<Schema>, segment: number): Promise<GatheredSegment> {
+  const gathered: GatheredSegment = {
+    segment,
+    rows: 0,
+    fromId: '',
+    untilId: '',
+    untilMs: 0,
+    places: new Map(logFields.map((field) => [field, new Map<string, number[]>()])),
+    traffic: new TrafficTally(),
+  }
+  const groups = await readLogGroups(db, firstSeqOf(segment), lastSeqOf(segment))
+  for (const group of groups) take(gathered, group)
+  return gathered
+}
+
+async function firstSeqAfter(db: Kysely<Schema>, seq: number): Promise<number | undefined> {
+  const { rows } = await sql<{ seq: number }>`
+    SELECT seq FROM requests WHERE seq > ${seq} ORDER BY seq LIMIT 1`.execute(db)
+  return rows[0]?.seq
+}
+
+function take(gathered: GatheredSegment, group: LogGroup): void {
+  const { fromId, untilId, untilMs, seqs } = group
+  if (gathered.rows === 0 || fromId < gathered.fromId) gathered.fromId = fromId
+  if (untilId > gathered.untilId) gathered.untilId = untilId
+  gathered.untilMs = Math.max(gathered.untilMs, untilMs)
+  gathered.rows += seqs.length
+  const first = firstSeqOf(gathered.segment)
+  const places = seqs.map((seq) => seq - first)
+  for (const field of logFields) {
+    const value = valuesOf[field](group)
+    if (value === '') continue
+    const values = gathered.places.get(field)!
+    const others = values.get(value)
+    if (others === undefined) values.set(value, places.slice())
+    else for (const place of places) others.push(place)
+  }
+  gathered.traffic.add(group)
+}
+
+/** In the transaction that found it to be the next. */
+export async function writeSegment(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  gathered: GatheredSegment,
+): Promise<void> {
+  const { segment } = gathered
+  await indexUpstreamIds(tx, segment)
+  const columns = ['segment', 'field', 'value', 'hits']
+  const values: unknown[] = []
+  // In the order of the key: the table then only grows at its end.
+  for (const field of logFields.toSorted()) {
+    const places = gathered.places.get(field)!
+    for (const value of [...places.keys()].sort()) {
+      values.push(segment, field, value, packHits(places.get(value)!))
+    }
+  }
+  await insertColumns(tx, engine, { table: 'log_values', columns, values })
+  const { rows: row_count, fromId: from_id, untilId: until_id, untilMs: until_ms } = gathered
+  await tx
+    .insertInto('log_segments')
+    .values({ segment, row_count, from_id, until_id, until_ms })
+    .execute()
+  await writeTraffic(tx, engine, gathered.traffic)
+  await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
+}
+
+/** Sorted, and inside the engine: no id travels through this process. */
+async function indexUpstreamIds(tx: Kysely<Schema>, segment: number): Promise<void> {
+  await sql`
+    INSERT INTO upstream_ids (segment, upstream_request_id, seq)
+    SELECT CAST(${segment} AS bigint), upstream_request_id, seq FROM requests
+    WHERE seq >= ${firstSeqOf(segment)} AND seq <= ${lastSeqOf(segment)}
+      AND length(upstream_request_id) <= ${maxUpstreamIdLength}
+    ORDER BY upstream_request_id, seq
+    ON CONFLICT DO NOTHING`.execute(tx)
+}

@@ -1,0 +1,228 @@
+// How much was asked and how it went, from what finished segments of the log add up to and from the
+// rows that came after them, so that the numbers are those of this moment. Never reads the log back.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.ts'
+import type { Schema } from '../schema.ts'
+import { readLogGroups, slotMs } from './groups.ts'
+import { watermarkKey } from './segments.ts'
+import { dayMs, hourMs, TrafficTally, tookColumns } from './traffic-sums.ts'
+
+export const timeSpans = { slot: slotMs, hour: hourMs, day: dayMs } as const
+export type TimeDimension = keyof typeof timeSpans
+
+const sharedColumns = {
+  model: 'model',
+  channel: 'channel',
+  interface: 'interface',
+  status: 'status',
+  error_code: 'error_code',
+} as const
+const accountColumns = {
+  account: 'account_id',
+  status: 'status',
+  error_code: 'error_code',
+} as const
+type Column = keyof typeof sharedColumns | keyof typeof accountColumns
+
+export interface TrafficQuery {
+  /** Rounded outwards to whole slots, those of an account to whole hours. */
+  fromMs: number
+  untilMs: number
+  time?: TimeDimension | undefined
+  /** By account, status and error_code, or by all but the account. */
+  by: readonly Column[]
+  where: Partial<Record<Column, string | number>>
+}
+
+export interface TrafficSum extends TrafficSums {
+  slotMs?: number
+  /** In the order of `by`. */
+  values: (string | number)[]
+}
+
+export interface Traffic {
+  sums: TrafficSum[]
+  /** What was asked for, rounded. */
+  fromMs: number
+  untilMs: number
+  /** Requests of the last moments that were too many to be counted here. */
+  uncounted: number
+}
+
+const maxTailRows = 100_000
+const tailRowsAtOnce = 4_096
+export const maxGroups = 20_000
+
+export const isOfAccounts = ({ by, where }: Pick<TrafficQuery, 'by' | 'where'>): boolean =>
+  by.includes('account') || where.account !== undefined
+
+/** Undefined when there would be more than `maxGroups` of them. */
+export async function sumTraffic(
+  db: Kysely<Schema>,
+  query: TrafficQuery,
+): Promise<Traffic | undefined> {
+  const ofAccounts = isOfAccounts(query)
+  const smallest = ofAccounts ? hourMs : slotMs
+  const fromMs = Math.floor(query.fromMs / smallest) * smallest
+  const untilMs = Math.ceil(query.untilMs / smallest) * smallest
+  const asked = { ...query, fromMs, untilMs }
+  const groups = new Groups()
+  const { rows } = await kept(asked, ofAccounts).execute(db)
+  for (const row of rows) {
+    if (row.requests !== null) groups.add(row.slot_ms, valuesOf(row, query), sumsOf(row))
+  }
+  const uncounted = await addTail(db, asked, Number(rows[0]!.indexed ?? '0'), groups)
+  return groups.size > maxGroups ? undefined : { sums: groups.all(), fromMs, untilMs, uncounted }
+}
+
+interface KeptRow extends Record<string, unknown> {
+  slot_ms: number | null
+  /** Null when there are none at all, and the row is here for the mark only. */
+  requests: number | null
+  indexed: string | null
+}
+
+/** One statement, hence one moment: the sums, and the row of the log up to which they go. */
+function kept(query: TrafficQuery, ofAccounts: boolean) {
+  const spans = query.time === undefined ? [dayMs, hourMs, slotMs] : spansFor(query.time)
+  const parts = piecesOf(query.fromMs, query.untilMs, ofAccounts ? spans.slice(0, -1) : spans)
+  const sums = parts.map((piece) => sumOfPiece(query, piece, ofAccounts))
+  const nothing = sql`SELECT NULL AS requests`
+  const all = sums.length === 0 ? nothing : sql.join(sums, sql` UNION ALL `)
+  return sql<KeptRow>`
+    SELECT m.indexed, p.* FROM (
+      SELECT (SELECT value FROM meta WHERE key = ${watermarkKey}) AS indexed
+    ) AS m LEFT JOIN (${all}) AS p ON 1 = 1`
+}
+
+const spansFor = (time: TimeDimension): number[] =>
+  [dayMs, hourMs, slotMs].filter((span) => span <= timeSpans[time])
+
+interface Piece {
+  spanMs: number
+  fromMs: number
+  untilMs: number
+}
+
+/** The largest spans that fit, and smaller ones at the ends. */
+function piecesOf(fromMs: number, untilMs: number, spans: readonly number[]): Piece[] {
+  const [spanMs, ...smaller] = spans
+  if (spanMs === undefined || fromMs >= untilMs) return []
+  const first = Math.ceil(fromMs / spanMs) * spanMs
+  const last = Math.floor(untilMs / spanMs) * spanMs
+  if (first >= last) return piecesOf(fromMs, untilMs, smaller)
+  const whole = { spanMs, fromMs: first, untilMs: last }
+  return [...piecesOf(fromMs, first, smaller), whole, ...piecesOf(last, untilMs, smaller)]
+}
+
+const sumNames = ['requests', 'total_ms', 'first_bytes', 'first_byte_ms', 'charge_nanos'] as const
+
+function sumOfPiece(query: TrafficQuery, piece: Piece, ofAccounts: boolean): RawBuilder<unknown> {
+  const columns: Readonly<Record<string, string>> = ofAccounts ? accountColumns : sharedColumns
+  const { time } = query
+  const slot = time === undefined ? sql`0` : sql`slot_ms - slot_ms % ${sql.lit(timeSpans[time])}`
+  const by = query.by.map((name, i) => sql.raw(`, ${columns[name]} AS value_${i}`))
+  const groups = [sql`1`, ...query.by.map((_, i) => sql.lit(i + 2))]
+  const added = [...sumNames, ...(ofAccounts ? [] : tookColumns)].map((name) =>
+    sql.raw(`, CAST(sum(${name}) AS bigint) AS ${name}`),
+  )
+  const conditions = Object.entries(query.where).map(
+    ([name, value]) => sql`AND ${sql.ref(columns[name]!)} = ${value}`,
+  )
+  return sql`SELECT * FROM (
+    SELECT ${slot} AS slot_ms ${sql.join(by, sql``)} ${sql.join(added, sql``)}
+    FROM ${sql.raw(ofAccounts ? 'account_traffic' : 'traffic')}
+    WHERE span_ms = ${sql.lit(piece.spanMs)} AND slot_ms >= ${sql.lit(piece.fromMs)}
+      AND slot_ms < ${sql.lit(piece.untilMs)} ${sql.join(conditions, sql` `)}
+    GROUP BY ${sql.join(groups)} LIMIT ${sql.lit(maxGroups + 1)}) AS piece`
+}
+
+const valuesOf = (row: KeptRow, { by }: TrafficQuery): (string | number)[] =>
+  by.map((_, i) => row[`value_${i}`] as string | number)
+
+const sumsOf = (row: KeptRow): TrafficSums => ({
+  requests: row.requests ?? 0,
+  totalMs: row['total_ms'] as number,
+  firstBytes: row['first_bytes'] as number,
+  firstByteMs: row['first_byte_ms'] as number,
+  chargeNanos: row['charge_nanos'] as bigint,
+  took: tookColumns.map((name) => (row[name] as number | undefined) ?? 0),
+})
+
+/** Answers how many were too many. */
+async function addTail(
+  db: Kysely<Schema>,
+  query: TrafficQuery,
+  indexed: number,
+  groups: Groups,
+): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`
+    SELECT seq FROM requests ORDER BY seq DESC LIMIT 1`.execute(db)
+  const newest = rows[0]?.seq ?? 0
+  const last = Math.min(newest, indexed + maxTailRows)
+  const tally = new TrafficTally()
+  for (let from = indexed + 1; from <= last; from += tailRowsAtOnce) {
+    const upTo = Math.min(last, from + tailRowsAtOnce - 1)
+    for (const group of await readLogGroups(db, from, upTo)) {
+      if (group.slotMs >= query.fromMs && group.slotMs < query.untilMs) tally.add(group)
+    }
+  }
+  const tallied = isOfAccounts(query) ? tally.accounts() : tally.shared()
+  for (const { key, sums } of tallied) {
+    const cells = cellsOf(key)
+    if (Object.entries(query.where).some(([name, value]) => cells[name] !== value)) continue
+    const slot = query.time === undefined ? 0 : key.slotMs - (key.slotMs % timeSpans[query.time])
+    groups.add(
+      slot,
+      query.by.map((name) => cells[name]!),
+      sums,
+    )
+  }
+  return newest - last
+}
+
+type TalliedKey = Partial<Record<'accountId' | 'model' | 'channel' | 'interface', string>> & {
+  status: number
+  errorCode: string
+}
+
+const cellsOf = (key: TalliedKey): Readonly<Record<string, string | number>> => ({
+  account: key.accountId ?? '',
+  model: key.model ?? '',
+  channel: key.channel ?? '',
+  interface: key.interface ?? '',
+  status: key.status,
+  error_code: key.errorCode,
+})
+
+/** Sums by time and values, in their order. */
+class Groups {
+  readonly #sums = new Map<string, TrafficSum>()
+
+  get size(): number {
+    return this.#sums.size
+  }
+
+  add(slot: number | null, values: (string | number)[], sums: TrafficSums): void {
+    const name = JSON.stringify([slot, values])
+    let found = this.#sums.get(name)
+    if (found === undefined) {
+      found = { slotMs: slot ?? 0, values, ...noTraffic() }
+      this.#sums.set(name, found)
+    }
+    addTraffic(found, sums)
+  }
+
+  all(): TrafficSum[] {
+    return [...this.#sums.values()].sort((a, b) => order(a) - order(b) || byValues(a, b))
+  }
+}
+
+const order = ({ slotMs: at = 0 }: TrafficSum): number => at
+
+function byValues(a: TrafficSum, b: TrafficSum): number {
+  for (const [i, value] of a.values.entries()) {
+    if (value !== b.values[i]) return value < b.values[i]! ? -1 : 1
+  }
+  return 0
+}

@@ -1,0 +1,52 @@
+// How many tasks, callbacks and alerts there are that somebody still has to see to. Read from the
+// indexes of what is open, never from what has ended; bounded, whatever there is.
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { liveStates } from '../tasks/tasks.ts'
+
+export interface OpenCounts {
+  tasks: { interface: string; state: string; count: number }[]
+  /** Undefined where there is none. */
+  oldestTaskMs?: number
+  /** When the next look at a task was or is due, of those that nobody looks at now. */
+  nextLookMs?: number
+  callbacks: number
+  nextCallbackMs?: number
+  alerts: { kind: string; count: number }[]
+}
+
+/** More than that are not told apart. */
+const mostTasks = 50_000
+const mostCallbacks = 50_000
+const mostAlertKinds = 32
+
+// The words of the partial indexes: only with these does a planner see that they serve.
+const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
+
+export async function countOpen(db: Kysely<Schema>, nowMs: number): Promise<OpenCounts> {
+  const tasks = await sql<{ interface: string; state: string; count: number; oldest: number }>`
+    SELECT interface, state, count(*) AS count, min(created_at_ms) AS oldest FROM (
+      SELECT interface, state, created_at_ms FROM tasks WHERE ${live}
+      ORDER BY next_check_at_ms LIMIT ${sql.lit(mostTasks)}) AS open
+    GROUP BY interface, state`.execute(db)
+  const look = await sql<{ at_ms: number }>`
+    SELECT next_check_at_ms AS at_ms FROM tasks WHERE ${live} AND lease_until_ms <= ${nowMs}
+    ORDER BY next_check_at_ms LIMIT 1`.execute(db)
+  const callbacks = await sql<{ count: number; next_ms: number | null }>`
+    SELECT count(*) AS count, min(next_at_ms) AS next_ms FROM (
+      SELECT next_at_ms FROM callbacks WHERE state = 'waiting'
+      ORDER BY next_at_ms LIMIT ${sql.lit(mostCallbacks)}) AS open`.execute(db)
+  const alerts = await sql<{ kind: string; count: number }>`
+    SELECT kind, count(*) AS count FROM alerts WHERE resolved_at_ms IS NULL
+    GROUP BY kind ORDER BY kind LIMIT ${sql.lit(mostAlertKinds)}`.execute(db)
+  const oldest = tasks.rows.map((row) => Number(row.oldest))
+  const waiting = callbacks.rows[0]
+  return {
+    tasks: tasks.rows.map((row) => ({ ...row, count: Number(row.count) })),
+    ...(oldest.length > 0 && { oldestTaskMs: Math.min(...oldest) }),
+    ...(look.rows[0] !== undefined && { nextLookMs: Number(look.rows[0].at_ms) }),
+    callbacks: Number(waiting?.count ?? 0),
+    ...(waiting?.next_ms != null && { nextCallbackMs: Number(waiting.next_ms) }),
+    alerts: alerts.rows.map(({ kind, count }) => ({ kind, count: Number(count) })),
+  }
+}

@@ -1,0 +1,110 @@
+// Questions that hold tasks against the ledger, both ways: what was set aside for each, that it came
+// back once, what was charged, and which holds nobody ends. Like audit.ts, of one moment.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
+
+type Db = Kysely<Schema>
+type Found = { account_id: string; ref: string }
+
+/**
+ * Of an account; or those of whom an entry is new, which is every task whose money has moved. They
+ * are looked for from the entries then, and from the tasks otherwise.
+ */
+function tasksIn(scope: AuditScope): RawBuilder<unknown> {
+  if (scope.accountId !== undefined) {
+    return sql`(SELECT * FROM tasks WHERE account_id = ${scope.accountId})`
+  }
+  if (scope.since === undefined) return sql`tasks`
+  return sql`(SELECT * FROM tasks WHERE id IN (
+    SELECT n.ref FROM entries n
+    WHERE ${entriesIn('n', scope)} AND n.kind IN ('hold', 'release', 'charge')
+  ))`
+}
+
+/** The charge of every success, and of nothing else. */
+export async function mischargedTasks(
+  db: Db,
+  scope: AuditScope,
+  limit: number,
+): Promise<Mismatch[]> {
+  const { rows } = await sql<Found>`
+    SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
+    LEFT JOIN entries e ON e.ref = t.id AND e.kind = 'charge'
+    WHERE (e.id IS NULL) <> (t.state <> 'succeeded')
+      OR t.charge_nanos <> coalesce(-CAST(e.amount_nanos AS numeric), 0)
+      OR e.account_id <> t.account_id OR e.price_id <> t.price_id OR e.model <> t.model
+      OR e.token_id <> t.token_id OR ${isOfOtherTime('e', 't.finished_at_ms')}
+    LIMIT ${limit}`.execute(db)
+  return told(rows, 'charge and task do not agree')
+}
+
+/** A hold for each task, as large as the task says, that ends with the task and once. */
+export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows } = await sql<Found>`
+    SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
+    LEFT JOIN entries h ON h.ref = t.id AND h.kind = 'hold'
+    LEFT JOIN entries r ON r.ref = t.id AND r.kind = 'release'
+    WHERE h.id IS NULL
+      OR (r.id IS NULL) <> (t.state NOT IN ('succeeded', 'failed', 'cancelled'))
+      OR r.amount_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('r', 't.finished_at_ms')}
+      OR ${isLabelled('r')}
+    LIMIT ${limit}`.execute(db)
+  return told(rows, 'the task and its hold are not at one')
+}
+
+/** Holds and releases, each for a task of the same account that was made with it. */
+export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows } = await sql<Found>`
+    SELECT h.account_id, h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
+    WHERE h.kind IN ('hold', 'release') AND ${entriesIn('h', scope)} AND (
+      t.id IS NULL OR t.account_id <> h.account_id OR (h.kind = 'hold' AND (
+        t.hold_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('h', 't.created_at_ms')} OR ${isLabelled('h')}
+      ))
+    ) LIMIT ${limit}`.execute(db)
+  return told(rows, 'hold and task do not agree')
+}
+
+/**
+ * An entry is of the time its task says. Where the months of that time were closed already, it is
+ * later: of the first moment after them, which is the beginning of a day.
+ */
+const isOfOtherTime = (alias: string, taskMs: string): RawBuilder<boolean> => {
+  const [e, ms] = [sql.ref(alias), sql.ref(taskMs)]
+  return sql`(${e}.at_ms <> ${ms} AND (${e}.at_ms < ${ms} OR ${e}.at_ms % 86400000 <> 0 OR ${e}.at_ms > (
+    SELECT a.closed_until_ms FROM accounts a WHERE a.id = ${e}.account_id
+  )))`
+}
+
+/** Money that is set aside or given back is for nothing yet. */
+const isLabelled = (alias: string): RawBuilder<boolean> => {
+  const e = sql.ref(alias)
+  return sql`${e}.model IS NOT NULL OR ${e}.unit IS NOT NULL OR ${e}.quantity IS NOT NULL
+    OR ${e}.price_id IS NOT NULL OR ${e}.note IS NOT NULL OR ${e}.token_id IS NOT NULL
+    OR ${e}.tier IS NOT NULL OR ${e}.estimated <> 0`
+}
+
+/** Requests that paid by themselves for what a task of theirs is there to pay for. */
+export async function paidTwice(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows } = await sql<Found>`
+    SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
+    JOIN entries e ON e.ref = t.request_id AND e.kind = 'charge' LIMIT ${limit}`.execute(db)
+  return told(rows, 'the task and the request that made it are both charged')
+}
+
+/** Tasks made before this moment that have not ended. */
+export async function overdueTasks(
+  db: Db,
+  { accountId }: AuditScope,
+  { madeBeforeMs, limit }: { madeBeforeMs: number; limit: number },
+): Promise<Mismatch[]> {
+  const which = accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`
+  const { rows } = await sql<Found>`
+    SELECT account_id, id AS ref FROM tasks
+    WHERE state IN ('accepted', 'unknown', 'queued', 'running')
+      AND created_at_ms < ${madeBeforeMs} ${which} LIMIT ${limit}`.execute(db)
+  return told(rows, 'its hold is older than any task may become')
+}
+
+const told = (rows: readonly Found[], problem: string): Mismatch[] =>
+  rows.map(({ account_id, ref }) => ({ accountId: account_id, ref, problem }))

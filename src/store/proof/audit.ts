@@ -1,0 +1,170 @@
+// Questions that prove the books, asked of one moment (`store.snapshot`): do the balances equal their
+// entries, and does every charge, hold and task have its counterpart? What an answer means is
+// src/billing's business.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+type Db = Kysely<Schema>
+
+/** Which part of the books is asked about; nothing given: all of it. */
+export interface AuditScope {
+  accountId?: string | undefined
+  /** Only entries and request rows that came since. */
+  since?: { afterEntryId: number; untilEntryId: number; afterSeq: number } | undefined
+}
+
+/** Something that is not as it should be. */
+export interface Mismatch {
+  accountId: string
+  ref?: string
+  entryId?: number
+  problem: string
+}
+
+export interface BooksOf {
+  accountId: string
+  name: string
+  entries: number
+  balanceNanos: bigint
+  heldNanos: bigint
+  /** What gateways have drawn, and what their purses add up to. */
+  drawnNanos: bigint
+  pursesNanos: bigint
+  /** The first two, added up from the entries. */
+  entriesBalanceNanos: bigint
+  entriesHeldNanos: bigint
+}
+
+const accountsAtOnce = 500
+
+/** Every account, or one, with what its entries add up to; some at a time, in order of id. */
+export async function* balancePages(db: Db, { accountId }: AuditScope): AsyncGenerator<BooksOf[]> {
+  let after = ''
+  for (;;) {
+    const page = await balancesAfter(db, after, accountId)
+    if (page.length > 0) yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < accountsAtOnce) return
+    after = last.accountId
+  }
+}
+
+async function balancesAfter(db: Db, after: string, accountId?: string): Promise<BooksOf[]> {
+  const which = accountId === undefined ? sql`id > ${after}` : sql`id = ${accountId}`
+  const { rows } = await sql<BalanceRow>`
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos, count(e.id) AS entries,
+      ${pursesOf},
+      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END`, 'sum')},
+      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END`, 'held')}
+    FROM (SELECT * FROM accounts WHERE ${which} ORDER BY id LIMIT ${accountsAtOnce}) a
+    LEFT JOIN entries e ON e.account_id = a.id
+    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos ORDER BY a.id`.execute(db)
+  return rows.map((row) => ({
+    accountId: row.id,
+    name: row.name,
+    entries: row.entries,
+    balanceNanos: row.balance_nanos,
+    heldNanos: row.held_nanos,
+    drawnNanos: row.drawn_nanos,
+    pursesNanos: joined(row.purses_whole_nanos, row.purses_rest_nanos),
+    entriesBalanceNanos: joined(row.sum_whole_nanos, row.sum_rest_nanos),
+    entriesHeldNanos: -joined(row.held_whole_nanos, row.held_rest_nanos),
+  }))
+}
+
+interface BalanceRow extends PursesRow {
+  id: string
+  name: string
+  entries: number
+  balance_nanos: bigint
+  held_nanos: bigint
+  drawn_nanos: bigint
+  sum_whole_nanos: bigint
+  sum_rest_nanos: bigint
+  held_whole_nanos: bigint
+  held_rest_nanos: bigint
+}
+
+/** Somebody may have written amounts whose sum no engine can hold: so it comes in two parts. */
+export const safeSum = (of: string, name: string): RawBuilder<unknown> =>
+  sql.raw(`
+    CAST(coalesce(sum((${of}) / 1000000000), 0) AS bigint) AS ${name}_whole_nanos,
+    CAST(coalesce(sum((${of}) % 1000000000), 0) AS bigint) AS ${name}_rest_nanos`)
+
+export const joined = (whole: bigint, rest: bigint): bigint => whole * 1_000_000_000n + rest
+
+export interface PursesRow {
+  purses_whole_nanos: bigint
+  purses_rest_nanos: bigint
+}
+
+const ofPurses = (part: string) =>
+  sql.raw(`CAST(coalesce((SELECT sum(p.amount_nanos ${part} 1000000000) FROM purses p
+    WHERE p.account_id = a.id), 0) AS bigint)`)
+
+/** Of the account `a`. */
+export const pursesOf = sql`
+  ${ofPurses('/')} AS purses_whole_nanos, ${ofPurses('%')} AS purses_rest_nanos`
+
+/** Narrows a question about entries to the part of the books that is asked about. */
+export function entriesIn(alias: string, { accountId, since }: AuditScope): RawBuilder<boolean> {
+  const e = sql.ref(alias)
+  if (accountId !== undefined) return sql`${e}.account_id = ${accountId}`
+  if (since === undefined) return sql`1 = 1`
+  return sql`${e}.id > ${since.afterEntryId} AND ${e}.id <= ${since.untilEntryId}`
+}
+
+type Found = { account_id: string; ref: string; id?: number }
+
+const told = (rows: readonly Found[], problem: string): Mismatch[] =>
+  rows.map(({ account_id, ref, id }) => ({
+    accountId: account_id,
+    ref,
+    ...(id !== undefined && { entryId: id }),
+    problem,
+  }))
+
+/** Request rows that were settled, and have no charge. */
+export async function uncharged(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { accountId, since } = scope
+  const which =
+    accountId !== undefined
+      ? sql`r.account_id = ${accountId}`
+      : since === undefined
+        ? sql`1 = 1`
+        : sql`r.seq > ${since.afterSeq}`
+  const { rows } = await sql<Found>`
+    SELECT r.account_id, r.request_id AS ref FROM requests r
+    LEFT JOIN entries e ON e.ref = r.request_id AND e.kind = 'charge'
+    WHERE ${which} AND (r.charge_nanos <> 0 OR r.input_tokens IS NOT NULL) AND e.id IS NULL
+    LIMIT ${limit}`.execute(db)
+  return told(rows, 'request row has no charge entry')
+}
+
+/** Entries that cannot be, whatever they belong to. */
+export async function impossible(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows: sides } = await sql<Found>`
+    SELECT e.account_id, e.ref, e.id FROM entries e WHERE ${entriesIn('e', scope)} AND NOT (
+      (e.kind IN ('credit', 'adjust') AND e.amount_nanos <> 0)
+      OR (e.kind IN ('hold', 'charge') AND e.amount_nanos <= 0)
+      OR (e.kind = 'release' AND e.amount_nanos >= 0)
+    ) ORDER BY e.id LIMIT ${limit}`.execute(db)
+  return told(sides, 'the entry is no transfer: its kind and its sign do not go together')
+}
+
+/** Entries, receipts and the rest that belong to no account. */
+export async function ownerless(db: Db, limit: number): Promise<Mismatch[]> {
+  const found: Mismatch[] = []
+  for (const table of ownedTables) {
+    const { rows } = await sql<{ account_id: string }>`
+      SELECT DISTINCT o.account_id FROM ${sql.table(table)} o
+      WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = o.account_id)
+      LIMIT ${limit}`.execute(db)
+    for (const { account_id } of rows) {
+      found.push({ accountId: account_id, problem: `rows of ${table} belong to no account` })
+    }
+  }
+  return found
+}
+
+const ownedTables = ['entries', 'receipts', 'seals', 'money_hours', 'closed_months', 'purses']

@@ -1,0 +1,67 @@
+// PostgreSQL only: which of several gateways books, and below which id no entry can come any more.
+// Ids are given out before their transactions commit, so a larger one may be there first.
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+import { getMeta, setMeta } from '../sql/meta.ts'
+
+/** Any constant will do as long as no release changes it. */
+const bookingLock = 7_203_114_504
+
+/** Another gateway has it for the time of a chunk. */
+const patienceOfTurns = '10s'
+
+/** Until the end of the transaction. False: another gateway has it, and nobody waited. */
+export async function takeTurn(tx: Kysely<Schema>, patient: boolean): Promise<boolean> {
+  // A chunk is small and its look-ups have indexes. With a log that fits into a few thousand pages,
+  // the planner would rather read all of it, once for every chunk.
+  const plan = sql`set_config('enable_hashjoin', 'off', true)`
+  if (patient) {
+    const patience = sql`set_config('lock_timeout', ${sql.lit(patienceOfTurns)}, true)`
+    await sql`SELECT ${plan}, ${patience}`.execute(tx)
+    await sql`SELECT pg_advisory_xact_lock(${sql.lit(bookingLock)})`.execute(tx)
+    return true
+  }
+  const { rows } = await sql<{ got: boolean }>`
+    SELECT ${plan}, pg_try_advisory_xact_lock(${sql.lit(bookingLock)}) AS got`.execute(tx)
+  return rows[0]?.got === true
+}
+
+/** What was there at a moment: the newest id, and the first transaction that had not begun. */
+interface Sighting {
+  id: number
+  nextTransaction: string
+  atMs: number
+}
+
+const sightingKey = 'receipts_sighting'
+
+/**
+ * The newest id of the last sighting, once every transaction of that time has ended and what had
+ * drawn its id without having begun to write has had its time; 0 until then.
+ */
+export async function settledIdOf(tx: Kysely<Schema>, settleMs: number): Promise<number> {
+  const kept = await getMeta(tx, sightingKey)
+  if (kept === undefined) return 0
+  const { id, nextTransaction, atMs } = JSON.parse(kept) as Sighting
+  const { rows } = await sql<{ ended: boolean; now_ms: number }>`
+    SELECT pg_snapshot_xmin(pg_current_snapshot()) >= CAST(${nextTransaction} AS xid8) AS ended,
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now_ms`.execute(tx)
+  const [now] = rows
+  return now?.ended === true && now.now_ms - atMs >= settleMs ? id : 0
+}
+
+/** Looks again when the last sighting has served its purpose; answers the newest id. */
+export async function lookAgain(tx: Kysely<Schema>, floor: number): Promise<number> {
+  const { rows } = await sql<{ id: number; next_transaction: string; at_ms: number }>`
+    SELECT coalesce((SELECT max(id) FROM entries), 0) AS id,
+      CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS next_transaction,
+      CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS at_ms`.execute(tx)
+  const { id, next_transaction, at_ms } = rows[0]!
+  const kept = await getMeta(tx, sightingKey)
+  const pending = kept === undefined ? 0 : (JSON.parse(kept) as Sighting).id
+  if (pending <= floor && id > floor) {
+    const sighting: Sighting = { id, nextTransaction: next_transaction, atMs: at_ms }
+    await setMeta(tx, sightingKey, JSON.stringify(sighting))
+  }
+  return id
+}

@@ -1,0 +1,222 @@
+// The late pass over the ledger: each entry that moved a balance gets its receipt (the next number of
+// its account, the balance after it, a hash chained to the one before) and its share of money_hours.
+// A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { plus, type ReceiptLine, receiptText } from '../../contract/receipt.ts'
+import { hashText } from '../../lib/crypto/signing.ts'
+import { entryOf } from '../ledger/entries.ts'
+import type { Engine, Schema } from '../schema.ts'
+import { insertRows } from '../sql/bulk.ts'
+import { getMeta, setMeta } from '../sql/meta.ts'
+import type { Store } from '../store.ts'
+import {
+  addToHours,
+  floorKey,
+  floorOf,
+  gatherHours,
+  hourColumns,
+  isUnbooked,
+  joinCharged,
+  valuesOf,
+} from './hourly-totals.ts'
+import { lookAgain, settledIdOf, takeTurn } from './receipt-horizon.ts'
+
+export interface BookingChunk {
+  engine: Engine
+  /** Entries at most; bounds how long the writer of SQLite is kept. */
+  limit: number
+  /** Where the pass goes on; absent, it begins. */
+  pass?: BookingPass | undefined
+  /** Wait for another gateway that is booking, instead of leaving it to that one. */
+  patient?: boolean
+  /** PostgreSQL: for how long an id may be drawn without anything being written. */
+  settleMs?: number
+}
+
+/** One way through all entries that have no receipt. */
+export interface BookingPass {
+  afterId: number
+  /** Up to here nothing can come any more. */
+  settledId: number
+  chunks: number
+}
+
+export interface Booked {
+  entries: number
+  accounts: readonly string[]
+  /** Where to go on; absent when this was the end. */
+  pass?: BookingPass
+  /** Entries may still appear among those that were passed: come again in a moment. */
+  unsettled?: true
+}
+
+const defaultSettleMs = 2_000
+
+/** One chunk, the way that is cheapest here. `busy`: another gateway is at it. */
+export const book = (store: Store, chunk: Omit<BookingChunk, 'engine'>): Promise<Booked | 'busy'> =>
+  store.book?.(chunk.limit) ?? store.tx((tx) => bookEntries(tx, { ...chunk, engine: store.engine }))
+
+/** The same inside a transaction, on either engine. */
+export async function bookEntries(
+  tx: Kysely<Schema>,
+  chunk: BookingChunk,
+): Promise<Booked | 'busy'> {
+  const { engine, limit, patient = false } = chunk
+  const isShared = engine === 'postgres'
+  if (isShared && !(await takeTurn(tx, patient))) return 'busy'
+  const floor = await floorOf(tx)
+  const pass =
+    chunk.pass !== undefined && !isStale(chunk.pass, floor)
+      ? chunk.pass
+      : await beginPass(tx, floor, isShared ? (chunk.settleMs ?? defaultSettleMs) : undefined)
+  const rows = await findUnbooked(tx, pass.afterId, limit)
+  const accounts = await writeReceipts(tx, engine, rows)
+  const lastId = rows.at(-1)?.id ?? pass.afterId
+  const booked = { entries: rows.length, accounts }
+  if (rows.length === limit) {
+    // Where there is one writer, ids come in order and all up to this one are there.
+    await raiseFloor(tx, floor, isShared ? Math.min(pass.settledId, lastId) : lastId)
+    return { ...booked, pass: { ...pass, afterId: lastId, chunks: pass.chunks + 1 } }
+  }
+  if (!isShared) {
+    await raiseFloor(tx, floor, await newestEntryId(tx))
+    return booked
+  }
+  await raiseFloor(tx, floor, pass.settledId)
+  const raised = Math.max(floor, pass.settledId)
+  return (await lookAgain(tx, raised)) > raised ? { ...booked, unsettled: true } : booked
+}
+
+/** A long pass that can move no floor begins again: by now something will have settled. */
+const maxUnsettledChunks = 32
+const isStale = ({ settledId, chunks }: BookingPass, floor: number): boolean =>
+  settledId <= floor && chunks >= maxUnsettledChunks
+
+/** Without a time to settle there is one writer, and its ids come in order. */
+async function beginPass(
+  tx: Kysely<Schema>,
+  floor: number,
+  settleMs: number | undefined,
+): Promise<BookingPass> {
+  if (settleMs === undefined) return { afterId: floor, settledId: floor, chunks: 0 }
+  const settled = await settledIdOf(tx, settleMs)
+  if (settled <= floor) await lookAgain(tx, floor)
+  return { afterId: floor, settledId: settled, chunks: 0 }
+}
+
+/** Bounded before it is joined, so that no plan reads the whole log for it. */
+async function findUnbooked(
+  tx: Kysely<Schema>,
+  afterId: number,
+  limit: number,
+): Promise<UnbookedRow[]> {
+  const { rows } = await sql<UnbookedRow>`
+    SELECT ${sql.raw(unbookedColumns)} FROM (
+      SELECT * FROM entries e WHERE ${isUnbooked(afterId)} ORDER BY e.id LIMIT ${limit}
+    ) e ${sql.raw(joinCharged)} ORDER BY e.id`.execute(tx)
+  return rows
+}
+
+async function raiseFloor(tx: Kysely<Schema>, from: number, to: number): Promise<void> {
+  if (to > from) await setMeta(tx, floorKey, String(to))
+}
+
+export async function newestEntryId(db: Kysely<Schema>): Promise<number> {
+  const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
+  return rows[0]?.id ?? 0
+}
+
+/** Answers whose receipts they were. */
+async function writeReceipts(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  rows: readonly UnbookedRow[],
+): Promise<string[]> {
+  if (rows.length === 0) return []
+  const accounts = [...new Set(rows.map((row) => row.account_id))]
+  const receipts = makeReceipts(rows, await findEnds(tx, accounts), await currencyOf(tx))
+  await insertRows(tx, engine, {
+    table: 'receipts',
+    columns: ['entry_id', 'account_id', 'number', 'balance_nanos', 'hash'],
+    values: receipts.flatMap((receipt) => [
+      receipt.entry_id,
+      receipt.account_id,
+      receipt.number,
+      receipt.balance_nanos,
+      receipt.hash,
+    ]),
+  })
+  const values = gatherHours(rows).flatMap(valuesOf)
+  const [, ending] = addToHours
+  await insertRows(tx, engine, { table: 'money_hours', columns: hourColumns, values, ending })
+  return accounts
+}
+
+async function findEnds(
+  tx: Kysely<Schema>,
+  accounts: readonly string[],
+): Promise<Map<string, ChainEnd>> {
+  const { rows } = await sql<Schema['receipts']>`
+    SELECT r.account_id, r.number, r.balance_nanos, r.hash FROM accounts a JOIN receipts r
+      ON r.account_id = a.id
+      AND r.number = (SELECT max(m.number) FROM receipts m WHERE m.account_id = a.id)
+    WHERE a.id IN (${sql.join(accounts)})`.execute(tx)
+  return new Map(
+    rows.map((row) => {
+      const { account_id, number, balance_nanos: balanceNanos, hash } = row
+      return [account_id, { number, balanceNanos, hash }]
+    }),
+  )
+}
+
+/** An entry with what its receipt and its hour take from elsewhere. */
+export interface UnbookedRow extends Selectable<Schema['entries']> {
+  spent_with: string
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+}
+
+export const unbookedColumns = `
+  e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref, e.model, e.unit, e.quantity,
+  e.price_id, e.estimated, e.note, e.token_id, e.tier,
+  coalesce(e.token_id, r.token_id, t.token_id, '') AS spent_with,
+  coalesce(r.input_tokens, 0) AS input_tokens,
+  coalesce(r.output_tokens, 0) AS output_tokens,
+  coalesce(r.cache_read_tokens, 0) AS cache_read_tokens,
+  coalesce(r.cache_write_tokens, 0) AS cache_write_tokens`
+
+/** The last receipt of an account. */
+export interface ChainEnd {
+  number: number
+  balanceNanos: bigint
+  hash: string
+}
+
+const noReceiptYet: ChainEnd = { number: 0, balanceNanos: 0n, hash: '' }
+
+/** Entries in order, on to the ends of their accounts, which move along. */
+export function makeReceipts(
+  rows: readonly UnbookedRow[],
+  ends: Map<string, ChainEnd>,
+  currency: string,
+): Schema['receipts'][] {
+  return rows.map((row) => {
+    const end = ends.get(row.account_id) ?? noReceiptYet
+    const number = end.number + 1
+    const entry = entryOf(row)
+    const balanceNanos = plus(end.balanceNanos, entry)
+    const line: ReceiptLine = { entry, number, balanceNanos }
+    const hash = hashText(receiptText(line, currency, end.hash))
+    ends.set(row.account_id, { number, balanceNanos, hash })
+    const { id: entry_id, account_id } = row
+    return { entry_id, account_id, number, balance_nanos: balanceNanos, hash }
+  })
+}
+
+/** Amounts carry none of their own: it is the database's. */
+export const currencyKey = 'currency'
+
+export const currencyOf = async (db: Kysely<Schema>): Promise<string> =>
+  (await getMeta(db, currencyKey)) ?? ''

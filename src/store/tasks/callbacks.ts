@@ -1,0 +1,274 @@
+// Notices of tasks' ends: one row for each task that has somebody to tell, written with its end, and
+// one row for each attempt. A lease is leave to send; whoever comes back late may tell twice, never
+// not at all. Knows neither what is told nor how.
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Engine, Schema } from '../schema.ts'
+import { latestBy } from '../sql/latest-by.ts'
+
+export type CallbackState = Schema['callbacks']['state']
+
+export interface Callback {
+  id: string
+  taskId: string
+  accountId: string
+  url: string
+  state: CallbackState
+  /** Since it was last started from the beginning. */
+  attempts: number
+  nextAtMs: number
+  createdAtMs: number
+  endedAtMs?: number
+}
+
+export interface CallbackAttempt {
+  atMs: number
+  tookMs: number
+  status?: number
+  error?: string
+}
+
+/** What becomes of a callback after an attempt. */
+export type Fate =
+  | { state: 'waiting'; nextAtMs: number }
+  | { state: 'delivered' | 'given_up'; endedAtMs: number }
+
+// The words of the partial index: only with these does a planner see that it serves.
+const waiting = sql.raw(`state = 'waiting'`)
+
+/** Once per task. */
+export async function insertCallback(
+  tx: Kysely<Schema>,
+  callback: Pick<Callback, 'id' | 'taskId' | 'accountId' | 'url' | 'createdAtMs'>,
+): Promise<void> {
+  await tx
+    .insertInto('callbacks')
+    .values({
+      id: callback.id,
+      task_id: callback.taskId,
+      account_id: callback.accountId,
+      url: callback.url,
+      state: 'waiting',
+      attempts: 0,
+      next_at_ms: callback.createdAtMs,
+      lease_owner: null,
+      lease_until_ms: 0,
+      created_at_ms: callback.createdAtMs,
+      ended_at_ms: null,
+    })
+    .execute()
+}
+
+export interface CallbackWish {
+  owner: string
+  /** What is due by now is wanted. */
+  nowMs: number
+  untilMs: number
+  /** Now by the clock of `untilMs`, if that is not the clock callbacks are due by. */
+  leaseClockMs?: number
+  /** Rows that are looked at. */
+  window: number
+  /** Which of those are wanted. */
+  choose: (due: readonly Callback[]) => readonly Callback[]
+  /** Beginnings of addresses, and accounts, of which no more are wanted. */
+  fullOrigins: readonly string[]
+  fullAccounts: readonly string[]
+}
+
+/** No lease is for longer: one that ends later was taken before the clock was set back. */
+const longestLeaseMs = 60_000
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+
+/**
+ * Callbacks that were put off by a clock that has been set back since: due after more than is ever
+ * waited after so many attempts. They are due at once.
+ */
+export async function wakeStrandedCallbacks(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  longestMs: readonly number[],
+): Promise<void> {
+  await sql`
+    UPDATE callbacks SET next_at_ms = ${nowMs}
+    WHERE ${waiting} AND next_at_ms > ${nowMs + slackMs}
+      AND next_at_ms > ${latestBy(nowMs + slackMs, 'attempts', longestMs)}`.execute(tx)
+}
+
+/** Nobody is sending it by the time of this clock. */
+const freeAt = (clockMs: number) =>
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+
+/** Due callbacks that nobody is sending, oldest first, taken until `untilMs`. */
+export async function leaseDueCallbacks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  wish: CallbackWish,
+): Promise<Callback[]> {
+  const { owner, nowMs, leaseClockMs = nowMs, untilMs, window } = wish
+  const due = sql`${waiting} AND next_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
+  const others = [
+    ...wish.fullOrigins.map((start) => sql`AND substr(url, 1, ${start.length}) <> ${start}`),
+    ...wish.fullAccounts.map((id) => sql`AND account_id <> ${id}`),
+  ]
+  const found = await sql<Row>`
+    SELECT * FROM callbacks WHERE ${due} ${sql.join(others, sql` `)}
+    ORDER BY next_at_ms LIMIT ${window}`.execute(tx)
+  const chosen = wish.choose(found.rows.map(shape)).map(({ id }) => id)
+  if (chosen.length === 0) return []
+  const free = sql`SELECT id FROM callbacks WHERE id IN (${sql.join(chosen)}) AND ${due}`
+  // Somebody else who takes the same at this moment is not waited for.
+  const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const { rows } = await sql<Row>`
+    UPDATE callbacks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}
+    WHERE id IN (${taken}) RETURNING *`.execute(tx)
+  return rows.map(shape)
+}
+
+/** When the next one is due that nobody is sending; undefined when there is none. */
+export async function nextCallbackMs(
+  db: Kysely<Schema>,
+  leaseClockMs: number,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ next_at_ms: number }>`
+    SELECT next_at_ms FROM callbacks WHERE ${waiting} AND ${freeAt(leaseClockMs)}
+    ORDER BY next_at_ms LIMIT 1`.execute(db)
+  return rows[0]?.next_at_ms
+}
+
+/**
+ * Adds an attempt. What has arrived has arrived, whoever sent it; but when to try again is for whoever
+ * has the lease to say.
+ */
+export async function recordAttempt(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  id: string,
+  owner: string,
+  attempt: CallbackAttempt,
+  fateAfter: (attempts: number) => Fate,
+): Promise<void> {
+  let found = tx.selectFrom('callbacks').selectAll().where('id', '=', id)
+  if (engine === 'postgres') found = found.forUpdate()
+  const row = await found.executeTakeFirst()
+  if (row === undefined) return
+  await insertAttempt(tx, id, attempt)
+  const attempts = row.attempts + 1
+  const fate = fateAfter(attempts)
+  const isOurs = row.lease_owner === owner && row.state === 'waiting'
+  if (!isOurs && fate.state !== 'delivered') return
+  await tx
+    .updateTable('callbacks')
+    .set({
+      state: fate.state,
+      attempts,
+      next_at_ms: 'nextAtMs' in fate ? fate.nextAtMs : row.next_at_ms,
+      ended_at_ms: 'endedAtMs' in fate ? fate.endedAtMs : null,
+      lease_owner: null,
+      lease_until_ms: 0,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Numbers go on through restarts from the beginning. */
+async function insertAttempt(
+  tx: Kysely<Schema>,
+  id: string,
+  { atMs, tookMs, status, error }: CallbackAttempt,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('callback_attempts')
+    .select('number')
+    .where('callback_id', '=', id)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  await tx
+    .insertInto('callback_attempts')
+    .values({
+      callback_id: id,
+      number: (last?.number ?? 0) + 1,
+      at_ms: atMs,
+      took_ms: tookMs,
+      status: status ?? null,
+      error: error ?? null,
+    })
+    .execute()
+}
+
+/** From the beginning, at once, under the same id; the state it was in, undefined when there is none. */
+export async function restartCallback(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  taskId: string,
+  nowMs: number,
+): Promise<CallbackState | undefined> {
+  let found = tx.selectFrom('callbacks').select('state').where('task_id', '=', taskId)
+  if (engine === 'postgres') found = found.forUpdate()
+  const row = await found.executeTakeFirst()
+  if (row === undefined) return undefined
+  await tx
+    .updateTable('callbacks')
+    .set({ state: 'waiting', attempts: 0, next_at_ms: nowMs, ended_at_ms: null })
+    .where('task_id', '=', taskId)
+    .execute()
+  return row.state
+}
+
+/** Those of an owner that is no more; without one, everybody's. */
+export async function freeCallbacks(tx: Kysely<Schema>, owner?: string): Promise<void> {
+  const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
+  await sql`
+    UPDATE callbacks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE ${waiting} AND lease_owner ${theirs}`.execute(tx)
+}
+
+export async function findCallback(
+  db: Kysely<Schema>,
+  taskId: string,
+): Promise<Callback | undefined> {
+  const row = await db
+    .selectFrom('callbacks')
+    .selectAll()
+    .where('task_id', '=', taskId)
+    .executeTakeFirst()
+  return row && shape(row)
+}
+
+/** With the newest so many attempts, oldest first; one statement, so that they fit together. */
+export async function findCallbackStory(
+  db: Kysely<Schema>,
+  taskId: string,
+  limit: number,
+): Promise<{ callback: Callback; attempts: CallbackAttempt[] } | undefined> {
+  const rows = await db
+    .selectFrom('callbacks')
+    .leftJoin('callback_attempts as tried', 'tried.callback_id', 'callbacks.id')
+    .selectAll('callbacks')
+    .select(['tried.at_ms', 'tried.took_ms', 'tried.status', 'tried.error'])
+    .where('callbacks.task_id', '=', taskId)
+    .orderBy('tried.number', 'desc')
+    .limit(limit)
+    .execute()
+  const [first] = rows
+  if (first === undefined) return undefined
+  const attempts = rows.toReversed().flatMap(({ at_ms: atMs, took_ms: tookMs, status, error }) => {
+    if (atMs === null || tookMs === null) return []
+    return [{ atMs, tookMs, ...(status !== null && { status }), ...(error !== null && { error }) }]
+  })
+  return { callback: shape(first), attempts }
+}
+
+type Row = Selectable<Schema['callbacks']>
+
+const shape = (row: Row): Callback => ({
+  id: row.id,
+  taskId: row.task_id,
+  accountId: row.account_id,
+  url: row.url,
+  state: row.state,
+  attempts: row.attempts,
+  nextAtMs: row.next_at_ms,
+  createdAtMs: row.created_at_ms,
+  ...(row.ended_at_ms !== null && { endedAtMs: row.ended_at_ms }),
+})

@@ -1,0 +1,65 @@
+// Tasks as their caller lists and searches them: one account's, without those it has put away. What is
+// searched stands in the index, so that counting reads no task.
+import type { Kysely } from 'kysely'
+import type { Interface, Protocol } from '../../contract/catalog.ts'
+import type { Task, TaskState } from '../../contract/task.ts'
+import type { Schema } from '../schema.ts'
+import { listedColumns, shape } from './tasks.ts'
+
+/** What a caller sees of its own: ids follow time, so they page. */
+export async function listOwnTasks(
+  db: Kysely<Schema>,
+  accountId: string,
+  page: {
+    limit: number
+    after?: string | undefined
+    order: 'asc' | 'desc'
+    interfaces?: readonly Interface[]
+  },
+): Promise<Task[]> {
+  let query = db
+    .selectFrom('tasks')
+    .select(listedColumns)
+    .where('account_id', '=', accountId)
+    .where('hidden', '=', 0)
+    .orderBy('id', page.order)
+    .limit(page.limit)
+  if (page.interfaces !== undefined) query = query.where('interface', 'in', page.interfaces)
+  if (page.after !== undefined) {
+    query = query.where('id', page.order === 'desc' ? '<' : '>', page.after)
+  }
+  return (await query.execute()).map(shape)
+}
+
+export interface OwnTaskFilter {
+  limit: number
+  offset: number
+  states?: readonly TaskState[] | undefined
+  /** Of either kind: the gateway's or an upstream's. */
+  ids?: readonly string[] | undefined
+  /** The plain name, or the upstream's. */
+  model?: string | undefined
+  interfaces?: readonly Interface[] | undefined
+  protocol?: Protocol | undefined
+}
+
+/** A page of an account's own tasks, newest first, and how many there are in all. */
+export async function searchOwnTasks(
+  db: Kysely<Schema>,
+  accountId: string,
+  { limit, offset, states, ids, model, interfaces, protocol }: OwnTaskFilter,
+): Promise<{ tasks: Task[]; total: number }> {
+  let query = db.selectFrom('tasks').where('account_id', '=', accountId).where('hidden', '=', 0)
+  if (protocol !== undefined) query = query.where('protocol', '=', protocol)
+  if (interfaces !== undefined) query = query.where('interface', 'in', interfaces)
+  if (states !== undefined) query = query.where('state', 'in', states)
+  if (ids !== undefined) {
+    query = query.where((e) => e.or([e('id', 'in', ids), e('upstream_id', 'in', ids)]))
+  }
+  if (model !== undefined) {
+    query = query.where((e) => e.or([e('model', '=', model), e('upstream_model', '=', model)]))
+  }
+  const counted = await query.select((e) => e.fn.countAll().as('total')).executeTakeFirstOrThrow()
+  const page = query.select(listedColumns).orderBy('id', 'desc').limit(limit).offset(offset)
+  return { tasks: (await page.execute()).map(shape), total: Number(counted.total) }
+}

@@ -1,0 +1,83 @@
+// Keys under which callers create tasks, each with the task it made. A row exists if and only if its
+// task does; what was answered is not kept, the task tells it.
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+export interface CreateName {
+  accountId: string
+  path: string
+  key: string
+}
+
+export interface CreateRow extends CreateName {
+  fingerprint: string
+  taskId: string
+  createdAtMs: number
+}
+
+/** False, and nothing changes, when the key is taken. What is older than `sinceMs` takes nothing. */
+export async function insertCreate(
+  tx: Kysely<Schema>,
+  row: CreateRow,
+  sinceMs: number,
+): Promise<boolean> {
+  const { accountId, path, key, fingerprint, taskId, createdAtMs } = row
+  const values = { fingerprint, task_id: taskId, created_at_ms: createdAtMs }
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('creates')
+    .values({ account_id: accountId, path, key, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'path', 'key'])
+        .doUpdateSet(values)
+        .where('creates.created_at_ms', '<', sinceMs),
+    )
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function findCreate(
+  db: Kysely<Schema>,
+  { accountId, path, key }: CreateName,
+  sinceMs: number,
+): Promise<CreateRow | undefined> {
+  const row = await db
+    .selectFrom('creates')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('path', '=', path)
+    .where('key', '=', key)
+    .where('created_at_ms', '>=', sinceMs)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { fingerprint, task_id: taskId, created_at_ms: createdAtMs } = row
+  return { accountId, path, key, fingerprint, taskId, createdAtMs }
+}
+
+/** Frees the key, if it is still that task's. */
+export async function dropCreate(
+  tx: Kysely<Schema>,
+  { accountId, path, key }: CreateName,
+  taskId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('creates')
+    .where((e) => e.and({ account_id: accountId, path, key, task_id: taskId }))
+    .execute()
+}
+
+/** Removes up to `limit` keys from before `sinceMs`, oldest first; how many there were. */
+export async function pruneCreates(
+  tx: Kysely<Schema>,
+  sinceMs: number,
+  limit: number,
+): Promise<number> {
+  // The second look at the time spares a key that was taken anew meanwhile.
+  const { numAffectedRows } = await sql`
+    DELETE FROM creates
+    WHERE created_at_ms < ${sinceMs} AND (account_id, path, key) IN (
+      SELECT account_id, path, key FROM creates
+      WHERE created_at_ms < ${sinceMs} ORDER BY created_at_ms LIMIT ${limit}
+    )`.execute(tx)
+  return Number(numAffectedRows)
+}

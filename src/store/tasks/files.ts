@@ -1,0 +1,321 @@
+// Rows of kept files, one for each output of a task that succeeded. A row is first a claim: leave to
+// copy until a moment. Then it is a kept file. When that is gone it is a mark: nothing is kept, and
+// nobody shall try again.
+
+import type { Kysely, Selectable } from 'kysely'
+import type { Engine, Schema } from '../schema.ts'
+import { latestBy } from '../sql/latest-by.ts'
+
+export interface KeptFile {
+  taskId: string
+  part: number
+  place: string
+  name: string
+  bytes: number
+  type: string
+  etag: string
+  keptAtMs: number
+}
+
+/** Where a copy goes; the name is nobody else's. */
+export interface CopyTarget {
+  part: number
+  place: string
+  name: string
+}
+
+export interface Claim extends CopyTarget {
+  taskId: string
+  /** This one included. */
+  attempts: number
+  /** What somebody before may have written. */
+  left?: { place: string; name: string }
+}
+
+type Row = Selectable<Schema['files']>
+
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+/** A claim lasts, or a copy that failed waits, for no longer after so many attempts. */
+const longestMs = [0, 1, 2, 3, 4, 5, 6].map(
+  (attempts) => slackMs + Math.max(30_000, 5_000 * 4 ** (attempts - 1)),
+)
+
+/** It ran out, or was made before the clock was set back. */
+const isFree = ({ claimed_until_ms: untilMs, attempts }: Row, nowMs: number): boolean =>
+  untilMs <= nowMs || untilMs > nowMs + (longestMs[attempts] ?? longestMs.at(-1)!)
+
+/** Those of the targets that are free; a claim that ran out is free. */
+export async function claimFiles(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  taskId: string,
+  targets: readonly CopyTarget[],
+  { nowMs, untilMs }: { nowMs: number; untilMs: number },
+): Promise<Claim[]> {
+  let found = tx.selectFrom('files').selectAll().where('task_id', '=', taskId)
+  if (engine === 'postgres') found = found.forUpdate()
+  const rows = await found.execute()
+  const claims: Claim[] = []
+  for (const target of targets) {
+    const row = rows.find(({ part }) => part === target.part)
+    const claim = { ...target, taskId, attempts: 1 }
+    const isMine =
+      row === undefined
+        ? await insertClaim(tx, claim, untilMs)
+        : row.state === 'claimed' && isFree(row, nowMs)
+    if (!isMine) continue
+    if (row !== undefined) {
+      claim.attempts = row.attempts + 1
+      await takeOver(tx, claim, untilMs)
+    }
+    claims.push({ ...claim, ...(row && { left: { place: row.place, name: row.name } }) })
+  }
+  return claims
+}
+
+async function insertClaim(tx: Kysely<Schema>, claim: Claim, untilMs: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('files')
+    .values({
+      task_id: claim.taskId,
+      part: claim.part,
+      state: 'claimed',
+      place: claim.place,
+      name: claim.name,
+      attempts: claim.attempts,
+      claimed_until_ms: untilMs,
+      since_ms: 0,
+      bytes: 0,
+      type: '',
+      etag: '',
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+async function takeOver(tx: Kysely<Schema>, claim: Claim, untilMs: number): Promise<void> {
+  const { taskId, part, place, name, attempts } = claim
+  await tx
+    .updateTable('files')
+    .set({ place, name, attempts, claimed_until_ms: untilMs })
+    .where('task_id', '=', taskId)
+    .where('part', '=', part)
+    .execute()
+}
+
+/** Holds claims longer, or frees them later or at once. */
+export async function moveClaims(
+  tx: Kysely<Schema>,
+  claims: readonly Claim[],
+  untilMs: number,
+): Promise<void> {
+  for (const claim of claims) await changeClaim(tx, claim, { claimed_until_ms: untilMs })
+}
+
+/** False when the claim has passed to somebody else. */
+export const keepFile = (
+  tx: Kysely<Schema>,
+  claim: Claim,
+  { bytes, type, etag, keptAtMs }: Pick<KeptFile, 'bytes' | 'type' | 'etag' | 'keptAtMs'>,
+): Promise<boolean> =>
+  changeClaim(tx, claim, { state: 'kept', bytes, type, etag, since_ms: keptAtMs })
+
+/** Nothing will be kept of it. */
+export const giveUpClaim = (tx: Kysely<Schema>, claim: Claim, nowMs: number): Promise<boolean> =>
+  changeClaim(tx, claim, { state: 'gone', since_ms: nowMs })
+
+async function changeClaim(
+  tx: Kysely<Schema>,
+  { taskId, part, name }: Claim,
+  change: Partial<Row>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('files')
+    .set(change)
+    .where('task_id', '=', taskId)
+    .where('part', '=', part)
+    .where('name', '=', name)
+    .where('state', '=', 'claimed')
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** For a store that nobody else has open: who held these is no more. */
+export async function freeAllClaims(tx: Kysely<Schema>): Promise<void> {
+  await tx
+    .updateTable('files')
+    .set({ claimed_until_ms: 0 })
+    .where('state', '=', 'claimed')
+    .execute()
+}
+
+/** Tasks with a claim that ran out. */
+export async function tasksWithFreeClaims(
+  db: Kysely<Schema>,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('files')
+    .select('task_id')
+    .distinct()
+    .where('state', '=', 'claimed')
+    .where((e) =>
+      e.or([
+        e('claimed_until_ms', '<=', nowMs),
+        e('claimed_until_ms', '>', latestBy(nowMs, 'attempts', longestMs)),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+  return rows.map(({ task_id }) => task_id)
+}
+
+/** When the next claim runs out. */
+export async function nextClaimEndMs(db: Kysely<Schema>): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('files')
+    .select('claimed_until_ms')
+    .where('state', '=', 'claimed')
+    .orderBy('claimed_until_ms')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.claimed_until_ms
+}
+
+/** Ids follow time. Tasks after this id that succeeded and of which no file was ever claimed. */
+export async function tasksWithoutFiles(
+  db: Kysely<Schema>,
+  afterId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('id')
+    .where('id', '>', afterId)
+    .where('state', '=', 'succeeded')
+    .where((e) =>
+      e.not(
+        e.exists(e.selectFrom('files').select('part').whereRef('files.task_id', '=', 'tasks.id')),
+      ),
+    )
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function findKeptFiles(
+  db: Kysely<Schema>,
+  taskIds: readonly string[],
+): Promise<KeptFile[]> {
+  if (taskIds.length === 0) return []
+  const rows = await db
+    .selectFrom('files')
+    .selectAll()
+    .where('task_id', 'in', taskIds)
+    .where('state', '=', 'kept')
+    .execute()
+  return rows.map(shape)
+}
+
+export async function sumKeptBytes(db: Kysely<Schema>, place: string): Promise<number> {
+  const { sum } = await db
+    .selectFrom('files')
+    .select((e) => e.fn.sum('bytes').as('sum'))
+    .where('place', '=', place)
+    .where('state', '=', 'kept')
+    .executeTakeFirstOrThrow()
+  return Number(sum ?? 0)
+}
+
+/** Oldest first; kept before a moment where one is given. */
+export async function oldestFiles(
+  db: Kysely<Schema>,
+  place: string,
+  limit: number,
+  beforeMs?: number,
+): Promise<KeptFile[]> {
+  let query = db
+    .selectFrom('files')
+    .selectAll()
+    .where('place', '=', place)
+    .where('state', '=', 'kept')
+    .orderBy('since_ms')
+    .limit(limit)
+  if (beforeMs !== undefined) query = query.where('since_ms', '<', beforeMs)
+  return (await query.execute()).map(shape)
+}
+
+/** A kept file becomes a mark; false when it was none any more. */
+export async function dropFile(
+  tx: Kysely<Schema>,
+  { taskId, part, name }: KeptFile,
+  nowMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('files')
+    .set({ state: 'gone', since_ms: nowMs, bytes: 0 })
+    .where('task_id', '=', taskId)
+    .where('part', '=', part)
+    .where('name', '=', name)
+    .where('state', '=', 'kept')
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Marks made before a moment. */
+export async function oldMarks(
+  db: Kysely<Schema>,
+  place: string,
+  beforeMs: number,
+  limit: number,
+): Promise<KeptFile[]> {
+  const rows = await db
+    .selectFrom('files')
+    .selectAll()
+    .where('place', '=', place)
+    .where('state', '=', 'gone')
+    .where('since_ms', '<', beforeMs)
+    .orderBy('since_ms')
+    .limit(limit)
+    .execute()
+  return rows.map(shape)
+}
+
+export async function forgetMark(tx: Kysely<Schema>, { taskId, part }: KeptFile): Promise<void> {
+  await tx
+    .deleteFrom('files')
+    .where('task_id', '=', taskId)
+    .where('part', '=', part)
+    .where('state', '=', 'gone')
+    .execute()
+}
+
+const shape = (row: Row): KeptFile => ({
+  taskId: row.task_id,
+  part: row.part,
+  place: row.place,
+  name: row.name,
+  bytes: row.bytes,
+  type: row.type,
+  etag: row.etag,
+  keptAtMs: row.since_ms,
+})
+
+/** Whatever there is of a task becomes marks; what was kept is given back, to be removed. */
+export async function dropTaskFiles(
+  tx: Kysely<Schema>,
+  taskId: string,
+  nowMs: number,
+): Promise<KeptFile[]> {
+  const kept = await findKeptFiles(tx, [taskId])
+  await tx
+    .updateTable('files')
+    .set({ state: 'gone', since_ms: nowMs, bytes: 0 })
+    .where('task_id', '=', taskId)
+    .execute()
+  return kept
+}

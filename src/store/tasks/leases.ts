@@ -1,0 +1,287 @@
+// Who looks after which task, and until when. A lease is leave, not a lock: what keeps its last owner
+// from writing is the fence. Knows no upstream and no waiting.
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Engine, Schema } from '../schema.ts'
+import { listed } from '../sql/json-rows.ts'
+import { type DueTask, pickFairly } from './fair-pick.ts'
+import { type LeasedTask, liveStates, shape } from './tasks.ts'
+
+export interface LeaseWish {
+  owner: string
+  /** What is due by now is wanted. */
+  nowMs: number
+  untilMs: number
+  /** Now by the clock of `untilMs`, if that is not the clock tasks are due by. */
+  leaseClockMs?: number
+  limit: number
+  /** How many more of a channel are wanted; all of them without it. */
+  roomFor?: (channelId: string) => number
+  /** Where the last turn through the accounts stopped. */
+  after?: Place
+}
+
+/** A channel and an account that has tasks there: the order in which turns are taken. */
+export interface Place {
+  channelId: string
+  accountId: string
+}
+
+export interface Leased {
+  leased: LeasedTask[]
+  /** More may be due than were taken. */
+  more: boolean
+  /** Where the next turn starts; undefined at the beginning. */
+  next: Place | undefined
+}
+
+/** Candidates read in order of time for each that is wanted. */
+const readAhead = 2
+const fewestRead = 256
+/** Places visited in one turn, and tasks taken up at each. */
+const mostPlaces = 64
+const mostPerPlace = 64
+/** No lease is for longer: one that ends later was taken before the clock was set back. */
+const longestLeaseMs = 60_000
+/** Gateways' clocks agree to much less. */
+const slackMs = 5_000
+
+// The words of the partial indexes: only with these does a planner see that they serve.
+const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
+
+/** Nobody has it by the time of this clock. */
+const freeAt = (clockMs: number) =>
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+
+export interface Longest {
+  /** Between two looks at a task that runs. */
+  pollMs: number
+  /** Between any two looks at a task. */
+  waitMs: number
+}
+
+/**
+ * Tasks that were put off by a clock that has been set back since: last written later than it is now,
+ * or due after more than any task waits. They are due at once; how many there were.
+ */
+export async function wakeStranded(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  longest: Longest,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    UPDATE tasks SET next_check_at_ms = ${nowMs}
+    WHERE ${live} AND next_check_at_ms > ${Math.ceil(nowMs + longest.pollMs)}
+      AND (updated_at_ms > ${nowMs + slackMs}
+        OR next_check_at_ms > ${Math.ceil(nowMs + longest.waitMs + slackMs)})`.execute(tx)
+  return Number(numAffectedRows)
+}
+
+/** Due tasks that nobody works on, fairly chosen between accounts, taken until `untilMs`. */
+export async function leaseDueTasks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  wish: LeaseWish,
+): Promise<Leased> {
+  const { limit } = wish
+  const window = Math.max(fewestRead, limit * readAhead)
+  const oldest = await findOldest(tx, wish, window)
+  // The oldest may all be one account's, or wait for one channel: then everybody gets a turn.
+  const turn = oldest.length < window ? noTurn : await findInTurn(tx, engine, wish)
+  const roomFor = wish.roomFor ?? (() => limit)
+  const inTurn = pickFairly(turn.due, Math.ceil(limit / 2), roomFor)
+  const taken = new Set(inTurn.map(({ id }) => id))
+  const inTime = pickFairly(
+    oldest.filter(({ id }) => !taken.has(id)),
+    limit - inTurn.length,
+    (channelId) =>
+      roomFor(channelId) - inTurn.filter((picked) => picked.channelId === channelId).length,
+  )
+  const picked = [...inTurn, ...inTime].map(({ id }) => id)
+  const leased = await lease(tx, engine, picked, wish)
+  return { leased, more: oldest.length > picked.length, next: turn.next }
+}
+
+const noTurn: { due: DueTask[]; next: Place | undefined } = { due: [], next: undefined }
+
+async function findOldest(
+  tx: Kysely<Schema>,
+  { nowMs, leaseClockMs = nowMs }: LeaseWish,
+  limit: number,
+): Promise<DueTask[]> {
+  const { rows } = await sql<DueTask>`
+    SELECT id, account_id AS "accountId", channel_id AS "channelId", next_check_at_ms AS "dueMs"
+    FROM tasks
+    WHERE ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}
+    ORDER BY next_check_at_ms LIMIT ${limit}`.execute(tx)
+  return rows
+}
+
+/** Goes from place to place by the index, wherever tasks live, and takes up a few at each. */
+async function findInTurn(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  wish: LeaseWish,
+): Promise<{ due: DueTask[]; next: Place | undefined }> {
+  const { channelId, accountId } = wish.after ?? { channelId: '', accountId: '' }
+  const { rows } = await sql<DueTask & { id: string | null; place: number }>`
+    WITH RECURSIVE places(channel_id, account_id, place) AS (
+      SELECT * FROM (
+        SELECT channel_id, account_id, 1 FROM tasks
+        WHERE ${live} AND (channel_id, account_id) > (${channelId}, ${accountId})
+        ORDER BY channel_id, account_id LIMIT 1
+      ) AS first_place
+      UNION ALL
+      SELECT t.channel_id, t.account_id, p.place + 1
+      FROM places p JOIN tasks t ON t.id = coalesce(
+        (SELECT id FROM tasks
+         WHERE ${live} AND channel_id = p.channel_id AND account_id > p.account_id
+         ORDER BY channel_id, account_id LIMIT 1),
+        (SELECT id FROM tasks WHERE ${live} AND channel_id > p.channel_id
+         ORDER BY channel_id, account_id LIMIT 1)
+      )
+      WHERE p.place < ${sql.lit(mostPlaces)}
+    )
+    SELECT t.id, p.account_id AS "accountId", p.channel_id AS "channelId",
+      t.next_check_at_ms AS "dueMs", p.place
+    FROM places p ${joinDue(engine, wish)} ORDER BY p.place`.execute(tx)
+  const last = rows.at(-1)
+  const ended = last === undefined || last.place < mostPlaces
+  return {
+    due: rows.filter(({ id }) => id !== null),
+    next: ended ? undefined : { channelId: last.channelId, accountId: last.accountId },
+  }
+}
+
+/** The longest due of a place `p`, as `t`. */
+function joinDue(engine: Engine, { nowMs, leaseClockMs = nowMs }: LeaseWish): RawBuilder<unknown> {
+  const ofPlace = sql`
+    SELECT id, next_check_at_ms FROM tasks
+    WHERE ${live} AND channel_id = p.channel_id AND account_id = p.account_id
+      AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}
+    ORDER BY next_check_at_ms LIMIT ${mostPerPlace}`
+  return engine === 'postgres'
+    ? sql`LEFT JOIN LATERAL (${ofPlace}) t ON true`
+    : sql`LEFT JOIN tasks t ON t.id IN (SELECT id FROM (${ofPlace}))`
+}
+
+async function lease(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  ids: readonly string[],
+  { owner, nowMs, leaseClockMs = nowMs, untilMs }: LeaseWish,
+): Promise<LeasedTask[]> {
+  if (ids.length === 0) return []
+  const free = sql`SELECT id FROM tasks
+    WHERE id IN (SELECT id FROM ${listed(
+      engine,
+      { id: 'text' },
+      ids.map((id) => ({ id })),
+    )})
+      AND ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
+  // Somebody else who takes the same at this moment is not waited for.
+  const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const { rows } = await sql<Selectable<Schema['tasks']>>`
+    UPDATE tasks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}, fence = fence + 1
+    WHERE id IN (${taken}) RETURNING *`.execute(tx)
+  return rows
+    .toSorted((a, b) => a.next_check_at_ms - b.next_check_at_ms)
+    .map((row) => ({ task: shape(row), fence: row.fence }))
+}
+
+export interface HeldLease {
+  id: string
+  fence: number
+}
+
+/** Holds on to leases that are still the owner's; gives the ids of those. */
+export async function renewLeases(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly HeldLease[],
+  untilMs: number,
+): Promise<Set<string>> {
+  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  const { rows } = await sql<{ id: string }>`
+    UPDATE tasks SET lease_until_ms = ${untilMs}
+    WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})
+    RETURNING id`.execute(tx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Lets go of them, so that somebody else need not wait until they end. */
+export async function releaseLeases(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly HeldLease[],
+): Promise<void> {
+  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
+}
+
+/** Those that a gateway has by the table and, as it says itself, not in its hands. */
+export async function releaseStrays(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  owner: string,
+  held: readonly string[],
+): Promise<void> {
+  const given = listed(
+    engine,
+    { id: 'text' },
+    held.map((id) => ({ id })),
+  )
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE ${live} AND lease_owner = ${owner} AND id NOT IN (SELECT id FROM ${given})`.execute(tx)
+}
+
+/** Those of a gateway that is no more, and what waited in it; without one, everybody's. */
+export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<void> {
+  const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
+  await sql`
+    UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
+    WHERE ${live} AND lease_owner ${theirs}`.execute(tx)
+  // Who waited for these waits no more.
+  const waitedFor = `%"waitedBy":"${owner ?? ''}%`
+  await sql`
+    UPDATE tasks SET next_check_at_ms = 0
+    WHERE ${live} AND (interface = 'images' OR state = 'accepted') AND body LIKE ${waitedFor}`.execute(
+    tx,
+  )
+}
+
+/** When the next live task is due that nobody works on; undefined when there is none. */
+export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
+  const { rows } = await sql<{ next_check_at_ms: number }>`
+    SELECT next_check_at_ms FROM tasks WHERE ${live} AND ${freeAt(nowMs)}
+    ORDER BY next_check_at_ms LIMIT 1`.execute(db)
+  return rows[0]?.next_check_at_ms
+}
+
+/** The time all gateways agree on; undefined when there is only one of them. */
+export async function sharedClockMs(
+  db: Kysely<Schema>,
+  engine: Engine,
+): Promise<number | undefined> {
+  if (engine === 'sqlite') return undefined
+  const { rows } = await sql<{ now_ms: number }>`
+    SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now_ms`.execute(db)
+  return rows[0]!.now_ms
+}
+
+/** How long those of the newest tasks took that have succeeded, oldest first. */
+export async function recentDurations(
+  db: Kysely<Schema>,
+  newest: number,
+): Promise<{ model: string; tookMs: number }[]> {
+  const { rows } = await sql<{ model: string; took_ms: number }>`
+    SELECT model, finished_at_ms - created_at_ms AS took_ms FROM (
+      SELECT id, model, state, created_at_ms, finished_at_ms FROM tasks
+      ORDER BY id DESC LIMIT ${newest}
+    ) AS latest WHERE state = 'succeeded' AND finished_at_ms IS NOT NULL ORDER BY id`.execute(db)
+  return rows.map(({ model, took_ms }) => ({ model, tookMs: took_ms }))
+}

@@ -1,0 +1,50 @@
+// What has to be known of other tasks before one whose create was cut off may take an upstream's id.
+import type { Kysely } from 'kysely'
+import type { Schema } from '../schema.ts'
+
+/** More than this in one channel at a time are not told apart. */
+const mostOpen = 1_000
+
+/** Those of these ids of a channel that some task goes by. */
+export async function claimedIds(
+  db: Kysely<Schema>,
+  channelId: string,
+  upstreamIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (upstreamIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('tasks')
+    .select('upstream_id')
+    .where('channel_id', '=', channelId)
+    .where('upstream_id', 'in', upstreamIds)
+    .execute()
+  return new Set(rows.map(({ upstream_id }) => upstream_id!))
+}
+
+/** Whether another task of the channel, with the same prompt, still waits for an id of its own. */
+export async function hasTwin(
+  db: Kysely<Schema>,
+  { id, channelId, model, prompt }: TwinOf,
+): Promise<boolean> {
+  const rows = await db
+    .selectFrom('tasks')
+    .select('body')
+    .where('state', 'in', ['accepted', 'unknown'])
+    .where('channel_id', '=', channelId)
+    .where('model', '=', model)
+    .where('upstream_id', 'is', null)
+    .where('id', '!=', id)
+    .limit(mostOpen)
+    .execute()
+  return rows.length === mostOpen || rows.some(({ body }) => promptIn(body) === prompt)
+}
+
+interface TwinOf {
+  id: string
+  channelId: string
+  model: string
+  prompt: string
+}
+
+const promptIn = (body: string): string =>
+  (JSON.parse(body) as { request: { prompt: string } }).request.prompt

@@ -1,0 +1,69 @@
+// What is written of looks that ended nothing: many in one statement, each only while it is the
+// writer's to write.
+import { type Kysely, sql } from 'kysely'
+import type { Task, TaskState } from '../../contract/task.ts'
+import type { Engine, Schema } from '../schema.ts'
+import { listed } from '../sql/json-rows.ts'
+import { changing } from './tasks.ts'
+
+/** What a look that ends nothing changes of a row. */
+export interface Look {
+  task: Task
+  still: TaskState
+  fence: number
+  /** The task as it was leased, if that is known: what has not changed is not written again. */
+  before?: Task | undefined
+}
+
+const lookColumns = {
+  id: 'text',
+  fence: 'int',
+  still: 'text',
+  state: 'text',
+  progress: 'int',
+  updated_at_ms: 'int',
+  started_at_ms: 'int',
+  next_check_at_ms: 'int',
+  checks: 'int',
+  body: 'text',
+  trail: 'text',
+} as const
+
+/** True for whatever `saveLooks` does not write is as it was. */
+export const isPlainLook = ({ task, before }: Look): boolean =>
+  before !== undefined &&
+  task.upstreamId === before.upstreamId &&
+  task.channelId === before.channelId &&
+  task.upstreamModel === before.upstreamModel &&
+  task.priceId === before.priceId &&
+  task.holdNanos === before.holdNanos &&
+  task.chargeNanos === before.chargeNanos &&
+  task.finishedAtMs === before.finishedAtMs &&
+  task.hidden === before.hidden
+
+/** Writes many looks at once, each only if its fence holds and its task is still where it was. */
+export async function saveLooks(
+  tx: Kysely<Schema>,
+  engine: Engine,
+  looks: readonly Look[],
+): Promise<Set<string>> {
+  const given = listed(
+    engine,
+    lookColumns,
+    looks.map(({ task, still, fence, before }) => {
+      const row = changing(task)
+      const isSame = before !== undefined && changing(before).body === row.body
+      const { id, trail = null } = task
+      return { ...row, id, fence, still, trail, body: isSame ? null : row.body }
+    }),
+  )
+  const { rows } = await sql<{ id: string }>`
+    UPDATE tasks SET state = given.state, progress = given.progress, updated_at_ms = given.updated_at_ms,
+      started_at_ms = given.started_at_ms, next_check_at_ms = given.next_check_at_ms, checks = given.checks,
+      body = coalesce(given.body, tasks.body), trail = coalesce(given.trail, tasks.trail),
+      lease_until_ms = 0, lease_owner = NULL
+    FROM ${given}
+    WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still
+    RETURNING tasks.id`.execute(tx)
+  return new Set(rows.map(({ id }) => id))
+}

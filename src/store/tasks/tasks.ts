@@ -1,0 +1,295 @@
+// Rows of tasks. A move is "set if still": whoever comes second changes nothing. What is searched has
+// a column; the rest lies in `body`.
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Interface, Protocol } from '../../contract/catalog.ts'
+import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
+import type { Schema } from '../schema.ts'
+import {
+  BadCursor,
+  cursorAt,
+  type Page,
+  type PageQuery,
+  pageOf,
+  textCursor,
+} from '../sql/cursor.ts'
+
+/** Those that have not ended. */
+export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
+
+/** A task somebody has leave to work on; `fence` outdates everybody who had it before. */
+export interface LeasedTask {
+  task: Task
+  fence: number
+}
+
+/** False, and nothing changes, when the account has a task by its external id. */
+export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('tasks')
+    .values({
+      id: task.id,
+      account_id: task.accountId,
+      token_id: task.tokenId,
+      request_id: task.requestId,
+      interface: task.interface,
+      model: task.model,
+      protocol: task.protocol,
+      created_at_ms: task.createdAtMs,
+      external_id: task.externalId ?? null,
+      lease_owner: null,
+      lease_until_ms: 0,
+      fence: 0,
+      ...changing(task),
+      trail: task.trail ?? null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'external_id'])
+        .where('external_id', 'is not', null)
+        .doNothing(),
+    )
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** The caller may use its own id for another task. */
+export async function freeExternalId(tx: Kysely<Schema>, id: string): Promise<void> {
+  await tx.updateTable('tasks').set({ external_id: null }).where('id', '=', id).execute()
+}
+
+/** Writes the task as it is now if its row is still in such a state; false when it has moved on. */
+export async function updateTask(
+  tx: Kysely<Schema>,
+  task: Task,
+  still: TaskState | readonly TaskState[],
+  fence?: number,
+): Promise<boolean> {
+  const { trail } = task
+  let query = tx
+    .updateTable('tasks')
+    .set({
+      ...changing(task),
+      ...(trail !== undefined && { trail }),
+      lease_until_ms: 0,
+      lease_owner: null,
+    })
+    .where('id', '=', task.id)
+    .where('state', 'in', typeof still === 'string' ? [still] : still)
+  if (fence !== undefined) query = query.where('fence', '=', fence)
+  const { numUpdatedRows } = await query.executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** What is told of a task after its end, and nothing besides. */
+export async function putTrail(tx: Kysely<Schema>, id: string, trail: string): Promise<void> {
+  await tx.updateTable('tasks').set({ trail }).where('id', '=', id).execute()
+}
+
+/** New addresses for what a task made; only while it is the same success, and nothing besides. */
+export async function putTaskMedia(tx: Kysely<Schema>, task: Task): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('tasks')
+    .set({ body: changing(task).body })
+    .where('id', '=', task.id)
+    .where('state', '=', 'succeeded')
+    .where('upstream_id', '=', task.upstreamId ?? '')
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** By the gateway's id, an upstream's or, within an account, the caller's own. */
+export async function findTaskRow(
+  db: Kysely<Schema>,
+  anyId: string,
+  accountId?: string,
+): Promise<Task | undefined> {
+  // PostgreSQL takes no such text, and no id has it.
+  if (anyId.includes('\0')) return undefined
+  const columns = ['id', 'upstream_id', ...(accountId === undefined ? [] : ['external_id'])]
+  for (const column of columns as ('id' | 'upstream_id' | 'external_id')[]) {
+    let query = db.selectFrom('tasks').selectAll().where(column, '=', anyId)
+    if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+    const row = await query.limit(1).executeTakeFirst()
+    if (row !== undefined) return shape(row)
+  }
+  return undefined
+}
+
+/** Those of these ids that there are. */
+export async function findTaskRows(db: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('tasks').select(listedColumns).where('id', 'in', ids).execute()
+  return rows.map(shape)
+}
+
+export interface TaskFilter extends PageQuery {
+  accountId?: string | undefined
+  model?: string | undefined
+  state?: string | undefined
+  channel?: string | undefined
+  interface?: string | undefined
+}
+
+/** Rows of the index that are looked at for one page. */
+const maxLooked = 50_000
+
+/** Newest first. A page may be short, even empty, and still have a next one. */
+export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
+  const { limit, cursor, accountId } = filter
+  // What is asked for stands in the index itself: no task is read that is not shown.
+  const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
+    filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
+  )
+  const looked = sql`
+    SELECT created_at_ms, id, model, state, channel, interface FROM tasks
+    WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
+      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
+    ORDER BY created_at_ms DESC, id DESC`
+  const { rows: found } = await sql<{ id: string }>`
+    SELECT id FROM (${looked} LIMIT ${maxLooked}) AS looked WHERE 1 = 1 ${sql.join(wanted, sql` `)}
+    LIMIT ${limit + 1}`.execute(db)
+  const ids = found.map(({ id }) => id)
+  const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
+  const page = pageOf(rows, limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
+  if (found.length > limit || wanted.length === 0) return page
+  const { rows: rest } = await sql<{ created_at_ms: number; id: string }>`
+    ${looked} LIMIT 1 OFFSET ${maxLooked - 1}`.execute(db)
+  const last = rest[0]
+  return last === undefined
+    ? page
+    : { ...page, nextCursor: cursorAt(`${last.created_at_ms}.${last.id}`) }
+}
+
+const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
+  db
+    .selectFrom('tasks')
+    .select(listedColumns)
+    .where('id', 'in', ids)
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+
+/** Ids of different kinds follow time only among themselves. */
+function before(cursor: string): RawBuilder<SqlBool> {
+  const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
+  if (id === undefined) throw new BadCursor('unknown cursor')
+  return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
+}
+
+/** The columns that may change, as they are now. */
+export function changing(task: Task) {
+  const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
+  const { missingSinceMs, callbackUrl, waitedBy, unseen, trace } = task
+  return {
+    channel_id: task.channelId,
+    channel: task.channel,
+    upstream_id: task.upstreamId ?? null,
+    state: task.state,
+    progress: task.progress,
+    hold_nanos: task.holdNanos,
+    charge_nanos: task.chargeNanos,
+    price_id: task.priceId,
+    updated_at_ms: task.updatedAtMs,
+    started_at_ms: task.startedAtMs ?? null,
+    finished_at_ms: task.finishedAtMs ?? null,
+    next_check_at_ms: task.nextCheckAtMs,
+    checks: task.checks,
+    hidden: task.hidden ? 1 : 0,
+    upstream_model: upstreamModel,
+    body: JSON.stringify({
+      upstreamModel,
+      keyMark,
+      request,
+      media,
+      usage,
+      reported,
+      error,
+      doubts,
+      missingSinceMs,
+      callbackUrl,
+      waitedBy,
+      unseen,
+      trace,
+    }),
+  }
+}
+
+type Body = Pick<
+  Task,
+  | 'upstreamModel'
+  | 'keyMark'
+  | 'request'
+  | 'media'
+  | 'usage'
+  | 'reported'
+  | 'error'
+  | 'doubts'
+  | 'missingSinceMs'
+  | 'callbackUrl'
+  | 'waitedBy'
+  | 'unseen'
+  | 'trace'
+>
+
+type Row = Selectable<Schema['tasks']>
+
+/** All that a list shows: the trail of a task is read with that one task only. */
+export const listedColumns = [
+  'id',
+  'account_id',
+  'token_id',
+  'request_id',
+  'interface',
+  'model',
+  'protocol',
+  'channel_id',
+  'channel',
+  'upstream_id',
+  'state',
+  'progress',
+  'hold_nanos',
+  'charge_nanos',
+  'price_id',
+  'created_at_ms',
+  'updated_at_ms',
+  'started_at_ms',
+  'finished_at_ms',
+  'next_check_at_ms',
+  'checks',
+  'hidden',
+  'body',
+  'external_id',
+] as const
+
+export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<Row>): Task {
+  const use = row.interface as Interface
+  // The interface says which kind of request lies in the body.
+  return {
+    ...(JSON.parse(row.body) as Body),
+    kind: kindOf(use),
+    id: row.id,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    requestId: row.request_id,
+    interface: use,
+    model: row.model,
+    protocol: row.protocol as Protocol,
+    channelId: row.channel_id,
+    channel: row.channel,
+    ...(row.upstream_id !== null && { upstreamId: row.upstream_id }),
+    state: row.state,
+    progress: row.progress,
+    holdNanos: row.hold_nanos,
+    chargeNanos: row.charge_nanos,
+    priceId: row.price_id,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    ...(row.started_at_ms !== null && { startedAtMs: row.started_at_ms }),
+    ...(row.finished_at_ms !== null && { finishedAtMs: row.finished_at_ms }),
+    nextCheckAtMs: row.next_check_at_ms,
+    checks: row.checks,
+    hidden: row.hidden === 1,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(typeof row.trail === 'string' && { trail: row.trail }),
+  } as Task
+}

@@ -1,0 +1,154 @@
+// For tests: places to keep a store in, one kind per engine, thrown away afterwards. PostgreSQL is
+// there when TEST_POSTGRES_URL names a server on which databases may be created.
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Entry } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import { newId } from '../lib/crypto/ids.ts'
+import { openStore, type Store, type StoreOptions } from './index.ts'
+import { migrations } from './migrations/index.ts'
+import type { Engine } from './schema.ts'
+
+export interface Place {
+  options: StoreOptions
+  open(more?: Partial<StoreOptions>): Promise<Store>
+  remove(): Promise<void>
+}
+
+export const postgresUrl = process.env['TEST_POSTGRES_URL']
+
+export const engines: readonly Engine[] =
+  postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
+
+/** `empty`: without even its tables, as nobody has opened it. */
+export async function newPlace(engine: Engine, { empty = false } = {}): Promise<Place> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-store-'))
+  if (engine === 'sqlite' && !empty) copyFileSync(await templateFile(), join(dataDir, databaseFile))
+  const databaseUrl = engine === 'postgres' ? await createDatabase(empty) : undefined
+  const options: StoreOptions = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
+  return {
+    options,
+    open: (more) => openStore({ ...options, ...more }),
+    async remove() {
+      rmSync(dataDir, { recursive: true, force: true })
+      if (databaseUrl !== undefined) await dropDatabase(databaseUrl)
+    },
+  }
+}
+
+const databaseFile = 'gateway.db'
+let templateMade: Promise<string> | undefined
+
+/** A database with its tables: made once, copied ever after. */
+const templateFile = (): Promise<string> => {
+  templateMade ??= (async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'gateway-template-'))
+    process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+    await (await openStore({ dataDir })).close()
+    return join(dataDir, databaseFile)
+  })()
+  return templateMade
+}
+
+export async function onServer(statement: string, database?: string): Promise<void> {
+  const url = new URL(postgresUrl!)
+  if (database !== undefined) url.pathname = `/${database}`
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+async function createDatabase(empty: boolean): Promise<string> {
+  const name = newId('gateway_test')
+  await onServer(`CREATE DATABASE ${name}${empty ? '' : ` TEMPLATE ${await template()}`}`)
+  return urlOf(name)
+}
+
+function urlOf(name: string): string {
+  const url = new URL(postgresUrl!)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+let templateName: Promise<string> | undefined
+const template = (): Promise<string> => {
+  templateName ??= makeTemplate()
+  return templateName
+}
+
+/** A copy is a database of its own time: it must not be taken for one that was left for long. */
+const withoutTime = `DELETE FROM meta WHERE key IN ('clock_at_ms', 'opened_at_ms')`
+
+/** Any constant will do. */
+const templateLock = 4_711_204
+
+/** A database with all tables, to be copied: that is far cheaper than every step for every test. */
+async function makeTemplate(): Promise<string> {
+  const steps = migrations.flatMap(({ up }) => up('postgres')).join('\n')
+  const name = `gateway_template_${Bun.hash(`${steps}${withoutTime}`).toString(36)}`
+  const client = new pg.Client({ connectionString: postgresUrl })
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [templateLock])
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
+    if (found.rowCount === 0) {
+      const making = newId('gateway_test')
+      await client.query(`CREATE DATABASE ${making}`)
+      const store = await openStore({ dataDir: tmpdir(), databaseUrl: urlOf(making) })
+      await store.close()
+      await onServer(withoutTime, making)
+      await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`)
+    }
+    return name
+  } finally {
+    await client.end()
+  }
+}
+
+const dropDatabase = (url: string) =>
+  onServer(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`)
+
+export function aRequest(more: Partial<RequestRecord> = {}): RequestRecord {
+  const atMs = more.atMs ?? Date.now()
+  return {
+    requestId: newId('req', atMs),
+    atMs,
+    accountId: 'acc_1',
+    tokenId: 'tok_1',
+    interface: 'chat',
+    model: 'txta-plus',
+    status: 200,
+    chargeNanos: 0n,
+    totalMs: 3,
+    detail: { stream: false, ending: 'complete', attempts: [] },
+    ...more,
+  }
+}
+
+export function aCharge(request: RequestRecord, nanos: bigint): Entry {
+  return {
+    atMs: request.atMs,
+    accountId: request.accountId,
+    kind: 'charge',
+    amountNanos: -nanos,
+    ref: request.requestId,
+    model: request.model,
+    unit: 'token',
+    quantity: 30,
+    priceId: 'price_1',
+  }
+}
+
+/** Waits for something that happens in the background; the test's own time-out is the limit. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(10)
+}
+
+/** The message of the failure. `expect(…).rejects` keeps answers of other threads from arriving. */
+export const failureOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'it did not fail',
+    (error: Error) => error.message,
+  )
