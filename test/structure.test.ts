@@ -15,33 +15,22 @@ const everything = '*'
 // Folder -> what its code may import besides itself. `engine` reaches providers by the registry
 // only. The command line and the console speak HTTP, so they import nothing that does the work.
 const arrows: Readonly<Record<string, readonly string[]>> = {
-  'src/program': [everything],
-  'src/signals': [],
-  'src/lifecycle': ['src/config/index.ts', 'src/lib', 'src/start/signals.ts'],
   'src/main': [everything],
-  'src/serve': [everything],
-  'src/listen': ['src/app.ts', 'src/config/index.ts', 'src/contract', 'src/http'],
-  'src/worker': [everything],
-  'src/workers': [everything],
-  'src/crew': [everything],
-  'src/crew-metrics': ['src/lib'],
-  'src/metrics-route': ['src/lib', 'src/engine'],
   'src/app': [everything],
-  'src/boot': [everything],
-  'src/db': [everything],
-  'src/doctor': [everything],
-  'src/check': ['src/config/index.ts', 'src/config/file.ts', 'src/ops/doctor/offer.ts'],
-  'src/console-files': ['src/contract', 'src/lib', 'src/http', 'console/build.ts'],
+  'src/start': [everything],
+  'src/start/signals': [],
+  'src/start/lifecycle': ['src/config', 'src/lib', 'src/start/signals.ts'],
+  'src/start/listen': ['src/app.ts', 'src/config', 'src/contract', 'src/http'],
+  'src/start/metrics-route': ['src/lib', 'src/engine'],
+  'src/start/keys': ['src/config', 'src/lib'],
+  'src/start/banner': ['src/engine'],
+  'src/start/media-settings': ['src/config', 'src/contract', 'src/lib', 'src/engine', 'src/media'],
+  'src/start/console-files': ['src/contract', 'src/lib', 'src/http', 'console/build.ts'],
+  'src/process': [everything],
+  'src/process/pool-metrics': ['src/lib'],
+  'src/ops': [everything],
+  'src/ops/check': ['src/config', 'src/ops/doctor/offer.ts'],
   'src/guide': ['src/contract', 'src/http', 'src/lib', 'src/openapi'],
-  'src/keys': ['src/config/index.ts', 'src/lib'],
-  'src/welcome': ['src/engine'],
-  'src/media-settings': [
-    'src/config/index.ts',
-    'src/contract',
-    'src/lib',
-    'src/engine',
-    'src/media',
-  ],
   'src/config': ['src/contract', 'src/lib'],
   'src/lib': [],
   'src/contract': ['src/lib/ensure.ts', 'src/lib/text/decimal.ts', 'src/lib/text/edit-distance.ts'],
@@ -97,13 +86,11 @@ const maxLines = 350
 /** Tests, and what tests of one folder share. */
 const isTest = (path: string) => /(\.test\.tsx?|\/test-[\w-]+\.ts)$/.test(path)
 
-/** src/engine/admission/admit.ts -> src/engine   src/config/file.ts -> src/config   sandbox/main.ts -> sandbox */
+/** The row of the table for a file: that of its own name, or of the nearest folder that has one. */
 function roomOf(path: string): string {
-  const [top = '', second = '', third] = path.split('/')
-  if (top !== 'src') return top
-  if (third !== undefined) return `src/${second}`
-  const name = second.replace(/(\.test)?\.tsx?$/, '')
-  return `src/${name.startsWith('config-') ? 'config' : name}`
+  let room = path.replace(/(\.test)?\.tsx?$/, '')
+  while (room.includes('/') && arrows[room] === undefined) room = posix.dirname(room)
+  return room
 }
 
 /** src/providers/chat/stream.ts -> src/providers/chat; undefined outside the separate folders. */

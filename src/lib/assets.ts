@@ -30,7 +30,7 @@ function textsUnder(folder: string): ReadonlyMap<string, string> {
 }
 
 export const pieces: Pieces = {
-  command: [process.execPath, inSource('program.ts')],
+  command: [process.execPath, inSource('main.ts')],
   databaseThread: inSource('store/dialects/sqlite/worker.ts'),
   importThread: inSource('admin/catalog/import-thread.ts'),
   get docs() {
