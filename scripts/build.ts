@@ -162,7 +162,7 @@ async function readTexts(): Promise<string> {
 const inPlaceOfPieces = (contents: string): BunPlugin => ({
   name: 'pieces',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/]lib[\\/]pieces\.ts$/ }, ({ path }) =>
+    onLoad({ filter: /[\\/]src[\\/]lib[\\/]assets\.ts$/ }, ({ path }) =>
       path === piecesFile ? { contents, loader: 'js' } : undefined,
     )
   },
