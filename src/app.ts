@@ -2,18 +2,18 @@
 import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
 import type { Config } from './config/index.ts'
-import { refuse } from './contract/errors.ts'
+import { type Refusal, refuse } from './contract/errors.ts'
 import type { Engine } from './engine/engine.ts'
 import { clockProblem } from './engine/telemetry/clock-watch.ts'
 import { beginTrace } from './engine/telemetry/traces/begin-trace.ts'
 import { credentialOf } from './http/credentials.ts'
+import type { Dialect } from './http/dialect.ts'
 import {
   answerHeaders,
   answerJson,
   answerPreflight,
   type Connection,
   type Exchange,
-  isForBrowsers,
   newExchange,
 } from './http/exchange.ts'
 import { isLocal } from './http/is-local.ts'
@@ -23,7 +23,7 @@ import type { Paper } from './openapi/serve.ts'
 import { redirectToConsole, serveConsole } from './start/console-files.ts'
 import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
-import { surfaces } from './surfaces/index.ts'
+import { dialects, surfaces } from './surfaces/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
 export interface AppDeps {
@@ -48,9 +48,9 @@ export function createRouter(deps: AppDeps) {
   const { engine, limits, configSchema, listener = 'only' } = deps
   // One path for the whole request: what a proxy has judged, not what decoding would make of it.
   const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.exchange.path })
-  const hot = new Map<string, (x: Exchange) => Promise<Response>>()
+  const hot = new Map<string, { work: (x: Exchange) => Promise<Response>; dialect: Dialect }>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
-    hot.set(path, work)
+    hot.set(path, { work, dialect: dialects.at(path) })
     app.post(path, ({ env }) => work(env.exchange))
   }
   for (const surface of surfaces) surface.mount(app, { engine, limits, hotPost })
@@ -115,11 +115,22 @@ export function createApp(deps: AppDeps): Handle {
     const parent = request.headers.get('traceparent')
     if (parent !== null || engine.tracer !== undefined) beginTrace(engine, exchange, parent)
     const direct = method === 'POST' ? hot.get(exchange.path) : undefined
-    if (direct !== undefined) return direct(exchange).catch((error) => answerBug(exchange, error))
-    if (method === 'OPTIONS' && isForBrowsers(exchange.path)) return answerPreflight(exchange)
+    if (direct !== undefined) {
+      exchange.dialect = direct.dialect
+      return direct.work(exchange).catch((error) => answerBug(exchange, error))
+    }
+    exchange.dialect = dialects.at(exchange.path)
+    if (method === 'OPTIONS' && exchange.dialect.browsers) return answerPreflight(exchange)
     return app.fetch(absolute(request), { exchange })
   }
 }
+
+/** The answer to a request that no route has seen, in the dialect of its path. */
+export const refuseUnrouted = (
+  request: Request,
+  connection: Connection,
+  refusal: Refusal,
+): Response => answerRefusal(newExchange(request, connection, undefined, dialects.at), refusal)
 
 /** What describes all this, by path. */
 const papers: Readonly<Record<string, Paper>> = {

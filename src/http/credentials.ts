@@ -3,11 +3,10 @@
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { Exchange } from './exchange.ts'
 
-const keyHeaders = ['x-api-key', 'x-vendorg-api-key', 'x-goog-api-key'] as const
-
 /** The token, undefined when there is none. */
 export function credentialOf(x: Exchange): string | undefined | Refusal {
   const { headers } = x.request
+  const { keyHeaders, queryKey } = x.dialect
   const authorization = headers.get('authorization')
   let found: string | undefined
   let foundIn = 'authorization'
@@ -30,22 +29,16 @@ export function credentialOf(x: Exchange): string | undefined | Refusal {
     found = value
     foundIn = name
   }
-  if (!x.path.startsWith('/vendorg/')) return found
-  const keys = new URL(x.request.url).searchParams.getAll('key')
-  if (keys.length > 1) return twice('key')
+  if (queryKey === undefined) return found
+  const keys = new URL(x.request.url).searchParams.getAll(queryKey)
+  if (keys.length > 1) return twice(queryKey)
   const key = keys[0]
   if (key === undefined) return found
-  return found !== undefined && found !== key ? conflicting(foundIn, '?key=') : key
+  return found !== undefined && found !== key ? conflicting(foundIn, `?${queryKey}=`) : key
 }
 
-/** Names the header that callers of this interface know first. */
-export const missingCredential = ({ path }: Exchange): Refusal =>
-  refuse(
-    'invalid_api_key',
-    path.startsWith('/vendorg/')
-      ? 'no API token was given; send it as "x-vendorg-api-key: <token>"'
-      : 'no API token was given; send it as "Authorization: Bearer <token>"',
-  )
+export const missingCredential = ({ dialect }: Exchange): Refusal =>
+  refuse('invalid_api_key', `no API token was given; send it as "${dialect.tokenHint}"`)
 
 const twice = (name: string): Refusal =>
   refuse('invalid_request', `'${name}' was given twice; send the token once`)

@@ -2,6 +2,7 @@
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
+import { type Dialect, plainDialect } from './dialect.ts'
 
 export interface Exchange {
   readonly requestId: string
@@ -9,6 +10,8 @@ export interface Exchange {
   readonly request: Request
   readonly path: string
   readonly connection: Connection
+  /** Of the surface whose path it is. */
+  dialect: Dialect
   /** On the admin API: who asks. */
   viewer?: Viewer
   /** The trace it belongs to, if any. */
@@ -32,8 +35,11 @@ export function newExchange(
   request: Request,
   connection: Connection,
   atMs: number = Date.now(),
+  dialectAt?: (path: string) => Dialect,
 ): Exchange {
-  return { requestId: newId('req', atMs), atMs, request, path: pathOf(request.url), connection }
+  const path = pathOf(request.url)
+  const dialect = dialectAt?.(path) ?? plainDialect
+  return { requestId: newId('req', atMs), atMs, request, path, connection, dialect }
 }
 
 /**
@@ -62,7 +68,7 @@ export function answerHeaders(x: Exchange, contentType: string): AnswerHeaders {
     'request-id': x.requestId,
   }
   const origin = x.request.headers.get('origin')
-  if (origin !== null && isForBrowsers(x.path)) {
+  if (origin !== null && x.dialect.browsers) {
     headers['access-control-allow-origin'] = origin
     headers['access-control-expose-headers'] = exposed
     headers['vary'] = 'origin'
@@ -100,15 +106,6 @@ const exposed =
   ['limit', 'remaining', 'reset']
     .flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`])
     .join(', ')
-
-/** Interfaces that browsers of any origin may call with a token; the admin API is same-origin. */
-function isDataPlane(path: string): boolean {
-  return /^\/(?:v1|vendorg|imgvendor|arkvendor|gateway)(?:\/|$)/.test(path)
-}
-
-/** Files too: whoever has a link may show what it leads to, wherever that is. */
-export const isForBrowsers = (path: string): boolean =>
-  isDataPlane(path) || path.startsWith('/files/')
 
 /** The answer to a browser's question before the real request. No cookie is ever allowed along. */
 export function answerPreflight(x: Exchange): Response {

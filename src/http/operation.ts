@@ -38,8 +38,8 @@ export interface Operation {
   tag: string
   summary: string
   description?: string
-  /** `vendorg`: besides the usual ways, in the query. */
-  credential: 'token' | 'vendorg' | 'admin' | 'none'
+  /** `token`: in the ways of the surface whose path it is. */
+  credential: 'token' | 'admin' | 'none'
   parameters?: readonly Parameter[]
   body?: { content: Readonly<Record<string, Content>>; required?: boolean }
   answers: readonly Answer[]

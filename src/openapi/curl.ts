@@ -6,7 +6,7 @@ type Json = Record<string, unknown>
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export function curlFor(
-  { servers }: OpenApi,
+  { servers, components }: OpenApi,
   method: string,
   path: string,
   { security, requestBody, parameters }: Json,
@@ -19,18 +19,20 @@ export function curlFor(
   const address = `${servers[0]?.url ?? ''}${path}${query === '' ? '' : `?${query}`}`
   const parts = [
     `curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${quote(address)}`,
-    ...credential(security as Json[]),
+    ...credential(security as Json[], components['securitySchemes'] ?? {}),
     ...(content === undefined ? [] : bodyParts(content[0], content[1] as Json)),
   ]
   return parts.join(' \\\n  ')
 }
 
-function credential(security: readonly Json[]): string[] {
-  const name = Object.keys(security[0] ?? {})[0]
-  if (name === undefined) return []
-  if (name === 'vendorgKey') return ['-H "x-vendorg-api-key: $GATEWAY_TOKEN"']
-  const variable = name === 'adminToken' ? '$ADMIN_TOKEN' : '$GATEWAY_TOKEN'
-  return [`-H "Authorization: Bearer ${variable}"`]
+function credential(security: readonly Json[], schemes: Json): string[] {
+  const id = Object.keys(security[0] ?? {})[0]
+  if (id === undefined) return []
+  const variable = id === 'adminToken' ? '$ADMIN_TOKEN' : '$GATEWAY_TOKEN'
+  const { in: place, name } = schemes[id] as Json
+  return place === 'header'
+    ? [`-H "${name}: ${variable}"`]
+    : [`-H "Authorization: Bearer ${variable}"`]
 }
 
 function bodyParts(type: string, { examples }: Json): string[] {

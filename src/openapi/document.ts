@@ -1,6 +1,7 @@
 // Turns lists of operations into an OpenAPI 3.1 document. Knows how such a document is written, and
 // nothing of any interface.
 import { type RefusalCode, refusals } from '../contract/errors.ts'
+import type { Dialect, Dialects } from '../http/dialect.ts'
 import { errorSchema } from '../http/error-schemas.ts'
 import {
   type Answer,
@@ -33,14 +34,16 @@ export interface Subject {
   description: string
   url: string
   operations: readonly Operation[]
+  /** Whose errors and credentials are those of which path. */
+  dialects: Dialects
 }
 
-export function buildDocument({ operations, url, ...info }: Subject): OpenApi {
+export function buildDocument({ operations, url, dialects, ...info }: Subject): OpenApi {
   const shelf = new SchemaShelf()
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     paths[operation.path] ??= {}
-    paths[operation.path]![operation.method] = operationObject(shelf, operation)
+    paths[operation.path]![operation.method] = operationObject(shelf, operation, dialects)
   }
   const kinds = new Set(operations.map(({ credential }) => credential))
   return {
@@ -50,7 +53,7 @@ export function buildDocument({ operations, url, ...info }: Subject): OpenApi {
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: schemes(kinds),
+      securitySchemes: schemes(kinds, dialects.keyPlaces),
       headers: headers(),
       schemas: shelf.schemas(),
       responses: shelf.responses(),
@@ -58,14 +61,15 @@ export function buildDocument({ operations, url, ...info }: Subject): OpenApi {
   }
 }
 
-function operationObject(shelf: SchemaShelf, operation: Operation): Json {
+function operationObject(shelf: SchemaShelf, operation: Operation, dialects: Dialects): Json {
+  const dialect = dialects.at(operation.path)
   const { id, tag, summary, description, parameters = [], body, callback } = operation
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: securityOf(operation.credential),
+    security: securityOf(operation.credential, dialect),
     ...(parameters.length > 0 && {
       parameters: parameters.map((each) => parameterObject(shelf, each)),
     }),
@@ -75,7 +79,7 @@ function operationObject(shelf: SchemaShelf, operation: Operation): Json {
         content: contentObject(shelf, body.content),
       },
     }),
-    responses: responsesOf(shelf, operation),
+    responses: responsesOf(shelf, operation, dialect),
     ...(callback !== undefined && { callbacks: callbackObject(shelf, callback) }),
   }
 }
@@ -115,13 +119,13 @@ function contentObject(shelf: SchemaShelf, content: Readonly<Record<string, Cont
 const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-function responsesOf(shelf: SchemaShelf, operation: Operation): Json {
+function responsesOf(shelf: SchemaShelf, operation: Operation, dialect: Dialect): Json {
   const responses: Record<number, Json> = {}
   for (const answer of operation.answers) responses[answer.status] = answerObject(shelf, answer)
   const byStatus = Map.groupBy([...new Set(operation.refusals)], (code) => refusals[code].status)
   for (const status of [...byStatus.keys()].toSorted((a, b) => a - b)) {
     const codes = byStatus.get(status)!.toSorted()
-    const refusal = refusalObject(shelf, operation.path, status, codes)
+    const refusal = refusalObject(shelf, dialect, status, codes)
     const same = responses[status]
     if (same === undefined) responses[status] = refusal
     else throw new Error(`${operation.id} answers and refuses with ${status}`)
@@ -140,7 +144,7 @@ const answerObject = (
 
 function refusalObject(
   shelf: SchemaShelf,
-  path: string,
+  dialect: Dialect,
   status: number,
   codes: readonly RefusalCode[],
 ): Json {
@@ -150,7 +154,7 @@ function refusalObject(
   const response = {
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headerRefs([...idHeaders, ...extra, ...(replays ? ['idempotent-replayed'] : [])]),
-    content: { 'application/json': { schema: shelf.put(errorSchema(path, codes)) } },
+    content: { 'application/json': { schema: shelf.put(errorSchema(dialect, codes)) } },
   }
   return shelf.respond(`Status${status}`, response)
 }

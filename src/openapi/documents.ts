@@ -1,8 +1,9 @@
 // The two documents: what callers ask, and what administrators ask.
 import packageJson from '../../package.json'
 import { adminOperations } from '../admin/operations/index.ts'
+import { createDialects } from '../http/dialect.ts'
 import type { Operation } from '../http/operation.ts'
-import { surfaces } from '../surfaces/index.ts'
+import { dialects, surfaces } from '../surfaces/index.ts'
 import { buildDocument, type OpenApi } from './document.ts'
 import { gatewayOperations } from './gateway-operations.ts'
 
@@ -25,6 +26,7 @@ export const dataDocument = async (url: string): Promise<OpenApi> =>
       'answer carries a request id. A field that is `null` counts as absent; fields that are not ' +
       'named are ignored or passed on, as the operation says.',
     operations: await dataOperations(),
+    dialects,
   })
 
 export const adminDocument = (url: string): OpenApi =>
@@ -36,4 +38,5 @@ export const adminDocument = (url: string): OpenApi =>
       'Accounts, tokens, channels, prices, tasks, bills and proof. Money is a decimal in quotes, ' +
       'times are RFC 3339. Unknown fields of a body are refused by name.',
     operations: adminOperations,
+    dialects: createDialects([]),
   })

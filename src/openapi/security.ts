@@ -1,21 +1,18 @@
-// Ways to show who asks, as documents tell of them.
+// Ways to show who is calling, as documents describe them.
+import type { Dialect, KeyPlace } from '../http/dialect.ts'
 import type { Operation } from '../http/operation.ts'
 
 type Credential = Operation['credential']
 
-const inHeader = (name: string, description: string) => ({
-  type: 'apiKey',
-  in: 'header',
-  name,
-  description,
-})
+const sameToken = 'The same token.'
 
-const known: Readonly<Record<string, object>> = {
-  token: { type: 'http', scheme: 'bearer', description: 'A token of the gateway: `sk-…`.' },
-  apiKey: inHeader('x-api-key', 'The same token.'),
-  vendorgKey: inHeader('x-vendorg-api-key', 'The same token.'),
-  googKey: inHeader('x-goog-api-key', 'The same token.'),
-  queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same token.' },
+const bearerToken = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'A token of the gateway: `sk-…`.',
+}
+
+const administration = {
   adminToken: { type: 'http', scheme: 'bearer', description: 'The admin token.' },
   session: {
     type: 'apiKey',
@@ -25,20 +22,25 @@ const known: Readonly<Record<string, object>> = {
   },
 }
 
-const byCredential: Readonly<Record<Credential, readonly string[]>> = {
-  token: ['token', 'apiKey', 'vendorgKey', 'googKey'],
-  vendorg: ['vendorgKey', 'token', 'apiKey', 'googKey', 'queryKey'],
-  admin: ['adminToken', 'session'],
-  none: [],
+/** Any one of them. */
+export function securityOf(credential: Credential, { securityIds }: Dialect): object[] {
+  if (credential === 'none') return []
+  const ids = credential === 'admin' ? Object.keys(administration) : securityIds
+  return ids.map((id) => ({ [id]: [] }))
 }
 
-/** Any one of them. */
-export const securityOf = (credential: Credential): object[] =>
-  byCredential[credential].map((name) => ({ [name]: [] }))
-
-export function schemes(credentials: ReadonlySet<Credential>): Record<string, unknown> {
-  const names = new Set([...credentials].flatMap((each) => byCredential[each]))
-  return Object.fromEntries(Object.entries(known).filter(([name]) => names.has(name)))
+export function schemes(
+  credentials: ReadonlySet<Credential>,
+  places: readonly KeyPlace[],
+): Record<string, unknown> {
+  const keys = places.map(({ id, ...place }): [string, object] => [
+    id,
+    { type: 'apiKey', ...place, description: sameToken },
+  ])
+  return {
+    ...(credentials.has('token') && { token: bearerToken, ...Object.fromEntries(keys) }),
+    ...(credentials.has('admin') && administration),
+  }
 }
 
 export const callbackHeaders = [

@@ -1,12 +1,11 @@
 // A port of the gateway: opens it, refuses request targets that are not plain before anything else
 // sees them, and hands the rest to whoever answers there.
 import http from 'node:http'
-import type { Handle } from '../app.ts'
+import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'
 import type { Refusal } from '../contract/errors.ts'
 import { clientIp, noProxies, type TrustedProxies, trustedProxies } from '../http/client-ip.ts'
-import { type Connection, newExchange } from '../http/exchange.ts'
-import { answerRefusal } from '../http/render-error.ts'
+import type { Connection } from '../http/exchange.ts'
 import {
   plainTargets,
   targetPatterns,
@@ -54,7 +53,7 @@ function targetsOf(handle: () => Handle, proxies: TrustedProxies, idleSeconds: n
     const connection = new ServerConnection(server, request, proxies, idleSeconds)
     const refusal = wrong ?? wrongHost(request.headers.get('host'), request.url)
     if (refusal === undefined) return handle()(request, connection)
-    return answerRefusal(newExchange(request, connection), refusal)
+    return refuseUnrouted(request, connection, refusal)
   }
   const plain = (request: Route, server: Server) => answer(request, server, undefined)
   const segments = (request: Route, server: Server) =>

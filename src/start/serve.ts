@@ -1,7 +1,7 @@
 // One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
 // and drains. Whether it is the only process or one of several workers is known elsewhere.
 import { newSetupCode } from '../admin/people/set-up.ts'
-import type { Handle } from '../app.ts'
+import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'
 import { refuse } from '../contract/errors.ts'
 import {
@@ -10,8 +10,6 @@ import {
   type MadeToken,
 } from '../engine/catalog/apply-declarations.ts'
 import { announce } from '../engine/catalog/refresh.ts'
-import { newExchange } from '../http/exchange.ts'
-import { answerRefusal } from '../http/render-error.ts'
 import { armCrashPoint } from '../lib/crash-point.ts'
 import { createCleaner } from '../lib/redact/index.ts'
 import { createLog, type Log } from '../lib/telemetry/log.ts'
@@ -127,8 +125,9 @@ export const openLog = (config: Config, clean: (line: string) => string): Log =>
   })
 
 const answerStarting: Handle = (request, connection) =>
-  answerRefusal(
-    newExchange(request, connection),
+  refuseUnrouted(
+    request,
+    connection,
     refuse('overloaded', 'the gateway is starting', { retryAfterSeconds: 1 }),
   )
 

@@ -1,4 +1,5 @@
 // Every surface, one line each.
+import { createDialects } from '../http/dialect.ts'
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
@@ -29,3 +30,6 @@ export const surfaces: readonly Surface[] = [
   sandboxMedia,
   usage,
 ]
+
+/** How each of them is spoken to, by path. */
+export const dialects = createDialects(surfaces)

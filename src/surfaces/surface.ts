@@ -10,6 +10,7 @@ import { recordRefused } from '../engine/admission/refused-requests.ts'
 import type { CallContext, Engine } from '../engine/engine.ts'
 import type { LinkTo } from '../engine/results/file-links.ts'
 import { credentialOf, missingCredential } from '../http/credentials.ts'
+import type { Dialect, DialectDeclaration } from '../http/dialect.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Operation } from '../http/operation.ts'
 import type { BodyLimits } from '../http/read-json.ts'
@@ -27,7 +28,7 @@ export interface SurfaceDeps {
   hotPost(path: string, answer: (x: Exchange) => Promise<Response>): void
 }
 
-export interface Surface {
+export interface Surface extends DialectDeclaration {
   name: string
   /** What documents tell of it; loaded when somebody asks for them, and not before. */
   operations(): Promise<readonly Operation[]>
@@ -67,7 +68,7 @@ export class Caller implements CallContext {
   readonly token: Token
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
-  readonly #path: string
+  readonly #dialect: Dialect
   readonly #errorEvent: (errorBody: string, events: number) => string
 
   constructor(
@@ -80,12 +81,12 @@ export class Caller implements CallContext {
     this.token = token
     this.signal = x.request.signal
     this.trace = x.trace
-    this.#path = x.path
+    this.#dialect = x.dialect
     this.#errorEvent = errorEvent
   }
 
   errorEvent(refusal: Refusal, events: number): Uint8Array {
-    const body = errorBody(refusal, this.requestId, this.#path)
+    const body = errorBody(refusal, this.requestId, this.#dialect)
     return Buffer.from(this.#errorEvent(body, events))
   }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Refusal } from '../../src/contract/errors.ts'
 import { credentialOf } from '../../src/http/credentials.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
+import { dialects } from '../../src/surfaces/index.ts'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { rawRequest } from '../support/raw.ts'
 import { errorIn, errorOf, requestIdOf, requestIdShape } from '../support/read.ts'
@@ -218,7 +219,7 @@ describe('credentials', () => {
     const read = (path: string, headers: Record<string, string> = {}) =>
       credentialOf({
         request: new Request(`http://gw${path}`, { headers }),
-        path: path.split('?', 1)[0],
+        dialect: dialects.at(path.split('?', 1)[0]!),
       } as Exchange)
     const path = '/vendorg/v1beta/operations/1'
     expect(read(`${path}?key=${apiToken}`)).toBe(apiToken)

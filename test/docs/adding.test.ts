@@ -30,10 +30,10 @@ const edits: readonly [path: string, before: string, added: string][] = [
   [
     'src/providers/index.ts',
     'export const',
-    "import { plain } from '../plain/index.ts'\nimport { films } from '../films/index.ts'\n",
+    "import { plain } from './plain/index.ts'\nimport { films } from './films/index.ts'\n",
   ],
   ['src/providers/index.ts', 'vendorg].map(', 'plain, films, '],
-  ['src/surfaces/index.ts', 'export const', "import { plain } from '../plain/index.ts'\n"],
+  ['src/surfaces/index.ts', 'export const surfaces', "import { plain } from './plain/index.ts'\n"],
   ['src/surfaces/index.ts', '  usage,\n]', '  plain,\n'],
 ]
 
@@ -116,9 +116,9 @@ describe('what the pages on adding show', () => {
   }, limitMs)
 
   test(
-    'is seven files that compile beside all the others',
+    'is eight files that compile beside all the others',
     async () => {
-      expect(files).toHaveLength(7)
+      expect(files).toHaveLength(8)
       const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', copy], { stdout: 'pipe' })
       const said = await new Response(child.stdout).text()
       expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
@@ -127,7 +127,11 @@ describe('what the pages on adding show', () => {
   )
 
   test('answers a text call, counts it and refuses a wrong one by name', async () => {
-    const answer = await gateway.post('/v1/complete', { model: 'plain-1', prompt: 'Once', most: 9 })
+    const answer = await gateway.post('/plain/v1/complete', {
+      model: 'plain-1',
+      prompt: 'Once',
+      most: 9,
+    })
     expect(await answer.json()).toMatchObject({ text: 'and so on', usage: { in: 5, out: 7 } })
     expect(JSON.parse(upstream.calls.at(-1)!.body)).toMatchObject({ prompt: 'Once', most: 9 })
     const { body } = await gateway.admin('GET', '/requests?limit=1')
@@ -137,16 +141,60 @@ describe('what the pages on adding show', () => {
       estimated: false,
       usage: { input_tokens: 5, output_tokens: 7 },
     })
-    const wrong = await gateway.post('/v1/complete', { model: 'plain-1', prompt: 5 })
+    const wrong = await gateway.post('/plain/v1/complete', { model: 'plain-1', prompt: 5 })
     expect(wrong.status).toBe(400)
-    expect(await wrong.json()).toMatchObject({ error: { param: 'prompt' } })
+    expect(await wrong.json()).toMatchObject({
+      failed: 'invalid_request',
+      error: { param: 'prompt' },
+    })
+  })
+
+  const ask = (path: string, headers: Record<string, string>) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'plain-1', prompt: 'Once', most: 9 }),
+    })
+
+  test('takes a token in its own header, and says so to a caller without one', async () => {
+    const path = '/plain/v1/complete'
+    expect((await ask(path, { 'x-plain-key': apiToken })).status).toBe(200)
+    const both = await ask(path, { 'x-plain-key': apiToken, 'x-api-key': 'sk-another' })
+    expect(both.status).toBe(400)
+    const without = await ask(path, {})
+    expect(without.status).toBe(401)
+    expect(await without.json()).toMatchObject({
+      failed: 'invalid_api_key',
+      error: { message: expect.stringContaining('"x-plain-key: <token>"') },
+    })
+  })
+
+  test('has its errors and its CORS headers under its own prefix, and nowhere else', async () => {
+    const origin = { origin: 'https://page.example' }
+    const nothing = await ask('/plain/v1/nothing', origin)
+    expect(nothing.status).toBe(404)
+    expect(nothing.headers.get('access-control-allow-origin')).toBe(origin.origin)
+    expect(await nothing.json()).toMatchObject({ failed: 'not_found' })
+    const elsewhere = await ask('/plainly', origin)
+    expect(elsewhere.headers.get('access-control-allow-origin')).toBeNull()
+    expect(Object.keys((await elsewhere.json()) as object)).toEqual(['error'])
   })
 
   test('is in the documents', async () => {
     const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
       paths: Record<string, unknown>
+      components: Record<string, Record<string, unknown>>
     }
-    expect(document.paths['/v1/complete']).toMatchObject({ post: { operationId: 'completePlain' } })
+    expect(document.paths['/plain/v1/complete']).toMatchObject({
+      post: {
+        operationId: 'completePlain',
+        security: [{ plainKey: [] }, { token: [] }, {}, {}, {}],
+      },
+    })
+    expect(document.components).toMatchObject({
+      securitySchemes: { plainKey: { type: 'apiKey', in: 'header', name: 'x-plain-key' } },
+      schemas: { PlainError: { required: ['failed', 'error'] } },
+    })
   })
 
   test(

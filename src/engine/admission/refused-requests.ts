@@ -11,22 +11,9 @@ export interface RefusedRequest {
   requestId: string
   atMs: number
   path: string
+  dialect: { loggedAs: string }
   trace?: CallTrace | undefined
 }
-
-const interfaces: readonly [prefix: string, use: Interface][] = [
-  ['/v1/responses', 'responses'],
-  ['/v1/messages', 'messages'],
-  ['/v1/embeddings', 'embeddings'],
-  ['/v1/images', 'images'],
-  ['/v1/videos', 'videos'],
-  ['/imgvendor', 'imgvendor'],
-  ['/arkvendor', 'arkvendor'],
-  ['/vendorg', 'vendorg'],
-]
-
-const interfaceOf = (path: string): Interface =>
-  interfaces.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'chat'
 
 const maxModelLength = 256
 
@@ -71,7 +58,7 @@ export function recordRefused(
   const trace = x.trace === undefined ? {} : { trace: x.trace }
   const record = newRecord(
     { requestId, atMs, token: owner, ...trace },
-    interfaceOf(path),
+    x.dialect.loggedAs as Interface,
     modelAskedFor({}, path),
   )
   endRecord(engine, record, 'refused', refusal.status)

@@ -70,9 +70,8 @@ export async function searchVideos(
 export async function searchImages(
   engine: Engine,
   token: Token,
-  page: { limit: number; offset: number },
+  filter: OwnTaskFilter,
 ): Promise<ImageTask[]> {
-  const filter = { ...page, interfaces: ['imgvendor'] as const }
   const { tasks } = await searchOwnTasks(engine.store.read, token.accountId, filter)
   return (await withTrueExpiry(engine, tasks)).filter((task) => task.kind === 'image')
 }

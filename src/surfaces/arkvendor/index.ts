@@ -22,6 +22,9 @@ import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
 export const arkvendor: Surface = {
   name: 'arkvendor',
+  prefixes: ['/arkvendor'],
+  browsers: true,
+  loggedAs: 'arkvendor',
   operations: async () => (await import('./operations.ts')).arkvendorOperations,
   // Only videos are made here.
   notice: (task, linkTo) => viewOf(task as VideoTask, linkTo),

@@ -9,6 +9,9 @@ import type { Surface } from '../surface.ts'
 
 export const files: Surface = {
   name: 'files',
+  prefixes: ['/files'],
+  // A link works wherever it is shown.
+  browsers: true,
   operations: async () => (await import('./operations.ts')).filesOperations,
   mount(app, { engine }) {
     // The router asks this for HEAD too.

@@ -26,6 +26,9 @@ const routes: readonly ReadRoute<ImageCall>[] = [
 
 export const images: Surface = {
   name: 'images',
+  prefixes: ['/v1/images'],
+  browsers: true,
+  loggedAs: 'images',
   operations: async () => (await import('./operations.ts')).imagesOperations,
   mount(app, deps) {
     for (const route of routes) {

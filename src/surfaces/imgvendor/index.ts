@@ -11,6 +11,7 @@ import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
 import { serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
+import { imageTaskErrors } from './errors.ts'
 import { isPlain } from './fields.ts'
 import { imageTaskKeys } from './keys.ts'
 import { isVisible, meantIn, type Path } from './models.ts'
@@ -23,6 +24,10 @@ const paths: readonly Path[] = ['generations', 'omni-image']
 
 export const imgvendor: Surface = {
   name: 'imgvendor',
+  prefixes: ['/imgvendor'],
+  browsers: true,
+  loggedAs: 'imgvendor',
+  errors: imageTaskErrors,
   operations: async () => (await import('./operations.ts')).imgvendorOperations,
   // Only pictures are made here.
   notice: (task, linkTo) => noticeOf(task as ImageTask, linkTo),
@@ -75,7 +80,7 @@ async function show(engine: Engine, x: Exchange, token: Token, id: string): Prom
 async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
-  const tasks = await searchImages(engine, token, page)
+  const tasks = await searchImages(engine, token, { ...page, interfaces: ['imgvendor'] })
   const linkTo = linksOf(engine)
   return enveloped(
     x,

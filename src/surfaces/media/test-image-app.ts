@@ -6,6 +6,7 @@ import type { ImageRequest, ImageTask } from '../../contract/task.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
+import { createDialects } from '../../http/dialect.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
@@ -90,6 +91,7 @@ export async function newImageApp(surface: Surface) {
   const accountOf = (owner: keyof typeof secrets) =>
     tokens.find(({ name }) => name === owner)!.accountId
   const app = new Hono<Env>()
+  const dialectAt = createDialects([surface]).at
   surface.mount(app, { engine, limits, hotPost: () => {} })
 
   const ask = async (
@@ -100,7 +102,9 @@ export async function newImageApp(surface: Surface) {
   ) => {
     const request = new Request(`http://localhost${path}`, { ...init, method })
     if (secret !== '') request.headers.set('authorization', `Bearer ${secret}`)
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, {
+      exchange: newExchange(request, connection, undefined, dialectAt),
+    })
     return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
   }
   return {

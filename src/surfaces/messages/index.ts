@@ -8,8 +8,7 @@ const operations = async () => (await import('./operations.ts')).messagesOperati
 const text = textSurface(messagesShape, operations)
 
 export const messages: Surface = {
-  name: 'messages',
-  operations,
+  ...text,
   mount(app, deps) {
     text.mount(app, deps)
     app.post('/v1/messages/count_tokens', ({ env }) => serveCount(deps, env.exchange))

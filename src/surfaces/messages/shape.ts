@@ -1,5 +1,6 @@
 // The messages style as callers speak it.
 import type { TextShape } from '../text/serve.ts'
+import { messagesErrors } from './errors.ts'
 import { messagesKeys } from './keys.ts'
 import { parseMessages } from './parse.ts'
 
@@ -8,6 +9,7 @@ export const messagesShape: TextShape = {
   path: '/v1/messages',
   keys: messagesKeys,
   parse: parseMessages,
+  dialect: { errors: messagesErrors },
   // Readers of this style skip events without a name.
   errorEvent: (errorBody) => `event: error\ndata: ${errorBody}\n\n`,
 }

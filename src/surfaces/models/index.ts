@@ -12,6 +12,8 @@ import { itemOf, longRunningItemOf } from './item.ts'
 
 export const models: Surface = {
   name: 'models',
+  prefixes: ['/v1/models'],
+  browsers: true,
   operations: async () => (await import('./operations.ts')).modelsOperations,
   mount(app, { engine }) {
     const list = (x: Exchange) => asCaller(engine, x, (token) => listBody(engine.catalog, token))

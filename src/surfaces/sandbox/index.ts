@@ -10,6 +10,7 @@ import type { Surface } from '../surface.ts'
 
 export const sandboxMedia: Surface = {
   name: 'sandbox',
+  prefixes: ['/sandbox'],
   operations: async () => (await import('./operations.ts')).sandboxOperations,
   mount(app, { engine }) {
     // The router asks this for HEAD too.

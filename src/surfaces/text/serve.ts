@@ -8,6 +8,7 @@ import { modelAskedFor } from '../../engine/admission/refused-requests.ts'
 import { newRecord, recordUnbilled } from '../../engine/calls/call-record.ts'
 import { runText } from '../../engine/calls/run-text.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { DialectDeclaration } from '../../http/dialect.ts'
 import type { Keys } from '../../http/exact-keys.ts'
 import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
@@ -23,10 +24,16 @@ export interface TextShape {
   parse(body: JsonBody, x: Exchange): TextCall | Refusal
   /** How an error looks inside a stream that has begun; `events` have gone out before it. */
   errorEvent(errorBody: string, events: number): string
+  /** What is not as usual: its path as the only prefix, the usual errors and places for a token. */
+  dialect?: Partial<DialectDeclaration>
 }
 
 export const textSurface = (shape: TextShape, operations: Surface['operations']): Surface => ({
   name: shape.name,
+  prefixes: [shape.path],
+  browsers: true,
+  loggedAs: shape.name,
+  ...shape.dialect,
   operations,
   mount(_, { engine, limits, hotPost }) {
     hotPost(shape.path, (x) => serve(shape, engine, limits, x))

@@ -21,6 +21,8 @@ const usualMonths = 12
 
 export const usage: Surface = {
   name: 'usage',
+  prefixes: ['/gateway'],
+  browsers: true,
   operations: async () => (await import('./operations.ts')).usageOperations,
   mount(app, { engine }) {
     app.get('/gateway/v1/usage', ({ env: { exchange: x }, req }) =>

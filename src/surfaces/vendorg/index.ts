@@ -11,6 +11,7 @@ import { asVideo, serveCreate } from '../media/create.ts'
 import type { Surface, SurfaceDeps } from '../surface.ts'
 import { type Fields, modelIn } from '../text/fields.ts'
 import { serveFile } from './download.ts'
+import { keyPlaces, operationErrors } from './errors.ts'
 import { operationKeys } from './keys.ts'
 import { splitCall, taskIdOf } from './names.ts'
 import { parseOperation } from './parse.ts'
@@ -20,6 +21,11 @@ const create = 'predictLongRunning'
 
 export const vendorg: Surface = {
   name: 'vendorg',
+  prefixes: ['/vendorg'],
+  browsers: true,
+  loggedAs: 'vendorg',
+  keyPlaces,
+  errors: operationErrors,
   operations: async () => (await import('./operations.ts')).vendorgOperations,
   mount(app, deps) {
     const { engine } = deps

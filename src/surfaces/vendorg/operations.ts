@@ -132,7 +132,7 @@ const operation = named(
 
 const version = inPath('version', text('Such as `v1beta`.'))
 const id = inPath('id', text('What follows `operations/` in its name, or `video_…`.'))
-const base = { tag: 'Long-running videos', credential: 'vendorg' } as const
+const base = { tag: 'Long-running videos', credential: 'token' } as const
 const look: Pick<Operation, 'summary' | 'answers' | 'refusals'> = {
   summary: 'Look at an operation',
   answers: [answered(operation, 'The operation.', { headers: ['retry-after'] })],

@@ -2,9 +2,9 @@
 import { type RefusalCode, refusals } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
-import { type RpcStatus, rpcNumberOf, rpcStatusOf } from '../../http/rpc-status.ts'
 import { sizeTextOf } from '../media/size-of.ts'
 import { fileAddress, operationName } from './names.ts'
+import { type RpcStatus, rpcNumberOf, rpcStatusOf } from './rpc-status.ts'
 
 /** How long a caller should wait between two looks. */
 export const pollSeconds = 6

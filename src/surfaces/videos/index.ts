@@ -21,6 +21,9 @@ const path = '/v1/videos'
 
 export const videos: Surface = {
   name: 'videos',
+  prefixes: [path],
+  browsers: true,
+  loggedAs: 'videos',
   operations: async () => (await import('./operations.ts')).videosOperations,
   mount(app, deps) {
     const { engine } = deps

@@ -5,6 +5,7 @@ import type { Task } from '../../contract/task.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
+import { createDialects } from '../../http/dialect.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
@@ -41,10 +42,11 @@ export async function newVideoApp(answerUpstream: (request: Request) => Promise<
   await refresh(engine)
   const tokens = await loadTokens(engine.store.read)
   const app = new Hono<Env>()
+  const dialectAt = createDialects([videos]).at
   videos.mount(app, { engine, limits, hotPost: () => {} })
 
   const send = (request: Request) =>
-    app.fetch(request, { exchange: newExchange(request, connection) })
+    app.fetch(request, { exchange: newExchange(request, connection, undefined, dialectAt) })
 
   const ask = (method: string, path: string, init: RequestInit = {}, secret = secrets.mine) => {
     const request = new Request(`http://localhost/v1/videos${path}`, { ...init, method })

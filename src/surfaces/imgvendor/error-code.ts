@@ -1,5 +1,5 @@
 // The whole numbers by which callers of image tasks know an error.
-import type { Refusal, RefusalCode } from '../contract/errors.ts'
+import type { Refusal, RefusalCode } from '../../contract/errors.ts'
 
 const noToken = 1001
 const numbers: Readonly<Partial<Record<RefusalCode, number>>> = {

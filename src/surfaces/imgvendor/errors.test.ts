@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
-import { type RefusalCode, refusals, refuse } from '../contract/errors.ts'
-import { envelopeCodeOf } from './envelope-code.ts'
-import { errorBody } from './render-error.ts'
+import { type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
+import { createDialects } from '../../http/dialect.ts'
+import { errorBody } from '../../http/render-error.ts'
+import { envelopeCodeOf } from './error-code.ts'
+import { imgvendor } from './index.ts'
 
 const withToken = new Request('http://localhost/', { headers: { authorization: 'Bearer x' } })
 const numberOf = (code: RefusalCode, request = withToken) =>
@@ -44,7 +46,8 @@ test('no refusal is a success', () => {
 
 test('only image tasks have the envelope', () => {
   const refusal = refuse('task_not_found', 'no')
-  const keys = (path: string) => Object.keys(JSON.parse(errorBody(refusal, 'req_1', path)))
+  const { at } = createDialects([imgvendor])
+  const keys = (path: string) => Object.keys(JSON.parse(errorBody(refusal, 'req_1', at(path))))
   expect(keys('/imgvendor/v1/images/x')).toEqual(['code', 'message', 'request_id', 'error'])
   expect(keys('/v1/images/generations')).toEqual(['error'])
 })

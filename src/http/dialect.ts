@@ -1,0 +1,118 @@
+// How a surface is spoken to, apart from its routes: which paths are its own, how callers carry their
+// token there, what its errors look like, and whether browsers may call it. Each surface declares this;
+// nothing here knows one of them.
+import type { Refusal } from '../contract/errors.ts'
+import type { Schema } from './schema.ts'
+
+export interface ErrorDialect {
+  /** Fields that are added at the top of the body, and inside its `error`. */
+  render(
+    refusal: Refusal,
+    requestId: string,
+    request: Request | undefined,
+  ): { top?: object; error?: object }
+  /** The whole body, as documents describe it. */
+  schema: Schema
+  /** `error.code`, given the schema of the codes that are possible; left out: just that. */
+  codeSchema?(codes: Schema): Schema
+}
+
+/** A place for the token besides `Authorization: Bearer`. */
+export interface KeyPlace {
+  /** Of its security scheme in the documents. */
+  id: string
+  /** A header is accepted on every path, a query parameter on the surface's own paths only. */
+  in: 'header' | 'query'
+  name: string
+}
+
+export interface DialectDeclaration {
+  /** Whole segments: `/v1/videos` is also `/v1/videos/{id}`, and not `/v1/videos2`. */
+  prefixes: readonly string[]
+  /** Browsers of any origin may call what begins with the same segment. */
+  browsers?: boolean
+  /** The first one is what documents show and what callers without a token are told to send. */
+  keyPlaces?: readonly KeyPlace[]
+  errors?: ErrorDialect
+  /** Under which name its refused requests are in the log; left out: `chat`. */
+  loggedAs?: string
+}
+
+/** How requests to one path are read and answered. */
+export interface Dialect {
+  browsers: boolean
+  /** Headers that may carry the token, besides `Authorization`. */
+  keyHeaders: readonly string[]
+  queryKey?: string
+  /** What a caller without a token is told to send. */
+  tokenHint: string
+  /** Ids of the security schemes, the usual one first. */
+  securityIds: readonly string[]
+  errors?: ErrorDialect
+  loggedAs: string
+}
+
+export interface Dialects {
+  at(path: string): Dialect
+  keyPlaces: readonly KeyPlace[]
+}
+
+const usualPlaces: readonly KeyPlace[] = [{ id: 'apiKey', in: 'header', name: 'x-api-key' }]
+const bearerId = 'token'
+const bearerHint = 'Authorization: Bearer <token>'
+
+export function createDialects(declared: readonly DialectDeclaration[]): Dialects {
+  const keyPlaces = [...usualPlaces, ...declared.flatMap(({ keyPlaces = [] }) => keyPlaces)]
+  const dialectOf = (declaration: Omit<DialectDeclaration, 'prefixes'>) =>
+    resolved(declaration, keyPlaces)
+  const owned = declared.flatMap((declaration) => {
+    const dialect = dialectOf(declaration)
+    return declaration.prefixes.map((prefix) => ({ prefix, dialect }))
+  })
+  const open = declared.filter(({ browsers }) => browsers === true)
+  const roots = new Set(open.flatMap(({ prefixes }) => prefixes.map(firstSegment)))
+  const [elsewhere, besideOpen] = [dialectOf({}), dialectOf({ browsers: true })]
+  return {
+    keyPlaces,
+    at(path) {
+      for (const { prefix, dialect } of owned) if (isUnder(path, prefix)) return dialect
+      return roots.has(firstSegment(path)) ? besideOpen : elsewhere
+    },
+  }
+}
+
+function resolved(
+  {
+    browsers = false,
+    keyPlaces = [],
+    errors,
+    loggedAs = 'chat',
+  }: Omit<DialectDeclaration, 'prefixes'>,
+  all: readonly KeyPlace[],
+): Dialect {
+  const headers = all.filter((place) => place.in === 'header')
+  const query = keyPlaces.find((place) => place.in === 'query')
+  const [first] = keyPlaces
+  const ids = [first?.id, bearerId, ...headers.map(({ id }) => id), query?.id]
+  return {
+    browsers,
+    keyHeaders: headers.map(({ name }) => name),
+    ...(query !== undefined && { queryKey: query.name }),
+    tokenHint: first === undefined ? bearerHint : `${first.name}: <token>`,
+    securityIds: [...new Set(ids.filter((id) => id !== undefined))],
+    ...(errors !== undefined && { errors }),
+    loggedAs,
+  }
+}
+
+const isUnder = (path: string, prefix: string): boolean =>
+  path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
+
+/** /v1/videos/x -> /v1 */
+const firstSegment = (path: string): string => {
+  const end = path.indexOf('/', 1)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** Of a gateway without surfaces: the admin API is one. */
+export const plainDialect: Dialect = createDialects([]).at('/')

@@ -1,0 +1,37 @@
+// Errors of the messages style: its SDKs know some failures by words of their own.
+import type { RefusalCode } from '../../contract/errors.ts'
+import type { ErrorDialect } from '../../http/dialect.ts'
+import { errorFields, errorTypes } from '../../http/error-schemas.ts'
+import { named, object, text } from '../../http/schema.ts'
+
+const types: Readonly<Partial<Record<RefusalCode, string>>> = {
+  request_too_large: 'request_too_large',
+  insufficient_quota: 'billing_error',
+  overloaded: 'overloaded_error',
+  no_available_channel: 'overloaded_error',
+}
+const notFound = 'not_found_error'
+
+export const messagesErrors: ErrorDialect = {
+  render({ code, status }, requestId) {
+    const type = types[code] ?? (status === 404 ? notFound : undefined)
+    return {
+      top: { type: 'error', request_id: requestId },
+      ...(type !== undefined && { error: { type } }),
+    }
+  },
+  schema: named(
+    'MessagesError',
+    object({
+      type: { const: 'error' },
+      request_id: text(),
+      error: object({
+        ...errorFields,
+        type: {
+          type: 'string',
+          enum: [...errorTypes, ...new Set([notFound, ...Object.values(types)])],
+        },
+      }),
+    }),
+  ),
+}
