@@ -26,10 +26,10 @@ function numbered(bytes: number, piece: (index: number) => string): string {
   return pieces.join(',')
 }
 
-const said = (content: string): StallBody => ({
+const said = (content: string, model = 'bench-chat'): StallBody => ({
   path: chat,
   type: json,
-  body: `{${ask},"messages":[{"role":"user","content":${content}}]}`,
+  body: `{"model":"${model}","max_tokens":5,"messages":[{"role":"user","content":${content}}]}`,
 })
 
 const beside = (field: string): StallBody => ({
@@ -50,14 +50,41 @@ const part = (name: string, value: string): string =>
 const base64 = (bytes: number): string => filled('iVBORw0K', bytes)
 /** More is refused as too large a picture. */
 const pictureBytes = 26 * 1024 * 1024
+/** What is looked through of a request for the words of an error. */
+const keptBytes = 4 * 1024 * 1024
+
+const post = (path: string, body: string): StallBody => ({ path, type: json, body })
+
+const native = (content: string): StallBody =>
+  post('/arkvendor/api/v3/contents/generations/tasks', `{"model":"vidmodel-1-5-pro",${content}}`)
+
+/** Every shape of which a call to a text model is made, with what is much work besides. */
+const streamed = ({ body, ...rest }: StallBody): StallBody => ({
+  ...rest,
+  body: body.replace('{', '{"stream":true,'),
+})
+const renamed = ({ body, ...rest }: StallBody): StallBody => ({
+  ...rest,
+  body: body.replace('bench-chat', 'bench-renamed'),
+})
 
 export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>> = {
   'one long text': (bytes) => said(`"${filled('abcdefgh', bytes)}"`),
   'text in Chinese': (bytes) => said(`"${filled('你好世界', bytes)}"`),
-  'a stream of a long text': (bytes) => {
-    const { body, ...rest } = said(`"${filled('abcdefgh', bytes)}"`)
-    return { ...rest, body: body.replace('{', '{"stream":true,') }
-  },
+  'text in French': (bytes) => said(`"${filled('été à Nîmes, ', bytes)}"`),
+  'a stream of a long text': (bytes) => streamed(said(`"${filled('abcdefgh', bytes)}"`)),
+  'a stream under another name': (bytes) =>
+    renamed(streamed(said(`"${filled('abcdefgh', bytes)}"`))),
+  'a stream in Chinese, another name': (bytes) =>
+    renamed(streamed(said(`"${filled('你好世界', bytes)}"`))),
+  'lines that are taken': (bytes) =>
+    renamed(
+      streamed(
+        said(
+          `"${filled('a line of code, of forty letters or so\\n', Math.floor(bytes / 2))}\\u0041"`,
+        ),
+      ),
+    ),
   'a picture': (bytes) =>
     said(
       `[{"type":"image_url","image_url":{"url":"data:image/png;base64,${base64(bytes - 100)}"}}]`,
@@ -94,9 +121,82 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
     type: json,
     body: `{"model":"vfb-1.1-i2v","prompt":"a","input_reference":"data:image/png;base64,${base64(Math.min(bytes, pictureBytes))}"}`,
   }),
+  'a picture with line ends': (bytes) =>
+    post(
+      '/v1/videos',
+      `{"model":"vfb-1.1-i2v","prompt":"a","input_reference":"data:image/png;base64,${filled(
+        `${base64(76)}\\n`,
+        Math.min(bytes, pictureBytes),
+      )}"}`,
+    ),
+  'a picture to be edited': (bytes) =>
+    post(
+      '/v1/images/edits',
+      `{"model":"imga-edit","prompt":"a","images":[{"image_url":"data:image/png;base64,${base64(Math.min(bytes, pictureBytes))}"}]}`,
+    ),
+  'pictures of an image task': () => {
+    const image = `{"image":"${base64(12 * 1024 * 1024)}"}`
+    return post(
+      '/imgvendor/v1/images/omni-image',
+      `{"model_name":"imgvendor-v3-omni","prompt":"a","image_list":[${image},${image}]}`,
+    )
+  },
+  'a native picture': (bytes) =>
+    native(
+      `"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,${base64(bytes - 200)}"}}]`,
+    ),
+  'a native picture with line ends': (bytes) =>
+    native(
+      `"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,${filled(`${base64(76)}\\n`, bytes - 200)}"}}]`,
+    ),
+  'a native text of commands': (bytes) =>
+    native(`"content":[{"type":"text","text":"${filled('--rs 480p ', bytes - 200)}"}]`),
+  'a native text in Chinese': (bytes) =>
+    native(`"content":[{"type":"text","text":"${filled('你好世界', bytes - 200)}"}]`),
+  'a prompt of commands': (bytes) =>
+    post('/v1/videos', `{"model":"vidmodel-1-5-pro","prompt":"${filled('—dur 5 ', bytes - 200)}"}`),
+  'an operation with a long prompt': (bytes) =>
+    post(
+      '/vendorg/v1/models/vendorg-video-1:predictLongRunning',
+      `{"instances":[{"prompt":"${filled('你好世界', bytes - 200)}"}]}`,
+    ),
+  'a picture of an operation': (bytes) =>
+    post(
+      '/vendorg/v1/models/vendorg-video-1:predictLongRunning',
+      `{"instances":[{"prompt":"a","image":{"mimeType":"image/png","bytesBase64Encoded":"${base64(Math.min(bytes, pictureBytes))}"}}]}`,
+    ),
+  'a response to a long text': (bytes) =>
+    post(
+      '/v1/responses',
+      `{"model":"txta-plus","max_output_tokens":5,"input":"${filled('abcdefgh', bytes - 200)}"}`,
+    ),
+  'a message with a picture': (bytes) =>
+    post(
+      '/v1/messages',
+      `{"model":"txta-plus","max_tokens":5,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${base64(bytes - 400)}"}}]}]}`,
+    ),
+  'a message with a picture with line ends': (bytes) =>
+    post(
+      '/v1/messages',
+      `{"model":"txta-plus","max_tokens":5,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${filled(`${base64(76)}\\n`, Math.floor(bytes / 2))}"}}]}]}`,
+    ),
+  'an error full of hosts': () =>
+    said(`"${filled('https://h1.svc.internal/a b ', keptBytes)}"`, 'bench-failing'),
   'a form of many parts': (bytes) => form(filled(part('a', '1'), bytes)),
   'a form with a long field': (bytes) =>
-    form(part('model', 'vfb-1.1-t2v') + part('prompt', filled('a', bytes))),
+    form(part('model', 'vfb-1.1-t2v') + part('prompt', filled('a', bytes - 500))),
+  'a form with a long field in Chinese': (bytes) =>
+    form(part('model', 'vfb-1.1-t2v') + part('prompt', filled('你好世界', bytes - 500))),
+  'a form with a long name': (bytes) => form(part(filled('a', bytes - 500), '1')),
+  'a form with a name of brackets': (bytes) =>
+    form(part(`a${filled('[]', 16_000)}`, '1') + part('b', filled('a', bytes - 50_000))),
+  'a form with near dividers': (bytes) => form(part('prompt', filled('\r\n--benc', bytes - 500))),
+  'a form with a picture': (bytes) =>
+    form(
+      part('model', 'vfb-1.1-i2v') +
+        part('prompt', 'a') +
+        `--bench\r\nContent-Disposition: form-data; name="input_reference"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n${filled('\x89PNG', Math.min(bytes, 19 * 1024 * 1024))}\r\n`,
+    ),
   'a sign-in': (bytes) => ({
     path: '/admin/v1/session',
     type: json,

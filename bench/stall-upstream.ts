@@ -1,7 +1,13 @@
-// A fake upstream that takes bodies of any size and answers each style with the least it must.
-// Refuses to know what was asked. Prints its port.
+// A fake upstream that takes bodies of any size and answers each style with the least it must, or with
+// an error that is much work to clean. Refuses to know what was asked. Prints its port.
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+/** As much as is read of an error: names of hosts, addresses and what looks like keys. */
+const errorText = Array.from(
+  { length: 2_000 },
+  (_, i) => `h${i}.svc.internal:80 sk-${i}abcdefghijklmnopqrstuvwx https://m${i}.example/p?k=${i}`,
+).join(' ')
+
 const answers: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {
     id: 'bench',
@@ -9,6 +15,23 @@ const answers: Readonly<Record<string, object>> = {
     model: 'bench',
     choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
     usage,
+  },
+  '/v1/responses': {
+    id: 'resp_bench',
+    object: 'response',
+    status: 'completed',
+    model: 'bench',
+    output: [],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  },
+  '/v1/messages': {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    model: 'bench',
+    content: [{ type: 'text', text: 'hi' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 1 },
   },
   '/v1/embeddings': {
     object: 'list',
@@ -23,7 +46,11 @@ const server = Bun.serve({
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   async fetch(request) {
     if (request.body !== null) for await (const _ of request.body);
-    const answer = answers[new URL(request.url).pathname]
+    const { pathname } = new URL(request.url)
+    if (pathname.startsWith('/failing/')) {
+      return Response.json({ error: { message: errorText } }, { status: 400 })
+    }
+    const answer = answers[pathname]
     return answer === undefined
       ? Response.json({ error: { message: 'not here', code: 'InvalidParameter' } }, { status: 400 })
       : Response.json(answer)

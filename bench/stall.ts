@@ -31,24 +31,54 @@ const config = (url: string): object => ({
   accounts: [{ name: account, balance: '900000000.00' }],
   tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
   models: [
-    { name: 'bench-chat', kind: 'text', interfaces: ['chat'] },
+    ...textModels.map((name) => ({ name, kind: 'text', interfaces: ['chat'] })),
     { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
   ],
-  prices: ['bench-chat', 'bench-embed'].map((model) => ({
+  prices: [...textModels, 'bench-embed'].map((model) => ({
     model,
     unit: 'token',
     per_million: { input: '1.00', output: '1.00' },
   })),
   channels: [
     {
-      name: 'bench',
-      region: 'cn',
-      keys: ['bench-upstream-key'],
-      protocols: { chat: `${url}/v1`, embeddings: `${url}/v1`, vf: url },
-      models: { 'bench-chat': '*', 'bench-embed': '*', 'vfb-1.1-i2v': '*', 'vfb-1.1-t2v': '*' },
-      max_concurrency: 100,
+      ...channel('bench', 'bench-upstream-key'),
+      protocols: {
+        chat: `${url}/v1`,
+        responses: `${url}/v1`,
+        messages: url,
+        embeddings: `${url}/v1`,
+        images: `${url}/v1`,
+        vf: url,
+        arkvendor: url,
+        vendorg: url,
+      },
+      models: { 'bench-chat': '*', 'bench-renamed': 'another-name', ...sameNames },
+    },
+    {
+      ...channel('bench-pictures', 'bench-access:bench-secret'),
+      protocols: { imgvendor: url },
+      models: { 'imgvendor-v3-omni': '*' },
+    },
+    {
+      ...channel('bench-failing', 'bench-failing-key'),
+      protocols: { chat: `${url}/failing` },
+      models: { 'bench-failing': '*' },
     },
   ],
+})
+
+const textModels = ['bench-chat', 'bench-renamed', 'bench-failing']
+const sameNames = Object.fromEntries(
+  ['bench-embed', 'txta-plus', 'imga-edit', 'vfb-1.1-i2v', 'vfb-1.1-t2v']
+    .concat('vidmodel-1-5-pro', 'vendorg-video-1')
+    .map((name) => [name, '*']),
+)
+
+const channel = (name: string, key: string) => ({
+  name,
+  region: 'cn',
+  keys: [key],
+  max_concurrency: 100,
 })
 
 export async function runStall(run: Run): Promise<PartResult> {

@@ -68,6 +68,8 @@ export interface VideoRequest {
   native?: { body: Readonly<Record<string, unknown>> }
   /** Set at admission: what it can come to, as it goes upstream. */
   bound?: VideoBound
+  /** Kept with a task, and not all of it: some texts are too long for that. */
+  isCut?: true
 }
 
 /** What a request for a video can come to at an upstream. Frozen at admission, for hold and charge. */
@@ -96,6 +98,8 @@ export interface ImageRequest {
   negativePrompt?: string
   /** A request in an upstream's own words: its body as it goes up, but for the model. */
   native?: { path: 'generations' | 'omni-image'; body: Readonly<Record<string, unknown>> }
+  /** Kept with a task, and not all of it: some texts are too long for that. */
+  isCut?: true
 }
 
 /** What came of it. */

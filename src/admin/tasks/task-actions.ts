@@ -49,6 +49,7 @@ export const taskActions: Resource = (app, { engine }) => {
       if (task.request.media.some(({ url }) => url.startsWith('data:'))) {
         return cannotRepeat('some of its inputs were sent as bytes, which are not kept')
       }
+      if (task.request.isCut) return cannotRepeat('its texts were too long to be kept whole')
       const ctx = { requestId: x.requestId, atMs: x.atMs, token, ...nobodyWaits() }
       const made = await createTask(engine, ctx, wishOf(task))
       if (made instanceof Refusal) return made

@@ -2,6 +2,7 @@
 // redirects, undoes no compression, keeps no cookies, and never sends a request twice.
 
 import { isIP } from 'node:net'
+import { utf8InTurns } from '../in-turns.ts'
 import { nextTurn } from '../turns.ts'
 import { type AnswerLimits, Exchange, type HttpCall } from './answer.ts'
 import { HttpConnection, type Origin, type Pool } from './connection.ts'
@@ -72,15 +73,17 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
           dispatchBytes(exchange, origin, head, body, connectMs)
           return exchange
         }
-        const bodyBytes = Buffer.byteLength(body)
         if (body.length > LONG_TEXT) {
           // Making bytes of it takes milliseconds, as did whatever made the text.
-          nextTurn().then(() => {
-            if (exchange.ended) return
-            dispatchBytes(exchange, origin, head, Buffer.from(body), connectMs)
-          })
+          nextTurn()
+            .then(() => (exchange.ended ? undefined : utf8InTurns(body)))
+            .then((bytes) => {
+              if (bytes === undefined || exchange.ended) return
+              dispatchBytes(exchange, origin, head, bytes, connectMs)
+            })
           return exchange
         }
+        const bodyBytes = Buffer.byteLength(body)
         const request = `${head}${bodyBytes}\r\n\r\n${body}`
         // All but the body is ASCII, so its length is its size.
         dispatch(exchange, origin, request, request.length - body.length + bodyBytes, connectMs)

@@ -7,11 +7,11 @@ const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
 /**
  * `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. For a text that is known
- * to name a model, or to have the word nowhere.
+ * to name a model, or to have the word nowhere. `isOnce`: where it was looked for already.
  */
-export function withModel(text: string, model: string): string {
+export function withModel(text: string, model: string, isOnce = namesOnce(text)): string {
   const value = JSON.stringify(model)
-  if (!namesOnce(text)) return withField(text, 'model', value)
+  if (!isOnce) return withField(text, 'model', value)
   const field = modelField.exec(text)
   if (field === null) return withField(text, 'model', value)
   return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
@@ -65,7 +65,7 @@ function hasEscapedLetter(text: string): boolean {
 export function withField(text: string, name: string, value: string): string {
   if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) {
     const open = text.indexOf('{') + 1
-    const comma = /^\s*\}/.test(text.slice(open)) ? '' : ','
+    const comma = text[valueStart(text, open)] === '}' ? '' : ','
     return `${text.slice(0, open)}"${name}":${value}${comma}${text.slice(open)}`
   }
   const [given, ...again] = valuesOf(text, name)

@@ -33,6 +33,8 @@ describe('what is held for', () => {
       { ...says('--rs\t1080p --dur\n12'), resolution: '480p', duration: 2 },
       most,
     ],
+    ['more text than is read', says(`--rs 480p --dur 2 ${'on and on '.repeat(7_000)}`), most],
+    ['millions of commands', says('--rs 480p --dur 2 '.repeat(1_000_000)), most],
     ['a spelling of other upstreams', says('--dur=2 --rs=480p --rt=16:9'), usual],
     ['values that cannot be read', says('--rs 8k --dur 99 --frames 7'), most],
     [

@@ -24,6 +24,8 @@ const highestRate = 120
 /** For a rate that cannot be read. */
 const unclearRate = 60
 const deepestText = 6
+/** Letters of all texts together that commands are looked for in; prompts are far shorter. */
+const mostRead = 64 * 1024
 
 /** All that was said of one thing. */
 interface Said {
@@ -34,13 +36,15 @@ interface Said {
 export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlook {
   const body = bodyFor(plainModel, request, '')
   const content = Array.isArray(body['content']) ? body['content'].filter(isObject) : []
-  const commands = content.flatMap((item) => textsIn(item)).flatMap(commandsIn)
+  const texts = content.flatMap((item) => textsIn(item))
+  const isUnread = texts.reduce((sum, { length }) => sum + length, 0) > mostRead
+  const commands = isUnread ? [] : texts.flatMap(commandsIn)
   const said = (name: CommandName, ...fields: string[]): Said => ({
     fields: fields.map((field) => body[field]).filter((value) => value != null),
     commands: commands.filter((each) => each.name === name),
   })
-  // What it continues may be of any size.
-  const isOpen = content.some((item) => 'draft_task' in item || item['type'] === 'draft_task')
+  // What it continues may be of any size, and so may what is said in texts nobody reads through.
+  const isOpen = isUnread || content.some(isDraft)
   const resolutions = said('resolution', 'resolution')
   const ratios = said('ratio', 'ratio')
   const durations = said('duration', 'duration')
@@ -75,11 +79,21 @@ const secondsIn = (held: number, { fields, commands }: Said, rate: number): numb
 
 const tokens = (pixels: number, frames: number): number => Math.round((pixels * frames) / 1024)
 
+const isDraft = (item: Json): boolean => 'draft_task' in item || item['type'] === 'draft_task'
+
 /** Every text but addresses, wherever it stands. */
 function textsIn(value: unknown, depth = 0): string[] {
-  if (typeof value === 'string') return /^(?:data|https?):\S*$/i.test(value) ? [] : [value]
+  if (typeof value === 'string') return isInert(value) ? [] : [value]
   if (typeof value !== 'object' || value === null || depth >= deepestText) return []
   return Object.values(value).flatMap((each) => textsIn(each, depth + 1))
+}
+
+/** An address: no command is in it. A long one is bytes, which have no dash of any kind. */
+function isInert(text: string): boolean {
+  if (text.length <= mostRead) return /^(?:data|https?):\S*$/i.test(text)
+  const [head] = /^data:[^,]{0,256},/i.exec(text) ?? []
+  if (head === undefined || text.includes('-', head.length)) return false
+  return Buffer.byteLength(text) === text.length
 }
 
 const valuesOf = ({ fields, commands }: Said): unknown[] => [

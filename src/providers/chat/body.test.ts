@@ -6,7 +6,7 @@ import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { withModel, withModelIn } from '../../lib/json/splice.ts'
-import { post } from '../text/send.ts'
+import { bodyFor, post } from '../text/send.ts'
 import { chatStyle } from './index.ts'
 
 /** A call as the surface makes it from this text. */
@@ -38,7 +38,9 @@ function up(body: string, model: string): string {
     delete: () => ({ answer: new Promise(() => {}), cancel() {} }),
   }
   const upstream = { baseUrl: 'http://up', key: 'k', model, http } as Upstream
-  post(chatStyle, '/chat/completions', callOf(body), upstream, new Cancellation())
+  const call = callOf(body)
+  const made = bodyFor(chatStyle, call, upstream) as string
+  post(chatStyle, '/chat/completions', call, upstream, new Cancellation(), made)
   return sent
 }
 

@@ -3,7 +3,7 @@ import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
-import { isRefused, post, refusedAnswer } from '../text/send.ts'
+import { bodyFor, isRefused, post, refusedAnswer } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'
 import { count, maxCount } from '../text/usage.ts'
 
@@ -16,7 +16,9 @@ export async function countTokens(
   stop: Stop,
 ): Promise<CountReply> {
   try {
-    const answer = await post(style, `${style.path}/count_tokens`, call, upstream, stop).answer
+    const path = `${style.path}/count_tokens`
+    const body = await bodyFor(style, call, upstream)
+    const answer = await post(style, path, call, upstream, stop, body).answer
     upstream.progress.touch()
     if (isRefused(answer)) return await refusedAnswer(answer)
     const text = await answer.text(maxAnswerBytes, upstream.progress)

@@ -1,5 +1,6 @@
 // Pictures as they come and go in JSON: by address, or as bytes in Base64.
 import type { OutputMedia } from '../../contract/task.ts'
+import { plainBase64 } from '../../lib/base64.ts'
 import { isAddress } from './fields.ts'
 
 /** How files begin, in Base64. */
@@ -11,7 +12,6 @@ const openings: readonly (readonly [string, string])[] = [
 ]
 const dataUri = /^data:([^,;]{0,100})(?:;[^,;]{0,100}){0,4};base64,/i
 const plainType = /^image\/[a-z\d.+-]{1,64}$/i
-const base64 = /^[A-Za-z\d+/]+={0,2}$/
 
 const typeOf = (bytes: string): string =>
   openings.find(([opening]) => bytes.startsWith(opening))?.[1] ?? 'image/png'
@@ -21,7 +21,7 @@ export function inlineBytes(url: string): { type: string; bytes: string } | unde
   const match = dataUri.exec(url)
   if (match === null) return undefined
   const bytes = url.slice(match[0].length)
-  if (!base64.test(bytes)) return undefined
+  if (plainBase64(bytes) !== bytes) return undefined
   const told = match[1]!.toLowerCase()
   return { type: plainType.test(told) ? told : typeOf(bytes), bytes }
 }
@@ -33,7 +33,7 @@ export const pictureAt = (url: string): OutputMedia | undefined =>
 /** A result's picture in Base64, with or without a word on what it is. */
 export function pictureOf(told: string): OutputMedia | undefined {
   if (told.startsWith('data:')) return pictureAt(told)
-  const bytes = told.replaceAll(/\s+/g, '')
-  if (!base64.test(bytes)) return undefined
+  const bytes = plainBase64(told)
+  if (bytes === undefined) return undefined
   return { kind: 'image', url: `data:${typeOf(bytes)};base64,${bytes}` }
 }

@@ -1,6 +1,7 @@
 // One create, sent once. What matters most is to tell a refusal, after which nothing exists, from
 // silence, after which it may.
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
+import { jsonInTurns } from '../../lib/in-turns.ts'
 import { failure, notAnswered } from '../text/errors.ts'
 import { isPlainId } from './fields.ts'
 import { type Heard, isGood, listen, plainHeaders } from './listen.ts'
@@ -39,7 +40,7 @@ export async function startTask<Request>(
   const headers = headersFor(style, upstream)
   headers['content-type'] = 'application/json'
   Object.assign(headers, order.headers)
-  const body = order.body instanceof Uint8Array ? order.body : JSON.stringify(order.body)
+  const body = order.body instanceof Uint8Array ? order.body : await jsonInTurns(order.body)
   const call = upstream.http.post(order.url, headers, body, upstream.timeouts)
   const heard = await listen(call, upstream, stop, style.maxAnswerBytes)
   if (!('answer' in heard)) return unanswered(heard.cause)

@@ -21,11 +21,9 @@ export async function sendText(
   upstream: Upstream,
   stop: Stop,
 ): Promise<TextReply> {
-  const isLong = call.body.length > longBody
-  if (isLong) await nextTurn()
-  const named = bodyFor(call, upstream)
-  if (isLong) await nextTurn()
-  const sent = post(style, style.path, call, upstream, stop, named)
+  const made = bodyFor(style, call, upstream)
+  const body = typeof made === 'string' ? made : await made
+  const sent = post(style, style.path, call, upstream, stop, body)
   let answer: HttpAnswer
   try {
     answer = await sent.answer
@@ -61,21 +59,43 @@ export function post(
   call: TextCall,
   upstream: Upstream,
   stop: Stop,
-  named = bodyFor(call, upstream),
+  body: string,
 ): ReturnType<Upstream['http']['post']> {
   const headers = style.headers(call, upstream)
   headers['content-type'] = 'application/json'
   headers['accept'] = call.stream ? 'text/event-stream' : 'application/json'
   headers['accept-encoding'] = 'identity'
   headers['user-agent'] = 'model-gateway'
-  const prepared = style.prepare === undefined ? named : style.prepare(named, call)
-  const sent = upstream.http.post(upstream.baseUrl + path, headers, prepared, upstream.timeouts)
+  const sent = upstream.http.post(upstream.baseUrl + path, headers, body, upstream.timeouts)
   stop.heardBy(sent)
   return sent
 }
 
-const bodyFor = ({ body, model }: TextCall, upstream: Upstream): string =>
-  upstream.model === model && namesOnce(body) ? body : withModel(body, upstream.model)
+/** The caller's body as it goes up; a long one is made in several turns. */
+export function bodyFor(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+): string | Promise<string> {
+  if (call.body.length > longBody) return longBodyFor(style, call, upstream)
+  const named = withName(call, upstream, namesOnce(call.body))
+  return style.prepare === undefined ? named : style.prepare(named, call)
+}
+
+/** With a turn for each walk through it. */
+async function longBodyFor(style: TextStyle, call: TextCall, upstream: Upstream): Promise<string> {
+  await nextTurn()
+  const isOnce = namesOnce(call.body)
+  await nextTurn()
+  const named = withName(call, upstream, isOnce)
+  await nextTurn()
+  const prepared = style.prepare === undefined ? named : style.prepare(named, call)
+  await nextTurn()
+  return prepared
+}
+
+const withName = ({ body, model }: TextCall, upstream: Upstream, isOnce: boolean): string =>
+  upstream.model === model && isOnce ? body : withModel(body, upstream.model, isOnce)
 
 /** What is no answer at all: another status, or bytes nobody asked for. */
 export function isRefused(answer: HttpAnswer): boolean {

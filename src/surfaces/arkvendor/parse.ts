@@ -2,8 +2,8 @@
 // The rest is the upstream's to judge, and goes up as it came.
 import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import type { VideoRequest } from '../../contract/task.ts'
+import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { withoutBlanks } from '../media/pictures.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 
 export interface NativeCall {
@@ -52,14 +52,21 @@ function bodyOf(fields: Fields): Fields {
   return { ...Object.fromEntries(kept), content, ...(ratio !== undefined && { ratio }) }
 }
 
+const inlineOpening = /^\s*data:[^,]{0,256};base64,/i
+
 /** Tools break lines of base64; the upstream need not like that. */
 function withPlainBase64(item: Item): Item {
   const image = item['image_url']
   const url = isObject(image) ? image['url'] : undefined
-  if (!isObject(image) || typeof url !== 'string' || !/^\s*data:[^,]*;base64,/i.test(url))
-    return item
-  const plain = withoutBlanks(url)
-  return plain === url ? item : { ...item, image_url: { ...image, url: plain } }
+  const [opening] = typeof url === 'string' ? (inlineOpening.exec(url) ?? []) : []
+  if (!isObject(image) || typeof url !== 'string' || opening === undefined) return item
+  const given = url.slice(opening.length)
+  const base64 = plainBase64(given)
+  // What is no base64 is for the upstream to judge.
+  if (base64 === undefined) return item
+  const head = opening.trimStart()
+  if (base64 === given && head === opening) return item
+  return { ...item, image_url: { ...image, url: `${head}${base64}` } }
 }
 
 function contentIn({ content }: Fields): Item[] | Refusal {

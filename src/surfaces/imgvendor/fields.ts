@@ -1,8 +1,9 @@
 // The fields of an image task one by one, each with the refusal a wrong one gets. Null counts as
 // absent.
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { isAddress, isBase64, isLongerThan, withoutBlanks } from '../media/pictures.ts'
+import { isAddress, isLongerThan } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export const maxPrompt = 2_500
@@ -71,14 +72,15 @@ export function imageIn(value: unknown, place: string): string | undefined | Ref
   if (!isThere(value) || value === '') return undefined
   if (typeof value !== 'string') return wrong(param, `'${place}' must be a string`)
   if (isAddress(value)) return value
-  const base64 = withoutBlanks(value.replace(/^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i, ''))
-  if (base64.length > maxBase64) {
+  const given = value.replace(/^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i, '')
+  const base64 = plainBase64(given)
+  if ((base64 ?? given).length > maxBase64) {
     const message = `'${place}' is larger than ${maxImageBytes} bytes`
     return refuse('request_too_large', message, { param })
   }
-  return isBase64(base64)
-    ? base64
-    : wrong(param, `'${place}' must be an http or https address, or an image in base64`)
+  return (
+    base64 ?? wrong(param, `'${place}' must be an http or https address, or an image in base64`)
+  )
 }
 
 /** What else is in it is the upstream's to judge. */

@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import type { Upload } from '../../http/read-form.ts'
+import { plainBase64 } from '../../lib/base64.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { wrong } from '../text/fields.ts'
 
@@ -14,30 +15,6 @@ export const isAddress = (url: string): boolean =>
 
 export const isImageType = (type: string): boolean => /^image\/[a-z0-9.+-]{1,64}$/i.test(type)
 
-export function isBase64(text: string): boolean {
-  if (text.length <= longText) return /^[A-Za-z0-9+/]+={0,2}$/.test(text)
-  // Reading a long one is quicker than looking at each letter.
-  try {
-    return Uint8Array.fromBase64(text).length > 0 && !/\s/.test(text)
-  } catch {
-    return false
-  }
-}
-
-/** Tools break lines of base64; upstreams need not like that. */
-export function withoutBlanks(base64: string): string {
-  if (!/\s/.test(base64)) return base64
-  if (base64.length <= longText) return base64.replaceAll(/\s+/g, '')
-  // Taking blanks out of a long text one by one takes far longer than this.
-  try {
-    return Uint8Array.fromBase64(base64).toBase64()
-  } catch {
-    return base64
-  }
-}
-
-const longText = 64 * 1024
-
 export const isTooLong = (base64: string): boolean => base64.length > maxBase64
 
 export const tooLarge = (place: string, param = place): Refusal =>
@@ -47,9 +24,10 @@ export const tooLarge = (place: string, param = place): Refusal =>
 export function inlinePicture(url: string, place: string, param: string): InputMedia | Refusal {
   const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
   if (whole === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
-  const base64 = withoutBlanks(url.slice(whole.length))
-  if (isTooLong(base64)) return tooLarge(place, param)
-  if (!isBase64(base64)) return wrong(param, `'${place}' holds no base64`)
+  const given = url.slice(whole.length)
+  const base64 = plainBase64(given)
+  if (isTooLong(base64 ?? given)) return tooLarge(place, param)
+  if (base64 === undefined) return wrong(param, `'${place}' holds no base64`)
   return { kind: 'image', url: `${head}${base64}` }
 }
 
@@ -59,8 +37,8 @@ export function barePicture(
   place: string,
   param: string,
 ): InputMedia | Refusal | undefined {
-  const base64 = withoutBlanks(text)
-  if (base64.length < fewestBase64 || !isBase64(base64)) return undefined
+  const base64 = plainBase64(text)
+  if (base64 === undefined || base64.length < fewestBase64) return undefined
   const type = imageTypeOf(Buffer.from(base64.slice(0, 64), 'base64'))
   if (type === undefined) return undefined
   return isTooLong(base64)
@@ -85,7 +63,7 @@ export function uploadedPicture(
   if (bytes.length > maxImageBytes) return tooLarge(place, param)
   return {
     kind: 'image',
-    url: `data:${imageType};base64,${Buffer.from(bytes).toString('base64')}`,
+    url: `data:${imageType};base64,${bytes.toBase64()}`,
   }
 }
 

@@ -2,15 +2,9 @@
 // or among the parameters, as bytes or by address.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
+import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import {
-  isAddress,
-  isBase64,
-  isImageType,
-  isTooLong,
-  tooLarge,
-  withoutBlanks,
-} from '../media/pictures.ts'
+import { isAddress, isImageType, isTooLong, tooLarge } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 type Role = NonNullable<InputMedia['role']>
@@ -112,8 +106,8 @@ function dataUri(bytes: unknown, type: unknown, name: string): string | Refusal 
     return wrong(name, `'${name}' must be an image, such as image/png`)
   }
   const given = typeof bytes === 'string' ? bytes.replace(/^\s*data:[^;,]*;base64,/i, '') : ''
-  const base64 = withoutBlanks(given)
-  if (isTooLong(base64)) return tooLarge(name)
-  if (!isBase64(base64)) return wrong(name, `'${name}' holds no base64`)
+  const base64 = plainBase64(given)
+  if (isTooLong(base64 ?? given)) return tooLarge(name)
+  if (base64 === undefined) return wrong(name, `'${name}' holds no base64`)
   return `data:${type};base64,${base64}`
 }

@@ -6,7 +6,6 @@ import { Refusal, refuse } from '../../../contract/errors.ts'
 import type { ImageTask, Task, TaskKind, VideoTask } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
-import { withoutInlineData } from '../../../lib/text/inline-data.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
 import { accountStopped, modelNotFound } from '../../admission/admit.ts'
@@ -16,6 +15,7 @@ import { dropProbes } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { takePlace } from '../../routing/take-place.ts'
 import { taskTrace } from '../../telemetry/traces/traced-client.ts'
+import { keptRequest } from '../kept-request.ts'
 import { patienceOf } from '../poll/task-timeouts.ts'
 import { holdFor, plainBound } from '../task-charge.ts'
 import { keyMark } from '../task-upstream.ts'
@@ -229,11 +229,10 @@ function newTask(
 const created = (atMs: number) =>
   ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
 
-/** It is never sent again, so its pictures need not be kept. */
 const askedFor = (wish: TaskWish) =>
   wish.kind === 'video'
-    ? { kind: wish.kind, request: withoutInlineData(wish.request) }
-    : { kind: wish.kind, request: withoutInlineData(wish.request) }
+    ? { kind: wish.kind, request: keptRequest(wish.request) }
+    : { kind: wish.kind, request: keptRequest(wish.request) }
 
 /** A create that is still under way must not be taken for one that was cut off. */
 const graceMs = 60_000

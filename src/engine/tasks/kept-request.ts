@@ -1,0 +1,44 @@
+// What of a request is kept with its task: enough to show it and to explain its charge. It is never
+// sent again, and a row is read in every list.
+import type { ImageRequest, VideoRequest } from '../../contract/task.ts'
+import { trimmed } from '../../lib/json/trim.ts'
+import { withoutInlineData } from '../../lib/text/inline-data.ts'
+
+/** Of one text, in letters. */
+const longestText = 64 * 1024
+/** Of a body that goes up as it came: texts and keys together. */
+const mostLetters = 256 * 1024
+
+export function keptRequest<Request extends VideoRequest | ImageRequest>(
+  request: Request,
+): Request {
+  const kept = withoutInlineData(request)
+  const { native } = kept
+  const long = Object.entries(kept).filter(isLongText)
+  const isLarge = native !== undefined && isLargerThan(native.body, mostLetters)
+  if (long.length === 0 && !isLarge) return kept
+  return {
+    ...kept,
+    ...Object.fromEntries(long.map(([name, text]) => [name, `${text.slice(0, longestText)}…`])),
+    ...(isLarge && { native: { ...native, body: trimmed(native.body) } }),
+    isCut: true,
+  }
+}
+
+const isLongText = (entry: [string, unknown]): entry is [string, string] =>
+  typeof entry[1] === 'string' && entry[1].length > longestText
+
+function isLargerThan(value: object, letters: number): boolean {
+  let seen = 0
+  const passes = (each: unknown): boolean => {
+    if (typeof each === 'string') seen += each.length
+    else if (typeof each === 'object' && each !== null) {
+      for (const name in each) {
+        seen += name.length
+        if (passes((each as Record<string, unknown>)[name])) return true
+      }
+    }
+    return seen > letters
+  }
+  return passes(value)
+}
