@@ -1,4 +1,4 @@
-// Books that somebody has altered behind a gateway's back: what docs/money/charges.md shows of an audit, and
+// Books that somebody has altered behind a gateway's back: what docs/money/audit.md shows of an audit, and
 // docs/run/admin-api.md of the alert that comes of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { newPlace, type Place } from '../../src/store/test-stores.ts'
@@ -51,10 +51,10 @@ async function makeBooks(): Promise<void> {
 }
 
 test(
-  'docs/money/charges.md shows what an audit says of them',
+  'docs/money/audit.md shows what an audit says of them',
   async () => {
-    const [example] = examplesIn(fencesOf('docs/money/charges.md'), ['fails'])
-    await tryExample(stageOf(gateway, 'docs/money/charges.md'), example!)
+    const [example] = examplesIn(fencesOf('docs/money/audit.md'), ['fails'])
+    await tryExample(stageOf(gateway, 'docs/money/audit.md'), example!)
   },
   limitMs,
 )

@@ -1,5 +1,5 @@
-// The commands of docs/money/charges.md and docs/run/backup.md, run in the order of the pages: the calls they tell
-// of are made, and backups are taken and restored.
+// The commands of the pages of docs/money and of docs/run/backup.md, run in the order of the pages: the
+// calls they tell of are made, and backups are taken and restored.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ beforeAll(async () => {
     config,
     env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' },
   })
-  stage = stageOf(gateway, 'docs/money/charges.md', tokenOf('acme'))
+  stage = stageOf(gateway, 'docs/money/prices.md', tokenOf('acme'))
   const { keys } = (await (await fetch(`${gateway.url}/gateway/v1/keys`)).json()) as Keys
   stage.names.set('pBNV4sTA36yBj2_Tn3hLJvMTPapo2OgGOC8p6hPt4sw', keys[0]!.key)
   const calls = [...Array(40).fill('beta'), ...Array(12).fill('gamma')] as string[]
@@ -96,10 +96,14 @@ async function playScenesOf({ text }: Example): Promise<void> {
   }
 }
 
-describe('docs/money/charges.md', () => {
-  test.each(examplesOf('docs/money/charges.md', 'run'))(
-    'line $line: the example runs and prints what it says',
-    async (example) => {
+const moneyPages = ['charges', 'prices', 'audit'].map((name) => `docs/money/${name}.md`)
+
+describe('what costs what', () => {
+  test.each(
+    moneyPages.flatMap((page) => examplesOf(page, 'run').map((example) => ({ page, ...example }))),
+  )(
+    '$page, line $line: the example runs and prints what it says',
+    async ({ page: _, ...example }) => {
       await playScenesOf(example)
       await tryExample(stage, example)
     },
