@@ -1,46 +1,66 @@
 // Signing in, or the shell with the page that the address names.
 import { Center, Loader } from '@mantine/core'
-import { lazy, Suspense, useMemo } from 'react'
-import { usePlace } from './lib/router.tsx'
-import { maySee, SessionProvider, useSessionQuery } from './lib/session.ts'
-import { pages } from './pages/index.ts'
+import { type ComponentType, lazy, Suspense, useMemo } from 'react'
+import { Forbidden } from './components/empty-state.tsx'
+import { ErrorBoundary } from './components/error-boundary.tsx'
+import { ErrorAlert } from './components/page.tsx'
+import { useLocation } from './lib/router.tsx'
+import { hasRole, SessionProvider, useSessionQuery } from './lib/session.ts'
+import { type PageName, pages } from './navigation.ts'
 import { SetUp, SignIn } from './pages/sign-in.tsx'
-import { Boundary } from './parts/boundary.tsx'
-import { NotAllowed } from './parts/empty-state.tsx'
-import { ErrorNote } from './parts/page.tsx'
 import { Shell } from './shell.tsx'
 
-/** A gateway that restarts is waited for: what could not be loaded once would be broken for good. */
-async function patiently<T>(load: () => Promise<T>): Promise<T> {
-  for (let tries = 1; tries < mostTries; tries++) {
+const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType }>>> = {
+  overview: () => import('./pages/overview/index.tsx'),
+  tasks: () => import('./pages/tasks/index.tsx'),
+  requests: () => import('./pages/requests/index.tsx'),
+  channels: () => import('./pages/channels/index.tsx'),
+  prices: () => import('./pages/prices/index.tsx'),
+  tokens: () => import('./pages/tokens/index.tsx'),
+  bills: () => import('./pages/bills/index.tsx'),
+  usage: () => import('./pages/usage/index.tsx'),
+  exports: () => import('./pages/exports/index.tsx'),
+  playground: () => import('./pages/playground/index.tsx'),
+  settings: () => import('./pages/settings/index.tsx'),
+  health: () => import('./pages/health/index.tsx'),
+  audit: () => import('./pages/audit/index.tsx'),
+  people: () => import('./pages/people/index.tsx'),
+}
+
+const maxAttempts = 30
+const retryDelayMs = 1_000
+
+/** Waits for a gateway that restarts: React remembers a failed load for good. */
+async function loadWithRetry<T>(load: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < maxAttempts; attempt++) {
     try {
       return await load()
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, betweenTriesMs))
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }
   return load()
 }
 
-const mostTries = 30
-const betweenTriesMs = 1_000
-const loaded = new Map(pages.map((page) => [page.path, lazy(() => patiently(page.load))] as const))
+const lazyPages = new Map(
+  pages.map(({ name }) => [name, lazy(() => loadWithRetry(loaders[name]))] as const),
+)
 
-const waiting = (
+const loading = (
   <Center h="60vh">
     <Loader />
   </Center>
 )
 
 export function App() {
-  const { path } = usePlace()
+  const { path } = useLocation()
   const { data: session, isLoading, error } = useSessionQuery()
   if (path.startsWith('/set-up')) return <SetUp />
-  if (isLoading) return waiting
+  if (isLoading) return loading
   if (session === undefined) {
     return (
       <Center h="100vh">
-        <ErrorNote error={error} />
+        <ErrorAlert error={error} />
       </Center>
     )
   }
@@ -48,11 +68,11 @@ export function App() {
   return (
     <SessionProvider value={session}>
       <Shell>
-        <Boundary key={path}>
-          <Suspense fallback={waiting}>
-            <CurrentPage path={path} mayOpen={(roles) => maySee(session, roles)} />
+        <ErrorBoundary key={path}>
+          <Suspense fallback={loading}>
+            <CurrentPage path={path} mayOpen={(roles) => hasRole(session, roles)} />
           </Suspense>
-        </Boundary>
+        </ErrorBoundary>
       </Shell>
     </SessionProvider>
   )
@@ -70,7 +90,7 @@ function CurrentPage({
     return exact ?? pages.find((each) => each.path !== '/' && path.startsWith(`${each.path}/`))
   }, [path])
   const shown = page ?? pages.find(({ roles }) => mayOpen(roles))
-  if (shown === undefined || !mayOpen(shown.roles)) return <NotAllowed />
-  const Shown = loaded.get(shown.path)!
-  return <Shown />
+  if (shown === undefined || !mayOpen(shown.roles)) return <Forbidden />
+  const Current = lazyPages.get(shown.name)!
+  return <Current />
 }

@@ -1,4 +1,4 @@
-// The console begins here: theme, questions to the gateway, and who is signed in.
+// The console begins here: theme, queryClient to the gateway, and who is signed in.
 import '@mantine/core/styles.css'
 import './console.css'
 import {
@@ -12,11 +12,10 @@ import { type ReactNode, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
+import { useMessages } from './lib/messages.ts'
 import { endSession } from './lib/session.ts'
-import { useWords } from './lib/words.ts'
-import { common } from './parts/words.ts'
 
-const questions = new QueryClient({
+const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -28,7 +27,7 @@ const questions = new QueryClient({
   },
 })
 signedOut.addEventListener('signed-out', () => {
-  if (questions.getQueryData(['session']) !== null) endSession(questions)
+  if (queryClient.getQueryData(['session']) !== null) endSession(queryClient)
 })
 
 const look = createTheme({
@@ -42,9 +41,9 @@ const look = createTheme({
 })
 
 /** The look, with buttons that say what they do in the language that is spoken. */
-function Themed({ children }: { children: ReactNode }) {
-  const say = useWords(common)
-  const label = say('close')
+function ThemeProvider({ children }: { children: ReactNode }) {
+  const t = useMessages()
+  const label = t('close')
   const theme = useMemo(() => {
     const named = { defaultProps: { closeButtonProps: { 'aria-label': label } } }
     return mergeThemeOverrides(look, { components: { Modal: named, Drawer: named } })
@@ -78,9 +77,9 @@ const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('co
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 createRoot(document.getElementById('root')!).render(
-  <QueryClientProvider client={questions}>
-    <Themed>
+  <QueryClientProvider client={queryClient}>
+    <ThemeProvider>
       <App />
-    </Themed>
+    </ThemeProvider>
   </QueryClientProvider>,
 )

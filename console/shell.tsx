@@ -15,18 +15,18 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { ask } from './lib/api.ts'
-import { useKeys } from './lib/keys.ts'
+import { CommandPalette, ShortcutsHelp } from './command-palette.tsx'
+import { Icon } from './components/icon.tsx'
+import { api } from './lib/api.ts'
+import { defineMessages, setLanguage, useLanguage } from './lib/i18n.ts'
+import { useMessages } from './lib/messages.ts'
 import { privateClass, usePrivacy } from './lib/privacy.ts'
-import { go, Link, usePlace } from './lib/router.tsx'
-import { endSession, maySee, useSession } from './lib/session.ts'
-import { defineWords, setLanguage, useLanguage, useWords } from './lib/words.ts'
-import { groups, pages, pageWords } from './pages/index.ts'
-import { KeysHelp, Palette } from './palette.tsx'
-import { Icon } from './parts/icon.tsx'
-import { common } from './parts/words.ts'
+import { Link, navigate, useLocation } from './lib/router.tsx'
+import { endSession, hasRole, useSession } from './lib/session.ts'
+import { useShortcuts } from './lib/shortcuts.ts'
+import { groups, pages, pageTitles } from './navigation.ts'
 
-const words = defineWords({
+const messages = defineMessages({
   en: {
     sandbox: 'SANDBOX',
     live: 'LIVE',
@@ -64,13 +64,13 @@ export function Shell({ children }: { children: ReactNode }) {
   const [paletteOpen, setPaletteOpen] = useState(false)
   const [helpOpen, setHelpOpen] = useState(false)
   const session = useSession()
-  const say = useWords(words)
-  const shown = pages.filter(({ roles }) => maySee(session, roles))
-  useKeys({
+  const t = useMessages(messages)
+  const shown = pages.filter(({ roles }) => hasRole(session, roles))
+  useShortcuts({
     'mod+k': () => setPaletteOpen(true),
     '/': () => setPaletteOpen(true),
     '?': () => setHelpOpen(true),
-    ...Object.fromEntries(shown.map(({ key, path }) => [`g ${key}`, () => go(path)])),
+    ...Object.fromEntries(shown.map(({ key, path }) => [`g ${key}`, () => navigate(path)])),
   })
   return (
     <AppShell
@@ -86,7 +86,7 @@ export function Shell({ children }: { children: ReactNode }) {
               onClick={() => setMenuOpen(!menuOpen)}
               hiddenFrom="sm"
               size="sm"
-              aria-label={say('menu')}
+              aria-label={t('menu')}
             />
             <Text fw={700} visibleFrom="xs">
               Model Gateway
@@ -94,37 +94,37 @@ export function Shell({ children }: { children: ReactNode }) {
             <Badge
               color={session.environment === 'live' ? 'teal' : 'violet'}
               variant="light"
-              title={say(session.environment === 'live' ? 'live_hint' : 'sandbox_hint')}
+              title={t(session.environment === 'live' ? 'live_hint' : 'sandbox_hint')}
             >
-              {say(session.environment)}
+              {t(session.environment)}
             </Badge>
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SearchButton onClick={() => setPaletteOpen(true)} />
-            <EyeButton />
+            <PrivacyButton />
             <LanguageButton />
             <ThemeMenu />
-            <PersonMenu onKeys={() => setHelpOpen(true)} />
+            <UserMenu onKeys={() => setHelpOpen(true)} />
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={say('menu')}>
+      <AppShell.Navbar p="xs" aria-label={t('menu')}>
         <AppShell.Section grow component={ScrollArea}>
           <Navigation onGo={() => setMenuOpen(false)} />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>{children}</AppShell.Main>
-      <Palette isOpen={paletteOpen} onClose={() => setPaletteOpen(false)} />
-      <KeysHelp isOpen={helpOpen} onClose={() => setHelpOpen(false)} />
+      <CommandPalette isOpen={paletteOpen} onClose={() => setPaletteOpen(false)} />
+      <ShortcutsHelp isOpen={helpOpen} onClose={() => setHelpOpen(false)} />
     </AppShell>
   )
 }
 
 function Navigation({ onGo }: { onGo: () => void }) {
   const session = useSession()
-  const { path } = usePlace()
-  const say = useWords(pageWords)
-  const shown = pages.filter(({ roles }) => maySee(session, roles))
+  const { path } = useLocation()
+  const t = useMessages(pageTitles)
+  const shown = pages.filter(({ roles }) => hasRole(session, roles))
   const current = shown.find((page) => path === page.path || path.startsWith(`${page.path}/`))
   return (
     <Stack gap="xs">
@@ -133,9 +133,9 @@ function Navigation({ onGo }: { onGo: () => void }) {
         if (inGroup.length === 0) return null
         return (
           <Stack gap={2} key={group}>
-            {say(group) !== '' && (
+            {t(group) !== '' && (
               <Text size="xs" c="dimmed" fw={600} px={10} mt={4}>
-                {say(group)}
+                {t(group)}
               </Text>
             )}
             {inGroup.map((page) => (
@@ -147,7 +147,7 @@ function Navigation({ onGo }: { onGo: () => void }) {
                 onClickCapture={onGo}
               >
                 <Icon name={page.name} />
-                {say(page.name)}
+                {t(page.name)}
               </Link>
             ))}
           </Stack>
@@ -158,7 +158,7 @@ function Navigation({ onGo }: { onGo: () => void }) {
 }
 
 function SearchButton({ onClick }: { onClick: () => void }) {
-  const say = useWords(common)
+  const t = useMessages()
   return (
     <>
       <Button
@@ -169,24 +169,24 @@ function SearchButton({ onClick }: { onClick: () => void }) {
         leftSection={<Icon name="search" size={14} />}
         rightSection={<Text size="xs">⌘K</Text>}
       >
-        {say('search')}
+        {t('search')}
       </Button>
-      <ActionIcon hiddenFrom="sm" variant="default" onClick={onClick} aria-label={say('search')}>
+      <ActionIcon hiddenFrom="sm" variant="default" onClick={onClick} aria-label={t('search')}>
         <Icon name="search" size={16} />
       </ActionIcon>
     </>
   )
 }
 
-function EyeButton() {
-  const say = useWords(common)
+function PrivacyButton() {
+  const t = useMessages()
   const [isClosed, toggle] = usePrivacy()
   return (
     <ActionIcon
       variant={isClosed ? 'filled' : 'default'}
-      aria-label={say('privacy')}
+      aria-label={t('privacy')}
       aria-pressed={isClosed}
-      title={say(isClosed ? 'show_names' : 'hide_names')}
+      title={t(isClosed ? 'show_names' : 'hide_names')}
       onClick={toggle}
     >
       <Icon name={isClosed ? 'hidden' : 'eye'} size={16} />
@@ -196,7 +196,7 @@ function EyeButton() {
 
 function LanguageButton() {
   const language = useLanguage()
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Button
       variant="subtle"
@@ -204,19 +204,19 @@ function LanguageButton() {
       lang={language === 'zh' ? 'en' : 'zh-CN'}
       onClick={() => setLanguage(language === 'zh' ? 'en' : 'zh')}
     >
-      {say('language')}
+      {t('language')}
     </Button>
   )
 }
 
 function ThemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const say = useWords(words)
-  const icons = { light: 'sun', dark: 'moon', auto: 'system' } as const
+  const t = useMessages(messages)
+  const icons = { light: 'sun', dark: 'moon', auto: 'monitor' } as const
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon variant="default" aria-label={say('theme')}>
+        <ActionIcon variant="default" aria-label={t('theme')}>
           <Icon name={icons[colorScheme]} size={16} />
         </ActionIcon>
       </Menu.Target>
@@ -227,7 +227,7 @@ function ThemeMenu() {
             leftSection={<Icon name={icons[each]} size={14} />}
             onClick={() => setColorScheme(each)}
           >
-            {say(each)}
+            {t(each)}
           </Menu.Item>
         ))}
       </Menu.Dropdown>
@@ -235,14 +235,14 @@ function ThemeMenu() {
   )
 }
 
-function PersonMenu({ onKeys }: { onKeys: () => void }) {
+function UserMenu({ onKeys }: { onKeys: () => void }) {
   const session = useSession()
-  const questions = useQueryClient()
-  const say = useWords(words)
+  const queryClient = useQueryClient()
+  const t = useMessages(messages)
   const signOut = async () => {
-    await ask('DELETE', '/session')
-    endSession(questions)
-    go('/')
+    await api('DELETE', '/session')
+    endSession(queryClient)
+    navigate('/')
   }
   return (
     <Menu>
@@ -256,8 +256,8 @@ function PersonMenu({ onKeys }: { onKeys: () => void }) {
           {session.role}
           {session.account !== null && ` · ${session.account}`}
         </Menu.Label>
-        <Menu.Item onClick={onKeys}>{say('keys')}</Menu.Item>
-        <Menu.Item onClick={signOut}>{say('sign_out')}</Menu.Item>
+        <Menu.Item onClick={onKeys}>{t('keys')}</Menu.Item>
+        <Menu.Item onClick={signOut}>{t('sign_out')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -23,7 +23,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export const signedOut = new EventTarget()
 
-export function queryText(query: Query = {}): string {
+export function queryString(query: Query = {}): string {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') params.set(name, String(value))
@@ -31,25 +31,25 @@ export function queryText(query: Query = {}): string {
   return params.size === 0 ? '' : `?${params}`
 }
 
-export interface Ask {
+export interface ApiOptions {
   query?: Query
   body?: unknown
   signal?: AbortSignal
 }
 
 /** One call of the admin API; the parsed answer. */
-export async function ask<T>(method: string, path: string, options: Ask = {}): Promise<T> {
+export async function api<T>(method: string, path: string, options: ApiOptions = {}): Promise<T> {
   const { query, body, signal } = options
-  const response = await fetch(`/admin/v1${path}${queryText(query)}`, {
+  const response = await fetch(`/admin/v1${path}${queryString(query)}`, {
     method,
     headers: body === undefined ? {} : { 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   })
-  return answerOf<T>(response)
+  return parseResponse<T>(response)
 }
 
-export async function answerOf<T>(response: Response): Promise<T> {
+export async function parseResponse<T>(response: Response): Promise<T> {
   const id = response.headers.get('x-gateway-request-id') ?? ''
   const text = await response.text()
   let answer: unknown

@@ -1,6 +1,6 @@
 // Amounts, numbers and times as people read them. Money stays text: it is exact, and is never
 // turned into a number.
-import { type Language, localeOf, useLanguage } from './words.ts'
+import { type Language, localeOf, useLanguage } from './i18n.ts'
 
 export interface Format {
   /** Short, two to six places; the whole amount is for the title. */

@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ask, type Page, type Query } from './api.ts'
+import { api, type Page, type Query } from './api.ts'
 
 const pageRows = 50
 
@@ -17,18 +17,18 @@ export interface List<T> {
   error: Error | null
   hasMore: boolean
   isLoadingMore: boolean
-  more(): void
-  again(): void
+  loadMore(): void
+  refetch(): void
 }
 
 const listKey = (path: string, query: Query) => ['list', path, query]
 
-/** `everyMs` asks again by itself, for what is live. */
-export function useList<T>(path: string, query: Query = {}, everyMs?: number): List<T> {
+/** `refetchMs` asks again by itself, for what is live. */
+export function useList<T>(path: string, query: Query = {}, refetchMs?: number): List<T> {
   const result = useInfiniteQuery({
     queryKey: listKey(path, query),
     queryFn: ({ pageParam, signal }) =>
-      ask<Page<T>>('GET', path, {
+      api<Page<T>>('GET', path, {
         query: { limit: pageRows, ...query, cursor: pageParam },
         signal,
       }),
@@ -37,7 +37,7 @@ export function useList<T>(path: string, query: Query = {}, everyMs?: number): L
     placeholderData: keepPreviousData,
     // Whoever comes back to the window goes on reading where they were.
     refetchOnWindowFocus: false,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
   })
   return {
     rows: result.data?.pages.flatMap(({ items }) => items) ?? [],
@@ -45,12 +45,12 @@ export function useList<T>(path: string, query: Query = {}, everyMs?: number): L
     error: result.error,
     hasMore: result.hasNextPage,
     isLoadingMore: result.isFetchingNextPage,
-    more: () => void result.fetchNextPage(),
-    again: () => void result.refetch(),
+    loadMore: () => void result.fetchNextPage(),
+    refetch: () => void result.refetch(),
   }
 }
 
-export interface Newer {
+export interface NewRows {
   count: number
   /** There are more than one page of them. */
   isMore: boolean
@@ -58,39 +58,39 @@ export interface Newer {
   take(): void
 }
 
-export interface NewerOptions<T> {
+export interface NewRowsOptions<T> {
   path: string
   query: Query
-  keyOf: (row: T) => string
-  everyMs: number
+  rowKey: (row: T) => string
+  refetchMs: number
   /** Taken as they come. */
   isLive: boolean
 }
 
 /** For lists whose rows never change: asks for the first page alone, however many are loaded. */
-export function useNewer<T>(list: List<T>, options: NewerOptions<T>): Newer {
-  const { path, query, keyOf, everyMs, isLive } = options
-  const questions = useQueryClient()
+export function useNewRows<T>(list: List<T>, options: NewRowsOptions<T>): NewRows {
+  const { path, query, rowKey, refetchMs, isLive } = options
+  const queryClient = useQueryClient()
   const { data } = useQuery({
     queryKey: ['newer', path, query],
     queryFn: ({ signal }) =>
-      ask<Page<T>>('GET', path, { query: { limit: pageRows, ...query }, signal }),
-    refetchInterval: everyMs,
-    staleTime: everyMs,
+      api<Page<T>>('GET', path, { query: { limit: pageRows, ...query }, signal }),
+    refetchInterval: refetchMs,
+    staleTime: refetchMs,
     enabled: !list.isLoading,
   })
   const items = data?.items ?? []
-  const known = new Set(list.rows.map(keyOf))
-  const at = items.findIndex((row) => known.has(keyOf(row)))
+  const known = new Set(list.rows.map(rowKey))
+  const at = items.findIndex((row) => known.has(rowKey(row)))
   const fresh = at === -1 ? items : items.slice(0, at)
   const take = () => {
     if (fresh.length === 0) return
     // Nothing of it is here: what lies between is not known.
     if (at === -1) {
-      void questions.refetchQueries({ queryKey: listKey(path, query) }, { cancelRefetch: false })
+      void queryClient.refetchQueries({ queryKey: listKey(path, query) }, { cancelRefetch: false })
       return
     }
-    questions.setQueryData<InfiniteData<Page<T>>>(listKey(path, query), (before) => {
+    queryClient.setQueryData<InfiniteData<Page<T>>>(listKey(path, query), (before) => {
       const [first, ...rest] = before?.pages ?? []
       if (before === undefined || first === undefined) return before
       return { ...before, pages: [{ ...first, items: [...fresh, ...first.items] }, ...rest] }

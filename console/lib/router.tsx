@@ -21,20 +21,20 @@ function subscribe(listener: () => void): () => void {
 
 const current = (): string => location.pathname.slice(base.length) + location.search
 
-export interface Place {
+export interface ConsoleLocation {
   /** Begins with a slash. */
   path: string
   query: URLSearchParams
 }
 
-export function usePlace(): Place {
+export function useLocation(): ConsoleLocation {
   const text = useSyncExternalStore(subscribe, current)
   const [path = '', query = ''] = text.split('?')
   return { path: path === '' ? '/' : path, query: new URLSearchParams(query) }
 }
 
 /** To a page of the console: `/tasks?state=running`. */
-export function go(to: string, how: 'push' | 'replace' = 'push'): void {
+export function navigate(to: string, how: 'push' | 'replace' = 'push'): void {
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', base + to)
   changed.dispatchEvent(new Event('change'))
 }
@@ -43,7 +43,7 @@ export function go(to: string, how: 'push' | 'replace' = 'push'): void {
 export function useQueryValue(
   name: string,
 ): [string | undefined, (value: string | undefined, how?: 'push' | 'replace') => void] {
-  const { query } = usePlace()
+  const { query } = useLocation()
   const set = useCallback(
     (value: string | undefined, how: 'push' | 'replace' = 'push') =>
       setQuery({ [name]: value }, how),
@@ -62,14 +62,14 @@ export function setQuery(
     else query.set(name, value)
   }
   const text = query.size === 0 ? '' : `?${query}`
-  go(location.pathname.slice(base.length) + text, how)
+  navigate(location.pathname.slice(base.length) + text, how)
 }
 
 export function Link({ to, ...rest }: { to: string } & AnchorHTMLAttributes<HTMLAnchorElement>) {
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
-    go(to)
+    navigate(to)
   }
   return <a {...rest} href={base + to} onClick={follow} />
 }

@@ -1,7 +1,7 @@
 // Who is signed in and where: asked for once, and again when a session ends.
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import { ApiError, ask } from './api.ts'
+import { ApiError, api } from './api.ts'
 
 export type Role = 'administrator' | 'operator' | 'finance' | 'member'
 
@@ -22,9 +22,9 @@ export function useSessionQuery() {
     queryFn: async ({ client }) => {
       const before = client.getQueryData<Session | null>(['session'])
       try {
-        const session = await ask<Session>('GET', '/session')
+        const session = await api<Session>('GET', '/session')
         // Somebody else has signed in beside this page.
-        if (before && before.name !== session.name) forgetSeen(client)
+        if (before && before.name !== session.name) clearCache(client)
         return session
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null
@@ -37,14 +37,14 @@ export function useSessionQuery() {
 }
 
 /** Nobody is signed in any more: whoever comes next finds nothing of who was. */
-export function endSession(questions: QueryClient): void {
-  questions.setQueryData(['session'], null)
-  forgetSeen(questions)
+export function endSession(queryClient: QueryClient): void {
+  queryClient.setQueryData(['session'], null)
+  clearCache(queryClient)
   sessionStorage.clear()
 }
 
-function forgetSeen(questions: QueryClient): void {
-  questions.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+function clearCache(queryClient: QueryClient): void {
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
 }
 
 const SessionContext = createContext<Session | undefined>(undefined)
@@ -59,5 +59,5 @@ export function useSession(): Session {
 /** Channels, upstream names and attempts are not a member's to see; the API leaves them out. */
 export const isStaff = ({ role }: Session): boolean => role !== 'member'
 
-export const maySee = (session: Session, roles: readonly Role[]): boolean =>
+export const hasRole = (session: Session, roles: readonly Role[]): boolean =>
   session.role === 'administrator' || roles.includes(session.role)

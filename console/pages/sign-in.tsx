@@ -2,13 +2,14 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, type SubmitEvent, useState } from 'react'
-import { ask } from '../lib/api.ts'
-import { go } from '../lib/router.tsx'
+import { ErrorAlert } from '../components/page.tsx'
+import { api } from '../lib/api.ts'
+import { defineMessages, setLanguage, useLanguage } from '../lib/i18n.ts'
+import { useMessages } from '../lib/messages.ts'
+import { navigate } from '../lib/router.tsx'
 import type { Session } from '../lib/session.ts'
-import { defineWords, setLanguage, useLanguage, useWords } from '../lib/words.ts'
-import { ErrorNote } from '../parts/page.tsx'
 
-const words = defineWords({
+const messages = defineMessages({
   en: {
     sign_in: 'Sign in',
     name: 'Name',
@@ -43,9 +44,9 @@ function Card({
   action: string
   onSubmit: (given: { name: string; password: string }) => Promise<Session>
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const language = useLanguage()
-  const questions = useQueryClient()
+  const queryClient = useQueryClient()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [error, setError] = useState<Error>()
@@ -55,8 +56,8 @@ function Card({
     setBusy(true)
     setError(undefined)
     try {
-      questions.setQueryData(['session'], await onSubmit({ name, password }))
-      if (location.pathname.includes('/set-up')) go('/')
+      queryClient.setQueryData(['session'], await onSubmit({ name, password }))
+      if (location.pathname.includes('/set-up')) navigate('/')
     } catch (cause) {
       setError(cause as Error)
     } finally {
@@ -72,20 +73,20 @@ function Card({
           </Title>
           {hint !== undefined && <Text size="sm">{hint}</Text>}
           <TextInput
-            label={say('name')}
+            label={t('name')}
             autoComplete="username"
             required
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <PasswordInput
-            label={say('password')}
+            label={t('password')}
             autoComplete={hint === undefined ? 'current-password' : 'new-password'}
             required
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
-          <ErrorNote error={error} />
+          <ErrorAlert error={error} />
           <Button type="submit" loading={busy}>
             {action}
           </Button>
@@ -94,7 +95,7 @@ function Card({
             size="compact-sm"
             onClick={() => setLanguage(language === 'zh' ? 'en' : 'zh')}
           >
-            {say('other')}
+            {t('other')}
           </Button>
         </Stack>
       </form>
@@ -111,26 +112,26 @@ const Frame = ({ children }: { children: ReactNode }) => (
 )
 
 export function SignIn() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Card
       title="Model Gateway"
-      action={say('sign_in')}
-      onSubmit={(given) => ask<Session>('POST', '/session', { body: given })}
+      action={t('sign_in')}
+      onSubmit={(given) => api<Session>('POST', '/session', { body: given })}
     />
   )
 }
 
 /** The code comes behind a `#`, which a browser sends to nobody. */
 export function SetUp() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const code = location.hash.slice(1)
   return (
     <Card
-      title={say('set_up')}
-      hint={code === '' ? say('lost') : say('set_up_hint')}
-      action={say('begin')}
-      onSubmit={(given) => ask<Session>('POST', '/setup', { body: { code, ...given } })}
+      title={t('set_up')}
+      hint={code === '' ? t('lost') : t('set_up_hint')}
+      action={t('begin')}
+      onSubmit={(given) => api<Session>('POST', '/setup', { body: { code, ...given } })}
     />
   )
 }

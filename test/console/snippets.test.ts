@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeFor } from '../../console/pages/playground/code.ts'
-import { curlFor, type LoggedRequest } from '../../console/pages/requests/request.ts'
-import { hostileTexts } from '../support/console/hostile-texts.ts'
+import { curlFor, type LoggedRequest } from '../../console/lib/resources/request.ts'
+import { codeFor } from '../../console/pages/playground/request/code.ts'
 import { tempDir } from '../support/gateway.ts'
+import { hostileTexts } from '../support/console/hostile-texts.ts'
 
 /** Each would make a file in the current folder. */
 const commands = [

@@ -56,22 +56,22 @@ if (chromiumPath === undefined) {
       const { page } = it
       await goTo(page, '/console/requests')
       await rows().nth(2).waitFor()
-      const strip = page.getByRole('slider', { name: 'Requests over time' })
-      await page.waitForFunction('document.querySelectorAll(".strip rect").length > 0')
-      const box = (await strip.boundingBox())!
+      const histogram = page.getByRole('slider', { name: 'Requests over time' })
+      await page.waitForFunction('document.querySelectorAll(".histogram rect").length > 0')
+      const box = (await histogram.boundingBox())!
       // Over the last hours: the requests are in the last bar.
       await page.mouse.move(box.x + box.width * 0.8, box.y + 20)
       await page.mouse.down()
       await page.mouse.move(box.x + box.width - 2, box.y + 20)
-      await page.locator('.strip [data-marked]').waitFor()
+      await page.locator('.histogram [data-marked]').waitFor()
       await page.mouse.up()
       await page.waitForURL(/from=.*to=/)
       expect(await rows().count()).toBe(3)
       await page.getByRole('button', { name: 'All times' }).click()
       await page.waitForURL((url) => !url.search.includes('from='))
       // By keys: the first bar and the second, in which there was nothing.
-      await strip.focus()
-      expect(await strip.getAttribute('aria-valuetext')).toContain('2 answered, 1 4xx, 0 5xx')
+      await histogram.focus()
+      expect(await histogram.getAttribute('aria-valuetext')).toContain('2 answered, 1 4xx, 0 5xx')
       for (const key of ['Home', 'Shift+ArrowRight', 'Enter']) await page.keyboard.press(key)
       await page.waitForURL(/from=.*to=/)
       await page.getByText('Nothing matches these filters.').waitFor()

@@ -1,21 +1,20 @@
 // Who changed what, before and after. Rows are only ever added.
 import { Stack, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
+import { CopyId } from '../../components/copy.tsx'
+import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ExportButton } from '../../components/exports/export-button.tsx'
+import { changesBetween, FieldDiff, isChanged } from '../../components/field-diff.tsx'
+import { Page, SectionTitle } from '../../components/page.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
+import { Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
-import { useWords } from '../../lib/words.ts'
-import { CopyId } from '../../parts/copy.tsx'
-import type { Column } from '../../parts/data-table.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ExportButton } from '../../parts/export-button.tsx'
-import { changesBetween, FieldDiff, isChanged } from '../../parts/field-diff.tsx'
-import { type Filter, useFilters } from '../../parts/filter-bar.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Page, SectionTitle } from '../../parts/page.tsx'
-import { Facts, Sheet } from '../../parts/sheet.tsx'
-import { Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 interface Change {
   id: string
@@ -41,58 +40,56 @@ const actions: readonly string[] = [
 ]
 
 function useAuditFilters(): Filter[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   return [
-    { name: 'action', title: say('action'), options: actions },
-    { name: 'actor', title: say('who') },
-    { name: 'subject', title: say('subject') },
-    { name: 'from', title: shared('from'), isTime: true },
-    { name: 'to', title: shared('to'), isTime: true },
+    { name: 'action', title: t('action'), options: actions },
+    { name: 'actor', title: t('who') },
+    { name: 'subject', title: t('subject') },
+    { name: 'from', title: t('from'), isTime: true },
+    { name: 'to', title: t('to'), isTime: true },
   ]
 }
 
 export default function AuditLog() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const filters = useAuditFilters()
   const set = useFilters(filters)
   const list = useList<Change>('/audit-log', set)
   const [opened, setOpened] = useQueryValue('open')
   const columns: Column<Change>[] = [
-    { title: shared('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
-    { title: say('who'), width: '140px', isPrivate: true, cell: ({ actor }) => actor },
-    { title: say('action'), width: '160px', cell: ({ action }) => action },
+    { title: t('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('who'), width: '140px', isPrivate: true, cell: ({ actor }) => actor },
+    { title: t('action'), width: '160px', cell: ({ action }) => action },
     {
-      title: say('subject'),
+      title: t('subject'),
       width: '260px',
       cell: ({ subject }) => <CopyId id={subject} most={30} />,
     },
-    { title: say('changes'), cell: (change) => summaryOf(change) },
-    { title: say('address'), width: '140px', isPrivate: true, cell: ({ address }) => address },
+    { title: t('changes'), cell: (change) => summaryOf(change) },
+    { title: t('address'), width: '140px', isPrivate: true, cell: ({ address }) => address },
   ]
   const shown = list.rows.find(({ id }) => id === opened)
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={<ExportButton kind="audit_log" filters={set} />}
     >
       <ListTable
-        label={say('title')}
+        label={t('title')}
         list={list}
         columns={columns}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         filters={filters}
-        empty={<EmptyState icon="audit" text={say('empty')} />}
+        empty={<EmptyState icon="audit" text={t('empty')} />}
       />
-      <Sheet
+      <DetailsDrawer
         title={shown?.action}
         isOpen={shown !== undefined}
         onClose={() => setOpened(undefined)}
       >
         {shown !== undefined && <ChangeDetails change={shown} />}
-      </Sheet>
+      </DetailsDrawer>
     </Page>
   )
 }
@@ -109,34 +106,33 @@ function summaryOf({ before, after }: Change): string {
 }
 
 function ChangeDetails({ change }: { change: Change }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [isWhole, setWhole] = useState(false)
   const all = changesBetween(change.before, change.after)
   const changed = all.filter(isChanged)
   const hasSame = changed.length < all.length
   return (
     <Stack>
-      <Facts
+      <PropertyList
         rows={[
-          [shared('time'), <Time key="t" at={change.at} />],
-          [say('who'), change.actor],
-          [say('subject'), <CopyId key="s" id={change.subject} most={40} />],
-          [say('address'), change.address],
+          [t('time'), <Time key="t" at={change.at} />],
+          [t('who'), change.actor],
+          [t('subject'), <CopyId key="s" id={change.subject} most={40} />],
+          [t('address'), change.address],
           [
-            shared('request_id'),
+            t('request_id'),
             change.request_id && <CopyId key="r" id={change.request_id} most={40} />,
           ],
         ]}
       />
-      <Link to={`/audit-log?subject=${encodeURIComponent(change.subject)}`}>{say('of_this')}</Link>
+      <Link to={`/audit-log?subject=${encodeURIComponent(change.subject)}`}>{t('of_this')}</Link>
       <div>
-        <SectionTitle>{say('changes')}</SectionTitle>
-        {all.length === 0 && <Text size="sm">{say('nothing')}</Text>}
+        <SectionTitle>{t('changes')}</SectionTitle>
+        {all.length === 0 && <Text size="sm">{t('nothing')}</Text>}
         {hasSame && (
           <Switch
             mb="xs"
-            label={say('same')}
+            label={t('same')}
             checked={isWhole}
             onChange={(event) => setWhole(event.currentTarget.checked)}
           />

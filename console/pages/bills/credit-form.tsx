@@ -1,11 +1,10 @@
 // Money in or out by hand, with the reason written down.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { common } from '../../parts/words.ts'
-import { words } from './words.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { messages } from './messages.ts'
 
 export interface CreditDraft {
   amount: string
@@ -26,8 +25,7 @@ export function CreditForm({
   onClose: () => void
   onDone: () => void
 }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [amount, setAmount] = useState(draft.amount)
   const [note, setNote] = useState(draft.note)
   const [error, setError] = useState<Error>()
@@ -36,7 +34,7 @@ export function CreditForm({
     setError(undefined)
     try {
       const path = `/accounts/${encodeURIComponent(account)}/credits`
-      await ask('POST', path, { body: { amount, note } })
+      await api('POST', path, { body: { amount, note } })
       setAmount(draft.amount)
       setNote(draft.note)
       onDone()
@@ -46,12 +44,12 @@ export function CreditForm({
     }
   }
   return (
-    <Modal opened={isOpen} onClose={onClose} title={say('new_credit')}>
+    <Modal opened={isOpen} onClose={onClose} title={t('new_credit')}>
       <form onSubmit={submit}>
         <Stack>
-          <Text size="sm">{say('credit_hint')}</Text>
+          <Text size="sm">{t('credit_hint')}</Text>
           <TextInput
-            label={say('amount')}
+            label={t('amount')}
             required
             data-autofocus
             inputMode="decimal"
@@ -60,17 +58,17 @@ export function CreditForm({
             onChange={(event) => setAmount(event.currentTarget.value)}
           />
           <TextInput
-            label={say('note')}
+            label={t('note')}
             required
             value={note}
             onChange={(event) => setNote(event.currentTarget.value)}
           />
-          <ErrorNote error={error} />
+          <ErrorAlert error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              {shared('cancel')}
+              {t('cancel')}
             </Button>
-            <Button type="submit">{say('book')}</Button>
+            <Button type="submit">{t('book')}</Button>
           </Group>
         </Stack>
       </form>

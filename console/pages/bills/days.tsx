@@ -1,18 +1,17 @@
 // A bill day by day: bars by model, and the same in figures.
 import { Card, Skeleton, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
+import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { ErrorAlert } from '../../components/page.tsx'
+import { ScrollBox } from '../../components/scroll-box.tsx'
+import { Money } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { useWords } from '../../lib/words.ts'
-import { Bars } from '../../parts/chart.tsx'
-import { ErrorNote } from '../../parts/page.tsx'
-import { ScrollBox } from '../../parts/scroll-box.tsx'
-import { Money } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { type DayRow, daysOf } from './bill.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type DayRow, daysOf } from '../../lib/resources/bill.ts'
+import { messages } from './messages.ts'
 
-const colours = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
+const colors = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
   (name) => `var(--mantine-color-${name}-6)`,
 )
 
@@ -25,20 +24,16 @@ export function BillDays({
   month: string
   currency: string
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { data, error, isLoading } = useQuery({
     queryKey: ['bill-days', account, month],
     queryFn: () =>
-      ask<{ breakdown: DayRow[] }>('GET', '/bills', { query: { account, month, by: 'day' } }),
+      api<{ breakdown: DayRow[] }>('GET', '/bills', { query: { account, month, by: 'day' } }),
   })
   if (isLoading) return <Skeleton height={180} />
   const rows = data?.breakdown ?? []
   if (rows.length === 0) {
-    return error === null ? (
-      <Text c="dimmed">{say('no_charges')}</Text>
-    ) : (
-      <ErrorNote error={error} />
-    )
+    return error === null ? <Text c="dimmed">{t('no_charges')}</Text> : <ErrorAlert error={error} />
   }
   return (
     <>
@@ -58,7 +53,7 @@ function DayBars({
   month: string
   currency: string
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const days = daysOf(month)
   const sums = new Map<string, number>()
@@ -66,11 +61,11 @@ function DayBars({
     sums.set(model ?? '–', (sums.get(model ?? '–') ?? 0) + Number(amount))
   }
   const ranked = [...sums].sort(([, a], [, b]) => b - a).map(([name]) => name)
-  const shown = ranked.slice(0, colours.length - 1)
+  const shown = ranked.slice(0, colors.length - 1)
   const names = ranked.length > shown.length ? [...shown, '…'] : shown
   const series = names.map((name, i) => ({
     name,
-    color: colours[i]!,
+    color: colors[i]!,
     values: days.map((day) =>
       rows
         .filter((row) => row.day === day && nameIn(shown, row.model) === name)
@@ -79,8 +74,8 @@ function DayBars({
   }))
   return (
     <Card withBorder mb="md">
-      <Bars
-        label={`${say('by_day')} ${month}`}
+      <BarChart
+        label={`${t('by_day')} ${month}`}
         labels={days}
         series={series}
         format={(value) => format.money(value.toFixed(6), currency)}
@@ -93,20 +88,19 @@ const nameIn = (shown: readonly string[], model: string | null): string =>
   shown.includes(model ?? '–') ? (model ?? '–') : '…'
 
 function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: string }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const format = useFormat()
   const ordered = [...rows].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
   return (
-    <ScrollBox label={say('by_day')} minWidth={480}>
-      <Table aria-label={say('by_day')}>
+    <ScrollBox label={t('by_day')} minWidth={480}>
+      <Table aria-label={t('by_day')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{shared('time')}</Table.Th>
-            <Table.Th>{shared('model')}</Table.Th>
-            <Table.Th>{say('unit')}</Table.Th>
-            <Table.Th ta="right">{say('count')}</Table.Th>
-            <Table.Th ta="right">{say('amount')}</Table.Th>
+            <Table.Th>{t('time')}</Table.Th>
+            <Table.Th>{t('model')}</Table.Th>
+            <Table.Th>{t('unit')}</Table.Th>
+            <Table.Th ta="right">{t('count')}</Table.Th>
+            <Table.Th ta="right">{t('amount')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

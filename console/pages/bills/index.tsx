@@ -1,38 +1,37 @@
 // Bills: a month of all accounts, or all months of one; a bill with its lines beside it.
 import { Button, Group, Select, Tabs, Text } from '@mantine/core'
+import { ExportButton } from '../../components/exports/export-button.tsx'
+import { Page } from '../../components/page.tsx'
+import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { Money, State } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { lastMonths, type MonthRow, thisMonth } from '../../lib/resources/bill.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
-import { maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { ExportButton } from '../../parts/export-button.tsx'
-import { Page } from '../../parts/page.tsx'
-import { Money, State } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { lastMonths, type MonthRow, thisMonth } from './bill.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { BillDrawer } from './drawer.tsx'
+import { messages } from './messages.ts'
 import { Reconciliation } from './reconciliation.tsx'
-import { BillSheet } from './sheet.tsx'
-import { words } from './words.ts'
 
 const monthsShown = 36
 
 export default function Bills() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const session = useSession()
   const [account] = useQueryValue('account')
   const [asked, setTab] = useQueryValue('tab')
-  const tab = asked === 'reconcile' && maySee(session, ['finance']) ? asked : 'bills'
+  const tab = asked === 'reconcile' && hasRole(session, ['finance']) ? asked : 'bills'
   const own = session.account ?? account
   return (
-    <Page title={say('title')} hint={say('hint')}>
+    <Page title={t('title')} hint={t('hint')}>
       <Tabs
         value={tab}
         onChange={(next) => setTab(next === 'bills' ? undefined : (next ?? undefined))}
       >
-        {maySee(session, ['finance']) && (
+        {hasRole(session, ['finance']) && (
           <Tabs.List>
-            <Tabs.Tab value="bills">{say('title')}</Tabs.Tab>
-            <Tabs.Tab value="reconcile">{say('reconcile')}</Tabs.Tab>
+            <Tabs.Tab value="bills">{t('title')}</Tabs.Tab>
+            <Tabs.Tab value="reconcile">{t('reconcile')}</Tabs.Tab>
           </Tabs.List>
         )}
         <Tabs.Panel value="bills" pt="md">
@@ -42,14 +41,13 @@ export default function Bills() {
           <Reconciliation />
         </Tabs.Panel>
       </Tabs>
-      <BillSheet />
+      <BillDrawer />
     </Page>
   )
 }
 
 function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const { currency } = useSession()
   const money = (title: string, of: (row: MonthRow) => string): Column<MonthRow> => ({
     title,
@@ -60,28 +58,27 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
   return [
     first,
     {
-      title: shared('state'),
+      title: t('state'),
       width: '100px',
-      cell: ({ state }) => <State state={state} label={say(state)} />,
+      cell: ({ state }) => <State state={state} label={t(state)} />,
     },
-    money(say('opening'), (row) => row.opening_balance),
-    money(say('credits'), (row) => row.credits),
-    money(say('adjustments'), (row) => row.adjustments),
-    money(say('charges'), (row) => row.charges),
-    money(say('closing'), (row) => row.closing_balance),
+    money(t('opening'), (row) => row.opening_balance),
+    money(t('credits'), (row) => row.credits),
+    money(t('adjustments'), (row) => row.adjustments),
+    money(t('charges'), (row) => row.charges),
+    money(t('closing'), (row) => row.closing_balance),
   ]
 }
 
 const open = ({ account, month }: MonthRow) => setQuery({ open: `${month} ${account}` })
 
 function AllAccounts() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [month = thisMonth(), setMonth] = useQueryValue('month')
   const [opened] = useQueryValue('open')
   const list = useList<MonthRow>('/bills/accounts', { month })
   const columns = useColumns({
-    title: shared('account'),
+    title: t('account'),
     isPrivate: true,
     cell: ({ account }) => (
       <Text size="sm" fw={600}>
@@ -93,7 +90,7 @@ function AllAccounts() {
     <>
       <Group mb="sm">
         <Select
-          aria-label={say('month')}
+          aria-label={t('month')}
           data={lastMonths(monthsShown)}
           value={month}
           allowDeselect={false}
@@ -101,51 +98,51 @@ function AllAccounts() {
         />
       </Group>
       <DataTable
-        label={say('accounts', { month })}
+        label={t('accounts', { month })}
         columns={columns}
         rows={list.rows}
-        keyOf={({ account }) => account}
+        rowKey={({ account }) => account}
         opened={opened?.split(' ').slice(1).join(' ')}
         onOpen={open}
         isLoading={list.isLoading}
         error={list.error}
-        empty={<Text c="dimmed">{say('empty')}</Text>}
+        empty={<Text c="dimmed">{t('empty')}</Text>}
         hasMore={list.hasMore}
         isLoadingMore={list.isLoadingMore}
-        onMore={list.more}
+        onMore={list.loadMore}
       />
     </>
   )
 }
 
 function OneAccount({ account }: { account: string }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const session = useSession()
   const [opened] = useQueryValue('open')
   const list = useList<MonthRow>('/bills/months', { account })
-  const columns = useColumns({ title: say('month'), width: '110px', cell: ({ month }) => month })
+  const columns = useColumns({ title: t('month'), width: '110px', cell: ({ month }) => month })
   return (
     <>
       <Group mb="sm" justify="space-between">
         {session.account === null && (
           <Button variant="subtle" size="xs" onClick={() => setQuery({ account: undefined })}>
-            ← {say('back')}
+            ← {t('back')}
           </Button>
         )}
-        <ExportButton kind="ledger" filters={{ account }} label={say('ledger')} />
+        <ExportButton kind="ledger" filters={{ account }} label={t('ledger')} />
       </Group>
       <DataTable
-        label={say('months', { account })}
+        label={t('months', { account })}
         columns={columns}
         rows={list.rows}
-        keyOf={({ month }) => month}
+        rowKey={({ month }) => month}
         opened={opened?.split(' ')[0]}
         onOpen={open}
         isLoading={list.isLoading}
         error={list.error}
         hasMore={list.hasMore}
         isLoadingMore={list.isLoadingMore}
-        onMore={list.more}
+        onMore={list.loadMore}
       />
     </>
   )

@@ -1,17 +1,16 @@
 // The lines behind a bill, page after page, each leading to its request or task.
 import { Button, Center, Table } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { ScrollBox } from '../../components/scroll-box.tsx'
+import { Money, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type Line, pageOf } from '../../lib/resources/bill.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { ScrollBox } from '../../parts/scroll-box.tsx'
-import { Money, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { type Line, pageOf } from './bill.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 const pageRows = 50
 
@@ -25,14 +24,13 @@ export function BillLines({
   /** Absent for those who may not give any. */
   onCredit?: ((line: Line) => void) | undefined
 }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
   const list = useInfiniteQuery({
     queryKey: ['bill-lines', account, month],
     queryFn: ({ pageParam }) =>
-      ask<{ lines: Line[]; next_cursor: string | null }>('GET', '/bills', {
+      api<{ lines: Line[]; next_cursor: string | null }>('GET', '/bills', {
         query: { account, month, lines: true, limit: pageRows, cursor: pageParam },
       }),
     initialPageParam: undefined as string | undefined,
@@ -41,17 +39,17 @@ export function BillLines({
   const rows = list.data?.pages.flatMap(({ lines }) => lines) ?? []
   return (
     <>
-      <ErrorNote error={list.error} />
-      <ScrollBox label={say('lines')} minWidth={700}>
+      <ErrorAlert error={list.error} />
+      <ScrollBox label={t('lines')} minWidth={700}>
         <Table>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{shared('time')}</Table.Th>
-              <Table.Th>{say('kind')}</Table.Th>
-              <Table.Th>{shared('model')}</Table.Th>
-              <Table.Th ta="right">{say('quantity')}</Table.Th>
-              <Table.Th ta="right">{say('amount')}</Table.Th>
-              <Table.Th>{shared('request_id')}</Table.Th>
+              <Table.Th>{t('time')}</Table.Th>
+              <Table.Th>{t('kind')}</Table.Th>
+              <Table.Th>{t('model')}</Table.Th>
+              <Table.Th ta="right">{t('quantity')}</Table.Th>
+              <Table.Th ta="right">{t('amount')}</Table.Th>
+              <Table.Th>{t('request_id')}</Table.Th>
               {onCredit !== undefined && <Table.Th />}
             </Table.Tr>
           </Table.Thead>
@@ -64,7 +62,7 @@ export function BillLines({
                   <Table.Td>
                     <Time at={line.at} how="short" />
                   </Table.Td>
-                  <Table.Td>{say(line.kind)}</Table.Td>
+                  <Table.Td>{t(line.kind)}</Table.Td>
                   <Table.Td>{line.model}</Table.Td>
                   <Table.Td ta="right">
                     {line.quantity !== null && `${format.number(line.quantity)} ${line.unit ?? ''}`}
@@ -79,10 +77,10 @@ export function BillLines({
                         <Button
                           size="compact-xs"
                           variant="subtle"
-                          aria-label={say('credit_note_for', { ref: ref ?? line.id })}
+                          aria-label={t('credit_note_for', { ref: ref ?? line.id })}
                           onClick={() => onCredit(line)}
                         >
-                          {say('credit_note')}
+                          {t('credit_note')}
                         </Button>
                       )}
                     </Table.Td>
@@ -100,7 +98,7 @@ export function BillLines({
             loading={list.isFetchingNextPage}
             onClick={() => void list.fetchNextPage()}
           >
-            {shared('more')}
+            {t('more')}
           </Button>
         </Center>
       )}

@@ -12,28 +12,28 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { answerOf, ask, type Page, queryText } from '../../lib/api.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { Time } from '../../components/values.tsx'
+import { api, type Page, parseResponse, queryString } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { outcomes, type Statement } from '../../lib/resources/bill.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { useWords } from '../../lib/words.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { ErrorNote } from '../../parts/page.tsx'
-import { Time } from '../../parts/values.tsx'
-import { outcomes, type Statement } from './bill.ts'
-import { StatementSheet } from './statement-sheet.tsx'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
+import { StatementDrawer } from './statement-drawer.tsx'
 
 export function Reconciliation() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const list = useList<Statement>('/statements')
   const [opened, setOpened] = useQueryValue('statement')
   const columns: Column<Statement>[] = [
-    { title: say('taken'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
-    { title: say('channel'), cell: ({ channel }) => channel },
-    { title: say('file'), cell: ({ name }) => name },
+    { title: t('taken'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('channel'), cell: ({ channel }) => channel },
+    { title: t('file'), cell: ({ name }) => name },
     ...outcomes.map(
       (outcome): Column<Statement> => ({
-        title: say(outcome),
+        title: t(outcome),
         align: 'right',
         width: '120px',
         cell: (statement) => statement.outcomes[outcome].lines,
@@ -42,32 +42,32 @@ export function Reconciliation() {
   ]
   return (
     <Stack>
-      <Text size="sm">{say('reconcile_hint')}</Text>
+      <Text size="sm">{t('reconcile_hint')}</Text>
       <Upload
         onDone={({ id }) => {
-          list.again()
+          list.refetch()
           setOpened(id)
         }}
       />
       <DataTable
-        label={say('statements')}
+        label={t('statements')}
         columns={columns}
         rows={list.rows}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         opened={opened}
         onOpen={({ id }) => setOpened(id)}
         isLoading={list.isLoading}
         error={list.error}
         hasMore={list.hasMore}
         isLoadingMore={list.isLoadingMore}
-        onMore={list.more}
+        onMore={list.loadMore}
       />
-      <StatementSheet
+      <StatementDrawer
         id={opened}
         onClose={() => setOpened(undefined)}
         onDeleted={() => {
           setOpened(undefined)
-          list.again()
+          list.refetch()
         }}
       />
     </Stack>
@@ -79,7 +79,7 @@ function useChannels(): string[] {
   const used = useQuery({
     queryKey: ['traffic-channels'],
     queryFn: () =>
-      ask<Page<{ channel: string | null }>>('GET', '/traffic', {
+      api<Page<{ channel: string | null }>>('GET', '/traffic', {
         query: { by: 'day,channel', from: new Date(Date.now() - 90 * 86_400_000).toISOString() },
       }),
   })
@@ -90,7 +90,7 @@ const noOptions = { cost_factor: '', tolerance: '', zone: '', map: '' }
 type Options = typeof noOptions
 
 function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [file, setFile] = useState<File | null>(null)
   const [channel, setChannel] = useState<string | null>(null)
   const [options, setOptions] = useState<Options>(noOptions)
@@ -104,13 +104,13 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
     setBusy(true)
     setError(undefined)
     try {
-      const query = queryText({ channel: channel ?? '', name: file?.name, ...options })
+      const query = queryString({ channel: channel ?? '', name: file?.name, ...options })
       const response = await fetch(`/admin/v1/statements${query}`, {
         method: 'POST',
         headers: { 'content-type': 'text/csv' },
         body: file,
       })
-      const done = await answerOf<Statement>(response)
+      const done = await parseResponse<Statement>(response)
       setWarnings(done.warnings ?? [])
       onDone(done)
     } catch (cause) {
@@ -124,7 +124,7 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
       <Stack gap="sm">
         <Group align="flex-end">
           <FileInput
-            label={say('file')}
+            label={t('file')}
             accept=".csv,text/csv"
             required
             value={file}
@@ -132,7 +132,7 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
             w={260}
           />
           <Select
-            label={say('channel')}
+            label={t('channel')}
             data={names}
             required
             searchable
@@ -140,20 +140,20 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
             onChange={setChannel}
           />
           <Button type="submit" loading={busy} disabled={file === null || channel === null}>
-            {say('compare')}
+            {t('compare')}
           </Button>
           <Button
             variant="subtle"
             aria-expanded={showsOptions}
             onClick={() => setShowsOptions(!showsOptions)}
           >
-            {say('options')}
+            {t('options')}
           </Button>
         </Group>
         <Collapse expanded={showsOptions}>
           <OptionFields options={options} onChange={setOptions} />
         </Collapse>
-        <ErrorNote error={error} />
+        <ErrorAlert error={error} />
         {warnings.length > 0 && <Alert color="yellow">{warnings.join('; ')}</Alert>}
       </Stack>
     </form>
@@ -169,19 +169,19 @@ function OptionFields({
   options: Options
   onChange: (options: Options) => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const hints: Readonly<Record<keyof Options, string>> = {
-    cost_factor: say('cost_factor_hint'),
-    tolerance: say('tolerance_hint'),
+    cost_factor: t('cost_factor_hint'),
+    tolerance: t('tolerance_hint'),
     zone: '+08:00',
-    map: say('map_hint', { example: mapExample }),
+    map: t('map_hint', { example: mapExample }),
   }
   return (
     <Group align="flex-start">
       {(Object.keys(noOptions) as (keyof Options)[]).map((name) => (
         <TextInput
           key={name}
-          label={say(name)}
+          label={t(name)}
           description={hints[name]}
           value={options[name]}
           maw={280}

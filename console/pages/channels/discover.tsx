@@ -14,15 +14,15 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { FormActions } from '../../components/form-actions.tsx'
+import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { api } from '../../lib/api.ts'
+import type { Translate } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
-import { type Say, useWords } from '../../lib/words.ts'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { ErrorNote, SectionTitle } from '../../parts/page.tsx'
-import { common } from '../../parts/words.ts'
-import type { Channel } from './channel.ts'
-import { words } from './words.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
 
 interface Found {
   upstream_model: string
@@ -46,21 +46,21 @@ interface Props {
 }
 
 export function DiscoverDialog(props: Props) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { isOpen, onClose } = props
   return (
-    <Modal opened={isOpen} onClose={onClose} title={say('discover')} size="xl">
+    <Modal opened={isOpen} onClose={onClose} title={t('discover')} size="xl">
       {isOpen && <Discovered {...props} />}
     </Modal>
   )
 }
 
 function Discovered(props: Props) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { id } = props.channel
   const { data, error, isFetching } = useQuery({
     queryKey: ['discover', id],
-    queryFn: () => ask<Discovery>('POST', `/channels/${id}/discover`),
+    queryFn: () => api<Discovery>('POST', `/channels/${id}/discover`),
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: false,
@@ -70,14 +70,14 @@ function Discovered(props: Props) {
     return (
       <Group role="status">
         <Loader size="sm" />
-        <Text size="sm">{say('discovering')}</Text>
+        <Text size="sm">{t('discovering')}</Text>
       </Group>
     )
   }
-  if (data === undefined) return <ErrorNote error={error} />
+  if (data === undefined) return <ErrorAlert error={error} />
   if (!data.ok) {
     return (
-      <Alert color="orange" title={say('discover_failed')}>
+      <Alert color="orange" title={t('discover_failed')}>
         {data.error}
       </Alert>
     )
@@ -89,13 +89,12 @@ function Discovered(props: Props) {
 const manyModels = 12
 
 function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [chosen, setChosen] = useState<string[]>([])
   const [dropped, setDropped] = useState<string[]>([])
   const [wanted, setWanted] = useState('')
   const { error, isBusy, run } = useAction()
-  const isOurs = channel.source === 'api'
+  const isEditable = channel.source === 'api'
   const fresh = found.models.filter(({ names }) => names.length === 0)
   const mapped = found.models.filter(({ names }) => names.length > 0)
   const shown = fresh.filter(
@@ -107,7 +106,7 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
     event.preventDefault()
     if (chosen.length + dropped.length === 0) return onClose()
     void run(async () => {
-      await ask('PATCH', `/channels/${channel.id}`, { body: { models } })
+      await api('PATCH', `/channels/${channel.id}`, { body: { models } })
       onDone()
       onClose()
     })
@@ -115,34 +114,34 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
   return (
     <form onSubmit={submit}>
       <Stack>
-        {!isOurs && <Alert color="gray">{say('discover_read_only')}</Alert>}
+        {!isEditable && <Alert color="gray">{t('discover_read_only')}</Alert>}
         <div>
-          <SectionTitle>{say('new_models', { n: fresh.length })}</SectionTitle>
+          <SectionTitle>{t('new_models', { n: fresh.length })}</SectionTitle>
           {fresh.length > manyModels && (
             <TextInput
               size="xs"
               mb="xs"
-              aria-label={say('narrow')}
-              placeholder={say('narrow')}
+              aria-label={t('narrow')}
+              placeholder={t('narrow')}
               value={wanted}
               onChange={(event) => setWanted(event.currentTarget.value)}
             />
           )}
           <Ticks
-            label={say('new_models_hint')}
-            isOff={!isOurs}
+            label={t('new_models_hint')}
+            isOff={!isEditable}
             value={chosen}
             onChange={setChosen}
-            rows={shown.map((model) => [model.upstream_model, lackOf(model, say)])}
+            rows={shown.map((model) => [model.upstream_model, lackOf(model, t)])}
           />
         </div>
         <Lacks models={fresh.filter(({ upstream_model: name }) => chosen.includes(name))} />
         {found.gone.length > 0 && (
           <div>
-            <SectionTitle>{say('gone_models', { n: found.gone.length })}</SectionTitle>
+            <SectionTitle>{t('gone_models', { n: found.gone.length })}</SectionTitle>
             <Ticks
-              label={say('gone_models_hint')}
-              isOff={!isOurs}
+              label={t('gone_models_hint')}
+              isOff={!isEditable}
               value={dropped}
               onChange={setDropped}
               rows={found.gone.map(({ name, upstream_model }) => [name, `→ ${upstream_model}`])}
@@ -150,7 +149,7 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
           </div>
         )}
         <div>
-          <SectionTitle>{say('mapped_models', { n: mapped.length })}</SectionTitle>
+          <SectionTitle>{t('mapped_models', { n: mapped.length })}</SectionTitle>
           <Group gap={4}>
             {mapped.map(({ upstream_model: name, names }) => (
               <Code key={name}>
@@ -159,13 +158,13 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
             ))}
           </Group>
         </div>
-        <FormEnd
+        <FormActions
           error={error}
           isBusy={isBusy}
           submit={
             chosen.length + dropped.length === 0
-              ? shared('close')
-              : say('apply_models', { n: chosen.length, m: dropped.length })
+              ? t('close')
+              : t('apply_models', { n: chosen.length, m: dropped.length })
           }
         />
       </Stack>
@@ -173,8 +172,8 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
   )
 }
 
-const lackOf = ({ kind, priced }: Found, say: Say<keyof typeof words.en>) =>
-  kind === null ? say('not_in_catalog') : priced ? kind : `${kind} · ${say('no_price')}`
+const lackOf = ({ kind, priced }: Found, t: Translate<keyof typeof messages.en>) =>
+  kind === null ? t('not_in_catalog') : priced ? kind : `${kind} · ${t('no_price')}`
 
 function Ticks({
   label,
@@ -203,13 +202,13 @@ function Ticks({
 
 /** What is chosen and cannot be called yet. */
 function Lacks({ models }: { models: readonly Found[] }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const unknown = models.filter(({ kind }) => kind === null)
   const unpriced = models.filter(({ kind, priced }) => kind !== null && !priced)
   return (
     <>
       {unpriced.length > 0 && (
-        <Alert color="orange" title={say('prices_missing')}>
+        <Alert color="orange" title={t('prices_missing')}>
           <Group gap="sm">
             {unpriced.map(({ upstream_model: name }) => (
               <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>
@@ -220,7 +219,7 @@ function Lacks({ models }: { models: readonly Found[] }) {
         </Alert>
       )}
       {unknown.length > 0 && (
-        <Alert color="orange" title={say('catalog_missing')}>
+        <Alert color="orange" title={t('catalog_missing')}>
           {unknown.map(({ upstream_model: name }) => name).join(', ')}
         </Alert>
       )}

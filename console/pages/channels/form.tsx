@@ -1,14 +1,13 @@
 // A channel's settings: changed, or taken over for another one. Keys go in and never come out.
 import { Group, Modal, NumberInput, Stack, Textarea, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { common } from '../../parts/words.ts'
-import { type Channel, linesOf, pairsOf } from './channel.ts'
+import { FormActions } from '../../components/form-actions.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
 import { keysIn } from './wizard.tsx'
-import { words } from './words.ts'
 
 interface Props {
   /** To be changed. */
@@ -21,12 +20,12 @@ interface Props {
 }
 
 export function ChannelForm(props: Props) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Modal
       opened={props.isOpen}
       onClose={props.onClose}
-      title={say(props.channel === undefined ? 'clone' : 'edit')}
+      title={t(props.channel === undefined ? 'clone' : 'edit')}
       size="lg"
       closeOnClickOutside={false}
     >
@@ -36,8 +35,7 @@ export function ChannelForm(props: Props) {
 }
 
 function Fields({ channel, copyOf, onClose, onDone }: Props) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const from = channel ?? copyOf
   const [name, setName] = useState(channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '')
   const [keys, setKeys] = useState('')
@@ -53,16 +51,16 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
     event.preventDefault()
     const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
     for (const pairs of Object.values(read)) {
-      if (typeof pairs === 'number') return fail(new Error(say('bad_line', { n: pairs })))
+      if (typeof pairs === 'number') return fail(new Error(t('bad_line', { n: pairs })))
     }
     const given = keysIn(keys)
     const body = { name, ...read, ...numbers, ...(given.length > 0 && { keys: given }) }
     void run(async () => {
-      if (channel !== undefined) await ask('PATCH', `/channels/${channel.id}`, { body })
+      if (channel !== undefined) await api('PATCH', `/channels/${channel.id}`, { body })
       else {
         // A copy begins drained: it was not tried yet.
         const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
-        await ask('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+        await api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
       }
       onDone()
       onClose()
@@ -72,41 +70,36 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label={say('name')}
+          label={t('name')}
           required
           data-autofocus
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Lines
-          label={say('protocols')}
-          hint={say('protocols_hint')}
+          label={t('protocols')}
+          hint={t('protocols_hint')}
           value={protocols}
           onChange={setProtocols}
         />
         <Lines
-          label={say('keys')}
-          hint={say(channel === undefined ? 'keys_once' : 'keys_hint')}
+          label={t('keys')}
+          hint={t(channel === undefined ? 'keys_once' : 'keys_hint')}
           value={keys}
           onChange={setKeys}
         />
-        <Lines
-          label={say('models')}
-          hint={say('models_hint')}
-          value={models}
-          onChange={setModels}
-        />
+        <Lines label={t('models')} hint={t('models_hint')} value={models} onChange={setModels} />
         <Group grow>
           {(['priority', 'weight', 'max_concurrency'] as const).map((each) => (
             <NumberInput
               key={each}
-              label={say(each === 'max_concurrency' ? 'most' : each)}
+              label={t(each === 'max_concurrency' ? 'most' : each)}
               value={numbers[each]}
               onChange={(value) => setNumbers({ ...numbers, [each]: Number(value) })}
             />
           ))}
         </Group>
-        <FormEnd error={error} isBusy={isBusy} submit={shared('save')} onCancel={onClose} />
+        <FormActions error={error} isBusy={isBusy} submit={t('save')} onCancel={onClose} />
       </Stack>
     </form>
   )

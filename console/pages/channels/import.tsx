@@ -12,13 +12,12 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { changesBetween, FieldDiff, isChanged } from '../../parts/field-diff.tsx'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { common } from '../../parts/words.ts'
-import { words } from './words.ts'
+import { changesBetween, FieldDiff, isChanged } from '../../components/field-diff.tsx'
+import { FormActions } from '../../components/form-actions.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
 
 interface Planned {
   name: string
@@ -33,13 +32,13 @@ interface Props {
   onDone: () => void
 }
 
-export function ImportDialog(props: Props) {
-  const say = useWords(words)
+export function ImportChannels(props: Props) {
+  const t = useMessages(messages)
   return (
     <Modal
       opened={props.isOpen}
       onClose={props.onClose}
-      title={say('import')}
+      title={t('import')}
       size="xl"
       closeOnClickOutside={false}
     >
@@ -49,12 +48,11 @@ export function ImportDialog(props: Props) {
 }
 
 function Steps({ onClose, onDone }: Props) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [yaml, setYaml] = useState('')
   const [plan, setPlan] = useState<Planned[]>()
   const { error, isBusy, run } = useAction()
-  const questions = useQueryClient()
+  const queryClient = useQueryClient()
   const write = (text: string) => {
     setYaml(text)
     setPlan(undefined)
@@ -66,9 +64,9 @@ function Steps({ onClose, onDone }: Props) {
     event.preventDefault()
     void run(async () => {
       const body = { yaml, dry_run: !isReady }
-      const { channels } = await ask<{ channels: Planned[] }>('POST', '/channels/import', { body })
+      const { channels } = await api<{ channels: Planned[] }>('POST', '/channels/import', { body })
       if (!isReady) return setPlan(channels)
-      await questions.invalidateQueries({ queryKey: ['session'] })
+      await queryClient.invalidateQueries({ queryKey: ['session'] })
       onDone()
       onClose()
     })
@@ -76,14 +74,14 @@ function Steps({ onClose, onDone }: Props) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text size="sm">{say('import_hint')}</Text>
+        <Text size="sm">{t('import_hint')}</Text>
         <FileButton
           accept=".yaml,.yml,.json,application/yaml"
           onChange={(file) => void file?.text().then(write)}
         >
           {(props) => (
             <Button {...props} variant="default" style={{ alignSelf: 'flex-start' }}>
-              {say('choose_file')}
+              {t('choose_file')}
             </Button>
           )}
         </FileButton>
@@ -100,10 +98,10 @@ function Steps({ onClose, onDone }: Props) {
           onChange={(event) => write(event.currentTarget.value)}
         />
         <div aria-live="polite">{plan !== undefined && <Plan plan={plan} />}</div>
-        <FormEnd
+        <FormActions
           error={error}
           isBusy={isBusy}
-          submit={isReady ? shared('save') : say('compare')}
+          submit={isReady ? t('save') : t('compare')}
           onCancel={onClose}
         />
       </Stack>
@@ -111,21 +109,21 @@ function Steps({ onClose, onDone }: Props) {
   )
 }
 
-const colours = { new: 'teal', changed: 'blue', same: 'gray', skipped: 'gray', refused: 'red' }
+const colors = { new: 'teal', changed: 'blue', same: 'gray', skipped: 'gray', refused: 'red' }
 
 function Plan({ plan }: { plan: readonly Planned[] }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Stack>
       {plan.every(({ change }) => change === 'same' || change === 'skipped') && (
-        <Alert color="gray">{say('import_nothing')}</Alert>
+        <Alert color="gray">{t('import_nothing')}</Alert>
       )}
       {plan.map(({ name, change, fields, problem }) => (
         <Stack key={name} gap={4}>
           <Group gap="xs">
             <Text fw={600}>{name}</Text>
-            <Badge color={colours[change]} variant="light" autoContrast>
-              {say(`import_${change}`)}
+            <Badge color={colors[change]} variant="light" autoContrast>
+              {t(`import_${change}`)}
             </Badge>
           </Group>
           {problem !== null && <Text size="sm">{problem}</Text>}

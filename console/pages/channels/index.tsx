@@ -1,33 +1,33 @@
 // Channels: how each upstream account is doing, one click to test it, and its settings.
 import { Button, Progress, Text } from '@mantine/core'
 import { useState } from 'react'
+import { ChannelHealth } from '../../components/channel-health.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Page } from '../../components/page.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { useWords } from '../../lib/words.ts'
-import type { Column } from '../../parts/data-table.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Page } from '../../parts/page.tsx'
-import type { Channel } from './channel.ts'
-import { HealthPill } from './health-pill.tsx'
-import { ImportDialog } from './import.tsx'
-import { ChannelSheet } from './sheet.tsx'
+import { ChannelDrawer } from './drawer.tsx'
+import { ImportChannels } from './import.tsx'
+import { messages } from './messages.ts'
 import { TestCell, type Tests, useTests } from './tests.tsx'
 import { ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
 import { ChannelWizard } from './wizard.tsx'
-import { words } from './words.ts'
 import { channelsYaml, saveText } from './yaml.ts'
 
-const everyMs = 5_000
+const refetchMs = 5_000
 
 function useColumns(tests: Tests): Column<Channel>[] {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const traffic = useChannelTraffic()
   return [
     {
-      title: say('name'),
+      title: t('name'),
       width: '150px',
       isPrivate: true,
       cell: ({ name }) => (
@@ -36,37 +36,37 @@ function useColumns(tests: Tests): Column<Channel>[] {
         </Text>
       ),
     },
-    { title: say('health'), width: '120px', cell: (channel) => <HealthPill channel={channel} /> },
+    { title: t('health'), width: '120px', cell: (channel) => <ChannelHealth channel={channel} /> },
     {
-      title: say('success'),
+      title: t('success'),
       align: 'right',
       width: '120px',
       cell: ({ name }) => <SuccessCell traffic={traffic.get(name)} />,
     },
     {
-      title: say('errors'),
+      title: t('errors'),
       width: '150px',
       cell: ({ name }) => <ErrorCell traffic={traffic.get(name)} />,
     },
     {
-      title: say('median'),
+      title: t('median'),
       align: 'right',
       width: '100px',
       cell: ({ name }) => format.ms(traffic.get(name)?.p50Ms),
     },
     {
-      title: say('busy'),
+      title: t('busy'),
       align: 'right',
       width: '110px',
       cell: ({ health, max_concurrency }) => `${health.busy} / ${max_concurrency}`,
     },
     {
-      title: say('test'),
+      title: t('test'),
       width: '220px',
       cell: (channel) => <TestCell channel={channel} tests={tests} />,
     },
     {
-      title: say('models'),
+      title: t('models'),
       align: 'right',
       width: '90px',
       cell: ({ models }) => (
@@ -76,50 +76,50 @@ function useColumns(tests: Tests): Column<Channel>[] {
       ),
     },
     {
-      title: say('order'),
+      title: t('order'),
       align: 'right',
       width: '150px',
       cell: ({ priority, weight }) => `${priority} / ${weight}`,
     },
     {
-      title: say('protocols'),
+      title: t('protocols'),
       width: '220px',
       cell: ({ protocols }) => Object.keys(protocols).join(', '),
     },
-    { title: say('region'), width: '80px', cell: ({ region }) => region },
+    { title: t('region'), width: '80px', cell: ({ region }) => region },
   ]
 }
 
 export default function Channels() {
-  const say = useWords(words)
-  const list = useList<Channel>('/channels', {}, everyMs)
+  const t = useMessages(messages)
+  const list = useList<Channel>('/channels', {}, refetchMs)
   const [opened, setOpened] = useQueryValue('open')
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
-  const tests = useTests(list.again)
+  const tests = useTests(list.refetch)
   const columns = useColumns(tests)
-  const add = <Button onClick={() => setAdding(true)}>{say('add')}</Button>
+  const add = <Button onClick={() => setAdding(true)}>{t('add')}</Button>
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={
         <>
           <Button variant="default" onClick={() => setImporting(true)}>
-            {say('import')}
+            {t('import')}
           </Button>
           <Button
             variant="default"
             onClick={() => saveText('channels.yaml', channelsYaml(list.rows))}
           >
-            {say('export')}
+            {t('export')}
           </Button>
           <Button
             variant="default"
             loading={tests.progress !== undefined}
             onClick={() => tests.runAll(list.rows)}
           >
-            {say('test_all')}
+            {t('test_all')}
           </Button>
           {add}
         </>
@@ -127,28 +127,32 @@ export default function Channels() {
     >
       <TestProgress progress={tests.progress} />
       <ListTable
-        label={say('title')}
+        label={t('title')}
         list={list}
         columns={columns}
-        keyOf={({ id }) => id}
-        empty={<EmptyState icon="channels" text={say('empty')} />}
+        rowKey={({ id }) => id}
+        empty={<EmptyState icon="channels" text={t('empty')} />}
       />
-      <ChannelSheet
+      <ChannelDrawer
         channel={list.rows.find(({ id, name }) => id === opened || name === opened)}
         tests={tests}
         onClose={() => setOpened(undefined)}
-        onChanged={list.again}
+        onChanged={list.refetch}
       />
-      <ImportDialog isOpen={isImporting} onClose={() => setImporting(false)} onDone={list.again} />
-      <ChannelWizard isOpen={isAdding} onClose={() => setAdding(false)} onDone={list.again} />
+      <ImportChannels
+        isOpen={isImporting}
+        onClose={() => setImporting(false)}
+        onDone={list.refetch}
+      />
+      <ChannelWizard isOpen={isAdding} onClose={() => setAdding(false)} onDone={list.refetch} />
     </Page>
   )
 }
 
 function TestProgress({ progress }: { progress: Tests['progress'] }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   if (progress === undefined) return null
-  const label = say('tested', progress)
+  const label = t('tested', progress)
   return (
     <div aria-live="polite">
       <Text size="xs">{label}</Text>

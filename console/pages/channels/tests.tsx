@@ -1,11 +1,11 @@
 // One cheap call to a channel, and what came of it; or to all of them, a few at a time.
 import { Button, Group, Text, Tooltip } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { useWords } from '../../lib/words.ts'
-import { type Channel, errorText, type TestResult } from './channel.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type Channel, errorText, type TestResult } from '../../lib/resources/channel.ts'
+import { messages } from './messages.ts'
 
 export interface Tests {
   results: Readonly<Record<string, TestResult | 'busy' | undefined>>
@@ -15,7 +15,7 @@ export interface Tests {
   runAll(channels: readonly Channel[]): Promise<void>
 }
 
-const atOnce = 4
+const concurrency = 4
 
 export function useTests(onDone: () => void): Tests {
   const [results, setResults] = useState<Tests['results']>({})
@@ -26,7 +26,7 @@ export function useTests(onDone: () => void): Tests {
     set(id, 'busy')
     const body = model === undefined ? {} : { body: { model } }
     try {
-      set(id, await ask<TestResult>('POST', `/channels/${id}/test`, body))
+      set(id, await api<TestResult>('POST', `/channels/${id}/test`, body))
     } catch (error) {
       set(id, { ok: false, error: (error as Error).message })
     }
@@ -46,7 +46,7 @@ export function useTests(onDone: () => void): Tests {
         setProgress({ done, of: channels.length })
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: concurrency }, work))
     setProgress(undefined)
     onDone()
   }
@@ -54,7 +54,7 @@ export function useTests(onDone: () => void): Tests {
 }
 
 /** Dark enough on white, light enough on black. */
-const colours = {
+const colors = {
   good: 'light-dark(var(--mantine-color-teal-9), var(--mantine-color-teal-4))',
   bad: 'light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))',
 }
@@ -69,7 +69,7 @@ export function TestCell({
   /** Left out, the gateway picks one. */
   model?: string | undefined
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const result = tests.results[channel.id]
   return (
@@ -83,14 +83,14 @@ export function TestCell({
           void tests.run(channel, model)
         }}
       >
-        {say('test')}
+        {t('test')}
       </Button>
       {result !== undefined && result !== 'busy' && (
         <Tooltip label={errorText(result)} disabled={result.ok} multiline maw={400}>
-          <Text size="sm" c={result.ok ? colours.good : colours.bad} truncate>
+          <Text size="sm" c={result.ok ? colors.good : colors.bad} truncate>
             {result.ok
-              ? say('test_ok', { ms: format.ms(result.latency_ms) })
-              : `${say('test_failed')}: ${errorText(result)}`}
+              ? t('test_ok', { ms: format.ms(result.latency_ms) })
+              : `${t('test_failed')}: ${errorText(result)}`}
           </Text>
         </Tooltip>
       )}

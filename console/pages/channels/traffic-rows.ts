@@ -1,5 +1,5 @@
 // Rows of traffic made into what is shown of each channel. Pure.
-import type { TrafficRow } from '../overview/traffic-row.ts'
+import type { TrafficRow } from '../../lib/resources/traffic.ts'
 
 export const hourMs = 3_600_000
 export const hoursShown = 24

@@ -2,10 +2,11 @@
 // duration, its errors hour by hour.
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
+import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { useWords } from '../../lib/words.ts'
-import { Spark } from '../../parts/chart.tsx'
+import { useMessages } from '../../lib/messages.ts'
+import { messages } from './messages.ts'
 import {
   type ChannelRow,
   type ChannelTraffic,
@@ -13,9 +14,8 @@ import {
   hoursShown,
   trafficOf,
 } from './traffic-rows.ts'
-import { words } from './words.ts'
 
-const everyMs = 15_000
+const refetchMs = 15_000
 
 /** By the name of the channel; those without a call are not in it. */
 export function useChannelTraffic(): ReadonlyMap<string, ChannelTraffic> {
@@ -26,8 +26,8 @@ export function useChannelTraffic(): ReadonlyMap<string, ChannelTraffic> {
   }
   const asked = (by: string) => ({
     queryKey: ['traffic', 'channels', by, bounds],
-    queryFn: () => ask<{ items: ChannelRow[] }>('GET', '/traffic', { query: { ...bounds, by } }),
-    refetchInterval: everyMs,
+    queryFn: () => api<{ items: ChannelRow[] }>('GET', '/traffic', { query: { ...bounds, by } }),
+    refetchInterval: refetchMs,
   })
   const whole = useQuery(asked('channel'))
   const detail = useQuery(asked('hour,channel,status'))
@@ -41,14 +41,14 @@ export function SuccessCell({ traffic }: { traffic: ChannelTraffic | undefined }
 }
 
 export function ErrorCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   if (traffic === undefined) return <>–</>
-  const label = say('errors_text', { n: format.number(traffic.failed) })
+  const label = t('errors_text', { n: format.number(traffic.failed) })
   return (
     <Group gap="xs" wrap="nowrap" title={label}>
       <div style={{ width: 80 }}>
-        <Spark values={traffic.failedByHour} color="var(--mantine-color-red-6)" />
+        <Sparkline values={traffic.failedByHour} color="var(--mantine-color-red-6)" />
       </div>
       <Text size="sm">{format.number(traffic.failed)}</Text>
     </Group>

@@ -11,14 +11,14 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ask, type Page } from '../../lib/api.ts'
+import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { errorText, type TestResult } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
-import { useWords } from '../../lib/words.ts'
-import { errorText, type TestResult } from './channel.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { messages } from './messages.ts'
+import { type Kind, kinds } from './upstream-kinds.ts'
 import type { Draft } from './wizard.tsx'
-import { words } from './words.ts'
 
 export interface OfferedModel {
   name: string
@@ -31,7 +31,7 @@ export interface OfferedModel {
 export function useModels(kind: Kind | undefined): OfferedModel[] {
   const { data } = useQuery({
     queryKey: ['models'],
-    queryFn: () => ask<Page<OfferedModel>>('GET', '/models', { query: { limit: 500 } }),
+    queryFn: () => api<Page<OfferedModel>>('GET', '/models', { query: { limit: 500 } }),
   })
   const spoken = Object.keys(kind?.protocols ?? {})
   return (data?.items ?? []).filter(({ protocols }) =>
@@ -46,16 +46,16 @@ export function KindStep({
   kind: Kind | undefined
   onChange: (kind: Kind) => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Radio.Group
-      label={say('kind')}
+      label={t('kind')}
       value={kind?.id ?? null}
       onChange={(id) => onChange(kinds.find((each) => each.id === id)!)}
     >
       <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
         {kinds.map(({ id, title, hint }) => (
-          <Radio key={id} value={id} label={say(title)} description={say(hint)} />
+          <Radio key={id} value={id} label={t(title)} description={t(hint)} />
         ))}
       </SimpleGrid>
     </Radio.Group>
@@ -71,27 +71,27 @@ export function KeyStep({
   draft: Draft
   onChange: (draft: Draft) => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Stack>
       <TextInput
-        label={say('name')}
+        label={t('name')}
         required
         data-autofocus
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
       />
       <TextInput
-        label={say('base')}
-        description={say('base_hint')}
+        label={t('base')}
+        description={t('base_hint')}
         placeholder={kind.example}
         required
         value={draft.base}
         onChange={(event) => onChange({ ...draft, base: event.currentTarget.value })}
       />
       <Textarea
-        label={say('keys')}
-        description={say('keys_once')}
+        label={t('keys')}
+        description={t('keys_once')}
         required
         autosize
         minRows={2}
@@ -107,22 +107,22 @@ export function KeyStep({
 }
 
 export function TestStep({ test }: { test: TestResult | undefined }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   if (test === undefined) return null
   return (
     <Stack>
       {test.ok ? (
         <Alert color="teal">
-          {say('test_ok', { ms: format.ms(test.latency_ms) })} · {test.model}
+          {t('test_ok', { ms: format.ms(test.latency_ms) })} · {test.model}
         </Alert>
       ) : (
-        <Alert color="orange" title={say('test_failed')}>
+        <Alert color="orange" title={t('test_failed')}>
           {errorText(test)}
         </Alert>
       )}
       <Text size="sm" c="dimmed">
-        {say(test.ok ? 'test_drained' : 'test_go_on')}
+        {t(test.ok ? 'test_drained' : 'test_go_on')}
       </Text>
     </Stack>
   )
@@ -137,11 +137,11 @@ export function ModelStep({
   chosen: string[]
   onChange: (chosen: string[]) => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Checkbox.Group
-      label={say('models')}
-      description={say('pick_models')}
+      label={t('models')}
+      description={t('pick_models')}
       value={chosen}
       onChange={onChange}
     >
@@ -151,7 +151,7 @@ export function ModelStep({
             key={name}
             value={name}
             label={name}
-            description={price_id === null ? `${kind} · ${say('no_price')}` : kind}
+            description={price_id === null ? `${kind} · ${t('no_price')}` : kind}
           />
         ))}
       </SimpleGrid>
@@ -160,11 +160,11 @@ export function ModelStep({
 }
 
 export function PriceStep({ models }: { models: readonly OfferedModel[] }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const missing = models.filter(({ price_id }) => price_id === null)
-  if (missing.length === 0) return <Alert color="teal">{say('prices_there')}</Alert>
+  if (missing.length === 0) return <Alert color="teal">{t('prices_there')}</Alert>
   return (
-    <Alert color="orange" title={say('prices_missing')}>
+    <Alert color="orange" title={t('prices_missing')}>
       <Group gap="sm">
         {missing.map(({ name }) => (
           <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>

@@ -3,15 +3,14 @@
 import { Button, Group, Modal, Stepper } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { common } from '../../parts/words.ts'
-import type { TestResult } from './channel.ts'
-import { addressesOf, type Kind } from './kinds.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { TestResult } from '../../lib/resources/channel.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
+import { addressesOf, type Kind } from './upstream-kinds.ts'
 import { KeyStep, KindStep, ModelStep, PriceStep, TestStep, useModels } from './wizard-steps.tsx'
-import { words } from './words.ts'
 
 interface Props {
   isOpen: boolean
@@ -20,15 +19,9 @@ interface Props {
 }
 
 export function ChannelWizard({ isOpen, onClose, onDone }: Props) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={say('add')}
-      size="xl"
-      closeOnClickOutside={false}
-    >
+    <Modal opened={isOpen} onClose={onClose} title={t('add')} size="xl" closeOnClickOutside={false}>
       {isOpen && <Steps onClose={onClose} onDone={onDone} />}
     </Modal>
   )
@@ -66,7 +59,7 @@ function useWizard(onDone: () => void) {
   const [test, setTest] = useState<TestResult>()
   const [chosen, setChosen] = useState<string[]>()
   const action = useAction()
-  const questions = useQueryClient()
+  const queryClient = useQueryClient()
   const models = useModels(kind)
   const picked = chosen ?? models.map(({ name }) => name)
   const step = steps[at]!
@@ -81,12 +74,12 @@ function useWizard(onDone: () => void) {
       if (step === 'step_key') {
         const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
         const tried = texts.length === 0 ? ['*'] : texts
-        setTest(await ask('POST', '/channels/test', { body: bodyWith(tried) }))
+        setTest(await api('POST', '/channels/test', { body: bodyWith(tried) }))
       }
       if (step === 'step_models') {
-        await ask('POST', '/channels', { body: bodyWith(picked) })
+        await api('POST', '/channels', { body: bodyWith(picked) })
         // With the first one of its own a gateway leaves the sandbox.
-        await questions.invalidateQueries({ queryKey: ['session'] })
+        await queryClient.invalidateQueries({ queryKey: ['session'] })
         onDone()
       }
       setAt(at + 1)
@@ -103,8 +96,7 @@ function useWizard(onDone: () => void) {
 }
 
 function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const it = useWizard(onDone)
   const { at, step, kind, models, picked } = it
   const isLast = step === 'step_prices'
@@ -117,7 +109,7 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
     <form onSubmit={submit}>
       <Stepper active={at} size="xs" allowNextStepsSelect={false} mb="md">
         {steps.map((each) => (
-          <Stepper.Step key={each} label={say(each)} />
+          <Stepper.Step key={each} label={t(each)} />
         ))}
       </Stepper>
       {step === 'step_kind' && <KindStep kind={kind} onChange={it.setKind} />}
@@ -127,20 +119,20 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
         <ModelStep models={models} chosen={picked} onChange={it.setChosen} />
       )}
       {isLast && <PriceStep models={models.filter(({ name }) => picked.includes(name))} />}
-      <ErrorNote error={it.action.error} />
+      <ErrorAlert error={it.action.error} />
       <Group justify="flex-end" mt="md">
         {!isLast && (
           <Button variant="default" onClick={onClose}>
-            {shared('cancel')}
+            {t('cancel')}
           </Button>
         )}
         {at > 0 && !isLast && (
           <Button variant="default" onClick={() => it.setAt(at - 1)}>
-            {say('back')}
+            {t('back')}
           </Button>
         )}
         <Button type="submit" loading={it.action.isBusy} disabled={!it.isReady}>
-          {say(buttons[step])}
+          {t(buttons[step])}
         </Button>
       </Group>
     </form>

@@ -1,5 +1,5 @@
 // Channels as gateway.yaml declares them. Keys never come out of the gateway: their place is kept.
-import type { Channel } from './channel.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
 
 /** JSON is YAML: whatever is in a text, it stays one. */
 const quoted = (text: string): string => JSON.stringify(text)

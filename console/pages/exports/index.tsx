@@ -1,58 +1,56 @@
 // Exports of the last day: how far each is, its file, and a way to stop or delete it.
 import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { deleteExport, type ExportJob, fileOf, isUnfinished } from '../../lib/exports.ts'
+import { ExportProgress } from '../../components/exports/export-button.tsx'
+import { exportMessages } from '../../components/exports/messages.ts'
+import { Icon } from '../../components/icon.tsx'
+import { ErrorAlert, Page } from '../../components/page.tsx'
+import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { Dim, State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
-import { useWords } from '../../lib/words.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { ExportProgress } from '../../parts/export-button.tsx'
-import { exportWords } from '../../parts/export-words.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
-import { Dim, State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { deleteExport, type ExportJob, fileOf, isUnfinished } from '../../lib/resources/export.ts'
+import { messages } from './messages.ts'
 
-const askEveryMs = 2_000
+const refetchMs = 2_000
 const stateColours = { waiting: 'queued', running: 'running', done: 'good', failed: 'failed' }
 
 export default function Exports() {
-  const say = useWords(words)
-  const list = useList<ExportJob>('/exports', {}, askEveryMs)
-  const columns = useColumns(list.again)
+  const t = useMessages(messages)
+  const list = useList<ExportJob>('/exports', {}, refetchMs)
+  const columns = useColumns(list.refetch)
   return (
-    <Page title={say('title')} hint={say('hint')}>
+    <Page title={t('title')} hint={t('hint')}>
       <DataTable
-        label={say('title')}
+        label={t('title')}
         columns={columns}
         rows={list.rows}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         rowHeight={56}
         isLoading={list.isLoading}
         error={list.error}
-        empty={<Text c="dimmed">{say('none')}</Text>}
+        empty={<Text c="dimmed">{t('no_exports')}</Text>}
         hasMore={list.hasMore}
         isLoadingMore={list.isLoadingMore}
-        onMore={list.more}
+        onMore={list.loadMore}
       />
     </Page>
   )
 }
 
 function useColumns(onChanged: () => void): Column<ExportJob>[] {
-  const say = useWords(words)
-  const jobs = useWords(exportWords)
-  const shared = useWords(common)
+  const t = useMessages(messages)
+  const jobs = useMessages(exportMessages)
   const format = useFormat()
   return [
     {
-      title: shared('time'),
+      title: t('time'),
       width: '145px',
       cell: ({ created_at }) => <Time at={created_at} how="short" />,
     },
     {
-      title: say('list'),
+      title: t('list'),
       width: '130px',
       cell: ({ kind, format: form }) => (
         <>
@@ -64,12 +62,12 @@ function useColumns(onChanged: () => void): Column<ExportJob>[] {
       ),
     },
     {
-      title: shared('state'),
+      title: t('state'),
       width: '95px',
       cell: ({ state }) => <State state={stateColours[state]} label={jobs(`state_${state}`)} />,
     },
     {
-      title: say('progress'),
+      title: t('progress'),
       width: '130px',
       cell: (job) => (
         <Stack gap={2}>
@@ -82,15 +80,15 @@ function useColumns(onChanged: () => void): Column<ExportJob>[] {
       width: '165px',
       cell: (job) => <Actions job={job} onChanged={onChanged} />,
     },
-    { title: say('size'), width: '90px', align: 'right', cell: ({ bytes }) => format.size(bytes) },
+    { title: t('size'), width: '90px', align: 'right', cell: ({ bytes }) => format.size(bytes) },
     {
-      title: say('filters'),
+      title: t('filters'),
       isPrivate: true,
       cell: ({ filters }) => <Filters filters={filters} />,
     },
-    { title: say('by'), width: '90px', isPrivate: true, cell: ({ created_by }) => created_by },
+    { title: t('by'), width: '90px', isPrivate: true, cell: ({ created_by }) => created_by },
     {
-      title: say('expires'),
+      title: t('expires'),
       width: '105px',
       cell: ({ expires_at }) => <Time at={expires_at} how="ago" />,
     },
@@ -98,16 +96,16 @@ function useColumns(onChanged: () => void): Column<ExportJob>[] {
 }
 
 function Filters({ filters }: { filters: Readonly<Record<string, string>> }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const text = Object.entries(filters)
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ')
-  return <span title={text}>{text === '' ? <Dim>{say('everything')}</Dim> : text}</span>
+  return <span title={text}>{text === '' ? <Dim>{t('everything')}</Dim> : text}</span>
 }
 
 function Actions({ job, onChanged }: { job: ExportJob; onChanged: () => void }) {
-  const jobs = useWords(exportWords)
-  const shared = useWords(common)
+  const jobs = useMessages(exportMessages)
+  const t = useMessages()
   const [error, setError] = useState<Error>()
   const remove = () => deleteExport(job.id).then(onChanged, setError)
   return (
@@ -127,12 +125,12 @@ function Actions({ job, onChanged }: { job: ExportJob; onChanged: () => void }) 
       <ActionIcon
         variant="subtle"
         color="gray"
-        aria-label={isUnfinished(job) ? jobs('stop') : shared('delete')}
+        aria-label={isUnfinished(job) ? jobs('stop') : t('delete')}
         onClick={() => void remove()}
       >
         <Icon name="close" size={16} />
       </ActionIcon>
-      <ErrorNote error={error} />
+      <ErrorAlert error={error} />
     </Group>
   )
 }

@@ -3,19 +3,19 @@
 import { Alert, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { CopyId } from '../../components/copy.tsx'
+import { PropertyList } from '../../components/drawer.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
+import { State, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { CopyId } from '../../parts/copy.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
-import { Facts } from '../../parts/sheet.tsx'
-import { State, Time } from '../../parts/values.tsx'
-import { Complaints } from './complaints.tsx'
-import type { Health } from './health.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Health } from '../../lib/resources/health.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
+import { RecentErrors } from './recent-errors.tsx'
 
 interface Audit {
   ok: boolean
@@ -24,23 +24,23 @@ interface Audit {
   problems: { account?: string; ref?: string; problem: string }[]
 }
 
-const everyMs = 3_000
+const refetchMs = 3_000
 
 export default function HealthPage() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const session = useSession()
   const { data, error } = useQuery({
     queryKey: ['health'],
-    queryFn: () => ask<Health>('GET', '/health'),
-    refetchInterval: everyMs,
+    queryFn: () => api<Health>('GET', '/health'),
+    refetchInterval: refetchMs,
   })
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={session.role === 'administrator' ? <Bundle /> : undefined}
     >
-      <ErrorNote error={error} />
+      <ErrorAlert error={error} />
       {data !== undefined && (
         <>
           <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -49,44 +49,44 @@ export default function HealthPage() {
             <Work health={data} />
             <Gateways health={data} />
           </SimpleGrid>
-          <Complaints health={data} />
+          <RecentErrors health={data} />
         </>
       )}
-      {maySee(session, ['finance']) && <Books />}
+      {hasRole(session, ['finance']) && <LedgerAudit />}
     </Page>
   )
 }
 
 function Bundle() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Button
       component="a"
       href="/admin/v1/diagnostics"
       download
       variant="default"
-      title={say('bundle_hint')}
+      title={t('bundle_hint')}
       leftSection={<Icon name="download" size={16} />}
     >
-      {say('bundle')}
+      {t('bundle')}
     </Button>
   )
 }
 
 function Process({ health }: { health: Health }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const { memory, event_loop_delay_ms: delay } = health
   return (
-    <Panel title={say('process')}>
-      <Facts
+    <Panel title={t('process')}>
+      <PropertyList
         rows={[
-          [say('version'), health.version],
-          [say('started'), <Time key="s" at={health.started_at} />],
-          [say('calls'), format.number(health.calls_running)],
-          [say('memory'), format.size(memory.rss_bytes)],
-          [say('delay'), `${delay.mean} / ${delay.p99} ms`],
-          [say('load'), health.load.toFixed(2)],
+          [t('version'), health.version],
+          [t('started'), <Time key="s" at={health.started_at} />],
+          [t('calls'), format.number(health.calls_running)],
+          [t('memory'), format.size(memory.rss_bytes)],
+          [t('delay'), `${delay.mean} / ${delay.p99} ms`],
+          [t('load'), health.load.toFixed(2)],
         ]}
       />
     </Panel>
@@ -94,28 +94,28 @@ function Process({ health }: { health: Health }) {
 }
 
 function Database({ health: { store, disk } }: { health: Health }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const state = store.healthy ? 'good' : 'bad'
   const free =
     disk === null
       ? undefined
-      : say('disk_value', {
+      : t('disk_value', {
           free: format.size(disk.free_bytes),
           total: format.size(disk.total_bytes),
         })
   return (
-    <Panel title={say('store')}>
-      <Facts
+    <Panel title={t('store')}>
+      <PropertyList
         rows={[
-          [say('version'), `${store.engine} ${store.version ?? ''}`],
+          [t('version'), `${store.engine} ${store.version ?? ''}`],
           [
-            say('writes'),
-            <State key="w" state={store.healthy ? 'good' : 'failed'} label={say(state)} />,
+            t('writes'),
+            <State key="w" state={store.healthy ? 'good' : 'failed'} label={t(state)} />,
           ],
-          [say('schema'), store.schema],
-          [say('size'), store.bytes === null ? undefined : format.size(store.bytes)],
-          [say('disk'), free],
+          [t('schema'), store.schema],
+          [t('size'), store.bytes === null ? undefined : format.size(store.bytes)],
+          [t('disk'), free],
         ]}
       />
     </Panel>
@@ -123,32 +123,32 @@ function Database({ health: { store, disk } }: { health: Health }) {
 }
 
 function Work({ health: { jobs, poller } }: { health: Health }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   return (
-    <Panel title={say('work')}>
+    <Panel title={t('work')}>
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{say('job')}</Table.Th>
-            <Table.Th ta="right">{say('waiting')}</Table.Th>
-            <Table.Th ta="right">{say('late')}</Table.Th>
+            <Table.Th>{t('job')}</Table.Th>
+            <Table.Th ta="right">{t('waiting')}</Table.Th>
+            <Table.Th ta="right">{t('late')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {jobs.map(({ name, waiting, late_ms }) => (
             <Table.Tr key={name}>
-              <Table.Td>{say(name)}</Table.Td>
+              <Table.Td>{t(name)}</Table.Td>
               <Table.Td ta="right">{format.number(waiting)}</Table.Td>
               <Table.Td ta="right">{format.ms(late_ms)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-      <Facts
+      <PropertyList
         rows={[
-          [say('looks'), format.number(poller.looks)],
-          [say('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
+          [t('looks'), format.number(poller.looks)],
+          [t('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
         ]}
       />
     </Panel>
@@ -156,11 +156,11 @@ function Work({ health: { jobs, poller } }: { health: Health }) {
 }
 
 function Gateways({ health: { gateway, gateways } }: { health: Health }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
-    <Panel title={say('gateways')}>
+    <Panel title={t('gateways')}>
       {gateways.length === 0 ? (
-        <Text c="dimmed">{say('alone')}</Text>
+        <Text c="dimmed">{t('alone')}</Text>
       ) : (
         <Table>
           <Table.Tbody>
@@ -172,7 +172,7 @@ function Gateways({ health: { gateway, gateways } }: { health: Health }) {
                 <Table.Td>
                   <Time at={started_at} how="ago" />
                 </Table.Td>
-                <Table.Td>{id === gateway && say('this_one')}</Table.Td>
+                <Table.Td>{id === gateway && t('this_one')}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -182,13 +182,13 @@ function Gateways({ health: { gateway, gateways } }: { health: Health }) {
   )
 }
 
-function Books() {
-  const say = useWords(words)
+function LedgerAudit() {
+  const t = useMessages(messages)
   const [audit, setAudit] = useState<Audit>()
   const { error, isBusy, run } = useAction()
-  const prove = () => run(async () => setAudit(await ask<Audit>('POST', '/audit')))
+  const prove = () => run(async () => setAudit(await api<Audit>('POST', '/audit')))
   return (
-    <Panel title={say('books')}>
+    <Panel title={t('books')}>
       <Stack>
         <Button
           variant="default"
@@ -196,12 +196,12 @@ function Books() {
           onClick={prove}
           style={{ alignSelf: 'flex-start' }}
         >
-          {say('audit')}
+          {t('audit')}
         </Button>
-        <ErrorNote error={error} />
-        {audit?.ok === true && <Alert color="teal">{say('clean', { ...count(audit) })}</Alert>}
+        <ErrorAlert error={error} />
+        {audit?.ok === true && <Alert color="teal">{t('clean', { ...count(audit) })}</Alert>}
         {audit?.ok === false && (
-          <Alert color="red" title={say('problems', { n: audit.problems.length })}>
+          <Alert color="red" title={t('problems', { n: audit.problems.length })}>
             {audit.problems.slice(0, 50).map(({ account, ref, problem }) => (
               <Text key={`${account}${ref}${problem}`} size="sm">
                 {account ?? ref}: {problem}

@@ -1,13 +1,14 @@
 // Six figures with their way through the time, what they were before, and a link to what is behind
 // them.
 import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
+import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { figures } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
+import type { Translate } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { periodOf, type UsageRow, useUsage } from '../../lib/resources/usage.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { type Say, useWords } from '../../lib/words.ts'
-import { Spark } from '../../parts/chart.tsx'
-import { figures } from '../../parts/values.tsx'
-import { periodOf, type UsageRow, useUsage } from '../usage/usage.ts'
 import { useSpend } from './charges.ts'
 import {
   type Against,
@@ -18,6 +19,7 @@ import {
   successIn,
   successLine,
 } from './figures.ts'
+import { messages } from './messages.ts'
 import {
   countOf,
   madeIn,
@@ -27,10 +29,17 @@ import {
   useTaskSummary,
   waitingStates,
 } from './task-summary.ts'
-import { columnsOf, inOne, momentsOf, placed, type Range, spans, useTraffic } from './traffic.ts'
-import { words } from './words.ts'
+import {
+  bucketsOf,
+  momentsOf,
+  noGrouping,
+  placed,
+  type Range,
+  spans,
+  useTraffic,
+} from './traffic.ts'
 
-interface Figure {
+interface Stat {
   title: string
   value: string
   /** A second figure, in small. */
@@ -51,31 +60,31 @@ export function requestsAt(range: Range, more = ''): string {
 
 interface Sources {
   range: Range
-  say: Say<keyof (typeof words)['en']>
+  t: Translate<keyof (typeof messages)['en']>
   format: Format
   currency: string
 }
 
-export function Cards({ range }: { range: Range }) {
-  const say = useWords(words)
+export function StatCards({ range }: { range: Range }) {
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
-  const sources = { range, say, format, currency }
-  const all = [...useMoneyFigures(sources), ...useTrafficFigures(sources), useTaskFigure(sources)]
+  const sources = { range, t, format, currency }
+  const all = [...useBillingStats(sources), ...useTrafficStats(sources), useTaskStat(sources)]
   const order = ['spend', 'requests', 'success', 'latency', 'tasks', 'media'] as const
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       {order.map((name) => {
         const found = all.find(([each]) => each === name)
-        return found && <FigureCard key={name} figure={found[1]} range={range} />
+        return found && <StatCard key={name} figure={found[1]} range={range} />
       })}
     </SimpleGrid>
   )
 }
 
-type Named = [name: string, figure: Figure]
+type Named = [name: string, figure: Stat]
 
-function useMoneyFigures({ range, say, format, currency }: Sources): Named[] {
+function useBillingStats({ range, t, format, currency }: Sources): Named[] {
   const { days, moneyBy } = spans[range]
   const { data } = useSpend(range)
   const { data: before } = useUsage(periodOf(days, 1), 'unit', data !== undefined)
@@ -85,8 +94,8 @@ function useMoneyFigures({ range, say, format, currency }: Sources): Named[] {
     quantityOf(all, 'image') + quantityOf(all, 'video_second')
   const per = `days=${days}${moneyBy === 'hour' ? '&per=hour' : ''}`
   const seconds = format.number(quantityOf(rows, 'video_second'))
-  const spend: Figure = {
-    title: `${say('spend')}, ${currency}`,
+  const spend: Stat = {
+    title: `${t('spend')}, ${currency}`,
     value: format.money(data?.total.amount),
     values: lineOf(rows, moments, moneyBy, ({ amount }) => Number(amount)),
     to: `/usage?${per}`,
@@ -95,10 +104,10 @@ function useMoneyFigures({ range, say, format, currency }: Sources): Named[] {
       before: before && Number(before.total.amount),
     },
   }
-  const made: Figure = {
-    title: say('media'),
+  const made: Stat = {
+    title: t('media'),
     value: format.number(quantityOf(rows, 'image')),
-    note: say('media_seconds', { n: seconds }),
+    note: t('media_seconds', { n: seconds }),
     values: lineOf(rows, moments, moneyBy, (row) => media([row])),
     to: `/usage?measure=quantity&group=unit&${per}`,
     against: { now: media(rows), before: before && media(before.items) },
@@ -109,28 +118,28 @@ function useMoneyFigures({ range, say, format, currency }: Sources): Named[] {
   ]
 }
 
-function useTrafficFigures({ range, say, format }: Sources): Named[] {
+function useTrafficStats({ range, t, format }: Sources): Named[] {
   const { by } = spans[range]
   const rows = useTraffic(range, `${by},status`).data?.items ?? []
-  const now = useTraffic(range, inOne).data
+  const now = useTraffic(range, noGrouping).data
   const whole = now?.items[0]
   const before = useTraffic(range, 'status', 1, now !== undefined).data?.items
-  const wholeBefore = useTraffic(range, inOne, 1, now !== undefined).data?.items[0]
+  const wholeBefore = useTraffic(range, noGrouping, 1, now !== undefined).data?.items[0]
   const line = placed(range, useTraffic(range, by).data?.items ?? [])
-  const columns = columnsOf(range, rows)
+  const columns = bucketsOf(range, rows)
   const success = successIn(rows)
   // An account's traffic has no shares of time, only the average.
   const isShare = whole === undefined || whole.p95_ms !== null
   const took = (row: typeof whole) => (isShare ? row?.p95_ms : row?.average_ms) ?? undefined
-  const requests: Figure = {
-    title: say('requests'),
+  const requests: Stat = {
+    title: t('requests'),
     value: format.number(requestsIn(rows)),
     values: columns.map(({ ok, client, server }) => ok + client + server),
     to: requestsAt(range),
     against: { now: requestsIn(rows), before: before && requestsIn(before) },
   }
-  const answered: Figure = {
-    title: say('success'),
+  const answered: Stat = {
+    title: t('success'),
     value: Number.isNaN(success) ? '–' : format.percent(success),
     values: successLine(columns),
     to: requestsAt(range),
@@ -138,10 +147,10 @@ function useTrafficFigures({ range, say, format }: Sources): Named[] {
     kind: 'share',
     good: 'up',
   }
-  const latency: Figure = {
-    title: say(isShare ? 'latency' : 'latency_average'),
+  const latency: Stat = {
+    title: t(isShare ? 'latency' : 'latency_average'),
     value: format.ms(took(whole)),
-    note: say('first_byte_note', { ms: format.ms(whole?.average_first_byte_ms) }),
+    note: t('first_byte_note', { ms: format.ms(whole?.average_first_byte_ms) }),
     values: line.map((row) => took(row) ?? 0),
     to: requestsAt(range, '&plot=latency'),
     against: { now: took(whole) ?? Number.NaN, before: took(wholeBefore) },
@@ -154,15 +163,15 @@ function useTrafficFigures({ range, say, format }: Sources): Named[] {
   ]
 }
 
-function useTaskFigure({ range, say, format }: Sources): Named {
+function useTaskStat({ range, t, format }: Sources): Named {
   const { data } = useTaskSummary(range)
   const slots = data?.slots ?? []
   const { now, before } = splitSlots(range, slots)
   const made = (all: readonly TaskSlot[]) => all.reduce((sum, slot) => sum + madeIn(slot), 0)
-  const figure: Figure = {
-    title: say('tasks'),
+  const figure: Stat = {
+    title: t('tasks'),
     value: data === undefined ? '–' : format.number(countOf(slots, runningStates)),
-    note: say('tasks_note', {
+    note: t('tasks_note', {
       n: format.number(countOf(slots, waitingStates)),
       made: format.number(made(now)),
     }),
@@ -173,7 +182,7 @@ function useTaskFigure({ range, say, format }: Sources): Named {
   return ['tasks', figure]
 }
 
-function FigureCard({ figure, range }: { figure: Figure; range: Range }) {
+function StatCard({ figure, range }: { figure: Stat; range: Range }) {
   const { title, value, note, values, to } = figure
   return (
     <Card component={Link} to={to} withBorder padding="sm" style={{ minWidth: 0 }}>
@@ -190,7 +199,7 @@ function FigureCard({ figure, range }: { figure: Figure; range: Range }) {
         {note}
       </Text>
       <Box mt="auto">
-        <Spark values={values} />
+        <Sparkline values={values} />
       </Box>
     </Card>
   )
@@ -198,8 +207,8 @@ function FigureCard({ figure, range }: { figure: Figure; range: Range }) {
 
 const arrows = { up: '▲', down: '▼', same: '=' } as const
 
-function Delta({ figure, range }: { figure: Figure; range: Range }) {
-  const say = useWords(words)
+function Delta({ figure, range }: { figure: Stat; range: Range }) {
+  const t = useMessages(messages)
   const format = useFormat()
   const { against, kind = 'amount', good } = figure
   const change = against && changeOf(against, kind)
@@ -207,16 +216,16 @@ function Delta({ figure, range }: { figure: Figure; range: Range }) {
   const { way, by } = change
   const size =
     kind === 'share'
-      ? say('points', { n: format.number(Math.round(Math.abs(by) * 1000) / 10) })
+      ? t('points', { n: format.number(Math.round(Math.abs(by) * 1000) / 10) })
       : format.percent(Math.abs(by))
   const color =
     good === undefined || way === 'same'
       ? 'dimmed'
       : `var(--mantine-color-${way === good ? 'teal' : 'red'}-light-color)`
   return (
-    <Text size="xs" c={color} style={figures} title={say('against', { range: say(range) })}>
+    <Text size="xs" c={color} style={figures} title={t('against', { range: t(range) })}>
       <span aria-hidden="true">{arrows[way]}</span>
-      <VisuallyHidden>{say(way)}</VisuallyHidden> {way === 'same' ? '' : size}
+      <VisuallyHidden>{t(way)}</VisuallyHidden> {way === 'same' ? '' : size}
     </Text>
   )
 }

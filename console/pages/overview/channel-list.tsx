@@ -1,15 +1,15 @@
 // The channels at a glance.
 import { Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ask, type Page } from '../../lib/api.ts'
+import { ChannelHealth } from '../../components/channel-health.tsx'
+import { api, type Page } from '../../lib/api.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
-import type { Channel } from '../channels/channel.ts'
-import { HealthPill } from '../channels/health-pill.tsx'
 
 export function useChannels() {
   return useQuery({
     queryKey: ['channels'],
-    queryFn: () => ask<Page<Channel>>('GET', '/channels', { query: { limit: 100 } }),
+    queryFn: () => api<Page<Channel>>('GET', '/channels', { query: { limit: 100 } }),
     refetchInterval: 5_000,
   })
 }
@@ -25,7 +25,7 @@ export function ChannelList() {
             <Text size="xs" c="dimmed">
               {channel.health.busy} / {channel.max_concurrency}
             </Text>
-            <HealthPill channel={channel} />
+            <ChannelHealth channel={channel} />
           </Group>
         </Group>
       ))}

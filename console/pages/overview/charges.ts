@@ -1,18 +1,18 @@
 // What was charged in the period, asked again by itself: the page stays open.
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
-import { periodOf, type UsageRow } from '../usage/usage.ts'
+import { api } from '../../lib/api.ts'
+import { periodOf, type UsageRow } from '../../lib/resources/usage.ts'
 import { type Range, spans } from './traffic.ts'
 
-const everyMs = 15_000
+const refetchMs = 15_000
 
 export function useCharges(range: Range, by: string) {
   const period = periodOf(spans[range].days)
   return useQuery({
     queryKey: ['charges', period, by],
     queryFn: () =>
-      ask<{ items: UsageRow[]; total: UsageRow }>('GET', '/usage', { query: { ...period, by } }),
-    refetchInterval: everyMs,
+      api<{ items: UsageRow[]; total: UsageRow }>('GET', '/usage', { query: { ...period, by } }),
+    refetchInterval: refetchMs,
   })
 }
 

@@ -1,17 +1,18 @@
 // The way of it through the time: requests by how they ended, money by model, how long answers took,
 // and what became of tasks.
 import { Group, SimpleGrid, Text } from '@mantine/core'
+import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { Lines } from '../../components/charts/line-chart.tsx'
+import { Panel } from '../../components/page.tsx'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type State, states } from '../../lib/resources/task.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { Bars } from '../../parts/chart.tsx'
-import { Lines } from '../../parts/lines.tsx'
-import { Panel } from '../../parts/page.tsx'
-import { type State, states } from '../tasks/task.ts'
-import { words as taskWords } from '../tasks/words.ts'
+import { messages as taskMessages } from '../tasks/messages.ts'
 import { useSpend } from './charges.ts'
 import { spendByModel } from './figures.ts'
+import { messages } from './messages.ts'
 import {
   countOf,
   runningStates,
@@ -19,8 +20,15 @@ import {
   useTaskSummary,
   waitingStates,
 } from './task-summary.ts'
-import { columnsOf, inOne, momentsOf, placed, type Range, spans, useTraffic } from './traffic.ts'
-import { words } from './words.ts'
+import {
+  bucketsOf,
+  momentsOf,
+  noGrouping,
+  placed,
+  type Range,
+  spans,
+  useTraffic,
+} from './traffic.ts'
 
 const color = (name: string) => `var(--mantine-color-${name})`
 const modelColors = ['indigo-5', 'teal-6', 'orange-6', 'pink-6', 'cyan-6', 'gray-6'].map(color)
@@ -44,20 +52,20 @@ function useLabels() {
 }
 
 function RequestsChart({ range }: { range: Range }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const labelsOf = useLabels()
   const { by } = spans[range]
-  const columns = columnsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
+  const columns = bucketsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
   const of = (name: 'ok' | 'client' | 'server', shade: string) => ({
-    name: say(name),
+    name: t(name),
     color: color(shade),
     values: columns.map((column) => column[name]),
   })
   return (
-    <Panel title={say('over_time')}>
-      <Bars
-        label={say('over_time')}
+    <Panel title={t('over_time')}>
+      <BarChart
+        label={t('over_time')}
         labels={labelsOf(momentsOf(range, by), by)}
         format={(value) => format.number(value)}
         series={[of('ok', 'teal-6'), of('client', 'orange-6'), of('server', 'red-6')]}
@@ -67,18 +75,18 @@ function RequestsChart({ range }: { range: Range }) {
 }
 
 function SpendChart({ range }: { range: Range }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
   const labelsOf = useLabels()
   const { moneyBy: by } = spans[range]
   const moments = momentsOf(range, by)
   const rows = useSpend(range).data?.items ?? []
-  const how = { by, top: modelColors.length - 1, other: say('other') }
+  const how = { by, top: modelColors.length - 1, other: t('other') }
   return (
-    <Panel title={say('spend_over_time')}>
-      <Bars
-        label={say('spend_over_time')}
+    <Panel title={t('spend_over_time')}>
+      <BarChart
+        label={t('spend_over_time')}
         labels={labelsOf(moments, by)}
         format={(value) => format.money(value.toFixed(6), currency)}
         series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
@@ -90,19 +98,19 @@ function SpendChart({ range }: { range: Range }) {
 }
 
 function LatencyChart({ range }: { range: Range }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const labelsOf = useLabels()
   const { by } = spans[range]
   const rows = placed(range, useTraffic(range, by).data?.items ?? [])
-  const whole = useTraffic(range, inOne).data?.items[0]
+  const whole = useTraffic(range, noGrouping).data?.items[0]
   // An account's traffic has no shares of time, only the average.
   const isShare = whole === undefined || whole.p95_ms !== null
   const line = (
     name: 'p50_ms' | 'p95_ms' | 'average_ms' | 'average_first_byte_ms',
     shade: string,
   ) => ({
-    name: say(name),
+    name: t(name),
     color: color(shade),
     values: rows.map((row) => row?.[name] ?? null),
     whole: format.ms(whole?.[name]),
@@ -111,9 +119,9 @@ function LatencyChart({ range }: { range: Range }) {
     ? [line('p50_ms', 'teal-6'), line('p95_ms', 'orange-6')]
     : [line('average_ms', 'teal-6')]
   return (
-    <Panel title={say('latency_over_time')}>
+    <Panel title={t('latency_over_time')}>
       <Lines
-        label={say('latency_over_time')}
+        label={t('latency_over_time')}
         labels={labelsOf(momentsOf(range, by), by)}
         format={(value) => format.ms(value)}
         lines={[...shown, line('average_first_byte_ms', 'indigo-5')]}
@@ -133,16 +141,16 @@ const stateColors: Readonly<Record<State, string>> = {
 }
 
 function TasksChart({ range }: { range: Range }) {
-  const say = useWords(words)
-  const taskSay = useWords(taskWords)
+  const t = useMessages(messages)
+  const taskSay = useMessages(taskMessages)
   const format = useFormat()
   const slots = useTaskSummary(range).data?.slots ?? []
   const { now } = splitSlots(range, slots)
   const seen = states.filter((state) => countOf(now, [state]) > 0)
   return (
-    <Panel title={say(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
-      <Bars
-        label={say('tasks_over_time')}
+    <Panel title={t(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
+      <BarChart
+        label={t('tasks_over_time')}
         labels={now.map(({ at }) => format.stamp(at).slice(0, -3))}
         format={(value) => format.number(value)}
         series={seen.map((state) => ({
@@ -153,7 +161,7 @@ function TasksChart({ range }: { range: Range }) {
       />
       <Group gap="md" mt="xs">
         <Text size="sm" c="dimmed">
-          {say('queue')}
+          {t('queue')}
         </Text>
         {[...runningStates, ...waitingStates].map((state) => (
           <Text key={state} size="sm">

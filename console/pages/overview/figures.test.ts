@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { UsageRow } from '../usage/usage.ts'
+import type { UsageRow } from '../../lib/resources/usage.ts'
 import { changeOf, lineOf, quantityOf, rankOf, spendByModel, successLine } from './figures.ts'
 
 const row = (more: Partial<UsageRow>): UsageRow => ({

@@ -1,5 +1,5 @@
 // What the cards say: sums of rows, and how they compare with the time before. Pure.
-import { decimalOf, groupRows, measured, type UsageRow } from '../usage/usage.ts'
+import { decimalOf, groupRows, measured, type UsageRow } from '../../lib/resources/usage.ts'
 import type { Column, TrafficRow } from './traffic.ts'
 
 /** A figure and what it was before; before is undefined while nobody knows. */

@@ -1,57 +1,57 @@
 // The first page: how much is asked, how well it is answered, what it brings in, and what needs
 // somebody.
 import { SegmentedControl, SimpleGrid } from '@mantine/core'
+import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
+import { useMessages } from '../../lib/messages.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
+import { hasRole, useSession } from '../../lib/session.ts'
 import { Alerts } from './alerts.tsx'
-import { Cards } from './cards.tsx'
+import { StatCards } from './cards.tsx'
 import { ChannelList } from './channel-list.tsx'
 import { Charts } from './charts.tsx'
-import { FirstSteps } from './first-steps.tsx'
+import { GettingStarted } from './getting-started.tsx'
+import { messages } from './messages.ts'
 import { TopModels, TopTokens } from './top-lists.tsx'
 import { type Range, spans, useTraffic } from './traffic.ts'
-import { words } from './words.ts'
 
 export default function Overview() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const session = useSession()
   const [asked = 'day', setRange] = useQueryValue('range')
   const range: Range = asked === 'week' || asked === 'month' ? asked : 'day'
   const traffic = useTraffic(range, `${spans[range].by},status`)
   return (
     <Page
-      title={say('title')}
+      title={t('title')}
       actions={
         <SegmentedControl
           size="xs"
-          aria-label={say('range')}
+          aria-label={t('range')}
           value={range}
           onChange={(value) => setRange(value === 'day' ? undefined : value, 'replace')}
-          data={(['day', 'week', 'month'] as const).map((value) => ({ value, label: say(value) }))}
+          data={(['day', 'week', 'month'] as const).map((value) => ({ value, label: t(value) }))}
         />
       }
     >
-      <FirstSteps hasRequests={(traffic.data?.items.length ?? 0) > 0} />
-      <ErrorNote error={traffic.error} />
-      <Cards range={range} />
+      <GettingStarted hasRequests={(traffic.data?.items.length ?? 0) > 0} />
+      <ErrorAlert error={traffic.error} />
+      <StatCards range={range} />
       <Charts range={range} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {session.role !== 'member' && (
-          <Panel title={say('alerts')}>
+          <Panel title={t('alerts')}>
             <Alerts />
           </Panel>
         )}
-        {maySee(session, ['operator']) && (
-          <Panel title={say('channels')}>
+        {hasRole(session, ['operator']) && (
+          <Panel title={t('channels')}>
             <ChannelList />
           </Panel>
         )}
-        <Panel title={say('models')}>
+        <Panel title={t('models')}>
           <TopModels range={range} />
         </Panel>
-        <Panel title={say('top_tokens')}>
+        <Panel title={t('top_tokens')}>
           <TopTokens range={range} />
         </Panel>
       </SimpleGrid>

@@ -1,7 +1,7 @@
 // The tasks of the last hours by state, as the admin API counts them.
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
-import type { State } from '../tasks/task.ts'
+import { api } from '../../lib/api.ts'
+import type { State } from '../../lib/resources/task.ts'
 import { type Range, spans } from './traffic.ts'
 
 export interface TaskSlot {
@@ -9,14 +9,14 @@ export interface TaskSlot {
   counts: Partial<Record<State, number>>
 }
 
-const everyMs = 10_000
+const refetchMs = 10_000
 
 export function useTaskSummary(range: Range) {
   const hours = spans[range].taskHours
   return useQuery({
     queryKey: ['task-summary', { hours }],
-    queryFn: () => ask<{ slots: TaskSlot[] }>('GET', '/tasks/summary', { query: { hours } }),
-    refetchInterval: everyMs,
+    queryFn: () => api<{ slots: TaskSlot[] }>('GET', '/tasks/summary', { query: { hours } }),
+    refetchInterval: refetchMs,
   })
 }
 

@@ -1,16 +1,16 @@
 // What most was charged for, and with which tokens.
 import { Group, Progress, Stack, Text } from '@mantine/core'
+import { Money } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { Money } from '../../parts/values.tsx'
 import { requestsAt } from './cards.tsx'
 import { useCharges, useSpend } from './charges.ts'
 import { type Ranked, rankOf } from './figures.ts'
+import { messages } from './messages.ts'
 import type { Range } from './traffic.ts'
-import { words } from './words.ts'
 
 const most = 7
 
@@ -47,10 +47,10 @@ function TopList({
   titleOf?: (name: string) => string
   isPrivate?: boolean
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
-  if (top.length === 0) return <Text c="dimmed">{say('nothing_charged')}</Text>
+  if (top.length === 0) return <Text c="dimmed">{t('nothing_charged')}</Text>
   const largest = Math.max(...top.map(({ amount }) => Number(amount)), 1e-9)
   return (
     <Stack gap={6}>

@@ -1,9 +1,9 @@
 // Traffic as the admin API adds it up, made ready for cards, bars and lines. Of a stretch of time, or
 // of the one before it.
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../../lib/api.ts'
-import { periodOf } from '../usage/usage.ts'
-import type { TrafficRow } from './traffic-row.ts'
+import { api } from '../../lib/api.ts'
+import type { TrafficRow } from '../../lib/resources/traffic.ts'
+import { periodOf } from '../../lib/resources/usage.ts'
 
 export type { TrafficRow }
 
@@ -27,7 +27,7 @@ export const spans: Readonly<Record<Range, Span>> = {
 }
 
 /** All of it in one row. */
-export const inOne = ','
+export const noGrouping = ','
 
 const liveMs = 10_000
 const settledMs = 300_000
@@ -38,16 +38,16 @@ const settledMs = 300_000
  */
 export function useTraffic(range: Range, by: string, back = 0, isWanted = true) {
   // What is over changes no more.
-  const everyMs = back === 0 ? liveMs : settledMs
+  const refetchMs = back === 0 ? liveMs : settledMs
   return useQuery({
     queryKey: ['traffic', range, by, back],
     queryFn: () =>
-      ask<{ items: TrafficRow[] }>('GET', '/traffic', {
+      api<{ items: TrafficRow[] }>('GET', '/traffic', {
         query: { ...periodOf(spans[range].days, back), by },
       }),
     enabled: isWanted,
-    refetchInterval: everyMs,
-    staleTime: everyMs,
+    refetchInterval: refetchMs,
+    staleTime: refetchMs,
   })
 }
 
@@ -68,7 +68,7 @@ export interface Column {
 }
 
 /** One column for every hour or day, also for those in which nothing happened. */
-export function columnsOf(range: Range, rows: readonly TrafficRow[]): Column[] {
+export function bucketsOf(range: Range, rows: readonly TrafficRow[]): Column[] {
   const { by } = spans[range]
   const columns = new Map(
     momentsOf(range, by).map((atMs): [number, Column] => [

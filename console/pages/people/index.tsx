@@ -1,19 +1,19 @@
 // Who may sign in, as what. Administrators only.
 import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { FormActions } from '../../components/form-actions.tsx'
+import { ErrorAlert, Page } from '../../components/page.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
+import { State, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
+import { defineMessages } from '../../lib/i18n.ts'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
 import type { Role } from '../../lib/session.ts'
-import { defineWords, useWords } from '../../lib/words.ts'
-import type { Column } from '../../parts/data-table.tsx'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
-import { State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
+import { useAction } from '../../lib/use-action.ts'
 
-const words = defineWords({
+const messages = defineMessages({
   en: {
     title: 'People',
     hint: 'Who may sign in to this console, and what each may do.',
@@ -62,53 +62,52 @@ interface Person {
 const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
 
 export default function People() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const list = useList<Person>('/people')
   const [isAdding, setAdding] = useState(false)
   const { error, run } = useAction()
   const toggle = ({ id, disabled }: Person) =>
     run(async () => {
-      await ask('PATCH', `/people/${id}`, { body: { disabled: !disabled } })
-      list.again()
+      await api('PATCH', `/people/${id}`, { body: { disabled: !disabled } })
+      list.refetch()
     })
   const columns: Column<Person>[] = [
-    { title: say('name'), isPrivate: true, cell: ({ name }) => name },
-    { title: say('role'), cell: ({ role }) => say(role) },
-    { title: shared('account'), cell: ({ account }) => account ?? '–' },
+    { title: t('name'), isPrivate: true, cell: ({ name }) => name },
+    { title: t('role'), cell: ({ role }) => t(role) },
+    { title: t('account'), cell: ({ account }) => account ?? '–' },
     {
-      title: shared('state'),
+      title: t('state'),
       cell: ({ disabled }) => (
         <State
           state={disabled ? 'cancelled' : 'good'}
-          label={say(disabled ? 'disabled' : 'active')}
+          label={t(disabled ? 'disabled' : 'active')}
         />
       ),
     },
-    { title: say('created'), cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: t('created'), cell: ({ created_at }) => <Time at={created_at} /> },
     {
       title: '',
       align: 'right',
       cell: (person) => (
         <Button variant="subtle" size="compact-sm" onClick={() => toggle(person)}>
-          {say(person.disabled ? 'enable' : 'disable')}
+          {t(person.disabled ? 'enable' : 'disable')}
         </Button>
       ),
     },
   ]
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
-      actions={<Button onClick={() => setAdding(true)}>{say('add')}</Button>}
+      title={t('title')}
+      hint={t('hint')}
+      actions={<Button onClick={() => setAdding(true)}>{t('add')}</Button>}
     >
-      <ErrorNote error={error} />
-      <ListTable label={say('title')} list={list} columns={columns} keyOf={({ id }) => id} isFlat />
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title={say('add')}>
+      <ErrorAlert error={error} />
+      <ListTable label={t('title')} list={list} columns={columns} rowKey={({ id }) => id} isFlat />
+      <Modal opened={isAdding} onClose={() => setAdding(false)} title={t('add')}>
         <PersonForm
           onDone={() => {
             setAdding(false)
-            list.again()
+            list.refetch()
           }}
         />
       </Modal>
@@ -117,8 +116,7 @@ export default function People() {
 }
 
 function PersonForm({ onDone }: { onDone: () => void }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [given, setGiven] = useState({ name: '', password: '', account: '' })
   const [role, setRole] = useState<Role>('operator')
   const { error, isBusy, run } = useAction()
@@ -127,7 +125,7 @@ function PersonForm({ onDone }: { onDone: () => void }) {
     const { account, ...rest } = given
     const body = { ...rest, role, ...(role === 'member' && { account }) }
     void run(async () => {
-      await ask('POST', '/people', { body })
+      await api('POST', '/people', { body })
       onDone()
     })
   }
@@ -140,17 +138,17 @@ function PersonForm({ onDone }: { onDone: () => void }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <TextInput label={say('name')} autoComplete="off" data-autofocus {...field('name')} />
+        <TextInput label={t('name')} autoComplete="off" data-autofocus {...field('name')} />
         <Select
-          label={say('role')}
-          data={roles.map((each) => ({ value: each, label: say(each) }))}
+          label={t('role')}
+          data={roles.map((each) => ({ value: each, label: t(each) }))}
           value={role}
           allowDeselect={false}
           onChange={(value) => setRole((value ?? 'operator') as Role)}
         />
-        {role === 'member' && <TextInput label={shared('account')} {...field('account')} />}
-        <PasswordInput label={say('password')} autoComplete="new-password" {...field('password')} />
-        <FormEnd error={error} isBusy={isBusy} submit={shared('create')} />
+        {role === 'member' && <TextInput label={t('account')} {...field('account')} />}
+        <PasswordInput label={t('password')} autoComplete="new-password" {...field('password')} />
+        <FormActions error={error} isBusy={isBusy} submit={t('create')} />
       </Stack>
     </form>
   )

@@ -2,13 +2,13 @@
 // interface and the model from its query, a whole request from its fragment, which no server sees.
 import { Tabs } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { ErrorAlert, Page } from '../../components/page.tsx'
+import { useMessages } from '../../lib/messages.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote, Page } from '../../parts/page.tsx'
-import { trials } from './interfaces.ts'
-import { fragmentOf, type Preset, presetIn } from './presets.ts'
-import { TryOut } from './try-out.tsx'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
+import { endpoints } from './request/endpoints.ts'
+import { fragmentOf, type Preset, presetIn } from './request/presets.ts'
+import { Workbench } from './workbench.tsx'
 
 /** A request that was chosen or came with the link; the count tells one choice from the next. */
 interface Begun {
@@ -40,37 +40,37 @@ function useBegun() {
 }
 
 export default function Playground() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [title, setTitle] = useQueryValue('try')
   const [use] = useQueryValue('use')
   const { begun, choose, forget } = useBegun()
-  const trial =
-    trials.find((each) => each.title === (begun?.preset.title ?? title)) ??
-    trials.find((each) => title === undefined && each.use === use) ??
-    trials[0]!
+  const endpoint =
+    endpoints.find((each) => each.title === (begun?.preset.title ?? title)) ??
+    endpoints.find((each) => title === undefined && each.use === use) ??
+    endpoints[0]!
   const isDamaged = location.hash.startsWith('#request') && begun === undefined
   return (
-    <Page title={say('title')} hint={say('hint')}>
-      {isDamaged && <ErrorNote error={new Error(say('damaged'))} />}
+    <Page title={t('title')} hint={t('hint')}>
+      {isDamaged && <ErrorAlert error={new Error(t('damaged'))} />}
       <Tabs
-        value={trial.title}
+        value={endpoint.title}
         onChange={(next) => {
           forget()
           setTitle(next ?? undefined)
         }}
       >
         <Tabs.List>
-          {trials.map((each) => (
+          {endpoints.map((each) => (
             <Tabs.Tab key={each.title} value={each.title}>
               {each.title}
             </Tabs.Tab>
           ))}
         </Tabs.List>
       </Tabs>
-      <TryOut
-        key={`${trial.title} ${begun?.count ?? ''}`}
-        trial={trial}
-        begin={begun?.preset.title === trial.title ? begun.preset : undefined}
+      <Workbench
+        key={`${endpoint.title} ${begun?.count ?? ''}`}
+        endpoint={endpoint}
+        begin={begun?.preset.title === endpoint.title ? begun.preset : undefined}
         onChoose={choose}
       />
     </Page>

@@ -1,6 +1,6 @@
 // One try: the call itself, its events as they come, and what it cost in the end. The secret it is
 // sent with is made for this page and stays in this tab.
-import { ask } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
 
 const keptIn = 'gateway-playground-token'
 const goodForMs = 12 * 3_600_000
@@ -32,7 +32,7 @@ export async function tokenFor(account: string, rights?: Rights): Promise<string
     expires_at: new Date(untilMs).toISOString(),
     ...rights,
   }
-  const { token: secret } = await ask<{ token: string }>('POST', '/tokens', { body })
+  const { token: secret } = await api<{ token: string }>('POST', '/tokens', { body })
   const next: Kept = { account, like, secret, untilMs: untilMs - 60_000 }
   sessionStorage.setItem(keptIn, JSON.stringify(next))
   return secret

@@ -12,8 +12,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { useWords } from '../../lib/words.ts'
-import { common } from '../../parts/words.ts'
+import { useMessages } from '../../lib/messages.ts'
 import {
   type Imported,
   type Price,
@@ -21,9 +20,9 @@ import {
   raisedTerms,
   startOf,
   termsOf,
-} from './price.ts'
+} from '../../lib/resources/price.ts'
+import { messages } from './messages.ts'
 import { ReviewList } from './review-list.tsx'
-import { words } from './words.ts'
 
 interface BulkProps {
   versions: readonly Price[]
@@ -33,12 +32,12 @@ interface BulkProps {
 }
 
 export function ImportPrices(props: BulkProps) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [file, setFile] = useState<File | null>(null)
   return (
     <Bulk
       {...props}
-      title={say('import')}
+      title={t('import')}
       onReset={() => setFile(null)}
       canGoOn={file !== null}
       makeList={async () => ({
@@ -46,9 +45,9 @@ export function ImportPrices(props: BulkProps) {
         text: (await file?.text()) ?? '',
       })}
     >
-      <Text size="sm">{say('import_hint')}</Text>
+      <Text size="sm">{t('import_hint')}</Text>
       <FileInput
-        label={say('file')}
+        label={t('file')}
         accept=".csv,.yaml,.yml,.json,text/csv,application/yaml"
         required
         value={file}
@@ -58,8 +57,8 @@ export function ImportPrices(props: BulkProps) {
   )
 }
 
-export function RaisePrices(props: BulkProps) {
-  const say = useWords(words)
+export function AdjustPrices(props: BulkProps) {
+  const t = useMessages(messages)
   const [percent, setPercent] = useState('')
   const [models, setModels] = useState<string[]>([])
   const [from, setFrom] = useState('')
@@ -77,7 +76,7 @@ export function RaisePrices(props: BulkProps) {
   return (
     <Bulk
       {...props}
-      title={say('raise')}
+      title={t('raise')}
       onReset={() => setPercent('')}
       canGoOn={percent !== '' && !isWrong && drafts.length > 0}
       makeList={async () => ({
@@ -90,27 +89,27 @@ export function RaisePrices(props: BulkProps) {
         ),
       })}
     >
-      <Text size="sm">{say('raise_hint')}</Text>
+      <Text size="sm">{t('raise_hint')}</Text>
       <TextInput
-        label={say('percent')}
+        label={t('percent')}
         required
         data-autofocus
         inputMode="decimal"
         placeholder="5"
         value={percent}
-        error={isWrong ? say('percent_wrong') : undefined}
+        error={isWrong ? t('percent_wrong') : undefined}
         onChange={(event) => setPercent(event.currentTarget.value.trim())}
       />
       <MultiSelect
-        label={say('which_models')}
-        placeholder={models.length === 0 ? say('all_models', { n: inForce.length }) : ''}
+        label={t('which_models')}
+        placeholder={models.length === 0 ? t('all_models', { n: inForce.length }) : ''}
         data={inForce.map(({ model }) => model).sort()}
         searchable
         value={models}
         onChange={setModels}
       />
       <TextInput
-        label={say('effective')}
+        label={t('effective')}
         type="datetime-local"
         value={from}
         onChange={(event) => setFrom(event.currentTarget.value)}
@@ -137,8 +136,7 @@ function Bulk({
   onReset: () => void
   children: React.ReactNode
 }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [list, setList] = useState<PriceList>()
   const [done, setDone] = useState<Imported>()
   const close = () => {
@@ -156,10 +154,10 @@ function Bulk({
       {done !== undefined ? (
         <Stack>
           <Alert color="teal" role="status">
-            {say('saved', { n: done.added })}
+            {t('saved', { n: done.added })}
           </Alert>
           <Group justify="flex-end">
-            <Button onClick={close}>{shared('close')}</Button>
+            <Button onClick={close}>{t('close')}</Button>
           </Group>
         </Stack>
       ) : list !== undefined ? (
@@ -178,10 +176,10 @@ function Bulk({
             {children}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
-                {shared('cancel')}
+                {t('cancel')}
               </Button>
               <Button type="submit" disabled={!canGoOn}>
-                {say('show_changes')}
+                {t('show_changes')}
               </Button>
             </Group>
           </Stack>

@@ -3,20 +3,19 @@
 import { Button, Menu, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask, type Page as ListPage } from '../../lib/api.ts'
+import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
+import { Page } from '../../components/page.tsx'
+import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { State, Time } from '../../components/values.tsx'
+import { api, type Page as ListPage } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Model, Price } from '../../lib/resources/price.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Page } from '../../parts/page.tsx'
-import { State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { ImportPrices, RaisePrices } from './bulk.tsx'
-import type { Model, Price } from './price.ts'
-import { ModelSheet } from './sheet.tsx'
-import { ShortTerms, SourceBadge } from './terms.tsx'
-import { words } from './words.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { AdjustPrices, ImportPrices } from './bulk.tsx'
+import { ModelDrawer } from './drawer.tsx'
+import { messages } from './messages.ts'
 
 /** Every version there is, a page of 500 at a time. */
 export function usePrices() {
@@ -27,7 +26,7 @@ export function usePrices() {
       let cursor: string | undefined
       do {
         const query = { limit: 500, cursor }
-        const page: ListPage<Price> = await ask('GET', '/prices', { query })
+        const page: ListPage<Price> = await api('GET', '/prices', { query })
         all.push(...page.items)
         cursor = page.next_cursor ?? undefined
       } while (cursor !== undefined)
@@ -37,15 +36,14 @@ export function usePrices() {
 }
 
 export default function Prices() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const models = useList<Model>('/models', { limit: 500 })
   const prices = usePrices()
   const [opened, setOpened] = useQueryValue('open')
   const [missing, setMissing] = useQueryValue('missing')
   const changed = () => {
     void prices.refetch()
-    models.again()
+    models.refetch()
   }
   const inForce = new Map(
     prices.data
@@ -56,7 +54,7 @@ export default function Prices() {
     missing === undefined ? models.rows : models.rows.filter(({ name }) => !inForce.has(name))
   const columns: Column<Model>[] = [
     {
-      title: say('model'),
+      title: t('model'),
       width: '190px',
       cell: ({ name }) => (
         <Text size="sm" fw={600}>
@@ -64,39 +62,39 @@ export default function Prices() {
         </Text>
       ),
     },
-    { title: say('kind'), width: '95px', cell: ({ kind }) => kind },
-    { title: say('interfaces'), width: '170px', cell: ({ interfaces }) => interfaces.join(', ') },
+    { title: t('kind'), width: '95px', cell: ({ kind }) => kind },
+    { title: t('interfaces'), width: '170px', cell: ({ interfaces }) => interfaces.join(', ') },
     {
-      title: say('callable'),
+      title: t('callable'),
       width: '120px',
       cell: ({ callable }) => (
-        <State state={callable ? 'good' : 'failed'} label={shared(callable ? 'yes' : 'no')} />
+        <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
       ),
     },
     {
-      title: say('price'),
+      title: t('price'),
       width: 'minmax(200px, 2fr)',
       cell: ({ name }) => <ShortTerms price={inForce.get(name)} />,
     },
     {
-      title: say('from'),
+      title: t('effective_from'),
       width: '130px',
       cell: ({ name }) => <Time at={inForce.get(name)?.effective_from} how="short" />,
     },
     {
-      title: say('source'),
+      title: t('source'),
       width: '105px',
       cell: ({ name }) => <SourceBadge source={inForce.get(name)?.source} />,
     },
   ]
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={
         <>
           <Switch
-            label={say('only_missing')}
+            label={t('only_missing')}
             checked={missing !== undefined}
             onChange={(event) => setMissing(event.currentTarget.checked ? '1' : undefined)}
           />
@@ -105,19 +103,19 @@ export default function Prices() {
       }
     >
       <DataTable
-        label={say('title')}
+        label={t('title')}
         columns={columns}
         rows={rows}
-        keyOf={({ name }) => name}
+        rowKey={({ name }) => name}
         opened={opened}
         onOpen={({ name }) => setOpened(name)}
         isLoading={models.isLoading || prices.isLoading}
         error={models.error ?? prices.error}
         hasMore={models.hasMore}
         isLoadingMore={models.isLoadingMore}
-        onMore={models.more}
+        onMore={models.loadMore}
       />
-      <ModelSheet
+      <ModelDrawer
         model={models.rows.find(({ name }) => name === opened)}
         prices={prices.data ?? []}
         onClose={() => setOpened(undefined)}
@@ -135,7 +133,7 @@ function BulkActions({
   versions: readonly Price[]
   onChanged: () => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const session = useSession()
   const [doing, setDoing] = useState<'import' | 'raise'>()
   const bulk = { versions, onClose: () => setDoing(undefined), onSaved: onChanged }
@@ -143,7 +141,7 @@ function BulkActions({
     <>
       <Menu withinPortal>
         <Menu.Target>
-          <Button variant="default">{say('export')}</Button>
+          <Button variant="default">{t('export')}</Button>
         </Menu.Target>
         <Menu.Dropdown>
           {(['yaml', 'csv'] as const).map((format) => (
@@ -153,21 +151,21 @@ function BulkActions({
               href={`/admin/v1/prices/export?format=${format}`}
               download
             >
-              {say(`export_${format}`)}
+              {t(`export_${format}`)}
             </Menu.Item>
           ))}
         </Menu.Dropdown>
       </Menu>
-      {maySee(session, ['finance']) && (
+      {hasRole(session, ['finance']) && (
         <>
           <Button variant="default" onClick={() => setDoing('import')}>
-            {say('import')}
+            {t('import')}
           </Button>
           <Button variant="default" onClick={() => setDoing('raise')}>
-            {say('raise')}
+            {t('raise')}
           </Button>
           <ImportPrices {...bulk} isOpen={doing === 'import'} />
-          <RaisePrices {...bulk} isOpen={doing === 'raise'} />
+          <AdjustPrices {...bulk} isOpen={doing === 'raise'} />
         </>
       )}
     </>

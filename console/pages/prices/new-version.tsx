@@ -12,13 +12,13 @@ import {
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
+import { ErrorAlert } from '../../components/page.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type Model, type Price, startOf, type Terms, termsOf } from '../../lib/resources/price.ts'
+import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
-import { type Model, type Price, startOf, type Terms, termsOf } from './price.ts'
 import { TermsFields } from './terms-fields.tsx'
-import { words } from './words.ts'
 
 const startingTerms: Terms = { unit: 'token', per_million: { input: '1.00', output: '2.00' } }
 
@@ -45,7 +45,7 @@ export function NewVersion({
   others: readonly Price[]
   onDone: () => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const before = written(current === undefined ? startingTerms : termsOf(current))
   const [text, setText] = useState(before)
   const [asJson, setAsJson] = useState(false)
@@ -54,7 +54,7 @@ export function NewVersion({
   const [error, setError] = useState<Error>()
   const terms = parsed(text)
   const draft = () => {
-    if (terms === undefined) throw new Error(say('no_json'))
+    if (terms === undefined) throw new Error(t('no_json'))
     return {
       model: model.name,
       ...terms,
@@ -65,7 +65,7 @@ export function NewVersion({
     event.preventDefault()
     setError(undefined)
     try {
-      await ask('POST', '/prices', { body: { ...draft(), ...startOf(from) } })
+      await api('POST', '/prices', { body: { ...draft(), ...startOf(from) } })
       onDone()
     } catch (cause) {
       setError(cause as Error)
@@ -73,12 +73,12 @@ export function NewVersion({
   }
   return (
     <Card withBorder>
-      <form onSubmit={save} aria-label={say('new_version')}>
+      <form onSubmit={save} aria-label={t('new_version')}>
         <Stack>
           <Group justify="space-between" align="flex-end">
             <Select
-              label={say('copy_from')}
-              placeholder={say('no_model')}
+              label={t('copy_from')}
+              placeholder={t('no_model')}
               data={others.map((each) => each.model).sort()}
               searchable
               clearable
@@ -89,20 +89,20 @@ export function NewVersion({
               }}
             />
             <Switch
-              label={say('as_json')}
+              label={t('as_json')}
               checked={asJson || terms === undefined}
               onChange={(event) => setAsJson(event.currentTarget.checked)}
             />
           </Group>
           {asJson || terms === undefined ? (
             <Textarea
-              label={say('tiers_json')}
+              label={t('tiers_json')}
               value={text}
               autosize
               minRows={5}
               maxRows={20}
               spellCheck={false}
-              error={terms === undefined ? say('no_json') : undefined}
+              error={terms === undefined ? t('no_json') : undefined}
               styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
               onChange={(event) => setText(event.currentTarget.value)}
             />
@@ -112,22 +112,22 @@ export function NewVersion({
           <Diff before={before} after={text} />
           <Group grow align="flex-end">
             <TextInput
-              label={say('account')}
-              placeholder={say('everybody')}
+              label={t('for_account')}
+              placeholder={t('everybody')}
               value={account}
               onChange={(event) => setAccount(event.currentTarget.value)}
             />
             <TextInput
-              label={say('effective')}
+              label={t('effective')}
               type="datetime-local"
               value={from}
               onChange={(event) => setFrom(event.currentTarget.value)}
             />
           </Group>
           <PreviewButton key={`${text} ${account}`} drafts={() => ({ prices: [draft()] })} />
-          <ErrorNote error={error} />
+          <ErrorAlert error={error} />
           <div>
-            <Button type="submit">{say('save')}</Button>
+            <Button type="submit">{t('activate')}</Button>
           </div>
         </Stack>
       </form>

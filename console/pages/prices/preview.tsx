@@ -1,24 +1,23 @@
 // What drafts would have charged last month, beside what was charged.
 import { Alert, Button, Table, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../lib/api.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { ScrollBox } from '../../components/scroll-box.tsx'
+import { Money } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
+import { lastMonth, type Preview } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { ScrollBox } from '../../parts/scroll-box.tsx'
-import { Money } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { lastMonth, type Preview } from './price.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 /** Rows that are shown; the sum is of all. */
-const mostRows = 50
+const maxRows = 50
 
 /** `drafts` says what to send; what it throws is shown. A draft that changes needs a new key. */
 export function PreviewButton({ drafts }: { drafts: () => object }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [preview, setPreview] = useState<Preview>()
   const [error, setError] = useState<Error>()
   const [busy, setBusy] = useState(false)
@@ -27,7 +26,7 @@ export function PreviewButton({ drafts }: { drafts: () => object }) {
     setError(undefined)
     try {
       const body = { month: lastMonth(), ...drafts() }
-      setPreview(await ask<Preview>('POST', '/prices/preview', { body }))
+      setPreview(await api<Preview>('POST', '/prices/preview', { body }))
     } catch (cause) {
       setError(cause as Error)
     } finally {
@@ -38,24 +37,23 @@ export function PreviewButton({ drafts }: { drafts: () => object }) {
     <>
       <div>
         <Button variant="default" loading={busy} onClick={() => void tryOut()}>
-          {say('preview')}
+          {t('preview')}
         </Button>
       </div>
-      <ErrorNote error={error} />
+      <ErrorAlert error={error} />
       {preview !== undefined && <PreviewTable preview={preview} />}
     </>
   )
 }
 
 function PreviewTable({ preview }: { preview: Preview }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
   const { items, total, exact } = preview
   const month = lastMonth()
-  if (items.length === 0) return <Alert>{say('nothing', { month })}</Alert>
-  const hidden = items.length - mostRows + preview.left_off
+  if (items.length === 0) return <Alert>{t('nothing', { month })}</Alert>
+  const hidden = items.length - maxRows + preview.left_off
   const reasons = [...new Set(items.flatMap((row) => row.not_comparable ?? []))]
   const amounts = (row: Preview['total']) =>
     [row.charged, row.would_charge, row.difference].map((amount, i) => (
@@ -65,19 +63,19 @@ function PreviewTable({ preview }: { preview: Preview }) {
     ))
   return (
     <>
-      <ScrollBox label={say('preview_of', { month })} minWidth={520}>
-        <Table aria-label={say('preview_of', { month })}>
+      <ScrollBox label={t('preview_of', { month })} minWidth={520}>
+        <Table aria-label={t('preview_of', { month })}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{shared('account')}</Table.Th>
-              <Table.Th>{shared('model')}</Table.Th>
-              <Table.Th ta="right">{say('charged')}</Table.Th>
-              <Table.Th ta="right">{say('would')}</Table.Th>
-              <Table.Th ta="right">{say('difference')}</Table.Th>
+              <Table.Th>{t('account')}</Table.Th>
+              <Table.Th>{t('model')}</Table.Th>
+              <Table.Th ta="right">{t('charged')}</Table.Th>
+              <Table.Th ta="right">{t('would')}</Table.Th>
+              <Table.Th ta="right">{t('difference')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {items.slice(0, mostRows).map((row) => (
+            {items.slice(0, maxRows).map((row) => (
               <Table.Tr key={`${row.account} ${row.model} ${row.unit} ${row.not_comparable}`}>
                 <Table.Td className={privateClass}>{row.account}</Table.Td>
                 <Table.Td>{row.model}</Table.Td>
@@ -85,7 +83,7 @@ function PreviewTable({ preview }: { preview: Preview }) {
               </Table.Tr>
             ))}
             <Table.Tr>
-              <Table.Th colSpan={2}>{say('sum')}</Table.Th>
+              <Table.Th colSpan={2}>{t('sum')}</Table.Th>
               {amounts(total)}
             </Table.Tr>
           </Table.Tbody>
@@ -93,13 +91,13 @@ function PreviewTable({ preview }: { preview: Preview }) {
       </ScrollBox>
       <Text size="sm" c="dimmed">
         {exact
-          ? say('exact')
-          : say('about', {
+          ? t('exact')
+          : t('about', {
               least: format.money(total.at_least, currency),
               most: format.money(total.at_most, currency),
             })}
-        {hidden > 0 && ` ${say('more_rows', { n: format.number(hidden) })}`}
-        {reasons.length > 0 && ` ${say('no_preview', { reasons: reasons.join('; ') })}`}
+        {hidden > 0 && ` ${t('more_rows', { n: format.number(hidden) })}`}
+        {reasons.length > 0 && ` ${t('no_preview', { reasons: reasons.join('; ') })}`}
       </Text>
     </>
   )

@@ -3,16 +3,15 @@
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { ScrollBox } from '../../parts/scroll-box.tsx'
-import { Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
+import { Change, Terms } from '../../components/billing/price-terms.tsx'
+import { ErrorAlert } from '../../components/page.tsx'
+import { ScrollBox } from '../../components/scroll-box.tsx'
+import { Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Imported, Price, PriceList } from '../../lib/resources/price.ts'
+import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
-import type { Imported, Price, PriceList } from './price.ts'
-import { Change, Terms } from './terms.tsx'
-import { words } from './words.ts'
 
 export function ReviewList({
   list,
@@ -26,13 +25,12 @@ export function ReviewList({
   onSaved: (done: Imported) => void
   onCancel: () => void
 }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [error, setError] = useState<Error>()
   const [busy, setBusy] = useState(false)
   const trial = useQuery({
     queryKey: ['price-trial', list],
-    queryFn: () => ask<Imported>('POST', '/prices/import', { body: { ...list, dry_run: true } }),
+    queryFn: () => api<Imported>('POST', '/prices/import', { body: { ...list, dry_run: true } }),
     retry: false,
     gcTime: 0,
   })
@@ -40,7 +38,7 @@ export function ReviewList({
     setBusy(true)
     setError(undefined)
     try {
-      onSaved(await ask<Imported>('POST', '/prices/import', { body: list }))
+      onSaved(await api<Imported>('POST', '/prices/import', { body: list }))
     } catch (cause) {
       setError(cause as Error)
     } finally {
@@ -50,28 +48,28 @@ export function ReviewList({
   const { data: outcome } = trial
   return (
     <Stack>
-      <ErrorNote error={trial.error} />
+      <ErrorAlert error={trial.error} />
       {outcome !== undefined && (
         <>
           <Text size="sm">
-            {say('counts', { added: outcome.added, unchanged: outcome.unchanged })}
-            {outcome.superseded > 0 && ` ${say('superseded_count', { n: outcome.superseded })}`}
+            {t('counts', { added: outcome.added, unchanged: outcome.unchanged })}
+            {outcome.superseded > 0 && ` ${t('superseded_count', { n: outcome.superseded })}`}
           </Text>
           <ChangeTable outcome={outcome} versions={versions} />
           {outcome.added > 0 && <PreviewButton drafts={() => ({ ...list })} />}
         </>
       )}
-      <ErrorNote error={error} />
+      <ErrorAlert error={error} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onCancel}>
-          {shared('cancel')}
+          {t('cancel')}
         </Button>
         <Button
           disabled={outcome === undefined || outcome.added === 0}
           loading={busy}
           onClick={() => void save()}
         >
-          {say('save')}
+          {t('activate')}
         </Button>
       </Group>
     </Stack>
@@ -80,20 +78,19 @@ export function ReviewList({
 
 /** Lines that change nothing are counted, not shown. */
 function ChangeTable({ outcome, versions }: { outcome: Imported; versions: readonly Price[] }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const items = outcome.items.filter((item) => item.outcome !== 'unchanged')
   if (items.length === 0) return null
   return (
-    <ScrollBox label={say('changes')} minWidth={640} maxHeight="50vh">
-      <Table aria-label={say('changes')}>
+    <ScrollBox label={t('changes')} minWidth={640} maxHeight="50vh">
+      <Table aria-label={t('changes')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{shared('model')}</Table.Th>
-            <Table.Th>{say('account')}</Table.Th>
-            <Table.Th>{say('before')}</Table.Th>
-            <Table.Th>{say('after')}</Table.Th>
-            <Table.Th>{say('from')}</Table.Th>
+            <Table.Th>{t('model')}</Table.Th>
+            <Table.Th>{t('for_account')}</Table.Th>
+            <Table.Th>{t('before')}</Table.Th>
+            <Table.Th>{t('after')}</Table.Th>
+            <Table.Th>{t('effective_from')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -108,11 +105,11 @@ function ChangeTable({ outcome, versions }: { outcome: Imported; versions: reado
                   {item.model}{' '}
                   {item.outcome === 'superseded' && (
                     <Badge variant="light" color="gray" radius="sm">
-                      {say('superseded')}
+                      {t('superseded')}
                     </Badge>
                   )}
                 </Table.Td>
-                <Table.Td>{item.account ?? say('everybody')}</Table.Td>
+                <Table.Td>{item.account ?? t('everybody')}</Table.Td>
                 <Table.Td>{before === undefined ? '–' : <Terms price={before} />}</Table.Td>
                 <Table.Td>
                   <Terms price={item} />

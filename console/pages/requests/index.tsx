@@ -1,82 +1,80 @@
 // The request log: filters in the address, newest first, any row in full beside it.
 import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
+import { CopyBlock, CopyId } from '../../components/copy.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ExportButton } from '../../components/exports/export-button.tsx'
+import { Page } from '../../components/page.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
+import { HttpStatus, Money, Time } from '../../components/values.tsx'
 import type { Query } from '../../lib/api.ts'
+import { snippets } from '../../lib/client-snippets.ts'
 import { useFormat } from '../../lib/format.ts'
-import { type List, useList, useNewer } from '../../lib/lists.ts'
+import { type List, useList, useNewRows } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { LoggedRequest } from '../../lib/resources/request.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { isStaff, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { CopyBlock, CopyId } from '../../parts/copy.tsx'
-import type { Column } from '../../parts/data-table.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { ExportButton } from '../../parts/export-button.tsx'
-import { type Filter, useFilters } from '../../parts/filter-bar.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Page } from '../../parts/page.tsx'
-import { HttpStatus, Money, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { snippets } from '../tokens/snippets.ts'
-import type { LoggedRequest } from './request.ts'
-import { LatencyScatter } from './scatter.tsx'
-import { RequestSheet } from './sheet.tsx'
-import { TimeStrip } from './strip.tsx'
-import { words } from './words.ts'
+import { RequestDrawer } from './drawer.tsx'
+import { RequestHistogram } from './histogram.tsx'
+import { LatencyScatter } from './latency-scatter.tsx'
+import { messages } from './messages.ts'
 
 /** How often new rows are asked for: while they are put on top, and else. */
 const liveMs = 2_000
 const idleMs = 5_000
 
 function useColumns(): Column<LoggedRequest>[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const format = useFormat()
   const session = useSession()
   const { currency } = session
   return [
-    { title: shared('time'), width: '135px', cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('time'), width: '135px', cell: ({ at }) => <Time at={at} how="short" /> },
     {
-      title: shared('status'),
+      title: t('status'),
       width: '75px',
       cell: ({ status }) => <HttpStatus status={status} />,
     },
     {
-      title: say('interface'),
+      title: t('interface'),
       width: '130px',
-      cell: (row) => (row.stream ? `${row.interface} · ${say('stream')}` : row.interface),
+      cell: (row) => (row.stream ? `${row.interface} · ${t('stream')}` : row.interface),
     },
     {
-      title: shared('model'),
+      title: t('model'),
       width: '160px',
       cell: ({ model, upstream_model }) =>
         upstream_model == null || upstream_model === model ? model : `${model} → ${upstream_model}`,
     },
     {
-      title: shared('token'),
+      title: t('token'),
       width: '140px',
       cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}`,
     },
-    ...(isStaff(session) ? [channelColumn(shared('channel'))] : []),
+    ...(isStaff(session) ? [channelColumn(t('channel'))] : []),
     {
-      title: shared('cost'),
+      title: t('cost'),
       align: 'right',
       width: '125px',
       cell: ({ charge }) => <Money amount={charge} currency={currency} />,
     },
     {
-      title: say('total'),
+      title: t('total'),
       align: 'right',
       width: '85px',
       cell: ({ total_ms }) => format.ms(total_ms),
     },
     {
-      title: say('first_byte'),
+      title: t('first_byte'),
       align: 'right',
       width: '95px',
       cell: ({ first_byte_ms }) => format.ms(first_byte_ms),
     },
     {
-      title: say('tokens'),
+      title: t('tokens'),
       align: 'right',
       width: '185px',
       cell: ({ usage }) =>
@@ -87,7 +85,7 @@ function useColumns(): Column<LoggedRequest>[] {
               .join(' / '),
     },
     {
-      title: shared('request_id'),
+      title: t('request_id'),
       width: '240px',
       cell: ({ request_id }) => <CopyId id={request_id} />,
     },
@@ -100,23 +98,22 @@ const channelColumn = (title: string): Column<LoggedRequest> => ({
   cell: ({ channel }) => channel ?? '–',
 })
 
-const keyOf = ({ request_id }: LoggedRequest) => request_id
+const rowKey = ({ request_id }: LoggedRequest) => request_id
 
 export default function Requests() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const session = useSession()
   const { public_url } = session
   const filters: Filter[] = [
-    { name: 'id', title: say('any_id') },
-    { name: 'account', title: shared('account') },
-    { name: 'token', title: shared('token') },
-    { name: 'model', title: shared('model') },
-    ...(isStaff(session) ? [{ name: 'channel', title: shared('channel') }] : []),
-    { name: 'status', title: shared('status') },
-    { name: 'error_code', title: say('error_code') },
-    { name: 'from', title: shared('from'), isTime: true },
-    { name: 'to', title: shared('to'), isTime: true },
+    { name: 'id', title: t('any_id') },
+    { name: 'account', title: t('account') },
+    { name: 'token', title: t('token') },
+    { name: 'model', title: t('model') },
+    ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
+    { name: 'status', title: t('status') },
+    { name: 'error_code', title: t('error_code') },
+    { name: 'from', title: t('from'), isTime: true },
+    { name: 'to', title: t('to'), isTime: true },
   ]
   const query = useFilters(filters)
   const list = useList<LoggedRequest>('/requests', query)
@@ -124,12 +121,12 @@ export default function Requests() {
   const [plot, setPlot] = useQueryValue('plot')
   const columns = useColumns()
   return (
-    <Page title={say('title')} hint={say('hint')}>
+    <Page title={t('title')} hint={t('hint')}>
       <ListTable
-        label={say('title')}
+        label={t('title')}
         list={list}
         columns={columns}
-        keyOf={keyOf}
+        rowKey={rowKey}
         filters={filters}
         tools={
           <>
@@ -139,52 +136,51 @@ export default function Requests() {
               aria-pressed={plot !== undefined}
               onClick={() => setPlot(plot === undefined ? 'latency' : undefined, 'replace')}
             >
-              {say('latency')}
+              {t('latency')}
             </Button>
             <LiveTail list={list} query={query} />
             <ExportButton kind="requests" filters={query} size="xs" />
           </>
         }
         empty={
-          <EmptyState icon="requests" text={say('empty')}>
+          <EmptyState icon="requests" text={t('empty')}>
             <CopyBlock text={snippets(public_url)[0]!.code} label="curl" />
             <Text size="xs" c="dimmed">
-              {say('kept_none')}
+              {t('kept_none')}
             </Text>
           </EmptyState>
         }
       >
-        <TimeStrip filters={query} />
+        <RequestHistogram filters={query} />
         {plot !== undefined && <LatencyScatter rows={list.rows} onOpen={setOpened} />}
       </ListTable>
-      <RequestSheet id={opened} onClose={() => setOpened(undefined)} />
+      <RequestDrawer id={opened} onClose={() => setOpened(undefined)} />
     </Page>
   )
 }
 
 /** New rows on top as they come, until paused; else a button that says how many there are. */
 function LiveTail({ list, query }: { list: List<LoggedRequest>; query: Query }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const [isOn, setOn] = useState(false)
   const [isPaused, setPaused] = useState(false)
   const isLive = isOn && !isPaused
-  const everyMs = isOn ? liveMs : idleMs
-  const newer = useNewer(list, { path: '/requests', query, keyOf, everyMs, isLive })
+  const refetchMs = isOn ? liveMs : idleMs
+  const newer = useNewRows(list, { path: '/requests', query, rowKey, refetchMs, isLive })
   return (
     <>
       {newer.count > 0 && !isLive && (
         <Button size="xs" radius="xl" variant="light" onClick={newer.take}>
-          {shared('newer', { n: `${newer.count}${newer.isMore ? '+' : ''}` })}
+          {t('newer', { n: `${newer.count}${newer.isMore ? '+' : ''}` })}
         </Button>
       )}
       {isOn && (
         <Button size="xs" variant="default" onClick={() => setPaused(!isPaused)}>
-          {say(isPaused ? 'resume' : 'pause')}
+          {t(isPaused ? 'resume' : 'pause')}
         </Button>
       )}
       <Switch
-        label={say('live')}
+        label={t('live')}
         checked={isOn}
         onChange={(event) => {
           setOn(event.currentTarget.checked)

@@ -1,9 +1,9 @@
 // The tries of one request as bars under each other, against its whole time.
 import { Box, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { useFormat } from '../../lib/format.ts'
-import { useWords } from '../../lib/words.ts'
-import type { Attempt } from './request.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Attempt } from '../../lib/resources/request.ts'
+import { messages } from './messages.ts'
 
 export function Waterfall({
   attempts,
@@ -12,7 +12,7 @@ export function Waterfall({
   attempts: readonly Attempt[]
   totalMs: number
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const whole = Math.max(totalMs, ...attempts.map(({ after_ms, ms }) => after_ms + ms), 1)
   return (
@@ -26,7 +26,7 @@ export function Waterfall({
             <Group justify="space-between" gap="xs">
               <Text size="xs">
                 {attempt.channel}
-                {attempt.key !== undefined && ` · ${say('key', { n: attempt.key })}`}
+                {attempt.key !== undefined && ` · ${t('key', { n: attempt.key })}`}
               </Text>
               <Text size="xs" c={isGood ? 'dimmed' : 'red'}>
                 {label}

@@ -1,16 +1,15 @@
 // How callbacks are signed, and a notice of nothing to see whether a receiver takes it.
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { CopyBlock } from '../../components/copy.tsx'
+import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { CopyBlock } from '../../parts/copy.tsx'
-import { ErrorNote, Panel } from '../../parts/page.tsx'
-import { Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { words } from './words.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
 
 interface Secret {
   account: string
@@ -21,8 +20,7 @@ interface Secret {
 
 /** The secret is asked for when somebody wants to see it, and forgotten with the page. */
 export function Callbacks() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const session = useSession()
   const [named, setNamed] = useState('')
   const [given, setGiven] = useState<Secret>()
@@ -30,19 +28,19 @@ export function Callbacks() {
   const account = session.account ?? named.trim()
   const path = `/accounts/${encodeURIComponent(account)}/callback-secret`
   const show = () =>
-    run(async () => setGiven(await ask('GET', account === '' ? '/callback-secret' : path)))
+    run(async () => setGiven(await api('GET', account === '' ? '/callback-secret' : path)))
   const rotate = () =>
     run(async () => {
       const of = `/accounts/${encodeURIComponent(given?.account ?? account)}/callback-secret/rotate`
-      setGiven(await ask('POST', of))
+      setGiven(await api('POST', of))
     })
   return (
-    <Panel title={say('callbacks')}>
+    <Panel title={t('callbacks')}>
       <Stack>
-        <Text size="sm">{say('callbacks_hint')}</Text>
+        <Text size="sm">{t('callbacks_hint')}</Text>
         {session.account === null && (
           <TextInput
-            label={shared('account')}
+            label={t('account')}
             value={named}
             onChange={(event) => {
               setNamed(event.currentTarget.value)
@@ -52,29 +50,29 @@ export function Callbacks() {
         )}
         {given === undefined ? (
           <Button variant="default" loading={isBusy} onClick={show}>
-            {say('show_secret')}
+            {t('show_secret')}
           </Button>
         ) : (
           <Text size="sm">
-            {say(given.source === 'file' ? 'file_secret' : 'own_secret', { name: given.account })}
+            {t(given.source === 'file' ? 'file_secret' : 'own_secret', { name: given.account })}
           </Text>
         )}
         {given?.secret != null && (
           <>
             <div className="private">
-              <CopyBlock text={given.secret} label={say('secret')} />
+              <CopyBlock text={given.secret} label={t('secret')} />
             </div>
             {given.old_until !== null && (
               <Text size="sm">
-                {say('old_secret')} <Time at={given.old_until} />
+                {t('old_secret')} <Time at={given.old_until} />
               </Text>
             )}
             <Button variant="default" loading={isBusy} onClick={rotate}>
-              {say('rotate_secret')}
+              {t('rotate_secret')}
             </Button>
           </>
         )}
-        <ErrorNote error={error} />
+        <ErrorAlert error={error} />
         {session.role === 'administrator' && <Trial account={account} />}
       </Stack>
     </Panel>
@@ -89,7 +87,7 @@ interface Tried {
 }
 
 function Trial({ account }: { account: string }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const [url, setUrl] = useState('')
   const [tried, setTried] = useState<Tried>()
@@ -98,16 +96,16 @@ function Trial({ account }: { account: string }) {
     event.preventDefault()
     setTried(undefined)
     const body = { url, ...(account !== '' && { account }) }
-    void run(async () => setTried(await ask('POST', '/callbacks/test', { body })))
+    void run(async () => setTried(await api('POST', '/callbacks/test', { body })))
   }
-  const why = tried?.error ?? say('try_status', { status: tried?.status ?? 0 })
+  const why = tried?.error ?? t('try_status', { status: tried?.status ?? 0 })
   return (
     <form onSubmit={submit}>
       <Stack gap="xs">
         <Group align="flex-end" gap="xs" wrap="nowrap">
           <TextInput
             flex={1}
-            label={say('try_url')}
+            label={t('try_url')}
             type="url"
             required
             placeholder="https://receiver.example/hook"
@@ -115,19 +113,19 @@ function Trial({ account }: { account: string }) {
             onChange={(event) => setUrl(event.currentTarget.value)}
           />
           <Button type="submit" variant="default" loading={isBusy}>
-            {say('try_send')}
+            {t('try_send')}
           </Button>
         </Group>
         <div role="status">
           {tried !== undefined && (
             <Alert color={tried.ok ? 'teal' : 'orange'}>
               {tried.ok
-                ? say('try_good', { status: tried.status ?? 0, ms: format.ms(tried.took_ms) })
-                : say('try_bad', { why })}
+                ? t('try_good', { status: tried.status ?? 0, ms: format.ms(tried.took_ms) })
+                : t('try_bad', { why })}
             </Alert>
           )}
         </div>
-        <ErrorNote error={error} />
+        <ErrorAlert error={error} />
       </Stack>
     </form>
   )

@@ -3,15 +3,15 @@
 import { Alert, Button, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { PropertyList } from '../../components/drawer.tsx'
+import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote, Page, Panel } from '../../parts/page.tsx'
-import { Facts } from '../../parts/sheet.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { Callbacks } from './callbacks.tsx'
 import { ConfigYaml } from './config-yaml.tsx'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 interface Settings {
   public_url: string
@@ -22,17 +22,17 @@ interface Settings {
 }
 
 export default function SettingsPage() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { role } = useSession()
   const isAdministrator = role === 'administrator'
   const { data, error } = useQuery({
     queryKey: ['settings'],
-    queryFn: () => ask<Settings>('GET', '/settings'),
+    queryFn: () => api<Settings>('GET', '/settings'),
     enabled: isAdministrator,
   })
   return (
-    <Page title={say('title')} hint={say('hint')}>
-      <ErrorNote error={error} />
+    <Page title={t('title')} hint={t('hint')}>
+      <ErrorAlert error={error} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {data !== undefined && <General settings={data} />}
         {data !== undefined && <Retention settings={data} />}
@@ -46,14 +46,14 @@ export default function SettingsPage() {
 }
 
 function General({ settings }: { settings: Settings }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
-    <Panel title={say('general')}>
-      <Facts
+    <Panel title={t('general')}>
+      <PropertyList
         rows={[
-          [say('public_url'), settings.public_url],
-          [say('region'), settings.region],
-          [say('currency'), settings.currency],
+          [t('public_url'), settings.public_url],
+          [t('region'), settings.region],
+          [t('currency'), settings.currency],
         ]}
       />
     </Panel>
@@ -61,18 +61,18 @@ function General({ settings }: { settings: Settings }) {
 }
 
 function Retention({ settings: { retention } }: { settings: Settings }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { request_log_days, results_days } = retention
   return (
-    <Panel title={say('retention')}>
-      <Facts
+    <Panel title={t('retention')}>
+      <PropertyList
         rows={[
-          [say('kept_log'), say('days', { n: request_log_days })],
+          [t('kept_log'), t('days', { n: request_log_days })],
           [
-            say('kept_results'),
-            results_days === null ? say('not_kept') : say('days', { n: results_days }),
+            t('kept_results'),
+            results_days === null ? t('not_kept') : t('days', { n: results_days }),
           ],
-          [say('kept_ledger'), say('for_good')],
+          [t('kept_ledger'), t('for_good')],
         ]}
       />
     </Panel>
@@ -80,13 +80,13 @@ function Retention({ settings: { retention } }: { settings: Settings }) {
 }
 
 function Backup() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
-    <Panel title={say('backup')}>
+    <Panel title={t('backup')}>
       <Stack>
-        <Text size="sm">{say('backup_hint')}</Text>
+        <Text size="sm">{t('backup_hint')}</Text>
         <Button component="a" href="/admin/v1/backup" download variant="default">
-          {say('take_backup')}
+          {t('take_backup')}
         </Button>
       </Stack>
     </Panel>
@@ -94,38 +94,38 @@ function Backup() {
 }
 
 function Password() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [given, setGiven] = useState({ old: '', password: '' })
   const { error, run } = useAction()
   const [isDone, setDone] = useState(false)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     setDone(false)
-    const done = await run(() => ask('POST', '/session/password', { body: given }))
+    const done = await run(() => api('POST', '/session/password', { body: given }))
     if (done) setGiven({ old: '', password: '' })
     setDone(done)
   }
   return (
-    <Panel title={say('password')}>
+    <Panel title={t('password')}>
       <form onSubmit={submit}>
         <Stack>
           <PasswordInput
-            label={say('old')}
+            label={t('old')}
             autoComplete="current-password"
             required
             value={given.old}
             onChange={(event) => setGiven({ ...given, old: event.currentTarget.value })}
           />
           <PasswordInput
-            label={say('new')}
+            label={t('new')}
             autoComplete="new-password"
             required
             value={given.password}
             onChange={(event) => setGiven({ ...given, password: event.currentTarget.value })}
           />
-          <ErrorNote error={error} />
-          {isDone && <Alert color="teal">{say('changed')}</Alert>}
-          <Button type="submit">{say('change')}</Button>
+          <ErrorAlert error={error} />
+          {isDone && <Alert color="teal">{t('changed')}</Alert>}
+          <Button type="submit">{t('change')}</Button>
         </Stack>
       </form>
     </Panel>

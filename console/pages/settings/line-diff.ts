@@ -5,7 +5,7 @@ export interface DiffLine {
 }
 
 /** Beyond so many cells a middle part is shown as replaced as a whole. */
-const mostCells = 4_000_000
+const maxCells = 4_000_000
 
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [linesOf(before), linesOf(after)]
@@ -28,7 +28,7 @@ const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n')
 function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ sign: '-', text })
   const added = (text: string): DiffLine => ({ sign: '+', text })
-  if (a.length * b.length > mostCells) return [...a.map(removed), ...b.map(added)]
+  if (a.length * b.length > maxCells) return [...a.map(removed), ...b.map(added)]
   const width = b.length + 1
   const longest = new Uint32Array((a.length + 1) * width)
   const at = (i: number, j: number) => longest[i * width + j]!

@@ -2,11 +2,11 @@
 // so that one whose upstream has begun it keeps none of the others.
 import { Alert, Button, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
-import { isLive, type Task } from './task.ts'
-import { words } from './words.ts'
+import { ConfirmByName } from '../../components/confirm.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { isLive, type Task } from '../../lib/resources/task.ts'
+import { messages } from './messages.ts'
 
 export interface Selection {
   ids: ReadonlySet<string>
@@ -28,7 +28,7 @@ export function useSelection(): Selection {
 }
 
 /** Asked at the same time. */
-const atOnce = 4
+const concurrency = 4
 
 interface Failure {
   id: string
@@ -44,7 +44,7 @@ export function BulkCancel({
   selection: Selection
   onDone: () => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [isAsking, setAsking] = useState(false)
   const [failures, setFailures] = useState<readonly Failure[]>([])
   const live = rows.filter(isLive)
@@ -58,23 +58,23 @@ export function BulkCancel({
   }
   return (
     <>
-      <Group gap="xs" role="group" aria-label={say('bulk')}>
+      <Group gap="xs" role="group" aria-label={t('bulk')}>
         {live.length > 1 && chosen.length < live.length && (
           <Button
             size="xs"
             variant="subtle"
             onClick={() => selection.set(live.map(({ id }) => id))}
           >
-            {say('select_all', { n: live.length })}
+            {t('select_all', { n: live.length })}
           </Button>
         )}
         {chosen.length > 0 && (
           <>
             <Button size="xs" variant="subtle" onClick={() => selection.set([])}>
-              {say('select_none')}
+              {t('select_none')}
             </Button>
             <Button size="xs" color="red" variant="light" onClick={() => setAsking(true)}>
-              {say('cancel_many', { n: chosen.length })}
+              {t('cancel_many', { n: chosen.length })}
             </Button>
           </>
         )}
@@ -82,7 +82,7 @@ export function BulkCancel({
       {failures.length > 0 && (
         <Alert
           color="orange"
-          title={say('not_cancelled', { n: failures.length })}
+          title={t('not_cancelled', { n: failures.length })}
           withCloseButton
           onClose={() => setFailures([])}
         >
@@ -99,9 +99,9 @@ export function BulkCancel({
       )}
       <ConfirmByName
         name={String(chosen.length)}
-        title={say('cancel_many', { n: chosen.length })}
-        text={say('cancel_text')}
-        action={say('cancel_many', { n: chosen.length })}
+        title={t('cancel_many', { n: chosen.length })}
+        text={t('cancel_text')}
+        action={t('cancel_many', { n: chosen.length })}
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onConfirm={cancel}
@@ -116,12 +116,12 @@ async function cancelAll(ids: readonly string[]): Promise<Failure[]> {
   const worker = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       try {
-        await ask('POST', `/tasks/${encodeURIComponent(id)}/cancel`)
+        await api('POST', `/tasks/${encodeURIComponent(id)}/cancel`)
       } catch (error) {
         failures.push({ id, why: (error as Error).message })
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   return failures
 }

@@ -1,32 +1,32 @@
 // Who was told of a task's end, how often it was tried, and once more.
 import { Button, Group, Table, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../lib/api.ts'
+import { ErrorAlert } from '../../components/page.tsx'
+import { Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ErrorNote } from '../../parts/page.tsx'
-import { Time } from '../../parts/values.tsx'
-import { actors, type Task } from './task.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { actors, type Task } from '../../lib/resources/task.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
 
 export function CallbackAttempts({ task, onChanged }: { task: Task; onChanged: () => void }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
-  const mayAct = maySee(useSession(), actors)
+  const mayAct = hasRole(useSession(), actors)
   const [error, setError] = useState<Error>()
   const { callback } = task
   if (callback === null || callback === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        {say('callback_none')}
+        {t('callback_none')}
       </Text>
     )
   }
   const resend = async () => {
     setError(undefined)
     try {
-      await ask('POST', `/tasks/${task.id}/callback`)
+      await api('POST', `/tasks/${task.id}/callback`)
       onChanged()
     } catch (cause) {
       setError(cause as Error)
@@ -37,13 +37,13 @@ export function CallbackAttempts({ task, onChanged }: { task: Task; onChanged: (
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {callback.url}
       </Text>
-      <ErrorNote error={error} />
+      <ErrorAlert error={error} />
       <Table>
         <Table.Tbody>
           {callback.attempts.map((attempt, i) => (
             <Table.Tr key={attempt.at}>
               <Table.Td>
-                {say('attempt')} {i + 1}
+                {t('attempt')} {i + 1}
               </Table.Td>
               <Table.Td>
                 <Time at={attempt.at} />
@@ -56,11 +56,11 @@ export function CallbackAttempts({ task, onChanged }: { task: Task; onChanged: (
       </Table>
       <Group>
         {callback.next_at !== null && (
-          <Text size="sm">{say('callback_next', { when: format.ago(callback.next_at) })}</Text>
+          <Text size="sm">{t('callback_next', { when: format.ago(callback.next_at) })}</Text>
         )}
         {mayAct && (
           <Button size="xs" variant="default" onClick={resend}>
-            {say('resend')}
+            {t('resend')}
           </Button>
         )}
       </Group>

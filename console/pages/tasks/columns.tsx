@@ -1,19 +1,18 @@
 // The columns of the task table, how far a task is, and when it is likely to end.
 import { Checkbox, Group, Progress, Text } from '@mantine/core'
+import { CopyId } from '../../components/copy.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { elapsedMs, isLive, type Task } from '../../lib/resources/task.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { CopyId } from '../../parts/copy.tsx'
-import type { Column } from '../../parts/data-table.tsx'
-import { Money, State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
 import type { Selection } from './bulk-cancel.tsx'
-import { elapsedMs, isLive, type Task } from './task.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 /** What the upstream says; else how much of the usual time has passed; else a stripe that moves. */
-export function HowFar({ task }: { task: Task }) {
-  const say = useWords(words)
+export function TaskProgress({ task }: { task: Task }) {
+  const t = useMessages(messages)
   if (!isLive(task)) return <Text size="sm">{task.state === 'succeeded' ? '100 %' : '–'}</Text>
   const { progress, expected_ms } = task
   const usual = expected_ms === null ? 0 : (100 * elapsedMs(task, Date.now())) / expected_ms
@@ -26,7 +25,7 @@ export function HowFar({ task }: { task: Task }) {
         animated={!isKnown}
         striped={!isKnown}
         w={80}
-        aria-label={say('progress')}
+        aria-label={t('progress')}
       />
       {isKnown && (
         <Text size="xs">
@@ -40,50 +39,49 @@ export function HowFar({ task }: { task: Task }) {
 
 /** How long it has taken, and how much longer it usually takes. */
 export function Elapsed({ task }: { task: Task }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const passedMs = elapsedMs(task, Date.now())
   const { expected_ms } = task
   const passed = format.ms(passedMs)
   if (!isLive(task) || expected_ms === null) return <>{passed}</>
   const leftMs = expected_ms - passedMs
-  const usual = say('usual', { time: format.ms(expected_ms) })
+  const usual = t('usual', { time: format.ms(expected_ms) })
   return (
     <span title={usual}>
       {passed}{' '}
       <Text component="span" size="xs" c="dimmed">
-        {leftMs > 0 ? say('left', { time: format.ms(leftMs) }) : say('overdue')}
+        {leftMs > 0 ? t('left', { time: format.ms(leftMs) }) : t('overdue')}
       </Text>
     </span>
   )
 }
 
 export function useColumns(selection: Selection | undefined): Column<Task>[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const session = useSession()
   const { currency } = session
   return [
-    ...(selection === undefined ? [] : [selectColumn(selection, say('select'))]),
+    ...(selection === undefined ? [] : [selectColumn(selection, t('select'))]),
     {
-      title: say('created'),
+      title: t('created'),
       width: '140px',
       cell: ({ created_at }) => <Time at={created_at} how="short" />,
     },
     {
-      title: shared('state'),
+      title: t('state'),
       width: '120px',
-      cell: ({ state }) => <State state={state} label={say(state)} />,
+      cell: ({ state }) => <State state={state} label={t(state)} />,
     },
-    { title: say('progress'), width: '150px', cell: (task) => <HowFar task={task} /> },
-    { title: say('elapsed'), width: '190px', cell: (task) => <Elapsed task={task} /> },
-    { title: say('family'), width: '130px', cell: (task) => say(task.interface) },
-    { title: shared('model'), width: '170px', cell: ({ model }) => model },
-    { title: shared('prompt'), width: 'minmax(160px, 2fr)', cell: ({ request }) => request.prompt },
-    { title: shared('token'), cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}` },
-    { title: say('looks'), align: 'right', width: '90px', cell: ({ checks }) => checks },
+    { title: t('progress'), width: '150px', cell: (task) => <TaskProgress task={task} /> },
+    { title: t('elapsed'), width: '190px', cell: (task) => <Elapsed task={task} /> },
+    { title: t('family'), width: '130px', cell: (task) => t(task.interface) },
+    { title: t('model'), width: '170px', cell: ({ model }) => model },
+    { title: t('prompt'), width: 'minmax(160px, 2fr)', cell: ({ request }) => request.prompt },
+    { title: t('token'), cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}` },
+    { title: t('looks'), align: 'right', width: '90px', cell: ({ checks }) => checks },
     {
-      title: shared('cost'),
+      title: t('cost'),
       align: 'right',
       width: '130px',
       cell: (task) => (
@@ -93,8 +91,8 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
         </span>
       ),
     },
-    { title: say('id'), width: '230px', cell: ({ id }) => <CopyId id={id} /> },
-    ...(isStaff(session) ? [upstreamId(say('upstream_id'))] : []),
+    { title: t('id'), width: '230px', cell: ({ id }) => <CopyId id={id} /> },
+    ...(isStaff(session) ? [upstreamId(t('upstream_id'))] : []),
   ]
 }
 

@@ -9,17 +9,16 @@ import {
   Text,
   UnstyledButton,
 } from '@mantine/core'
+import { State, Time } from '../../components/values.tsx'
 import { localPath } from '../../lib/api.ts'
 import type { List } from '../../lib/lists.ts'
-import { useWords } from '../../lib/words.ts'
-import { State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
-import { HowFar } from './columns.tsx'
-import { isLive, openFiles, type Task } from './task.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { isLive, openFiles, type Task } from '../../lib/resources/task.ts'
+import { TaskProgress } from './columns.tsx'
+import { messages } from './messages.ts'
 
 export function Gallery({ list, onOpen }: { list: List<Task>; onOpen: (task: Task) => void }) {
-  const shared = useWords(common)
+  const t = useMessages()
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 4 }}>
@@ -29,8 +28,8 @@ export function Gallery({ list, onOpen }: { list: List<Task>; onOpen: (task: Tas
       </SimpleGrid>
       {list.hasMore && (
         <Center>
-          <Button variant="default" loading={list.isLoadingMore} onClick={list.more}>
-            {shared('more')}
+          <Button variant="default" loading={list.isLoadingMore} onClick={list.loadMore}>
+            {t('more')}
           </Button>
         </Center>
       )}
@@ -39,7 +38,7 @@ export function Gallery({ list, onOpen }: { list: List<Task>; onOpen: (task: Tas
 }
 
 function TaskCard({ task, onOpen }: { task: Task; onOpen: () => void }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Card withBorder padding="xs" component="article">
       <Card.Section>
@@ -53,7 +52,7 @@ function TaskCard({ task, onOpen }: { task: Task; onOpen: () => void }) {
         {task.request.prompt}
       </Text>
       <Group justify="space-between" mt={4}>
-        <State state={task.state} label={say(task.state)} />
+        <State state={task.state} label={t(task.state)} />
         <Text size="xs" c="dimmed">
           {task.model} · <Time at={task.created_at} how="ago" />
         </Text>
@@ -63,12 +62,12 @@ function TaskCard({ task, onOpen }: { task: Task; onOpen: () => void }) {
 }
 
 function Preview({ task }: { task: Task }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [file] = openFiles(task, Date.now())
   if (file === undefined) {
     return (
       <Center bg="var(--mantine-color-default-hover)">
-        {isLive(task) ? <HowFar task={task} /> : <Text size="sm">{say(task.state)}</Text>}
+        {isLive(task) ? <TaskProgress task={task} /> : <Text size="sm">{t(task.state)}</Text>}
       </Center>
     )
   }

@@ -1,61 +1,59 @@
 // The task centre: every asynchronous family in one list, as a table or as a gallery, live.
 import { Button, SegmentedControl } from '@mantine/core'
+import { ExportButton } from '../../components/exports/export-button.tsx'
+import { Page } from '../../components/page.tsx'
+import { type Filter, FilterBar, useFilters } from '../../components/table/filter-bar.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
 import { type List, useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { actors, states, type Task } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { isStaff, maySee, useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ExportButton } from '../../parts/export-button.tsx'
-import { type Filter, FilterBar, useFilters } from '../../parts/filter-bar.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Page } from '../../parts/page.tsx'
-import { common } from '../../parts/words.ts'
+import { hasRole, isStaff, useSession } from '../../lib/session.ts'
 import { BulkCancel, useSelection } from './bulk-cancel.tsx'
 import { useColumns } from './columns.tsx'
+import { TaskDrawer } from './drawer.tsx'
 import { Gallery } from './gallery.tsx'
-import { TaskPlots } from './plots.tsx'
-import { NoTasks } from './samples.tsx'
-import { TaskSheet } from './sheet.tsx'
-import { actors, states, type Task } from './task.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
+import { NoTasks } from './no-tasks.tsx'
+import { TaskStatistics } from './statistics.tsx'
 
 /** How often the list is asked for again: progress is what people come here for. */
-const everyMs = 2_000
+const refetchMs = 2_000
 const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor'] as const
 
 function useTaskFilters(): Filter[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const session = useSession()
   return [
     {
       name: 'state',
-      title: shared('state'),
-      options: states.map((value) => ({ value, label: say(value) })),
+      title: t('state'),
+      options: states.map((value) => ({ value, label: t(value) })),
     },
     {
       name: 'interface',
-      title: say('family'),
-      options: families.map((value) => ({ value, label: say(value) })),
+      title: t('family'),
+      options: families.map((value) => ({ value, label: t(value) })),
     },
-    { name: 'model', title: shared('model') },
-    { name: 'account', title: shared('account') },
-    ...(isStaff(session) ? [{ name: 'channel', title: shared('channel') }] : []),
+    { name: 'model', title: t('model') },
+    { name: 'account', title: t('account') },
+    ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
   ]
 }
 
 export default function Tasks() {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const filters = useTaskFilters()
   const query = useFilters(filters)
-  const list = useList<Task>('/tasks', query, everyMs)
+  const list = useList<Task>('/tasks', query, refetchMs)
   const [opened, setOpened] = useQueryValue('open')
   const [view, setView] = useQueryValue('view')
   const [plots, setPlots] = useQueryValue('plots')
   const look = view === 'gallery' ? view : 'table'
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={
         <>
           <Button
@@ -64,22 +62,22 @@ export default function Tasks() {
             aria-pressed={plots !== undefined}
             onClick={() => setPlots(plots === undefined ? 'on' : undefined, 'replace')}
           >
-            {say('plots')}
+            {t('plots')}
           </Button>
           <SegmentedControl
             size="xs"
             value={look}
             onChange={(value) => setView(value === 'table' ? undefined : value, 'replace')}
             data={[
-              { value: 'table', label: say('table') },
-              { value: 'gallery', label: say('gallery') },
+              { value: 'table', label: t('table') },
+              { value: 'gallery', label: t('gallery') },
             ]}
           />
           <ExportButton kind="tasks" filters={query} size="xs" />
         </>
       }
     >
-      {plots !== undefined && <TaskPlots filters={query} />}
+      {plots !== undefined && <TaskStatistics filters={query} />}
       {look === 'gallery' && list.rows.length > 0 ? (
         <>
           <FilterBar filters={filters} />
@@ -88,26 +86,26 @@ export default function Tasks() {
       ) : (
         <TaskTable list={list} filters={filters} />
       )}
-      <TaskSheet id={opened} onClose={() => setOpened(undefined)} onChanged={list.again} />
+      <TaskDrawer id={opened} onClose={() => setOpened(undefined)} onChanged={list.refetch} />
     </Page>
   )
 }
 
 function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filter[] }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const selection = useSelection()
-  const mayAct = maySee(useSession(), actors)
+  const mayAct = hasRole(useSession(), actors)
   const columns = useColumns(mayAct ? selection : undefined)
   return (
     <ListTable
-      label={say('title')}
+      label={t('title')}
       list={list}
       columns={columns}
-      keyOf={({ id }) => id}
+      rowKey={({ id }) => id}
       filters={filters}
-      empty={<NoTasks onMade={list.again} />}
+      empty={<NoTasks onMade={list.refetch} />}
     >
-      {mayAct && <BulkCancel rows={list.rows} selection={selection} onDone={list.again} />}
+      {mayAct && <BulkCancel rows={list.rows} selection={selection} onDone={list.refetch} />}
     </ListTable>
   )
 }

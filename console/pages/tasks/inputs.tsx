@@ -2,16 +2,16 @@
 // they are fetched only when somebody asks for them, and by the gateway, never by this browser.
 import { Anchor, Button, Card, Group, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { SectionTitle } from '../../components/page.tsx'
 import { isWebAddress } from '../../lib/api.ts'
-import { useWords } from '../../lib/words.ts'
-import { SectionTitle } from '../../parts/page.tsx'
-import type { Task } from './task.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Task } from '../../lib/resources/task.ts'
+import { messages } from './messages.ts'
 
 type Input = Task['request']['inputs'][number]
 
 export function Inputs({ task }: { task: Task }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [isShown, setShown] = useState(false)
   const { inputs } = task.request
   if (inputs.length === 0) return null
@@ -19,10 +19,10 @@ export function Inputs({ task }: { task: Task }) {
   return (
     <Stack gap="xs">
       <Group justify="space-between">
-        <SectionTitle>{say('inputs')}</SectionTitle>
+        <SectionTitle>{t('inputs')}</SectionTitle>
         {canShow && !isShown && (
           <Button size="compact-xs" variant="default" onClick={() => setShown(true)}>
-            {say('show_inputs')}
+            {t('show_inputs')}
           </Button>
         )}
       </Group>
@@ -44,10 +44,10 @@ export function Inputs({ task }: { task: Task }) {
 const isPicture = ({ kind, url }: Input): boolean => kind === 'image' && isWebAddress(url)
 
 function InputCard({ input, src, isShown }: { input: Input; src: string; isShown: boolean }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [isMissing, setMissing] = useState(false)
   const { kind, role, url } = input
-  const title = say(role ?? (kind === 'video' ? 'input_video' : 'input_image'))
+  const title = t(role ?? (kind === 'video' ? 'input_video' : 'input_image'))
   return (
     <Card withBorder padding="xs">
       {isShown && isPicture(input) && !isMissing && (
@@ -60,12 +60,12 @@ function InputCard({ input, src, isShown }: { input: Input; src: string; isShown
       </Text>
       {isMissing && (
         <Text size="xs" c="dimmed">
-          {say('input_gone')}
+          {t('input_gone')}
         </Text>
       )}
       {url === 'data:' && (
         <Text size="xs" c="dimmed">
-          {say('data')}
+          {t('data')}
         </Text>
       )}
       {url !== 'data:' && !isWebAddress(url) && (

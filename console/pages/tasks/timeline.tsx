@@ -2,16 +2,16 @@
 // that saw the same are one step, with how many there were and between which moments.
 import { Button, Group, Text, Timeline } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
-import { useWords } from '../../lib/words.ts'
-import { State, Time } from '../../parts/values.tsx'
-import { type CallbackAttempt, isLive, type Step, type Task } from './task.ts'
-import { words } from './words.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type CallbackAttempt, isLive, type Step, type Task } from '../../lib/resources/task.ts'
+import { messages } from './messages.ts'
 
 /** Of a long way the first and the last are shown, until somebody wants all. */
 const [firstShown, lastShown] = [8, 24]
 
-type Word = keyof (typeof words)['en']
+type Word = keyof (typeof messages)['en']
 
 interface Event {
   key: string
@@ -26,7 +26,7 @@ interface Event {
 }
 
 export function TaskTimeline({ task }: { task: Task }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [isWhole, setWhole] = useState(false)
   const events = useEvents(task)
   const hidden = isWhole ? 0 : Math.max(0, events.length - firstShown - lastShown - 1)
@@ -35,7 +35,7 @@ export function TaskTimeline({ task }: { task: Task }) {
   return (
     <Timeline
       role="list"
-      aria-label={say('timeline')}
+      aria-label={t('timeline')}
       active={isLive(task) ? shown.length - 1 : shown.length}
       bulletSize={14}
       lineWidth={2}
@@ -50,7 +50,7 @@ export function TaskTimeline({ task }: { task: Task }) {
               <Text component="span" size="sm" fw={600}>
                 {event.title}
               </Text>
-              {event.state !== undefined && <State state={event.state} label={say(event.state)} />}
+              {event.state !== undefined && <State state={event.state} label={t(event.state)} />}
             </Group>
           }
         >
@@ -62,23 +62,23 @@ export function TaskTimeline({ task }: { task: Task }) {
           )}
           {hidden > 0 && i === firstShown - 1 && (
             <Button size="compact-xs" variant="default" mt={6} onClick={() => setWhole(true)}>
-              {say('show_steps', { n: hidden })}
+              {t('show_steps', { n: hidden })}
             </Button>
           )}
         </Timeline.Item>
       ))}
-      {isLive(task) && task.next_check_at !== null && <NextLook at={task.next_check_at} />}
+      {isLive(task) && task.next_check_at !== null && <NextPoll at={task.next_check_at} />}
     </Timeline>
   )
 }
 
-function NextLook({ at }: { at: string }) {
-  const say = useWords(words)
+function NextPoll({ at }: { at: string }) {
+  const t = useMessages(messages)
   const format = useFormat()
   return (
     <Timeline.Item role="listitem" lineVariant="dashed">
       <Text size="sm" c="dimmed">
-        {say('next_look', { when: format.ago(at) })}
+        {t('next_look', { when: format.ago(at) })}
       </Text>
     </Timeline.Item>
   )
@@ -86,7 +86,7 @@ function NextLook({ at }: { at: string }) {
 
 /** The moment or the two between which it was, and how long that is after the create. */
 function When({ event: { at, lastAt, progress }, task }: { event: Event; task: Task }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const sinceMs = Date.parse(at) - Date.parse(task.created_at)
   const how = format.day(at) === format.day(task.created_at) ? 'clock' : 'short'
@@ -99,15 +99,15 @@ function When({ event: { at, lastAt, progress }, task }: { event: Event; task: T
           <Time at={lastAt} how={how} />
         </>
       )}
-      {sinceMs > 0 && ` · ${say('after', { time: format.ms(sinceMs) })}`}
+      {sinceMs > 0 && ` · ${t('after', { time: format.ms(sinceMs) })}`}
       {progress !== undefined && progress > 0 && ` · ${progress} %`}
     </Text>
   )
 }
 
 function useEvents(task: Task): Event[] {
-  const told = useTold()
-  const tried = useTried()
+  const told = useStepEvents()
+  const tried = useCallbackEvents()
   const steps = (task.timeline ?? []).map((step, i, all) => told(step, all[i - 1], i))
   const attempts = (task.callback?.attempts ?? []).map(tried)
   // Steps are in order among themselves, whatever clocks have done in between.
@@ -141,8 +141,8 @@ const many: Readonly<Partial<Record<Step['kind'], Word>>> = {
   late_look_failed: 'late_look_failed_many',
 }
 
-function useTold() {
-  const say = useWords(words)
+function useStepEvents() {
+  const t = useMessages(messages)
   return (step: Step, before: Step | undefined, i: number): Event => {
     const { kind, at, last_at, times, state, progress, note } = step
     const isEnd = kind === 'ended'
@@ -151,28 +151,28 @@ function useTold() {
       key: `${kind} ${at} ${i}`,
       at,
       lastAt: last_at,
-      title: say((times > 1 ? many[kind] : undefined) ?? `${kind}_one`, { n: times }),
+      title: t((times > 1 ? many[kind] : undefined) ?? `${kind}_one`, { n: times }),
       color: colors[isEnd ? state : kind] ?? 'blue',
       ...((isNew || isEnd) && kind !== 'created' && { state }),
       ...((isEnd || kind.startsWith('look')) && { progress }),
-      ...(note !== null && { note: noteOf(step, say) }),
+      ...(note !== null && { note: noteOf(step, t) }),
     }
   }
 }
 
-/** Words of the gateway's own are said in the reader's language; the upstream's stay as they are. */
-function noteOf({ kind, note }: Step, say: (word: Word) => string): string {
+/** Messages of the gateway's own are said in the reader's language; the upstream's stay as they are. */
+function noteOf({ kind, note }: Step, t: (word: Word) => string): string {
   if (note === null) return ''
-  if (kind === 'cancel_asked') return say(note === 'caller' ? 'by_caller' : 'by_operator')
+  if (kind === 'cancel_asked') return t(note === 'caller' ? 'by_caller' : 'by_operator')
   if (kind !== 'late_look') return note
   return note
     .split(' ')
-    .map((word) => say(word as Word))
+    .map((word) => t(word as Word))
     .join(', ')
 }
 
-function useTried() {
-  const say = useWords(words)
+function useCallbackEvents() {
+  const t = useMessages(messages)
   const format = useFormat()
   return ({ at, status, error, took_ms }: CallbackAttempt, i: number): Event => {
     const isTaken = status !== null && status >= 200 && status < 300
@@ -180,7 +180,7 @@ function useTried() {
       key: `callback ${at} ${i}`,
       at,
       lastAt: at,
-      title: say('callback_attempt', { n: i + 1 }),
+      title: t('callback_attempt', { n: i + 1 }),
       color: isTaken ? 'teal' : 'orange',
       note: `${status ?? error ?? ''} · ${format.ms(took_ms)}`,
     }

@@ -1,18 +1,18 @@
 // A new token, or a new secret for one: what it may do, then the secret, once, and how to use it.
 import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask } from '../../lib/api.ts'
+import { CodeTabs } from '../../components/code-tabs.tsx'
+import { CopyBlock } from '../../components/copy.tsx'
+import { FormActions } from '../../components/form-actions.tsx'
+import { api } from '../../lib/api.ts'
+import { snippets } from '../../lib/client-snippets.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
+import type { Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { CodeTabs } from '../../parts/code-tabs.tsx'
-import { CopyBlock } from '../../parts/copy.tsx'
-import { FormEnd } from '../../parts/form-end.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { TokenForm } from './form.tsx'
-import { snippets } from './snippets.ts'
-import type { Token } from './token.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 interface Props {
   isOpen: boolean
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function CreateToken({ isOpen, onClose, onDone }: Props) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [secret, setSecret] = useState<string>()
   const close = () => {
     setSecret(undefined)
@@ -31,7 +31,7 @@ export function CreateToken({ isOpen, onClose, onDone }: Props) {
     <Modal
       opened={isOpen}
       onClose={close}
-      title={say('create')}
+      title={t('new_token')}
       size="lg"
       closeOnClickOutside={false}
     >
@@ -51,17 +51,17 @@ export function CreateToken({ isOpen, onClose, onDone }: Props) {
 }
 
 function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { public_url } = useSession()
   return (
     <Stack>
-      <Alert color="yellow">{say('secret')}</Alert>
+      <Alert color="yellow">{t('secret')}</Alert>
       <div className={privateClass}>
-        <CopyBlock text={secret} label={say('secret')} />
+        <CopyBlock text={secret} label={t('secret')} />
       </div>
-      <Text fw={600}>{say('connect')}</Text>
+      <Text fw={600}>{t('connect')}</Text>
       <CodeTabs snippets={snippets(public_url)} />
-      <Button onClick={onDone}>{say('done')}</Button>
+      <Button onClick={onDone}>{t('done')}</Button>
     </Stack>
   )
 }
@@ -69,7 +69,7 @@ function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
 const overlapHours = ['0', '1', '24', '168', '720'] as const
 
 export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token: Token }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const [secret, setSecret] = useState<string>()
   const [hours, setHours] = useState<(typeof overlapHours)[number]>('24')
   const { error, isBusy, run } = useAction()
@@ -82,7 +82,7 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
     const untilMs = Date.now() + Number(hours) * 3_600_000
     const body = hours === '0' ? {} : { old_until: new Date(untilMs).toISOString() }
     void run(async () => {
-      const made = await ask<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
+      const made = await api<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
       setSecret(made.token)
       onDone()
     })
@@ -91,22 +91,22 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
     <Modal
       opened={isOpen}
       onClose={close}
-      title={say('rotate')}
+      title={t('rotate')}
       size="lg"
       closeOnClickOutside={false}
     >
       {secret === undefined ? (
         <form onSubmit={submit}>
           <Stack>
-            <Text size="sm">{say('rotate_text')}</Text>
+            <Text size="sm">{t('rotate_text')}</Text>
             <Select
-              label={say('overlap')}
+              label={t('overlap')}
               allowDeselect={false}
-              data={overlapHours.map((value) => ({ value, label: say(`overlap_${value}`) }))}
+              data={overlapHours.map((value) => ({ value, label: t(`overlap_${value}`) }))}
               value={hours}
               onChange={(value) => setHours((value ?? '24') as typeof hours)}
             />
-            <FormEnd error={error} isBusy={isBusy} submit={say('rotate')} onCancel={close} />
+            <FormActions error={error} isBusy={isBusy} submit={t('rotate')} onCancel={close} />
           </Stack>
         </form>
       ) : (

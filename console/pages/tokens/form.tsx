@@ -2,14 +2,13 @@
 import { Group, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
-import { useAction } from '../../lib/action.ts'
-import { ask, type Page } from '../../lib/api.ts'
+import { FormActions } from '../../components/form-actions.tsx'
+import { api, type Page } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Account, Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { FormEnd } from '../../parts/form-end.tsx'
-import { common } from '../../parts/words.ts'
-import type { Account, Token } from './token.ts'
-import { words } from './words.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
 
 const limitNames = ['rpm', 'tpm', 'concurrency'] as const
 type Limits = Record<(typeof limitNames)[number], number | ''>
@@ -17,7 +16,7 @@ type Limits = Record<(typeof limitNames)[number], number | ''>
 export function useAccounts() {
   return useQuery({
     queryKey: ['accounts'],
-    queryFn: () => ask<Page<Account>>('GET', '/accounts', { query: { limit: 500 } }),
+    queryFn: () => api<Page<Account>>('GET', '/accounts', { query: { limit: 500 } }),
   })
 }
 
@@ -31,8 +30,7 @@ export function TokenForm({
   onCancel: () => void
   onDone: (answer: { token?: string }) => void
 }) {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const session = useSession()
   const accounts = useAccounts()
   const [name, setName] = useState(token?.name ?? '')
@@ -53,10 +51,10 @@ export function TokenForm({
     void run(async () => {
       onDone(
         token === undefined
-          ? await ask<{ token: string }>('POST', '/tokens', {
+          ? await api<{ token: string }>('POST', '/tokens', {
               body: { account, name, ...newFields(given) },
             })
-          : await ask<object>('PATCH', `/tokens/${token.id}`, {
+          : await api<object>('PATCH', `/tokens/${token.id}`, {
               body: { name, ...changedFields(given) },
             }),
       )
@@ -66,7 +64,7 @@ export function TokenForm({
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label={say('name')}
+          label={t('name')}
           required
           data-autofocus
           value={name}
@@ -74,7 +72,7 @@ export function TokenForm({
         />
         {token === undefined && (
           <Select
-            label={shared('account')}
+            label={t('account')}
             required
             searchable
             data={accounts.data?.items.map((each) => each.name) ?? []}
@@ -83,17 +81,17 @@ export function TokenForm({
           />
         )}
         <TagsInput
-          label={say('models')}
-          description={say('models_hint')}
+          label={t('models')}
+          description={t('models_hint')}
           value={models}
           onChange={setModels}
         />
-        <TagsInput label={say('ips')} description={say('ips_hint')} value={ips} onChange={setIps} />
+        <TagsInput label={t('ips')} description={t('ips_hint')} value={ips} onChange={setIps} />
         <Group grow>
           {limitNames.map((limit) => (
             <NumberInput
               key={limit}
-              label={say(limit)}
+              label={t(limit)}
               min={1}
               allowDecimal={false}
               value={limits[limit]}
@@ -105,15 +103,15 @@ export function TokenForm({
         </Group>
         <TextInput
           type="date"
-          label={say('expires')}
-          description={say('expires_hint')}
+          label={t('expires')}
+          description={t('expires_hint')}
           value={expires}
           onChange={(event) => setExpires(event.currentTarget.value)}
         />
-        <FormEnd
+        <FormActions
           error={error}
           isBusy={isBusy}
-          submit={shared(token === undefined ? 'create' : 'save')}
+          submit={t(token === undefined ? 'create' : 'save')}
           onCancel={onCancel}
         />
       </Stack>

@@ -1,31 +1,29 @@
 // Tokens: who calls with what, what each may do and has spent, and how to put one into an application.
 import { Button, Group, Progress, Skeleton, Text } from '@mantine/core'
 import { useState } from 'react'
+import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Page } from '../../components/page.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { useFilters } from '../../components/table/filter-bar.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { type List, useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { dailySpend, spentShare, type Token } from '../../lib/resources/token.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { Spark } from '../../parts/chart.tsx'
-import type { Column } from '../../parts/data-table.tsx'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import { useFilters } from '../../parts/filter-bar.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Page } from '../../parts/page.tsx'
-import { Money, State, Time } from '../../parts/values.tsx'
-import { common } from '../../parts/words.ts'
 import { CreateToken } from './create.tsx'
+import { TokenDrawer } from './drawer.tsx'
 import { useAccounts } from './form.tsx'
-import { TokenSheet } from './sheet.tsx'
-import { dailySpend, spentShare, type Token } from './token.ts'
-import { words } from './words.ts'
+import { messages } from './messages.ts'
 
 function useColumns(): Column<Token>[] {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   return [
     {
-      title: say('name'),
+      title: t('name'),
       width: '160px',
       isPrivate: true,
       cell: (token) => (
@@ -34,45 +32,44 @@ function useColumns(): Column<Token>[] {
         </Text>
       ),
     },
-    { title: shared('account'), width: '110px', cell: (token) => token.account },
+    { title: t('account'), width: '110px', cell: (token) => token.account },
     {
-      title: say('prefix'),
+      title: t('prefix'),
       width: '120px',
       isPrivate: true,
       cell: (token) => `${token.prefix}…`,
     },
-    { title: say('models'), width: '110px', cell: (token) => token.models.join(', ') },
-    { title: say('limits'), width: '110px', cell: limitsText },
-    { title: say('spend'), width: '200px', cell: (token) => <Spend token={token} /> },
-    { title: say('budget'), width: '110px', cell: (token) => <Budget token={token} /> },
+    { title: t('models'), width: '110px', cell: (token) => token.models.join(', ') },
+    { title: t('limits'), width: '110px', cell: limitsText },
+    { title: t('spend'), width: '200px', cell: (token) => <SpendCell token={token} /> },
+    { title: t('budget'), width: '110px', cell: (token) => <Budget token={token} /> },
     {
-      title: say('last_used'),
+      title: t('last_used'),
       width: '120px',
       cell: ({ last_charged_at }) => <Time at={last_charged_at} how="ago" />,
     },
     {
-      title: say('state'),
+      title: t('state'),
       width: '110px',
       cell: (token) => (
         <State
           state={token.disabled ? 'cancelled' : 'good'}
-          label={say(token.disabled ? 'disabled' : 'active')}
+          label={t(token.disabled ? 'disabled' : 'active')}
         />
       ),
     },
     {
-      title: say('expires'),
+      title: t('expires'),
       width: '130px',
       cell: (token) =>
-        token.expires_at === null ? say('never') : <Time at={token.expires_at} how="ago" />,
+        token.expires_at === null ? t('never') : <Time at={token.expires_at} how="ago" />,
     },
   ]
 }
 
 export default function Tokens() {
-  const say = useWords(words)
-  const shared = useWords(common)
-  const filters = [{ name: 'account', title: shared('account') }]
+  const t = useMessages(messages)
+  const filters = [{ name: 'account', title: t('account') }]
   const query = useFilters(filters)
   const plain = useList<Token>('/tokens', query)
   // Adding up a busy month takes longer than reading names: nobody waits for it.
@@ -81,24 +78,24 @@ export default function Tokens() {
   const [opened, setOpened] = useQueryValue('open')
   const [isCreating, setCreating] = useState(false)
   const columns = useColumns()
-  const create = <Button onClick={() => setCreating(true)}>{say('create')}</Button>
+  const create = <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
   return (
-    <Page title={say('title')} hint={say('hint')} actions={create}>
+    <Page title={t('title')} hint={t('hint')} actions={create}>
       <ListTable
-        label={say('title')}
+        label={t('title')}
         list={list}
         columns={columns}
-        keyOf={({ id }) => id}
+        rowKey={({ id }) => id}
         filters={filters}
-        empty={<EmptyState icon="tokens" text={say('empty')} />}
+        empty={<EmptyState icon="tokens" text={t('empty')} />}
       />
-      <TokenSheet
+      <TokenDrawer
         id={opened}
         known={list.rows.find(({ id }) => id === opened)}
         onClose={() => setOpened(undefined)}
-        onChanged={list.again}
+        onChanged={list.refetch}
       />
-      <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.again} />
+      <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.refetch} />
     </Page>
   )
 }
@@ -113,18 +110,18 @@ function withSpend(plain: List<Token>, spent: List<Token>): List<Token> {
   return {
     ...plain,
     rows: plain.rows.map((token) => ({ ...known.get(token.id), ...token })),
-    more: both((list) => list.more()),
-    again: both((list) => list.again()),
+    loadMore: both((list) => list.loadMore()),
+    refetch: both((list) => list.refetch()),
   }
 }
 
-function Spend({ token }: { token: Token }) {
+function SpendCell({ token }: { token: Token }) {
   const { currency } = useSession()
   if (token.spend === undefined) return <Skeleton height={14} />
   return (
     <Group gap="xs" wrap="nowrap">
       <div style={{ width: 70 }}>
-        <Spark values={dailySpend(token, Date.now())} />
+        <Sparkline values={dailySpend(token, Date.now())} />
       </div>
       <Money amount={token.spend} currency={currency} />
     </Group>
@@ -133,13 +130,13 @@ function Spend({ token }: { token: Token }) {
 
 /** What was spent with it of what its account had to spend. */
 export function Budget({ token }: { token: Token }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
   const account = useAccounts().data?.items.find(({ name }) => name === token.account)
   if (account === undefined || token.spend === undefined) return <>–</>
   const share = spentShare(token, account)
-  const label = say('budget_text', {
+  const label = t('budget_text', {
     share: format.percent(share),
     left: format.money(account.available, currency),
   })

@@ -1,15 +1,10 @@
 // The usage explorer: one measure by one group, or two, over time, as bars and as a table, against the
 // period before if wanted. All of it is in the address, and can be kept under a name.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
-import { useQueryValue } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { Bars } from '../../parts/chart.tsx'
-import { ErrorNote, Page } from '../../parts/page.tsx'
-import { SavedViews } from '../../parts/saved-views.tsx'
-import { common } from '../../parts/words.ts'
-import { saveCsv } from './save-csv.ts'
-import { Totals, useShown } from './totals.tsx'
+import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { ErrorAlert, Page } from '../../components/page.tsx'
+import { SavedViews } from '../../components/table/saved-views.tsx'
+import { useMessages } from '../../lib/messages.ts'
 import {
   billionths,
   drawn,
@@ -28,10 +23,14 @@ import {
   tops,
   type UsageRow,
   useUsage,
-} from './usage.ts'
-import { words } from './words.ts'
+} from '../../lib/resources/usage.ts'
+import { useQueryValue } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
+import { saveCsv } from './save-csv.ts'
+import { Totals, useShown } from './totals.tsx'
 
-const colours = [
+const colors = [
   ...['indigo', 'teal', 'orange', 'pink', 'cyan', 'lime', 'violet', 'red', 'yellow', 'grape'],
   'gray',
 ].map((name) => `var(--mantine-color-${name}-6)`)
@@ -68,8 +67,7 @@ function useChoices() {
 }
 
 export default function Usage() {
-  const say = useWords(words)
-  const shared = useWords(common)
+  const t = useMessages(messages)
   const chosen = useChoices()
   const { keys, rollUp, measure, isCompared } = chosen
   const span = rollUp === 'hour' ? Math.min(Number(chosen.days), 31) : Number(chosen.days)
@@ -81,8 +79,8 @@ export default function Usage() {
   const top = Number(chosen.top)
   return (
     <Page
-      title={say('title')}
-      hint={say('hint')}
+      title={t('title')}
+      hint={t('hint')}
       actions={
         <>
           <SavedViews names={kept} />
@@ -92,18 +90,18 @@ export default function Usage() {
             onClick={() => saveCsv(rows)}
             disabled={rows.length === 0}
           >
-            {shared('export_csv')}
+            {t('export_csv')}
           </Button>
         </>
       }
     >
       <Choices {...chosen} />
-      <ErrorNote error={now.error ?? before.error} />
+      <ErrorAlert error={now.error ?? before.error} />
       {now.isLoading ? (
         <Skeleton height={200} />
       ) : rows.length === 0 ? (
         <Center p="xl">
-          <Text c="dimmed">{say('nothing')}</Text>
+          <Text c="dimmed">{t('nothing')}</Text>
         </Center>
       ) : (
         <>
@@ -130,29 +128,29 @@ export default function Usage() {
 }
 
 function Choices(chosen: ReturnType<typeof useChoices>) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const { keys, mine, subgroups, measure, rollUp } = chosen
   return (
     <Row align="flex-end">
-      <Choice label={say('measure')} value={measure} all={measures} onChange={chosen.setMeasure} />
-      <Choice label={say('group')} value={keys.group} all={mine} onChange={chosen.setGroup} />
+      <Choice label={t('measure')} value={measure} all={measures} onChange={chosen.setMeasure} />
+      <Choice label={t('group')} value={keys.group} all={mine} onChange={chosen.setGroup} />
       <Choice
-        label={say('subgroup')}
+        label={t('subgroup')}
         value={chosen.second}
         all={subgroups}
         onChange={chosen.setSubgroup}
       />
-      <Choice label={say('roll_up')} value={rollUp} all={rollUps} onChange={chosen.setRollUp} />
+      <Choice label={t('roll_up')} value={rollUp} all={rollUps} onChange={chosen.setRollUp} />
       <Select
-        label={say('range')}
-        data={ranges.map((each) => ({ value: String(each), label: say(`days_${each}`) }))}
+        label={t('range')}
+        data={ranges.map((each) => ({ value: String(each), label: t(`days_${each}`) }))}
         value={chosen.days}
         allowDeselect={false}
         w={130}
         onChange={chosen.setDays}
       />
       <Select
-        label={say('top')}
+        label={t('top')}
         data={[...tops]}
         value={chosen.top}
         allowDeselect={false}
@@ -161,7 +159,7 @@ function Choices(chosen: ReturnType<typeof useChoices>) {
       />
       <Switch
         mb={8}
-        label={say('compare')}
+        label={t('compare')}
         checked={chosen.isCompared}
         onChange={(event) => chosen.setCompares(event.currentTarget.checked ? '1' : undefined)}
       />
@@ -182,11 +180,11 @@ function Choice({
   all: readonly Word[]
   onChange: (value: string | null) => void
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   return (
     <Select
       label={label}
-      data={all.map((each) => ({ value: each, label: say(each) }))}
+      data={all.map((each) => ({ value: each, label: t(each) }))}
       value={value}
       allowDeselect={false}
       w={150}
@@ -210,20 +208,20 @@ function Chart({
   measure: Measure
   top: number
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const show = useShown(measure)
-  const other = say('other')
+  const other = t('other')
   const { names, values } = groupRows(rows, keys, { rollUp, measure, top, other })
   const times = timesOf(period, rollUp)
   return (
     <Card withBorder>
-      <Bars
-        label={`${say(measure)} / ${say(keys.group)}`}
+      <BarChart
+        label={`${t(measure)} / ${t(keys.group)}`}
         labels={times.map((time) => time.replace('T', ' ').replace(':00:00Z', ':00'))}
         format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({
           name,
-          color: name === other ? colours.at(-1)! : colours[i % colours.length]!,
+          color: name === other ? colors.at(-1)! : colors[i % colors.length]!,
           values: times.map((time) => drawn(values.get(name)?.get(time) ?? 0n)),
         }))}
       />

@@ -1,6 +1,6 @@
 // Rows that are on the page, as a table for spreadsheets; made here. Whole lists are exported by the
 // gateway.
-import type { UsageRow } from './usage.ts'
+import type { UsageRow } from '../../lib/resources/usage.ts'
 
 function cell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)

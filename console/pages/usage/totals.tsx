@@ -1,12 +1,10 @@
 // The groups of the chart in figures, beside the period before if wanted, each leading to its requests.
 import { Table } from '@mantine/core'
+import { ScrollBox } from '../../components/scroll-box.tsx'
+import { figures } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
-import { Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
-import { useWords } from '../../lib/words.ts'
-import { ScrollBox } from '../../parts/scroll-box.tsx'
-import { figures } from '../../parts/values.tsx'
 import {
   decimalOf,
   drawn,
@@ -17,8 +15,10 @@ import {
   sumsOf,
   topOf,
   type UsageRow,
-} from './usage.ts'
-import { words } from './words.ts'
+} from '../../lib/resources/usage.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
 
 /** Money as text, everything else as a number. */
 export function useShown(measure: Measure): (value: bigint) => string {
@@ -43,12 +43,12 @@ export function Totals({
   top: number
   period: Period
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const format = useFormat()
   const show = useShown(measure)
-  const sums = topOf(sumsOf(rows, keys, measure), top, say('other'))
+  const sums = topOf(sumsOf(rows, keys, measure), top, t('other'))
   const shown = new Set(sums.map(([name]) => name))
-  const old = before && oldSums(before, keys, measure, shown, say('other'))
+  const old = before && oldSums(before, keys, measure, shown, t('other'))
   const total = sums.reduce((sum, [, value]) => sum + value, 0n)
   const oldTotal = [...(old?.values() ?? [])].reduce((sum, value) => sum + value, 0n)
   const changeOf = (value: bigint, was: bigint) =>
@@ -72,17 +72,17 @@ export function Totals({
     </>
   )
   const isPrivate = [keys.group, keys.subgroup].some((key) => key === 'account' || key === 'token')
-  const heading = keys.subgroup === undefined ? '' : ` / ${say(keys.subgroup)}`
+  const heading = keys.subgroup === undefined ? '' : ` / ${t(keys.subgroup)}`
   return (
-    <ScrollBox label={say('totals')} minWidth={520}>
-      <Table aria-label={say('totals')}>
+    <ScrollBox label={t('totals')} minWidth={520}>
+      <Table aria-label={t('totals')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{`${say(keys.group)}${heading}`}</Table.Th>
-            <Table.Th ta="right">{say(measure)}</Table.Th>
+            <Table.Th>{`${t(keys.group)}${heading}`}</Table.Th>
+            <Table.Th ta="right">{t(measure)}</Table.Th>
             <Table.Th ta="right">%</Table.Th>
-            {old !== undefined && <Table.Th ta="right">{say('before')}</Table.Th>}
-            {old !== undefined && <Table.Th ta="right">{say('change')}</Table.Th>}
+            {old !== undefined && <Table.Th ta="right">{t('before')}</Table.Th>}
+            {old !== undefined && <Table.Th ta="right">{t('change')}</Table.Th>}
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -97,7 +97,7 @@ export function Totals({
             </Table.Tr>
           ))}
           <Table.Tr fw={700}>
-            <Table.Th>{say('total')}</Table.Th>
+            <Table.Th>{t('total')}</Table.Th>
             {cells(total, oldTotal)}
             <Table.Td />
           </Table.Tr>
@@ -135,7 +135,7 @@ function LogLink({
   name: string
   period: Period
 }) {
-  const say = useWords(words)
+  const t = useMessages(messages)
   const row = rows.find((each) => nameOf(each, keys) === name)
   if (row === undefined) return null
   const query = new URLSearchParams({ from: period.from, to: period.to })
@@ -145,5 +145,5 @@ function LogLink({
     else if (key === 'token' && row.token_id) query.set('token', row.token_id)
     else if (key !== undefined) return null
   }
-  return <Link to={`/requests?${query}`}>{say('logs')}</Link>
+  return <Link to={`/requests?${query}`}>{t('logs')}</Link>
 }

@@ -1,0 +1,62 @@
+// ChargeExplanation a request or a task cost what it cost: the price as it was, the arithmetic, and what was booked.
+import { List, Table } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Explanation } from '../../lib/resources/request.ts'
+import { messages } from '../../pages/requests/messages.ts'
+import { CopyId } from '../copy.tsx'
+import { PropertyList } from '../drawer.tsx'
+import { SectionTitle } from '../page.tsx'
+import { Money, Time } from '../values.tsx'
+import { Terms } from './price-terms.tsx'
+
+export function ChargeExplanation({ id }: { id: string }) {
+  const t = useMessages(messages)
+  const { data } = useQuery({
+    queryKey: ['explain', id],
+    queryFn: () => api<Explanation>('GET', `/explain/${encodeURIComponent(id)}`),
+  })
+  if (data === undefined) return null
+  const { price, tier, steps, entries, currency } = data
+  return (
+    <>
+      <SectionTitle>{t('why')}</SectionTitle>
+      {price !== null && (
+        <PropertyList
+          rows={[
+            [t('price'), <CopyId key="p" id={price.id} most={40} />],
+            [t('effective_from'), <Time key="f" at={price.effective_from} />],
+            [t('tier'), tier],
+            ['', <Terms key="t" price={price} />],
+          ]}
+        />
+      )}
+      <List size="sm">
+        {steps.map((step) => (
+          <List.Item key={step}>{step}</List.Item>
+        ))}
+      </List>
+      {entries.length > 0 && (
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t('entries')}</Table.Th>
+              <Table.Th ta="right" />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {entries.map((entry) => (
+              <Table.Tr key={entry.id}>
+                <Table.Td>{entry.kind}</Table.Td>
+                <Table.Td ta="right">
+                  <Money amount={entry.amount} currency={currency} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+// A price as people read it, and how it differs from another.
+import { Badge, Stack, Text } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
+import { useSession } from '../../lib/session.ts'
+import { messages } from '../../pages/prices/messages.ts'
+
+type Shown = Omit<Price, 'id' | 'current' | 'source'>
+
+function useLines(): (price: Shown) => string[] {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const rates = ({ input, output, cache_read, cache_write }: Rates) =>
+    [
+      `${t('input')} ${input}`,
+      `${t('output')} ${output}`,
+      cache_read === undefined ? '' : `${t('cache_read')} ${cache_read}`,
+      cache_write === undefined ? '' : `${t('cache_write')} ${cache_write}`,
+    ]
+      .filter((part) => part !== '')
+      .join(' · ')
+  const tiered = (each: Readonly<Record<string, string>>) =>
+    Object.entries(each).map(([tier, amount]) => `${tier}: ${amount}`)
+  return ({ tiers, per_million, per_image, per_second }) => {
+    if (tiers !== undefined) {
+      return tiers.map(({ up_to, per_million: tier }) => {
+        const bound = up_to === undefined ? t('above') : t('up_to', { n: format.number(up_to) })
+        return `${bound}: ${rates(tier)}`
+      })
+    }
+    if (typeof per_million === 'object') return [rates(per_million)]
+    if (typeof per_million === 'string') return [per_million]
+    if (typeof per_image === 'string') return [per_image]
+    return tiered(per_image ?? per_second ?? {})
+  }
+}
+
+export function Terms({ price }: { price: Shown }) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const lines = useLines()(price)
+  if (price.unit === 'default') return <Text size="sm">{t('default')}</Text>
+  return (
+    <Stack gap={0}>
+      {lines.map((line) => (
+        <Text key={line} size="sm">
+          {line}
+        </Text>
+      ))}
+      <Text size="xs" c="dimmed">
+        {currency} {t(price.unit)}
+      </Text>
+    </Stack>
+  )
+}
+
+/** In one line, for a list. */
+export function ShortTerms({ price }: { price: Price | undefined }) {
+  const t = useMessages(messages)
+  const lines = useLines()
+  if (price === undefined) return <Text c="red">{t('missing')}</Text>
+  return <span title={t(price.unit)}>{lines(price).join(' | ')}</span>
+}
+
+/** Up or down, by how much: one figure where all amounts moved alike, else the two ends. */
+export function Change({ before, after }: { before: Shown; after: Shown }) {
+  const format = useFormat()
+  const shares = changesOf(termsOf(before), termsOf(after)).map(({ share }) => share)
+  if (shares.length === 0 || before.unit !== after.unit) return null
+  const signed = (share: number) => `${share > 0 ? '+' : ''}${format.percent(share)}`
+  const [least, most] = [Math.min(...shares), Math.max(...shares)]
+  const text = most - least < 0.0005 ? signed(most) : `${signed(least)} … ${signed(most)}`
+  return (
+    <Badge variant="light" radius="sm" color={least >= 0 ? 'orange' : most <= 0 ? 'teal' : 'gray'}>
+      {text}
+    </Badge>
+  )
+}
+
+const sourceColours: Readonly<Record<string, string>> = {
+  builtin: 'gray',
+  file: 'blue',
+  api: 'grape',
+}
+
+/** Where a price comes from, in the words of the page. */
+export function SourceBadge({ source }: { source: string | undefined }) {
+  const t = useMessages(messages)
+  if (source === undefined) return <>–</>
+  return (
+    <Badge variant="light" radius="sm" color={sourceColours[source] ?? 'gray'}>
+      {t(`source_${source}` as 'source_api')}
+    </Badge>
+  )
+}

@@ -1,0 +1,116 @@
+// A few lines over time, with gaps where there is nothing to tell. Plain SVG: nothing to load.
+import { Group, Text } from '@mantine/core'
+import { figures } from '../values.tsx'
+
+export interface Line {
+  name: string
+  /** A colour of the theme, as in `var(--mantine-color-teal-6)`. */
+  color: string
+  /** One for each label; null leaves a gap. */
+  values: readonly (number | null)[]
+  /** What stands for all of it in the legend. */
+  whole?: string
+}
+
+const [width, height, above] = [800, 160, 8]
+
+export function Lines({
+  label,
+  labels,
+  lines,
+  format = String,
+}: {
+  label: string
+  labels: readonly string[]
+  lines: readonly Line[]
+  format?: (value: number) => string
+}) {
+  const most = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? 0)), 0)
+  const step = width / Math.max(labels.length, 1)
+  const y = (value: number) => height - 1 - (most === 0 ? 0 : (value / most) * (height - above - 1))
+  return (
+    <figure style={{ margin: 0 }}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        width="100%"
+        height={height}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}, ≤ ${format(most)}`}
+      >
+        {lines.map(({ name, color, values }) => (
+          <path
+            key={name}
+            d={pathOf(values, (i) => (i + 0.5) * step, y)}
+            fill="none"
+            stroke={color}
+            strokeWidth="2"
+            strokeLinecap="round"
+            strokeLinejoin="round"
+            vectorEffect="non-scaling-stroke"
+          />
+        ))}
+        {labels.map((at, i) => (
+          <rect key={at} x={i * step} y={0} width={step} height={height} fill="transparent">
+            <title>{titleOf(at, i, lines, format)}</title>
+          </rect>
+        ))}
+      </svg>
+      <Legend labels={labels} lines={lines} />
+    </figure>
+  )
+}
+
+function titleOf(
+  at: string,
+  i: number,
+  lines: readonly Line[],
+  format: (value: number) => string,
+): string {
+  const told = lines.flatMap(({ name, values }) => {
+    const value = values[i]
+    return value === null || value === undefined ? [] : [`${name} ${format(value)}`]
+  })
+  return [at, ...told].join('\n')
+}
+
+/** A value between two gaps is a point; round ends of the line make it seen. */
+function pathOf(
+  values: readonly (number | null)[],
+  x: (i: number) => number,
+  y: (value: number) => number,
+): string {
+  const steps: string[] = []
+  let isOn = false
+  for (const [i, value] of values.entries()) {
+    if (value === null) {
+      isOn = false
+      continue
+    }
+    const place = `${x(i).toFixed(1)} ${y(value).toFixed(1)}`
+    steps.push(isOn ? `L${place}` : `M${place}h0.01`)
+    isOn = true
+  }
+  return steps.join('')
+}
+
+const Legend = ({ labels, lines }: { labels: readonly string[]; lines: readonly Line[] }) => (
+  <Group justify="space-between" gap="xs">
+    <Text size="xs" c="dimmed">
+      {labels[0]}
+    </Text>
+    <Group gap="md">
+      {lines.map(({ name, color, whole }) => (
+        <Text key={name} size="xs" style={figures}>
+          <span aria-hidden="true" style={{ color }}>
+            ●{' '}
+          </span>
+          {name} {whole}
+        </Text>
+      ))}
+    </Group>
+    <Text size="xs" c="dimmed">
+      {labels.at(-1)}
+    </Text>
+  </Group>
+)

@@ -1,0 +1,60 @@
+// An id or a text that one click copies.
+import { ActionIcon, Button, Code, CopyButton, Group, Tooltip } from '@mantine/core'
+import { useMessages } from '../lib/messages.ts'
+import { Icon } from './icon.tsx'
+
+/** Long ids show both ends. */
+const shortened = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 7)}…${text.slice(-6)}`
+
+export function CopyId({ id, most = 24 }: { id: string | null | undefined; most?: number }) {
+  const t = useMessages()
+  if (id === null || id === undefined || id === '') return <>–</>
+  return (
+    <CopyButton value={id}>
+      {({ copied, copy }) => (
+        <Group gap={4} wrap="nowrap" component="span" style={{ display: 'inline-flex' }}>
+          <Code title={id}>{shortened(id, most)}</Code>
+          <Tooltip label={t(copied ? 'copied' : 'copy')}>
+            <ActionIcon
+              size="xs"
+              variant="subtle"
+              color="gray"
+              aria-label={`${t('copy')} ${id}`}
+              onClick={(event) => {
+                event.stopPropagation()
+                copy()
+              }}
+            >
+              <Icon name={copied ? 'check' : 'copy'} size={14} />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
+      )}
+    </CopyButton>
+  )
+}
+
+/** A block of code with a button over it. */
+export function CopyBlock({ text, label }: { text: string; label?: string }) {
+  const t = useMessages()
+  return (
+    <div style={{ position: 'relative' }}>
+      <Code block tabIndex={0} aria-label={label} style={{ maxHeight: 420, overflow: 'auto' }}>
+        {text}
+      </Code>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Button
+            size="compact-xs"
+            variant="default"
+            onClick={copy}
+            style={{ position: 'absolute', top: 6, right: 6 }}
+          >
+            {t(copied ? 'copied' : 'copy')}
+          </Button>
+        )}
+      </CopyButton>
+    </div>
+  )
+}

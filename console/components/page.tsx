@@ -1,0 +1,70 @@
+// The frame of a page: its title, what can be done on it, its panels, and what went wrong.
+import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { ApiError } from '../lib/api.ts'
+import { useMessages } from '../lib/messages.ts'
+
+export function Page({
+  title,
+  hint,
+  actions,
+  children,
+}: {
+  title: string
+  hint?: string
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  useEffect(() => {
+    document.title = `${title} · Model Gateway`
+  }, [title])
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-end" wrap="wrap">
+        <Box>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {hint !== undefined && (
+            <Text c="dimmed" size="sm">
+              {hint}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}
+
+/** A part of a page that stands by itself. */
+export const Panel = ({ title, children }: { title?: string; children: ReactNode }) => (
+  <Card withBorder h="100%">
+    {title !== undefined && <SectionTitle>{title}</SectionTitle>}
+    {children}
+  </Card>
+)
+
+/** Above a part of a panel or of a sheet. */
+export const SectionTitle = ({ children }: { children: ReactNode }) => (
+  <Title order={2} size="h5" mb={4}>
+    {children}
+  </Title>
+)
+
+/** The gateway's own sentence, and the id to ask about it with. */
+export function ErrorAlert({ error }: { error: Error | null | undefined }) {
+  const t = useMessages()
+  if (error === null || error === undefined) return null
+  return (
+    <Alert color="red" role="alert" title={t('went_wrong')}>
+      {error.message}
+      {error instanceof ApiError && error.requestId !== '' && !error.message.includes('req_') && (
+        <Text size="xs" c="dimmed">
+          {t('request_id')}: {error.requestId}
+        </Text>
+      )}
+    </Alert>
+  )
+}

@@ -1,0 +1,81 @@
+// Amounts, times and states, the same on every page: short to read, whole in the title.
+import { Badge, Text } from '@mantine/core'
+import { type Format, useFormat } from '../lib/format.ts'
+
+export function Money({
+  amount,
+  currency,
+}: {
+  amount: string | null | undefined
+  currency?: string
+}) {
+  const format = useFormat()
+  return (
+    <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={figures}>
+      {format.money(amount, currency)}
+    </span>
+  )
+}
+
+export const figures = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
+
+const said = {
+  whole: (format: Format, at: string) => format.time(at),
+  short: (format: Format, at: string) => format.stamp(at),
+  clock: (format: Format, at: string) => format.clock(at),
+  ago: (format: Format, at: string) => format.ago(at),
+} as const
+
+export function Time({
+  at,
+  how = 'whole',
+}: {
+  at: string | null | undefined
+  how?: 'whole' | 'short' | 'clock' | 'ago'
+}) {
+  const format = useFormat()
+  if (at === null || at === undefined) return <>–</>
+  return (
+    <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={figures}>
+      {said[how](format, at)}
+    </time>
+  )
+}
+
+const colors: Readonly<Record<string, string>> = {
+  succeeded: 'teal',
+  completed: 'teal',
+  closed: 'teal',
+  good: 'teal',
+  matched: 'teal',
+  running: 'blue',
+  in_progress: 'blue',
+  queued: 'gray',
+  accepted: 'gray',
+  open: 'blue',
+  unknown: 'yellow',
+  failed: 'red',
+  cancelled: 'gray',
+}
+
+/** The word itself is always there: colour alone says nothing to many people. */
+export const State = ({ state, label }: { state: string; label?: string }) => (
+  <Badge variant="light" color={colors[state] ?? 'gray'} radius="sm">
+    {label ?? state}
+  </Badge>
+)
+
+export function HttpStatus({ status }: { status: number }) {
+  const color = status < 400 ? 'teal' : status < 500 ? 'orange' : 'red'
+  return (
+    <Badge variant="light" color={color} radius="sm" style={figures}>
+      {status}
+    </Badge>
+  )
+}
+
+export const Dim = ({ children }: { children: React.ReactNode }) => (
+  <Text component="span" size="sm" c="dimmed">
+    {children}
+  </Text>
+)

@@ -1,0 +1,108 @@
+// How to call the gateway from what people use. `YOUR_TOKEN` is theirs to fill in.
+import type { Snippet } from '../components/snippet.ts'
+
+export const snippets = (url: string): Snippet[] => [
+  {
+    name: 'curl',
+    code: `curl ${url}/v1/chat/completions \\
+  -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
+  -d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`,
+  },
+  {
+    name: 'openai (Node)',
+    code: `import OpenAI from 'openai'
+
+const client = new OpenAI({ baseURL: '${url}/v1', apiKey: 'YOUR_TOKEN' })
+const answer = await client.chat.completions.create({
+  model: 'txta-plus',
+  messages: [{ role: 'user', content: 'Hello!' }],
+})
+console.log(answer.choices[0].message.content)`,
+  },
+  {
+    name: 'openai (Python)',
+    code: `from openai import OpenAI
+
+client = OpenAI(base_url="${url}/v1", api_key="YOUR_TOKEN")
+answer = client.chat.completions.create(
+    model="txta-plus",
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.choices[0].message.content)`,
+  },
+  {
+    name: 'anthropic (Node)',
+    code: `import Anthropic from '@anthropic-ai/sdk'
+
+const client = new Anthropic({ baseURL: '${url}', apiKey: 'YOUR_TOKEN' })
+const answer = await client.messages.create({
+  model: 'txta-plus',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello!' }],
+})
+console.log(answer.content[0].text)`,
+  },
+  {
+    name: 'anthropic (Python)',
+    code: `from anthropic import Anthropic
+
+client = Anthropic(base_url="${url}", api_key="YOUR_TOKEN")
+answer = client.messages.create(
+    model="txta-plus",
+    max_tokens=100,
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.content[0].text)`,
+  },
+  {
+    name: '@google/genai',
+    code: `import { GoogleGenAI } from '@google/genai'
+
+const client = new GoogleGenAI({
+  apiKey: 'YOUR_TOKEN',
+  httpOptions: { baseUrl: '${url}/vendorg' },
+})
+let operation = await client.models.generateVideos({ model: 'vendorg-video-1', prompt: 'a cat' })`,
+  },
+  {
+    name: 'ai (Node)',
+    code: `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText } from 'ai'
+
+const gateway = createOpenAICompatible({
+  name: 'gateway',
+  baseURL: '${url}/v1',
+  apiKey: 'YOUR_TOKEN',
+})
+const { text } = await generateText({ model: gateway('txta-plus'), prompt: 'Hello!' })
+console.log(text)`,
+  },
+  {
+    name: 'langchain-openai',
+    code: `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(base_url="${url}/v1", api_key="YOUR_TOKEN", model="txta-plus")
+print(model.invoke("Hello!").content)`,
+  },
+  {
+    name: 'Environment',
+    code: `# Most tools that speak chat or responses read these:
+export OPENAI_BASE_URL="${url}/v1"
+export OPENAI_API_KEY="YOUR_TOKEN"
+
+# Those that speak messages read these:
+export ANTHROPIC_BASE_URL="${url}"
+export ANTHROPIC_AUTH_TOKEN="YOUR_TOKEN"
+export ANTHROPIC_MODEL="txta-plus"`,
+  },
+  {
+    name: 'Video (curl)',
+    code: `curl ${url}/v1/videos \\
+  -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
+  -d '{"model":"vfa-2.7-t2v","prompt":"A cat walks along the beach","seconds":5}'
+
+# Then, until its status is completed:
+curl ${url}/v1/videos/ID -H "Authorization: Bearer YOUR_TOKEN"
+curl ${url}/v1/videos/ID/content -H "Authorization: Bearer YOUR_TOKEN" -o film.mp4`,
+  },
+]

@@ -1,0 +1,69 @@
+// Exports as the admin API shows them, begun and watched.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, type Query } from '../api.ts'
+
+export type ExportKind = 'requests' | 'tasks' | 'ledger' | 'bill_lines' | 'audit_log'
+export type ExportFormat = 'csv' | 'jsonl'
+
+export interface ExportJob {
+  id: string
+  kind: ExportKind
+  format: ExportFormat
+  filters: Record<string, string>
+  state: 'waiting' | 'running' | 'done' | 'failed'
+  rows: number
+  /** About; null where nobody knows. */
+  rows_total: number | null
+  bytes: number
+  limit_reached: boolean
+  error: string | null
+  created_by: string
+  created_at: string
+  finished_at: string | null
+  expires_at: string
+}
+
+export const isUnfinished = ({ state }: ExportJob): boolean =>
+  state === 'waiting' || state === 'running'
+
+/** From 0 to 1; undefined where nobody knows how much there is. */
+export function shareOf({ state, rows, rows_total: total }: ExportJob): number | undefined {
+  if (state === 'done') return 1
+  return total === null || total === 0 ? undefined : Math.min(1, rows / total)
+}
+
+export const fileOf = ({ id }: ExportJob): string => `/admin/v1/exports/${id}/file`
+
+const watchEveryMs = 1_000
+
+/** One that was begun here, until it ends. */
+export const useExport = (id: string | undefined) =>
+  useQuery({
+    queryKey: ['export', id],
+    queryFn: () => api<ExportJob>('GET', `/exports/${id}`),
+    enabled: id !== undefined,
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined || isUnfinished(data) ? watchEveryMs : false,
+  })
+
+/** Filters as the list has them; what is not set is left out. */
+export function useBeginExport(kind: ExportKind, filters: Query) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (format: ExportFormat) => {
+      const set = Object.entries(filters).flatMap(([name, value]) =>
+        value === undefined || value === '' ? [] : [[name, String(value)]],
+      )
+      const body = { kind, format, filters: Object.fromEntries(set) }
+      return api<ExportJob>('POST', '/exports', { body })
+    },
+    onSuccess: (job) => {
+      queryClient.setQueryData(['export', job.id], job)
+      void queryClient.invalidateQueries({ queryKey: ['list', '/exports'] })
+    },
+  })
+}
+
+export async function deleteExport(id: string): Promise<void> {
+  await api('DELETE', `/exports/${id}`)
+}

@@ -1,0 +1,158 @@
+// Usage as the admin API adds it up, grouped for a chart and a table: the largest groups, and the rest
+// as one. Sums of money are exact and stay text; numbers are for drawing.
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../api.ts'
+
+export interface UsageRow {
+  hour?: string
+  day?: string
+  month?: string
+  model?: string | null
+  token?: string | null
+  token_id?: string | null
+  account?: string | null
+  unit: string | null
+  tier?: string | null
+  charges: number
+  amount: string
+  quantity: number | null
+  input_tokens?: number
+  output_tokens?: number
+}
+
+export const measures = ['amount', 'charges', 'input_tokens', 'output_tokens', 'quantity'] as const
+export type Measure = (typeof measures)[number]
+export const groups = ['model', 'account', 'token', 'unit', 'tier'] as const
+export type Group = (typeof groups)[number]
+export const rollUps = ['hour', 'day', 'month'] as const
+export type RollUp = (typeof rollUps)[number]
+export const ranges = [1, 7, 30, 90, 365] as const
+/** How many groups are shown one by one; more cannot be told apart by colour. */
+export const tops = ['3', '5', '7', '10'] as const
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+export interface Period {
+  from: string
+  to: string
+}
+
+/** The last so many days, or the same stretch before them. */
+export function periodOf(days: number, back = 0): Period {
+  const untilMs = Math.ceil(Date.now() / hourMs) * hourMs - back * days * dayMs
+  return {
+    from: new Date(untilMs - days * dayMs).toISOString(),
+    to: new Date(untilMs).toISOString(),
+  }
+}
+
+export const useUsage = (period: Period, by: string, isWanted = true) =>
+  useQuery({
+    queryKey: ['usage', period, by],
+    queryFn: () =>
+      api<{ items: UsageRow[]; total: UsageRow }>('GET', '/usage', { query: { ...period, by } }),
+    enabled: isWanted,
+  })
+
+/** Every hour, day or month of a period, as rows name them. */
+export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
+  const [fromMs, untilMs] = [Date.parse(from), Date.parse(to)]
+  const stepMs = rollUp === 'hour' ? hourMs : dayMs
+  const names: Record<RollUp, (iso: string) => string> = {
+    hour: (iso) => `${iso.slice(0, 13)}:00:00Z`,
+    day: (iso) => iso.slice(0, 10),
+    month: (iso) => iso.slice(0, 7),
+  }
+  const times = new Set<string>()
+  for (let atMs = fromMs; atMs < untilMs; atMs += stepMs) {
+    times.add(names[rollUp](new Date(atMs).toISOString()))
+  }
+  // What begins within a day ends within another.
+  times.add(names[rollUp](new Date(untilMs - 1).toISOString()))
+  return [...times]
+}
+
+/** In billionths, whatever is measured: what is added stays exact. */
+export function measured(row: UsageRow, measure: Measure): bigint {
+  const text = String(row[measure] ?? 0)
+  const [, sign, whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  const size = BigInt(whole + places.slice(0, 9).padEnd(9, '0'))
+  return sign === '-' ? -size : size
+}
+
+export const billionths = 1_000_000_000n
+
+/** A decimal, as the admin API writes amounts. */
+export function decimalOf(value: bigint): string {
+  const digits = String(value < 0n ? -value : value).padStart(10, '0')
+  const places = digits.slice(-9).replace(/0+$/, '').padEnd(2, '0')
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -9)}.${places}`
+}
+
+/** For drawing. */
+export const drawn = (value: bigint): number => Number(value) / Number(billionths)
+
+/** By one key, or by two. */
+export interface Keys {
+  group: Group
+  subgroup: Group | undefined
+}
+
+const separator = ' / '
+
+export function nameOf(row: UsageRow, { group, subgroup }: Keys): string {
+  const name = row[group] ?? '–'
+  return subgroup === undefined ? name : `${name}${separator}${row[subgroup] ?? '–'}`
+}
+
+/** What every group adds up to, largest first. */
+export function sumsOf(
+  rows: readonly UsageRow[],
+  keys: Keys,
+  measure: Measure,
+): [name: string, sum: bigint][] {
+  const sums = new Map<string, bigint>()
+  for (const row of rows) {
+    const name = nameOf(row, keys)
+    sums.set(name, (sums.get(name) ?? 0n) + measured(row, measure))
+  }
+  return [...sums].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
+}
+
+export interface Grouped {
+  /** Largest first; the rest comes last, under a name of its own. */
+  names: string[]
+  /** By name, then by time. */
+  values: Map<string, Map<string, bigint>>
+}
+
+export function groupRows(
+  rows: readonly UsageRow[],
+  keys: Keys,
+  { rollUp, measure, top, other }: { rollUp: RollUp; measure: Measure; top: number; other: string },
+): Grouped {
+  const ranked = sumsOf(rows, keys, measure).map(([name]) => name)
+  const shown = ranked.slice(0, top)
+  const names = ranked.length > top ? [...shown, other] : shown
+  const values = new Map(names.map((name) => [name, new Map<string, bigint>()]))
+  const known = new Set(shown)
+  for (const row of rows) {
+    const time = row[rollUp] ?? ''
+    const name = nameOf(row, keys)
+    const of = values.get(known.has(name) ? name : other)!
+    of.set(time, (of.get(time) ?? 0n) + measured(row, measure))
+  }
+  return { names, values }
+}
+
+/** The largest one by one, the rest as one. */
+export function topOf(
+  sums: readonly [string, bigint][],
+  top: number,
+  other: string,
+): [string, bigint][] {
+  if (sums.length <= top) return [...sums]
+  const rest = sums.slice(top).reduce((sum, [, value]) => sum + value, 0n)
+  return [...sums.slice(0, top), [other, rest]]
+}

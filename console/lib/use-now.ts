@@ -1,0 +1,11 @@
+// The time, told again and again while somebody looks.
+import { useEffect, useState } from 'react'
+
+export function useNow(refetchMs: number): number {
+  const [nowMs, setNowMs] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), refetchMs)
+    return () => clearInterval(timer)
+  }, [refetchMs])
+  return nowMs
+}

@@ -1,0 +1,274 @@
+// One bill: its figures, what each model and token cost, its lines down to requests and tasks; closing
+// it, taking it along, correcting it.
+import { Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ConfirmByName } from '../../components/confirm.tsx'
+import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { ExportButton } from '../../components/exports/export-button.tsx'
+import { ErrorAlert } from '../../components/page.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
+import { api, queryString } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useLanguage } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { privateClass } from '../../lib/privacy.ts'
+import { type Bill, type Line, thisMonth } from '../../lib/resources/bill.ts'
+import { setQuery, useQueryValue } from '../../lib/router.tsx'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { type CreditDraft, CreditForm } from './credit-form.tsx'
+import { BillDays } from './days.tsx'
+import { BillLines } from './lines.tsx'
+import { messages } from './messages.ts'
+
+export function BillDrawer() {
+  const t = useMessages(messages)
+  const [opened, setOpened] = useQueryValue('open')
+  const [month = '', ...rest] = (opened ?? '').split(' ')
+  const account = rest.join(' ')
+  const { data: bill, error } = useQuery({
+    queryKey: ['bill', account, month],
+    queryFn: () => api<Bill>('GET', '/bills', { query: { account, month } }),
+    enabled: account !== '',
+  })
+  const [credit, setCredit] = useState<CreditDraft>()
+  const mayCredit = hasRole(useSession(), ['finance'])
+  // An amount is text: the credit is the charge without its sign.
+  const creditFor = ({ amount, task_id, request_id, id }: Line) =>
+    setCredit({
+      amount: amount.replace(/^-/, ''),
+      note: t('credit_note_for', { ref: task_id ?? request_id ?? id }),
+    })
+  return (
+    <DetailsDrawer
+      title={<span className={privateClass}>{`${account} · ${month}`}</span>}
+      isOpen={account !== ''}
+      onClose={() => setOpened(undefined)}
+      size="80%"
+    >
+      <ErrorAlert error={error} />
+      {bill !== undefined && (
+        <Stack>
+          <BillActions
+            key={credit?.note}
+            bill={bill}
+            credit={credit}
+            onCredited={() => setCredit(undefined)}
+          />
+          <BillFigures bill={bill} />
+          <Tabs defaultValue="models" keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="models">{t('by_model')}</Tabs.Tab>
+              <Tabs.Tab value="tokens">{t('by_token')}</Tabs.Tab>
+              <Tabs.Tab value="days">{t('by_day')}</Tabs.Tab>
+              <Tabs.Tab value="movements">{t('movements')}</Tabs.Tab>
+              <Tabs.Tab value="lines">{t('lines')}</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="models" pt="sm">
+              <ByModel bill={bill} />
+            </Tabs.Panel>
+            <Tabs.Panel value="tokens" pt="sm">
+              <ByToken bill={bill} />
+            </Tabs.Panel>
+            <Tabs.Panel value="days" pt="sm">
+              <BillDays account={account} month={month} currency={bill.currency} />
+            </Tabs.Panel>
+            <Tabs.Panel value="movements" pt="sm">
+              <Movements bill={bill} />
+            </Tabs.Panel>
+            <Tabs.Panel value="lines" pt="sm">
+              <BillLines
+                account={account}
+                month={month}
+                onCredit={mayCredit ? creditFor : undefined}
+              />
+            </Tabs.Panel>
+          </Tabs>
+        </Stack>
+      )}
+    </DetailsDrawer>
+  )
+}
+
+function BillActions({
+  bill: { account, month, state },
+  credit,
+  onCredited,
+}: {
+  bill: Bill
+  /** Begun elsewhere in the bill. */
+  credit: CreditDraft | undefined
+  onCredited: () => void
+}) {
+  const t = useMessages(messages)
+  const language = useLanguage()
+  const session = useSession()
+  const queryClient = useQueryClient()
+  const [doing, setDoing] = useState<'close' | 'credit' | undefined>(credit && 'credit')
+  const isFinance = hasRole(session, ['finance'])
+  const mayClose = isFinance && state === 'open' && month < thisMonth()
+  const refresh = () => void queryClient.invalidateQueries()
+  return (
+    <Group gap="xs">
+      <Button
+        component="a"
+        variant="default"
+        href={`/admin/v1/bills${queryString({ account, month, format: 'csv' })}`}
+        download
+      >
+        {t('csv')}
+      </Button>
+      <Button
+        component="a"
+        variant="default"
+        target="_blank"
+        rel="noreferrer"
+        href={`/admin/v1/bills/statement${queryString({ account, month, lang: language })}`}
+      >
+        {t('statement')}
+      </Button>
+      <ExportButton kind="bill_lines" filters={{ account, month }} label={t('export_lines')} />
+      {isFinance && (
+        <Button variant="default" onClick={() => setDoing('credit')}>
+          {t('new_credit')}
+        </Button>
+      )}
+      {mayClose && <Button onClick={() => setDoing('close')}>{t('close_month')}</Button>}
+      <Button variant="subtle" onClick={() => setQuery({ account, open: undefined })}>
+        {t('months', { account })}
+      </Button>
+      <CreditForm
+        account={account}
+        draft={credit}
+        isOpen={doing === 'credit'}
+        onClose={() => {
+          setDoing(undefined)
+          onCredited()
+        }}
+        onDone={refresh}
+      />
+      <ConfirmByName
+        name={month}
+        title={t('close_month')}
+        text={t('close_text')}
+        action={t('close_month')}
+        isOpen={doing === 'close'}
+        onClose={() => setDoing(undefined)}
+        onConfirm={async () => {
+          await api('POST', '/bills/close', { body: { account, month } })
+          refresh()
+        }}
+      />
+    </Group>
+  )
+}
+
+function BillFigures({ bill }: { bill: Bill }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const money = (amount: string) => <Money amount={amount} currency={bill.currency} />
+  return (
+    <PropertyList
+      rows={[
+        [
+          t('state'),
+          <Group key="s" gap="xs">
+            <State state={bill.state} label={t(bill.state)} />
+            {bill.closed_at !== null && (
+              <Text size="sm">{t('closed_on', { when: format.time(bill.closed_at) })}</Text>
+            )}
+          </Group>,
+        ],
+        [t('opening'), money(bill.opening_balance)],
+        [t('credits'), money(bill.credits)],
+        [t('adjustments'), money(bill.adjustments)],
+        [t('charges'), money(bill.charges)],
+        [t('count'), format.number(bill.charge_count)],
+        [t('closing'), money(bill.closing_balance)],
+      ]}
+    />
+  )
+}
+
+function ByModel({ bill }: { bill: Bill }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('model')}</Table.Th>
+          <Table.Th>{t('unit')}</Table.Th>
+          <Table.Th ta="right">{t('count')}</Table.Th>
+          <Table.Th ta="right">{t('quantity')}</Table.Th>
+          <Table.Th ta="right">{t('estimated')}</Table.Th>
+          <Table.Th ta="right">{t('amount')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {bill.totals.map((row) => (
+          <Table.Tr key={`${row.model} ${row.unit}`}>
+            <Table.Td>{row.model}</Table.Td>
+            <Table.Td>{row.unit}</Table.Td>
+            <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
+            <Table.Td ta="right">{format.number(row.quantity)}</Table.Td>
+            <Table.Td ta="right">{format.number(row.estimated)}</Table.Td>
+            <Table.Td ta="right">
+              <Money amount={row.amount} currency={bill.currency} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function ByToken({ bill }: { bill: Bill }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('token')}</Table.Th>
+          <Table.Th ta="right">{t('count')}</Table.Th>
+          <Table.Th ta="right">{t('amount')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {bill.tokens.map((row) => (
+          <Table.Tr key={row.token_id}>
+            <Table.Td className={privateClass}>{row.name ?? row.token_id ?? '–'}</Table.Td>
+            <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
+            <Table.Td ta="right">
+              <Money amount={row.amount} currency={bill.currency} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function Movements({ bill }: { bill: Bill }) {
+  const t = useMessages(messages)
+  if (bill.movements.length === 0) return <Text c="dimmed">{t('none')}</Text>
+  return (
+    <Table>
+      <Table.Tbody>
+        {bill.movements.map((row) => (
+          <Table.Tr key={row.id}>
+            <Table.Td>
+              <Time at={row.at} />
+            </Table.Td>
+            <Table.Td>{t(row.kind)}</Table.Td>
+            <Table.Td className={privateClass}>{row.note}</Table.Td>
+            <Table.Td ta="right">
+              <Money amount={row.amount} currency={bill.currency} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,190 @@
+// One statement of an upstream, line by line: what matched, what differs and what only one side knows.
+import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ConfirmByName } from '../../components/confirm.tsx'
+import { CopyId } from '../../components/copy.tsx'
+import { DetailsDrawer } from '../../components/drawer.tsx'
+import { ErrorAlert } from '../../components/page.tsx'
+import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
+import { api, queryString } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import {
+  type Outcome,
+  outcomes,
+  pageOf,
+  type Statement,
+  type StatementLine,
+} from '../../lib/resources/bill.ts'
+import { Link, useQueryValue } from '../../lib/router.tsx'
+import { messages } from './messages.ts'
+
+const colors: Readonly<Record<Outcome, string>> = {
+  matched: 'matched',
+  quantity_differs: 'unknown',
+  amount_differs: 'unknown',
+  absorbed: 'queued',
+  only_here: 'failed',
+  only_there: 'failed',
+}
+
+export function StatementDrawer({
+  id,
+  onClose,
+  onDeleted,
+}: {
+  id: string | undefined
+  onClose: () => void
+  onDeleted: () => void
+}) {
+  const { data: statement, error } = useQuery({
+    queryKey: ['statement', id],
+    queryFn: () => api<Statement>('GET', `/statements/${encodeURIComponent(id ?? '')}`),
+    enabled: id !== undefined,
+  })
+  const isShown = statement !== undefined && statement.id === id
+  return (
+    <DetailsDrawer
+      title={isShown ? `${statement.name} · ${statement.channel}` : (id ?? '')}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      size="90%"
+    >
+      <ErrorAlert error={error} />
+      {isShown && <StatementBody statement={statement} onDeleted={onDeleted} />}
+    </DetailsDrawer>
+  )
+}
+
+function StatementBody({ statement, onDeleted }: { statement: Statement; onDeleted: () => void }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const [asked, setOutcome] = useQueryValue('outcome')
+  const outcome = outcomes.find((each) => each === asked)
+  const [isDeleting, setDeleting] = useState(false)
+  const choices = [
+    { value: '', label: `${t('all_lines')} ${format.number(linesIn(statement))}` },
+    ...outcomes.map((each) => ({
+      value: each,
+      label: `${t(each)} ${format.number(statement.outcomes[each].lines)}`,
+    })),
+  ]
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t('statement_of', { from: format.day(statement.from), to: format.day(statement.to) })}
+        </Text>
+        <Group>
+          <Button
+            component="a"
+            variant="default"
+            href={`/admin/v1/statements/${statement.id}/export${queryString({ outcome })}`}
+            download
+          >
+            {t('differences')}
+          </Button>
+          <Button variant="default" color="red" onClick={() => setDeleting(true)}>
+            {t('delete_statement')}
+          </Button>
+        </Group>
+      </Group>
+      <div style={{ overflowX: 'auto' }}>
+        <SegmentedControl
+          aria-label={t('outcome')}
+          data={choices}
+          value={outcome ?? ''}
+          onChange={(value) => setOutcome(value || undefined)}
+        />
+      </div>
+      <Lines statement={statement} outcome={outcome} />
+      <ConfirmByName
+        name={statement.name}
+        title={t('delete_statement')}
+        text={t('delete_text')}
+        action={t('delete_statement')}
+        isOpen={isDeleting}
+        onClose={() => setDeleting(false)}
+        onConfirm={async () => {
+          await api('DELETE', `/statements/${statement.id}`)
+          onDeleted()
+        }}
+      />
+    </Stack>
+  )
+}
+
+/** Theirs and ours: what only we have is no line of the file. */
+const linesIn = ({ outcomes: sums }: Statement): number =>
+  outcomes.reduce((sum, outcome) => sum + sums[outcome].lines, 0)
+
+function Lines({ statement, outcome }: { statement: Statement; outcome: Outcome | undefined }) {
+  const t = useMessages(messages)
+  const list = useList<StatementLine>(`/statements/${statement.id}/lines`, { outcome })
+  const columns = useColumns(statement.currency)
+  return (
+    <DataTable
+      label={t('lines')}
+      columns={columns}
+      rows={list.rows}
+      rowKey={({ line }) => String(line)}
+      isLoading={list.isLoading}
+      error={list.error}
+      empty={<Text c="dimmed">{t('no_lines')}</Text>}
+      height="60vh"
+      hasMore={list.hasMore}
+      isLoadingMore={list.isLoadingMore}
+      onMore={list.loadMore}
+    />
+  )
+}
+
+function useColumns(currency: string): Column<StatementLine>[] {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const money = (title: string, of: (line: StatementLine) => string | null) => ({
+    title,
+    align: 'right' as const,
+    width: '130px',
+    cell: (line: StatementLine) => <Money amount={of(line)} currency={currency} />,
+  })
+  const quantity = (title: string, of: (line: StatementLine) => number | null) => ({
+    title,
+    align: 'right' as const,
+    width: '140px',
+    cell: (line: StatementLine) => format.number(of(line)),
+  })
+  return [
+    { title: t('line_number'), width: '70px', align: 'right', cell: ({ line }) => line },
+    {
+      title: t('outcome'),
+      width: '175px',
+      cell: ({ outcome, loss }) => (
+        <span title={loss ?? undefined}>
+          <State state={colors[outcome]} label={t(outcome)} />
+        </span>
+      ),
+    },
+    { title: t('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('model'), width: '130px', cell: ({ model }) => model ?? '–' },
+    {
+      title: t('upstream_id'),
+      width: '200px',
+      cell: ({ upstream_id }) => <CopyId id={upstream_id} />,
+    },
+    money(t('theirs'), ({ amount }) => amount),
+    money(t('ours'), ({ our_amount }) => our_amount),
+    { title: t('ours_is'), width: '300px', cell: ({ ref }) => <Ours id={ref} /> },
+    quantity(t('their_quantity'), (line) => line.quantity),
+    quantity(t('our_quantity'), (line) => line.our_quantity),
+  ]
+}
+
+function Ours({ id }: { id: string | null }) {
+  const page = pageOf(id)
+  if (page === undefined) return id ?? '–'
+  return <Link to={page}>{id}</Link>
+}

@@ -1,0 +1,62 @@
+// Other keys for a channel: they take over with the next call, and the old ones are forgotten.
+import { Modal, Stack, Text, Textarea } from '@mantine/core'
+import { type SubmitEvent, useState } from 'react'
+import { FormActions } from '../../components/form-actions.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { messages } from './messages.ts'
+import { keysIn } from './wizard.tsx'
+
+interface Props {
+  channel: Channel
+  isOpen: boolean
+  onClose: () => void
+  onDone: () => void
+}
+
+export function ReplaceKeys(props: Props) {
+  const t = useMessages(messages)
+  return (
+    <Modal opened={props.isOpen} onClose={props.onClose} title={t('new_keys')}>
+      {props.isOpen && <Field {...props} />}
+    </Modal>
+  )
+}
+
+function Field({ channel, onClose, onDone }: Props) {
+  const t = useMessages(messages)
+  const [keys, setKeys] = useState('')
+  const { error, isBusy, run } = useAction()
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    void run(async () => {
+      await api('PATCH', `/channels/${channel.id}`, { body: { keys: keysIn(keys) } })
+      onDone()
+      onClose()
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm">{t('new_keys_hint', { n: channel.keys })}</Text>
+        <Textarea
+          label={t('keys')}
+          description={t('keys_once')}
+          required
+          data-autofocus
+          autosize
+          minRows={2}
+          maxRows={6}
+          autoComplete="off"
+          spellCheck={false}
+          classNames={{ input: 'private' }}
+          value={keys}
+          onChange={(event) => setKeys(event.currentTarget.value)}
+        />
+        <FormActions error={error} isBusy={isBusy} submit={t('new_keys')} onCancel={onClose} />
+      </Stack>
+    </form>
+  )
+}

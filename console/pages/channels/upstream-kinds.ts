@@ -1,0 +1,69 @@
+// What an upstream can be, for the first step of a new channel: which protocols it speaks and where
+// they are below its base address.
+import type { Messages } from '../../lib/i18n.ts'
+import type { messages } from './messages.ts'
+
+type Word = typeof messages extends Messages<infer K> ? K : never
+
+export interface Kind {
+  id: string
+  title: Word
+  hint: Word
+  /** Protocol, and what is added to the base address. */
+  protocols: Readonly<Record<string, string>>
+  example: string
+}
+
+export const kinds: readonly Kind[] = [
+  {
+    id: 'text',
+    title: 'kind_text',
+    hint: 'kind_text_hint',
+    protocols: { chat: '/v1', responses: '/v1', embeddings: '/v1', images: '/v1' },
+    example: 'https://up.example',
+  },
+  {
+    id: 'messages',
+    title: 'kind_messages',
+    hint: 'kind_messages_hint',
+    protocols: { messages: '' },
+    example: 'https://up.example',
+  },
+  {
+    id: 'vf',
+    title: 'kind_vf',
+    hint: 'kind_vf_hint',
+    protocols: { vf: '' },
+    example: 'https://up.example',
+  },
+  {
+    id: 'arkvendor',
+    title: 'kind_arkvendor',
+    hint: 'kind_arkvendor_hint',
+    protocols: { arkvendor: '/api/v3' },
+    example: 'https://up.example',
+  },
+  {
+    id: 'vendorg',
+    title: 'kind_vendorg',
+    hint: 'kind_vendorg_hint',
+    protocols: { vendorg: '' },
+    example: 'https://up.example',
+  },
+  {
+    id: 'imgvendor',
+    title: 'kind_imgvendor',
+    hint: 'kind_imgvendor_hint',
+    protocols: { imgvendor: '' },
+    example: 'https://up.example',
+  },
+]
+
+/** Without a slash at the end, whether one was typed or not. */
+export const addressesOf = ({ protocols }: Kind, base: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(protocols).map(([protocol, path]) => [
+      protocol,
+      base.trim().replace(/\/+$/, '') + path,
+    ]),
+  )

@@ -1,0 +1,96 @@
+// Who sends: a token made for this tab, one with the rights of a token there is, or a secret one types
+// in. Secrets are kept nowhere, so a token there is can be copied in what it may do, not in what it is.
+import { PasswordInput, Select, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Page } from '../../../lib/api.ts'
+import { useMessages } from '../../../lib/messages.ts'
+import { privateClass } from '../../../lib/privacy.ts'
+import { messages } from '../messages.ts'
+import { type Rights, tokenFor } from '../send.ts'
+
+interface Token extends Rights {
+  id: string
+  name: string
+  disabled: boolean
+  expires_at: string | null
+}
+
+export interface Credential {
+  choice: string
+  secret: string
+  tokens: readonly Token[]
+  setChoice: (choice: string) => void
+  setSecret: (secret: string) => void
+  isReady: boolean
+  /** For the account that pays, unless the secret is one's own. */
+  secretFor: (account: string) => Promise<string>
+}
+
+const tab = 'tab'
+const own = 'own'
+
+export function useCredential(account: string | null): Credential {
+  const [choice, setChoice] = useState(tab)
+  const [secret, setSecret] = useState('')
+  const { data } = useQuery({
+    queryKey: ['tokens-of', account],
+    queryFn: () => api<Page<Token>>('GET', '/tokens', { query: { account: account!, limit: 200 } }),
+    enabled: account !== null,
+  })
+  const tokens = (data?.items ?? []).filter(
+    ({ name, disabled, expires_at }) =>
+      !disabled &&
+      !name.startsWith('playground-') &&
+      (expires_at === null || Date.parse(expires_at) > Date.now()),
+  )
+  const like = tokens.find(({ id }) => id === choice)
+  const known = choice === own || like !== undefined ? choice : tab
+  return {
+    ...{ choice: known, secret, tokens, setChoice, setSecret },
+    isReady: known !== own || secret.trim() !== '',
+    secretFor: (payer) =>
+      known === own ? Promise.resolve(secret.trim()) : tokenFor(payer, like && rightsOf(like)),
+  }
+}
+
+const rightsOf = ({ models, limits, allowed_ips }: Token): Rights => ({
+  models,
+  limits,
+  allowed_ips,
+})
+
+export function CredentialField({ sender }: { sender: Credential }) {
+  const t = useMessages(messages)
+  const { choice, tokens } = sender
+  const note = choice === own ? 'own_note' : choice === tab ? 'token_note' : 'like_note'
+  return (
+    <Stack gap={4}>
+      <Select
+        label={t('send_as')}
+        allowDeselect={false}
+        searchable={tokens.length > 8}
+        classNames={{ input: privateClass }}
+        value={choice}
+        onChange={(next) => sender.setChoice(next ?? tab)}
+        data={[
+          { value: tab, label: t('as_tab') },
+          ...tokens.map(({ id, name }) => ({ value: id, label: t('as_token', { name }) })),
+          { value: own, label: t('as_own') },
+        ]}
+      />
+      {choice === own && (
+        <PasswordInput
+          label={t('secret')}
+          value={sender.secret}
+          autoComplete="off"
+          visibilityToggleButtonProps={{ 'aria-label': t('show_secret') }}
+          onChange={(event) => sender.setSecret(event.currentTarget.value)}
+        />
+      )}
+      <Text size="xs" c="dimmed">
+        {t(note)}
+      </Text>
+    </Stack>
+  )
+}

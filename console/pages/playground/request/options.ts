@@ -1,0 +1,81 @@
+// What can be chosen for a try, and what it is charged at.
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { api, type Page } from '../../../lib/api.ts'
+import type { Task } from '../../../lib/resources/task.ts'
+import { useQueryValue } from '../../../lib/router.tsx'
+import { useSession } from '../../../lib/session.ts'
+import { type Endpoint, endpoints, withValue } from './endpoints.ts'
+import type { Priced } from './estimate.ts'
+
+interface Model {
+  name: string
+  interfaces: string[]
+  callable: boolean
+  price_id: string | null
+}
+
+export function useChoices(endpoint: Endpoint) {
+  const session = useSession()
+  const accounts = useQuery({
+    queryKey: ['accounts'],
+    queryFn: () => api<Page<{ name: string }>>('GET', '/accounts', { query: { limit: 500 } }),
+  })
+  const models = useQuery({
+    queryKey: ['models'],
+    queryFn: () => api<Page<Model>>('GET', '/models', { query: { limit: 500 } }),
+  })
+  const names = accounts.data?.items.map(({ name }) => name) ?? []
+  const fitting = (models.data?.items ?? []).filter(
+    ({ interfaces, callable }) => callable && interfaces.includes(endpoint.use),
+  )
+  return {
+    accounts: session.account === null ? names : [session.account],
+    models: fitting.map(({ name }) => name),
+    isLoading: models.isLoading,
+  }
+}
+
+/** What the account that pays is charged for a model now. */
+export function usePrice(account: string | null, model: string | null): Priced | undefined {
+  const { data } = useQuery({
+    queryKey: ['effective-price', account, model],
+    queryFn: () =>
+      api<Page<Priced>>('GET', `/accounts/${encodeURIComponent(account!)}/prices`, {
+        query: { model: model! },
+      }),
+    enabled: account !== null && model !== null,
+    retry: false,
+  })
+  return data?.items[0]
+}
+
+/** `?task=ID` begins with what that task was asked for. */
+export function useTaskPrompt(
+  endpoint: Endpoint,
+  setText: (text: string) => void,
+  setModel: (model: string) => void,
+): void {
+  const [id] = useQueryValue('task')
+  const [, setTitle] = useQueryValue('try')
+  const { data: task } = useQuery({
+    queryKey: ['task', id],
+    queryFn: () => api<Task>('GET', `/tasks/${encodeURIComponent(id!)}`),
+    enabled: id !== undefined,
+  })
+  useEffect(() => {
+    if (task === undefined) return
+    const fitting = endpoints.find(({ use }) => use === task.interface)
+    if (fitting !== undefined && fitting.use !== endpoint.use)
+      return setTitle(fitting.title, 'replace')
+    let body: unknown = endpoint.body
+    for (const { at, label } of endpoint.fields) {
+      const { prompt, seconds, resolution, count, seed } = task.request
+      const known = { prompt, seconds, resolution, count, seed: seed ?? undefined }
+      const value = known[label as keyof typeof known]
+      if (value !== undefined) body = withValue(body, at, value)
+    }
+    setText(JSON.stringify(body, null, 2))
+    setModel(task.model)
+  }, [task, endpoint, setText, setModel, setTitle])
+}

@@ -1,0 +1,44 @@
+// One try as a strip: the wait for the first byte, then the answer with a mark for every event.
+import { useFormat } from '../../../lib/format.ts'
+import { useMessages } from '../../../lib/messages.ts'
+import { messages } from '../messages.ts'
+import type { Outcome } from '../send.ts'
+
+const [width, height] = [1_000, 10]
+/** More marks than these are a solid bar. */
+const maxMarks = 250
+
+/** `scaleMs`: what the whole width is; the same for two that are compared. */
+export function LatencyBar({ outcome, scaleMs }: { outcome: Outcome; scaleMs: number }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { firstMs = 0, totalMs = 0, events } = outcome
+  const x = (ms: number) => Math.min(width, (ms / Math.max(scaleMs, 1)) * width)
+  const every = Math.max(1, Math.ceil(events.length / maxMarks))
+  const marks = events.filter((_, i) => i % every === 0)
+  return (
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      width="100%"
+      height={height}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={t('took', { ms: format.ms(totalMs), first: format.ms(firstMs) })}
+    >
+      <rect width={width} height={height} fill="var(--mantine-color-default-hover)" />
+      <rect width={x(firstMs)} height={height} fill="var(--mantine-color-gray-5)" />
+      <rect
+        x={x(firstMs)}
+        width={Math.max(2, x(totalMs) - x(firstMs))}
+        height={height}
+        fill="var(--mantine-color-indigo-4)"
+      />
+      <path
+        d={marks.map(({ afterMs }) => `M${x(afterMs).toFixed(1)} 0v${height}`).join('')}
+        stroke="var(--mantine-color-indigo-8)"
+        strokeWidth="1"
+        vectorEffect="non-scaling-stroke"
+      />
+    </svg>
+  )
+}

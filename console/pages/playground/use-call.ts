@@ -1,0 +1,85 @@
+// The state of one try: on its way, answered, stopped, failed, and the price of it.
+import { useRef, useState } from 'react'
+import { api } from '../../lib/api.ts'
+import { bodyWith } from './request/editor.tsx'
+import { type Endpoint, valueAt } from './request/endpoints.ts'
+import { type Outcome, send } from './send.ts'
+
+interface Tried {
+  isBusy: boolean
+  isStopped: boolean
+  outcome?: Outcome
+  error?: Error
+  /** As it was charged; tasks are charged when they end. */
+  charge?: string
+  /** Who answered, where one may know. */
+  channel?: string
+  taskId?: string
+  /** The body, as it went out. */
+  sent?: unknown
+}
+
+export interface Attempt extends Tried {
+  /** The secret may still be on its way: two tries share one. */
+  run(secret: Promise<string>, model: string, text: string): Promise<void>
+  stop(): void
+  forget(): void
+}
+
+const nothing: Tried = { isBusy: false, isStopped: false }
+
+export function useCall(endpoint: Endpoint): Attempt {
+  const [tried, setTried] = useState(nothing)
+  const stopper = useRef(new AbortController())
+  const note = (more: Partial<Tried>) => setTried((before) => ({ ...before, ...more }))
+
+  async function run(secret: Promise<string>, model: string, text: string): Promise<void> {
+    stopper.current = new AbortController()
+    const { signal } = stopper.current
+    setTried({ ...nothing, isBusy: true })
+    try {
+      const sent = bodyWith(endpoint, model, JSON.parse(text))
+      note({ sent })
+      const done = await send({
+        path: endpoint.path(model),
+        token: await secret,
+        body: JSON.stringify(sent),
+        signal,
+        onProgress: (outcome) => note({ outcome }),
+      })
+      note({ outcome: done, ...(await afterwards(endpoint, done)) })
+    } catch (cause) {
+      note(signal.aborted ? { isStopped: true } : { error: cause as Error })
+    } finally {
+      note({ isBusy: false })
+    }
+  }
+  const stop = () => stopper.current.abort()
+  return { ...tried, run, stop, forget: () => setTried(nothing) }
+}
+
+/** Who answered and for how much. An answer is an answer also where that is not to be known. */
+async function afterwards(endpoint: Endpoint, { status, requestId, body }: Outcome) {
+  const isTask = status < 400 && endpoint.taskId !== undefined
+  // An operation's name ends in its id.
+  if (isTask)
+    return {
+      taskId:
+        String(valueAt(body, endpoint.taskId ?? ''))
+          .split('/')
+          .at(-1) ?? '',
+    }
+  // Nobody is charged, and nothing logged, for a call without a token.
+  if (requestId === '' || status === 401) return {}
+  const [explained, logged] = await Promise.all([
+    status < 400
+      ? api<{ charge: string }>('GET', `/explain/${requestId}`).catch(() => undefined)
+      : undefined,
+    api<{ channel: string | null }>('GET', `/requests/${requestId}`).catch(() => undefined),
+  ])
+  const channel = logged?.channel ?? undefined
+  return {
+    ...(channel !== undefined && { channel }),
+    ...(explained !== undefined && { charge: explained.charge }),
+  }
+}

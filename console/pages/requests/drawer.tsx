@@ -1,0 +1,168 @@
+// One request in full: what happened at each upstream, what was used, and why it cost what it cost.
+import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ChargeExplanation } from '../../components/billing/explanation.tsx'
+import { CopyBlock, CopyId } from '../../components/copy.tsx'
+import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { HttpStatus, Money, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { curlFor, type LoggedRequest, playgroundPath } from '../../lib/resources/request.ts'
+import { Link, navigate } from '../../lib/router.tsx'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
+import { Waterfall } from './waterfall.tsx'
+
+export { ChargeExplanation } from '../../components/billing/explanation.tsx'
+
+export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const request = useQuery({
+    queryKey: ['request', id],
+    queryFn: () => api<LoggedRequest>('GET', `/requests/${encodeURIComponent(id!)}`),
+    enabled: id !== undefined,
+  })
+  return (
+    <DetailsDrawer
+      title={<CopyId id={id} most={44} />}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      actions={request.data !== undefined && <Replay request={request.data} />}
+    >
+      <ErrorAlert error={request.error} />
+      {request.data !== undefined && <RequestDetails request={request.data} />}
+    </DetailsDrawer>
+  )
+}
+
+/** The same question again, as far as the log knows it. */
+function Replay({ request }: { request: LoggedRequest }) {
+  const t = useMessages(messages)
+  const session = useSession()
+  if (!hasRole(session, ['operator', 'member'])) return null
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      title={t('playground_hint')}
+      onClick={() => navigate(playgroundPath(request))}
+    >
+      {t('playground')}
+    </Button>
+  )
+}
+
+function RequestDetails({ request }: { request: LoggedRequest }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { currency, public_url } = useSession()
+  return (
+    <Stack>
+      {request.error !== null && <Alert color="red">{request.error}</Alert>}
+      <PropertyList
+        rows={[
+          [t('time'), <Time at={request.at} />],
+          [t('status'), <HttpStatus status={request.status} />],
+          [t('error_code'), request.error_code],
+          [t('interface'), request.interface],
+          [t('model'), request.model],
+          [t('upstream_model'), request.upstream_model],
+          [t('account'), request.account],
+          [t('token'), request.token],
+          [t('channel'), request.channel],
+          [
+            t('upstream_id'),
+            request.upstream_request_id && <CopyId id={request.upstream_request_id} />,
+          ],
+          [t('trace'), request.trace_id && <CopyId id={request.trace_id} />],
+          [
+            t('task'),
+            request.task_id && <Link to={`/tasks?open=${request.task_id}`}>{request.task_id}</Link>,
+          ],
+          [t('stream'), t(request.stream ? 'yes' : 'no')],
+          [t('ending'), request.ending],
+          [t('first_byte'), format.ms(request.first_byte_ms)],
+          [t('total'), format.ms(request.total_ms)],
+          [t('cost'), <Money amount={request.charge} currency={currency} />],
+          [t('estimated'), request.estimated ? t('yes') : undefined],
+          [
+            t('absorbed'),
+            request.absorbed === undefined || Number(request.absorbed) === 0 ? undefined : (
+              <Money amount={request.absorbed} currency={currency} />
+            ),
+          ],
+        ]}
+      />
+      {request.attempts !== undefined && request.attempts.length > 0 && (
+        <>
+          <SectionTitle>{t('attempts')}</SectionTitle>
+          <Text size="xs" c="dimmed">
+            {t('attempts_hint')}
+          </Text>
+          <Waterfall attempts={request.attempts} totalMs={request.total_ms} />
+        </>
+      )}
+      {(request.usage !== null || request.usage_reported !== null) && <Usages request={request} />}
+      <ChargeExplanation id={request.request_id} />
+      <SectionTitle>{t('copy_curl')}</SectionTitle>
+      <Text size="xs" c="dimmed">
+        {t('curl_hint')}
+      </Text>
+      <CopyBlock text={curlFor(public_url, request)} label="curl" />
+    </Stack>
+  )
+}
+
+/** As the upstream stated it beside what was billed. */
+function Usages({ request: { usage, usage_reported } }: { request: LoggedRequest }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <div>
+        <SectionTitle>{t('reported')}</SectionTitle>
+        {usage_reported === null ? (
+          <Text size="sm" c="dimmed">
+            {t('not_reported')}
+          </Text>
+        ) : (
+          <Code block tabIndex={0} aria-label={t('reported')}>
+            {JSON.stringify(usage_reported, null, 2)}
+          </Code>
+        )}
+      </div>
+      <div>
+        <SectionTitle>{t('billed')}</SectionTitle>
+        <Table>
+          <Table.Tbody>
+            {billed(usage).map(([name, quantity]) => (
+              <Table.Tr key={name}>
+                <Table.Td>{t(name)}</Table.Td>
+                <Table.Td ta="right">{format.number(quantity)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+    </SimpleGrid>
+  )
+}
+
+const tokenNames = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+] as const
+const taskNames = ['output_seconds', 'video_tokens', 'pictures'] as const
+
+/** What there is of it, by its name. */
+function billed(usage: LoggedRequest['usage']) {
+  if (usage === null || 'input_tokens' in usage) {
+    return tokenNames.map((name) => [name, usage?.[name]] as const)
+  }
+  return taskNames
+    .map((name) => [name, usage[name]] as const)
+    .filter(([, quantity]) => quantity !== null && quantity !== undefined)
+}

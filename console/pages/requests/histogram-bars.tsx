@@ -1,0 +1,169 @@
+// The bars themselves, and the choice of some of them by pointer or by keys.
+import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { messages } from './messages.ts'
+import { minStepMs, type TimeBucket } from './time-buckets.ts'
+
+export const statusColors = {
+  ok: 'var(--mantine-color-teal-6)',
+  client: 'var(--mantine-color-orange-6)',
+  server: 'var(--mantine-color-red-6)',
+} as const
+const kinds = ['ok', 'client', 'server'] as const
+
+const [width, height] = [960, 72]
+
+/** From one column to another, both included; `at` is where the pointer or the cursor is. */
+interface Marked {
+  anchor: number
+  at: number
+}
+
+export function HistogramBars({
+  label,
+  columns,
+  stepMs,
+  onZoom,
+}: {
+  label: string
+  columns: readonly TimeBucket[]
+  stepMs: number
+  onZoom: (fromMs: number, toMs: number) => void
+}) {
+  const format = useFormat()
+  const t = useMessages(messages)
+  const [marked, setMarked] = useState<Marked>()
+  const last = columns.length - 1
+  const at = Math.min(marked?.at ?? last, last)
+  const zoom = ({ anchor, at: end }: Marked) => {
+    setMarked(undefined)
+    const [first, final] = [columns[Math.min(anchor, end)], columns[Math.max(anchor, end)]]
+    if (first !== undefined && final !== undefined) onZoom(first.fromMs, final.fromMs + stepMs)
+  }
+  const pressed = (event: KeyboardEvent) => {
+    const step = stepOf(event.key, at, last)
+    if (step !== undefined) {
+      const next = Math.min(Math.max(at + step, 0), last)
+      setMarked({ anchor: event.shiftKey ? (marked?.anchor ?? at) : next, at: next })
+    } else if (event.key === 'Enter') zoom(marked ?? { anchor: at, at })
+    else if (event.key === 'Escape' && marked !== undefined) setMarked(undefined)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const place = (event: PointerEvent<HTMLElement>): number => {
+    const box = event.currentTarget.getBoundingClientRect()
+    const share = (event.clientX - box.left) / Math.max(box.width, 1)
+    return Math.min(Math.max(Math.floor(share * columns.length), 0), last)
+  }
+  const column = columns[at]
+  return (
+    <div
+      className="histogram"
+      role="slider"
+      tabIndex={0}
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={last}
+      aria-valuenow={at}
+      aria-valuetext={
+        column &&
+        t('column', {
+          when: format.stamp(new Date(column.fromMs).toISOString()),
+          ok: format.number(column.ok),
+          client: format.number(column.client),
+          server: format.number(column.server),
+        })
+      }
+      onKeyDown={pressed}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        setMarked({ anchor: place(event), at: place(event) })
+      }}
+      onPointerMove={(event) => {
+        if (event.buttons === 1 && marked !== undefined) setMarked({ ...marked, at: place(event) })
+      }}
+      onPointerUp={(event) => {
+        if (marked === undefined) return
+        const end = { ...marked, at: place(event) }
+        // One bar of the finest kind cannot be looked at more closely.
+        if (end.anchor === end.at && stepMs === minStepMs) setMarked(undefined)
+        else zoom(end)
+      }}
+    >
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        width="100%"
+        height={height}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        <Columns columns={columns} />
+        {marked !== undefined && <Mark marked={marked} count={columns.length} />}
+      </svg>
+    </div>
+  )
+}
+
+function stepOf(key: string, at: number, last: number): number | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return -1
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return 1
+    case 'PageUp':
+      return 10
+    case 'PageDown':
+      return -10
+    case 'Home':
+      return -at
+    case 'End':
+      return last - at
+    default:
+      return undefined
+  }
+}
+
+function Mark({ marked: { anchor, at }, count }: { marked: Marked; count: number }) {
+  const step = width / count
+  const from = Math.min(anchor, at)
+  return (
+    <rect
+      data-marked=""
+      x={from * step}
+      y={0}
+      width={(Math.max(anchor, at) - from + 1) * step}
+      height={height}
+      fill="var(--mantine-color-indigo-5)"
+      fillOpacity={0.3}
+    />
+  )
+}
+
+function Columns({ columns }: { columns: readonly TimeBucket[] }) {
+  const most = Math.max(...columns.map(({ ok, client, server }) => ok + client + server), 1)
+  const step = width / columns.length
+  const gap = Math.min(1.5, step / 6)
+  return columns.map((column, i) => {
+    let top = height
+    return kinds.map((kind) => {
+      if (column[kind] === 0) return null
+      // Few among many are still to be seen.
+      const tall = Math.max((column[kind] / most) * (height - 6), 1.5)
+      top -= tall
+      return (
+        <rect
+          key={`${column.fromMs} ${kind}`}
+          x={i * step + gap}
+          y={top}
+          width={Math.max(step - 2 * gap, 0.5)}
+          height={tall}
+          fill={statusColors[kind]}
+        />
+      )
+    })
+  })
+}

@@ -1,0 +1,165 @@
+// One task in full: its result, what was asked for, its way through the states, money and notices.
+import { Alert, Button, Code, Group, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { ConfirmByName } from '../../components/confirm.tsx'
+import { CopyId } from '../../components/copy.tsx'
+import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { Results } from '../../components/tasks/results.tsx'
+import { Money, State } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { actors, isLive, type Task } from '../../lib/resources/task.ts'
+import { Link, navigate, setQuery } from '../../lib/router.tsx'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { ChargeExplanation } from '../requests/drawer.tsx'
+import { CallbackAttempts } from './callback.tsx'
+import { Elapsed, TaskProgress } from './columns.tsx'
+import { Inputs } from './inputs.tsx'
+import { messages } from './messages.ts'
+import { RerunTask } from './rerun.tsx'
+import { TaskTimeline } from './timeline.tsx'
+
+export function TaskDrawer({
+  id,
+  onClose,
+  onChanged,
+}: {
+  id: string | undefined
+  onClose: () => void
+  onChanged: () => void
+}) {
+  const t = useMessages(messages)
+  const mayAct = hasRole(useSession(), actors)
+  const [isCancelling, setCancelling] = useState(false)
+  const {
+    data: task,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['task', id],
+    queryFn: () => api<Task>('GET', `/tasks/${encodeURIComponent(id!)}`),
+    enabled: id !== undefined,
+    refetchInterval: ({ state }) =>
+      state.data === undefined || isLive(state.data) ? 2_000 : false,
+  })
+  const onMade = (made: string) => {
+    onChanged()
+    setQuery({ open: made })
+  }
+  const cancel = async () => {
+    await api('POST', `/tasks/${id}/cancel`)
+    await refetch()
+    onChanged()
+  }
+  return (
+    <DetailsDrawer
+      title={<CopyId id={id} most={44} />}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      actions={
+        task !== undefined &&
+        mayAct && (
+          <>
+            {isLive(task) && (
+              <Button color="red" variant="light" onClick={() => setCancelling(true)}>
+                {t('cancel_task')}
+              </Button>
+            )}
+            <RerunTask task={task} onMade={onMade} />
+            <Button variant="default" onClick={() => navigate(`/playground?task=${task.id}`)}>
+              {t('in_playground')}
+            </Button>
+          </>
+        )
+      }
+    >
+      <ErrorAlert error={error} />
+      {task !== undefined && <TaskDetails task={task} onChanged={() => void refetch()} />}
+      <ConfirmByName
+        name={id?.slice(-6) ?? ''}
+        title={t('cancel_task')}
+        text={t('cancel_text')}
+        action={t('cancel_task')}
+        isOpen={isCancelling}
+        onClose={() => setCancelling(false)}
+        onConfirm={cancel}
+      />
+    </DetailsDrawer>
+  )
+}
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section>
+    <SectionTitle>{title}</SectionTitle>
+    <Stack gap="xs">{children}</Stack>
+  </section>
+)
+
+function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void }) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const { request } = task
+  return (
+    <Stack gap="lg">
+      <Group>
+        <State state={task.state} label={t(task.state)} />
+        {isLive(task) && <TaskProgress task={task} />}
+        <Elapsed task={task} />
+      </Group>
+      {task.error !== null && (
+        <Alert color="red" title={task.error.code}>
+          {task.error.message}
+        </Alert>
+      )}
+      <Results task={task} />
+      <Part title={t('request')}>
+        <PropertyList
+          rows={[
+            [t('prompt'), request.prompt],
+            [t('family'), t(task.interface)],
+            [t('model'), task.model],
+            [t('seconds'), request.seconds],
+            [t('resolution'), request.resolution],
+            [t('count'), request.count],
+            [t('account'), task.account],
+            [t('token'), task.token],
+            [t('channel'), task.channel],
+            [t('upstream_id'), task.upstream_id && <CopyId id={task.upstream_id} />],
+            [t('external_id'), task.external_id],
+            [
+              t('request_id'),
+              <Link key="r" to={`/requests?open=${task.request_id}`}>
+                {task.request_id}
+              </Link>,
+            ],
+          ]}
+        />
+        <Inputs task={task} />
+      </Part>
+      <Part title={t('timeline')}>
+        <TaskTimeline task={task} />
+      </Part>
+      <Part title={t('billing')}>
+        <PropertyList
+          rows={[
+            [t('held'), <Money key="h" amount={task.hold} currency={currency} />],
+            [t('charged'), <Money key="c" amount={task.charge} currency={currency} />],
+          ]}
+        />
+        <ChargeExplanation id={task.id} />
+      </Part>
+      <Part title={t('callback')}>
+        <CallbackAttempts task={task} onChanged={onChanged} />
+      </Part>
+      {task.usage_reported !== null && (
+        <Part title={t('reported')}>
+          <Code block tabIndex={0}>
+            {JSON.stringify(task.usage_reported, null, 2)}
+          </Code>
+        </Part>
+      )}
+    </Stack>
+  )
+}

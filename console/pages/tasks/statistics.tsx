@@ -1,0 +1,150 @@
+// What became of the tasks of the last hours, and how long those of each model took.
+import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { api, type Query } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { type State, states } from '../../lib/resources/task.ts'
+import { useQueryValue } from '../../lib/router.tsx'
+import { messages } from './messages.ts'
+
+interface Summary {
+  from: string
+  counted_since: string
+  slots: { at: string; counts: Partial<Record<State, number>> }[]
+  durations: Durations[]
+}
+
+interface Durations {
+  model: string
+  tasks: number
+  p50_ms: number
+  p90_ms: number
+  bars: { from_ms: number; to_ms: number; tasks: number }[]
+}
+
+const refetchMs = 10_000
+
+const colors: Readonly<Record<State, string>> = {
+  accepted: 'var(--mantine-color-gray-5)',
+  unknown: 'var(--mantine-color-yellow-6)',
+  queued: 'var(--mantine-color-gray-6)',
+  running: 'var(--mantine-color-blue-6)',
+  succeeded: 'var(--mantine-color-teal-6)',
+  failed: 'var(--mantine-color-red-6)',
+  cancelled: 'var(--mantine-color-dark-3)',
+}
+
+export function TaskStatistics({ filters }: { filters: Query }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const [hours = '24', setHours] = useQueryValue('hours')
+  const { state: _, ...rest } = filters
+  const query = { ...rest, hours: ['1', '24', '168'].includes(hours) ? hours : '24' }
+  const { data, error } = useQuery({
+    queryKey: ['task-summary', query],
+    queryFn: ({ signal }) => api<Summary>('GET', '/tasks/summary', { query, signal }),
+    refetchInterval: refetchMs,
+  })
+  if (data === undefined) return <ErrorAlert error={error} />
+  const seen = states.filter((state) => data.slots.some(({ counts }) => (counts[state] ?? 0) > 0))
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <Panel title={t('by_state')}>
+        <Group justify="flex-end">
+          <Select
+            size="xs"
+            w={130}
+            aria-label={t('span')}
+            allowDeselect={false}
+            value={query.hours}
+            onChange={(next) =>
+              setHours(next === '24' ? undefined : (next ?? undefined), 'replace')
+            }
+            data={[
+              { value: '1', label: t('hour') },
+              { value: '24', label: t('day') },
+              { value: '168', label: t('week') },
+            ]}
+          />
+        </Group>
+        <BarChart
+          label={t('by_state')}
+          labels={data.slots.map(({ at }) => format.stamp(at))}
+          series={seen.map((state) => ({
+            name: t(state),
+            color: colors[state],
+            values: data.slots.map(({ counts }) => counts[state] ?? 0),
+          }))}
+          format={(value) => format.number(value)}
+        />
+        {data.counted_since !== data.from && (
+          <Text size="xs" c="dimmed">
+            {t('counted_since', { when: format.time(data.counted_since) })}
+          </Text>
+        )}
+      </Panel>
+      <Panel title={t('durations')}>
+        {data.durations.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {t('no_durations')}
+          </Text>
+        )}
+        <Stack gap="xs" mah={260} style={{ overflow: 'auto' }} tabIndex={0}>
+          {data.durations.map((each) => (
+            <DurationHistogram key={each.model} of={each} />
+          ))}
+        </Stack>
+      </Panel>
+    </SimpleGrid>
+  )
+}
+
+const [width, height] = [120, 32]
+/** A single bar is no wall. */
+const widest = 10
+
+/** One model: how many took how long, from the shortest to the longest. */
+function DurationHistogram({ of: { model, tasks, p50_ms, p90_ms, bars } }: { of: Durations }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const most = Math.max(...bars.map((bar) => bar.tasks), 1)
+  const step = Math.min(widest, width / bars.length)
+  const between = (from: number, to: number) => `${format.ms(from)} – ${format.ms(to)}`
+  return (
+    <Group justify="space-between" gap="xs" align="flex-end" wrap="nowrap">
+      <div>
+        <Text size="sm" fw={600}>
+          {model}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {t('spread', { n: tasks, p50: format.ms(p50_ms), p90: format.ms(p90_ms) })}
+        </Text>
+      </div>
+      <svg
+        width={step * bars.length}
+        height={height}
+        role="img"
+        aria-label={`${t('durations')}: ${model}`}
+      >
+        {bars.map(({ from_ms, to_ms, tasks: count }, i) => {
+          const tall = (count / most) * (height - 2)
+          return (
+            <rect
+              key={`${from_ms} ${to_ms}`}
+              x={i * step + 0.5}
+              y={height - tall}
+              width={Math.max(1, step - 1)}
+              height={tall}
+              fill="var(--mantine-color-teal-6)"
+            >
+              <title>{`${between(from_ms, to_ms)}: ${format.number(count)}`}</title>
+            </rect>
+          )
+        })}
+      </svg>
+    </Group>
+  )
+}

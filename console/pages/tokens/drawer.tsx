@@ -1,0 +1,187 @@
+// One token: what it may do and has spent, how to connect an application with it, a new secret, its end.
+import { Button, Modal, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { CodeTabs } from '../../components/code-tabs.tsx'
+import { ConfirmByName } from '../../components/confirm.tsx'
+import { CopyId } from '../../components/copy.tsx'
+import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { Money, Time } from '../../components/values.tsx'
+import { api, type Page } from '../../lib/api.ts'
+import { snippets } from '../../lib/client-snippets.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { dailySpend, type Token } from '../../lib/resources/token.ts'
+import { Link } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { pageTitles } from '../../navigation.ts'
+import { RotateToken } from './create.tsx'
+import { TokenForm } from './form.tsx'
+import { messages } from './messages.ts'
+
+interface Props {
+  id: string | undefined
+  /** As the list has it; else it is asked for. */
+  known: Token | undefined
+  onClose: () => void
+  onChanged: () => void
+}
+
+export function TokenDrawer({ id, known, onClose, onChanged }: Props) {
+  const found = useQuery({
+    queryKey: ['token', id],
+    queryFn: () => api<Token>('GET', `/tokens/${encodeURIComponent(id!)}`),
+    enabled: id !== undefined && known === undefined,
+  })
+  const token = known ?? (id === undefined ? undefined : found.data)
+  if (token === undefined) {
+    return (
+      <DetailsDrawer title={id} isOpen={found.error !== null && id !== undefined} onClose={onClose}>
+        <ErrorAlert error={found.error} />
+      </DetailsDrawer>
+    )
+  }
+  return <OpenToken token={token} onClose={onClose} onChanged={onChanged} />
+}
+
+type Doing = 'edit' | 'rotate' | 'revoke'
+
+function OpenToken({
+  token,
+  onClose,
+  onChanged,
+}: {
+  token: Token
+  onClose: () => void
+  onChanged: () => void
+}) {
+  const t = useMessages(messages)
+  const [doing, setDoing] = useState<Doing>()
+  const { error, run } = useAction()
+  const done = () => setDoing(undefined)
+  const toggle = () =>
+    run(async () => {
+      await api('PATCH', `/tokens/${token.id}`, { body: { disabled: !token.disabled } })
+      onChanged()
+    })
+  const revoke = async () => {
+    await api('DELETE', `/tokens/${token.id}`)
+    onChanged()
+    onClose()
+  }
+  const isEditable = token.source === 'api'
+  return (
+    <DetailsDrawer
+      title={token.name}
+      isOpen
+      onClose={onClose}
+      actions={isEditable && <Actions token={token} onToggle={toggle} onDo={setDoing} />}
+    >
+      <ErrorAlert error={error} />
+      <TokenDetails token={token} />
+      <Modal opened={doing === 'edit'} onClose={done} title={t('edit')} size="lg">
+        <TokenForm
+          token={token}
+          onCancel={done}
+          onDone={() => {
+            onChanged()
+            done()
+          }}
+        />
+      </Modal>
+      <RotateToken token={token} isOpen={doing === 'rotate'} onClose={done} onDone={onChanged} />
+      <ConfirmByName
+        name={token.name}
+        title={t('revoke')}
+        text={t('revoke_text')}
+        action={t('revoke')}
+        isOpen={doing === 'revoke'}
+        onClose={done}
+        onConfirm={revoke}
+      />
+    </DetailsDrawer>
+  )
+}
+
+function Actions({
+  token,
+  onToggle,
+  onDo,
+}: {
+  token: Token
+  onToggle: () => void
+  onDo: (what: Doing) => void
+}) {
+  const t = useMessages(messages)
+  return (
+    <>
+      <Button onClick={() => onDo('edit')}>{t('edit')}</Button>
+      <Button variant="default" onClick={() => onDo('rotate')}>
+        {t('rotate')}
+      </Button>
+      <Button variant="default" onClick={onToggle}>
+        {t(token.disabled ? 'enable' : 'disable')}
+      </Button>
+      <Button color="red" variant="light" onClick={() => onDo('revoke')}>
+        {t('revoke')}
+      </Button>
+    </>
+  )
+}
+
+function TokenDetails({ token }: { token: Token }) {
+  const t = useMessages(messages)
+  const page = useMessages(pageTitles)
+  const { currency, public_url } = useSession()
+  const lastUsed = useLastUsed(token.id)
+  return (
+    <Stack>
+      {token.source !== 'api' && (
+        <Text size="sm" c="dimmed">
+          {t('from_file')}
+        </Text>
+      )}
+      <PropertyList
+        rows={[
+          ['ID', <CopyId key="id" id={token.id} most={40} />],
+          [t('account'), token.account],
+          [t('token'), `${token.prefix}…`],
+          [t('models'), token.models.join(', ')],
+          [t('ips'), token.allowed_ips.join(', ') || t('any_ip')],
+          [t('rpm'), token.limits.rpm],
+          [t('tpm'), token.limits.tpm],
+          [t('concurrency'), token.limits.concurrency],
+          [t('expires'), token.expires_at === null ? t('never') : <Time at={token.expires_at} />],
+          [t('last_used'), lastUsed === undefined ? t('never') : <Time at={lastUsed} />],
+          [t('created'), <Time key="at" at={token.created_at} />],
+          [t('source'), token.source],
+        ]}
+      />
+      {token.spend !== undefined && (
+        <div>
+          <SectionTitle>{t('spend')}</SectionTitle>
+          <Money amount={token.spend} currency={currency} />
+          <Sparkline values={dailySpend(token, Date.now())} />
+        </div>
+      )}
+      <Link to={`/requests?token=${encodeURIComponent(token.id)}`}>{page('requests')}</Link>
+      <SectionTitle>{t('connect')}</SectionTitle>
+      <Text size="sm" c="dimmed">
+        {t('connect_hint')}
+      </Text>
+      <CodeTabs snippets={snippets(public_url)} />
+    </Stack>
+  )
+}
+
+/** By the log itself, also of calls that cost nothing. */
+function useLastUsed(id: string): string | undefined {
+  const { data } = useQuery({
+    queryKey: ['last-used', id],
+    queryFn: () =>
+      api<Page<{ at: string }>>('GET', '/requests', { query: { token: id, limit: 1 } }),
+  })
+  return data?.items[0]?.at
+}
