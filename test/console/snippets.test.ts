@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { curlFor, type LoggedRequest } from '../../console/lib/resources/request.ts'
 import { codeFor } from '../../console/pages/playground/request/code.ts'
-import { tempDir } from '../support/gateway.ts'
 import { hostileTexts } from '../support/console/hostile-texts.ts'
+import { tempDir } from '../support/gateway.ts'
 
 /** Each would make a file in the current folder. */
 const commands = [
