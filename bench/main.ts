@@ -12,8 +12,8 @@ import { ledgerSeconds, runLedger } from './ledger/ledger.ts'
 import { formatCharges, sumCharges } from './lib/charges.ts'
 import { note, type PartResult, type Run, root, stopAll } from './lib/part.ts'
 import { hasProc } from './lib/proc.ts'
+import { formatVerdicts } from './lib/report.ts'
 import { findNginx, nginxVersion } from './lib/targets.ts'
-import { formatVerdicts } from './lib/verdict.ts'
 import { help, type Options, parseOptions } from './options.ts'
 import { pagesSeconds, runPages } from './pages/pages.ts'
 import { pollerSeconds, runPoller } from './poller/poller.ts'
@@ -70,8 +70,8 @@ async function runParts(run: Run, plan: readonly Planned[]): Promise<PartResult[
 async function runBench(run: Run, plan: readonly Planned[]): Promise<number> {
   const { options } = run
   const results = await runParts(run, plan)
-  const verdicts = results.flatMap((result) => result.verdicts)
-  const charges = sumCharges(results.flatMap((result) => result.charges))
+  const verdicts = results.flatMap((result) => result.verdicts ?? [])
+  const charges = sumCharges(results.flatMap((result) => result.charges ?? []))
   const machine = machineLine(run.nginx)
   const { gatewayCommand, jsonFile, strict } = options
   const texts = results.map(({ setting, tables }) => `${setting}\n\n${tables.join('\n\n')}`)
@@ -85,7 +85,7 @@ async function runBench(run: Run, plan: readonly Planned[]): Promise<number> {
   }
   const good =
     verdicts.every((verdict) => verdict.met) &&
-    results.every((result) => result.failed === 0) &&
+    results.every(({ failed = 0 }) => failed === 0) &&
     charges.charged === charges.served
   return strict && !good ? 1 : 0
 }

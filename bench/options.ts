@@ -32,7 +32,7 @@ export interface Options {
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
-  /** What is measured besides. */
+  /** The other parts to run. */
   parts: Part[]
   peers: boolean
   strict: boolean
@@ -54,14 +54,14 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            first-token   delay of the first token at 100 streams
                            memory        5,000 slow streams; 500 callers that stop reading
                            failover      one of three channels fails, and heals
-                           downloads     100 films of 300 MB to slow and to stopped readers
+                           downloads     100 videos of 300 MB to slow and to stopped readers
                            poller        10,000 tasks in flight; a start with 100,000
                            pages         every list over a large log, on both stores
                            ledger        durable charges per second, on both stores
                            scaling       1, 2 and 4 gateways on one PostgreSQL
                            console       its pages over 1,000,000 requests and 100,000 tasks
                            scrape        one scrape of the metrics under full load
-                           stall         how long others wait beside bodies of every shape
+                           stall         how long other callers wait beside large bodies
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --connections N        callers at once, one request at a time each (64; at most 2000)
@@ -94,7 +94,7 @@ const flags = {
   help: { type: 'boolean', default: false },
 } as const
 
-const mostByFlag = {
+const maxByFlag = {
   connections: 2000,
   seconds: 60,
   rounds: 20,
@@ -108,11 +108,11 @@ export function parseOptions(args: string[]): Parsed {
   try {
     const { values } = parseArgs({ args, options: flags })
     if (values.help) return { kind: 'help' }
-    const count = (name: keyof typeof mostByFlag) => {
+    const count = (name: keyof typeof maxByFlag) => {
       const value = Number(values[name])
-      const most = mostByFlag[name]
-      if (Number.isInteger(value) && value >= 1 && value <= most) return value
-      throw new Error(`--${name} must be a whole number from 1 to ${most}`)
+      const max = maxByFlag[name]
+      if (Number.isInteger(value) && value >= 1 && value <= max) return value
+      throw new Error(`--${name} must be a whole number from 1 to ${max}`)
     }
     const only = listOf('only', values.only, [...modes, ...parts])
     const named = listOf('styles', values.styles, styles)

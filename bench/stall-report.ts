@@ -1,8 +1,7 @@
 // What bodies of every shape did to others, judged: how long nobody else was answered, and whether
 // the memory came back. Refuses to know how it was measured.
 
-import { formatTable } from './lib/table.ts'
-import type { Verdict } from './lib/verdict.ts'
+import { formatTable, type Verdict } from './lib/report.ts'
 
 export interface StallRow {
   shape: string
@@ -40,7 +39,7 @@ export function formatStalls({ quietMs, rows, baseBytes, restBytes }: StallFigur
   ])
   const quiet = ['(nothing)', '0', '', quietMs.toFixed(0), megabytes(baseBytes)]
   const rest = [`(${restSeconds} s later)`, '0', '', '', megabytes(restBytes)]
-  return formatTable([heading, quiet, ...lines, rest], [0, 2])
+  return formatTable([heading, quiet, ...lines, rest])
 }
 
 export function judgeStalls({ rows, baseBytes, restBytes }: StallFigures): Verdict[] {
@@ -49,21 +48,21 @@ export function judgeStalls({ rows, baseBytes, restBytes }: StallFigures): Verdi
   const unanswered = rows.filter(({ statuses }) => statuses.includes(0) || statuses.includes(500))
   return [
     {
-      what: 'longest wait beside any one body',
+      label: 'longest wait beside any one body',
       limit: `${stallLimitMs} ms`,
-      measured: `${worst.worstMs.toFixed(0)} ms (${worst.shape})`,
+      value: `${worst.worstMs.toFixed(0)} ms (${worst.shape})`,
       met: worst.worstMs <= stallLimitMs,
     },
     {
-      what: `memory kept ${restSeconds} s after the bodies`,
+      label: `memory kept ${restSeconds} s after the bodies`,
       limit: `${megabytes(keptLimitBytes)} MB`,
-      measured: `${megabytes(restBytes - baseBytes)} MB`,
+      value: `${megabytes(restBytes - baseBytes)} MB`,
       met: restBytes - baseBytes <= keptLimitBytes,
     },
     {
-      what: 'bodies without a proper answer',
+      label: 'bodies without a proper answer',
       limit: '0',
-      measured: String(unanswered.length),
+      value: String(unanswered.length),
       met: unanswered.length === 0,
     },
   ]

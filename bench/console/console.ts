@@ -15,18 +15,18 @@ import { note, type PartResult, placeFor, type Run, startOwn } from '../lib/part
 import { cpuMicros } from '../lib/proc.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import { requestsPerTask } from './fill.ts'
-import { formatPages, judgePages, type PageFigures, type Visited } from './report.ts'
+import { checkPages, formatPages, type PageFigures, type Visit } from './report.ts'
 
 const fillSeconds = 400
-const calmSeconds = 60
+const idleSeconds = 60
 const visitSeconds = 240
 const visits = 3
 const accounts = 20
-/** Nothing asked for so long: the page is whole. */
-const stillMs = 250
-const longestMs = 15_000
+/** A page is loaded when it has sent no request for this long. */
+const quietMs = 250
+const maxLoadMs = 15_000
 
-export const consoleSeconds = fillSeconds + calmSeconds + visitSeconds
+export const consoleSeconds = fillSeconds + idleSeconds + visitSeconds
 
 const config = {
   region: 'cn',
@@ -43,10 +43,10 @@ export async function runConsole(run: Run): Promise<PartResult> {
   const { requests } = run.options
   const setting =
     `console: ${requests} requests and ${requests / requestsPerTask} tasks over 30 days; every page ` +
-    `${visits} times in Chromium.\n         "whole" is when all its calls are answered`
-  const empty = { setting, tables: [], verdicts: [], charges: [], failed: 0, figures: {} }
+    `${visits} times in Chromium.\n         "loaded" is when all its calls are answered`
   if (chromiumPath === undefined) {
-    return { ...empty, setting: 'console: left out (install Chromium, or set TEST_CHROMIUM)' }
+    const omitted = 'console: left out (install Chromium, or set TEST_CHROMIUM)'
+    return { setting: omitted, tables: [], figures: {} }
   }
   const place = { ...placeFor(run, 'console'), upstreamPort: 0 }
   const start = () =>
@@ -61,14 +61,14 @@ export async function runConsole(run: Run): Promise<PartResult> {
   await filler.waitForLine(/^\{.*\}$/, fillSeconds * 1000)
   await filler.stop()
   const gateway = await start()
-  await waitForCalm(gateway)
+  await waitUntilIdle(gateway)
   const browser = await openBrowser()
   try {
     const figures = await visitAll(browser, gateway)
     return {
-      ...empty,
+      setting,
       tables: [formatPages(figures)],
-      verdicts: judgePages(figures, requests),
+      verdicts: checkPages(figures, requests),
       figures: { console: figures },
     }
   } finally {
@@ -76,35 +76,53 @@ export async function runConsole(run: Run): Promise<PartResult> {
   }
 }
 
-/** What a gateway does by itself after a start is over, or the time is. */
-async function waitForCalm({ pids }: Target): Promise<void> {
-  for (let seconds = 0; seconds < calmSeconds; seconds += 2) {
+/** Until the background work after a start is done, or the time is up. */
+async function waitUntilIdle({ pids }: Target): Promise<void> {
+  for (let seconds = 0; seconds < idleSeconds; seconds += 2) {
     const before = cpuMicros(pids)
     await Bun.sleep(2_000)
     if (cpuMicros(pids) - before < 100_000) return
   }
 }
 
-async function visitAll(browser: Browser, { port }: Target): Promise<PageFigures[]> {
-  const base = `http://localhost:${port}`
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+type AdminCall = <T>(method: string, path: string, body?: object) => Promise<T>
+
+const adminCall =
+  (base: string): AdminCall =>
+  async (method, path, body) => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-    return (await fetch(`${base}/admin/v1${path}`, init)).json() as Promise<T>
+    return (await fetch(`${base}/admin/v1${path}`, init)).json() as never
   }
-  await ask('POST', '/people', { name: 'ada', password, role: 'administrator' })
+
+async function visitAll(browser: Browser, { port }: Target): Promise<PageFigures[]> {
+  const base = `http://localhost:${port}`
+  const call = adminCall(base)
+  await call('POST', '/people', { name: 'ada', password, role: 'administrator' })
   const { page, context } = await visit(browser, base)
   await context.addInitScript(stopwatch)
   await signIn(page)
   const links = await page
     .locator('nav a')
     .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
+  const figures: PageFigures[] = []
+  for (const address of [...links, ...(await filteredPages(call))]) {
+    const name = address.replace('/console', '').replace(/[0-9a-f]{20,}/g, '…')
+    note(`console: ${name}`)
+    const timed: Visit[] = []
+    for (let i = 0; i < visits; i++) timed.push(await measure(page, address))
+    figures.push({ name, visits: timed })
+  }
+  return figures
+}
+
+/** Lists by filters, by search, and with a row open. */
+async function filteredPages(call: AdminCall): Promise<string[]> {
   type Rows = { items: { id: string; request_id: string; upstream_request_id: string }[] }
-  const request = (await ask<Rows>('GET', '/requests?limit=1')).items[0]
-  const task = (await ask<Rows>('GET', '/tasks?limit=1&state=succeeded')).items[0]
+  const request = (await call<Rows>('GET', '/requests?limit=1')).items[0]
+  const task = (await call<Rows>('GET', '/tasks?limit=1&state=succeeded')).items[0]
   const month = new Date().toISOString().slice(0, 7)
-  const addresses = [
-    ...links,
+  return [
     `/console/requests?open=${request?.request_id}`,
     `/console/requests?id=${request?.upstream_request_id}`,
     '/console/requests?account=team-3',
@@ -117,18 +135,9 @@ async function visitAll(browser: Browser, { port }: Target): Promise<PageFigures
     '/console/tasks?state=cancelled&account=team-3',
     `/console/bills?open=${month}%20team-3`,
   ]
-  const figures: PageFigures[] = []
-  for (const address of addresses) {
-    const name = address.replace('/console', '').replace(/[0-9a-f]{20,}/g, '…')
-    note(`console: ${name}`)
-    const seen: Visited[] = []
-    for (let i = 0; i < visits; i++) seen.push(await measure(page, address))
-    figures.push({ name, visits: seen })
-  }
-  return figures
 }
 
-/** Notes in the page when each of these first stood there; asking from outside comes too late. */
+/** Notes in the page when each of these first appeared; polling from outside is too slow. */
 const stopwatch = `(() => {
   const seen = (globalThis.firstSeen = {})
   const wanted = ['h1', '[role=row][data-clickable]', '[role=dialog] table']
@@ -139,46 +148,49 @@ const stopwatch = `(() => {
   }).observe(document, { childList: true, subtree: true })
 })()`
 
-async function measure(page: Page, address: string): Promise<Visited> {
-  let lastMs = performance.now()
-  let open = 0
-  let slowest = ''
-  let slowestMs = 0
-  const startedMs = new Map<object, number>()
-  const asked = (request: object) => {
-    open++
+type Request = { url(): string; method(): string }
+
+/** Follows the requests of a page: how many are open, when the last ended, which API call was slowest. */
+function watchRequests(page: Page) {
+  const traffic = { open: 0, lastMs: performance.now(), slowest: '', slowestMs: 0 }
+  const startedMs = new Map<Request, number>()
+  const started = (request: Request) => {
+    traffic.open++
     startedMs.set(request, performance.now())
   }
-  const answered = (request: { url(): string; method(): string }) => {
-    open--
-    lastMs = performance.now()
-    const tookMs = lastMs - (startedMs.get(request) ?? lastMs)
-    if (!request.url().includes('/admin/') || tookMs <= slowestMs) return
-    slowestMs = tookMs
-    slowest = `${request.method()} ${request
-      .url()
-      .replace(/^.*\/admin\/v1/, '')
-      .slice(0, 60)}`
+  const ended = (request: Request) => {
+    traffic.open--
+    traffic.lastMs = performance.now()
+    const tookMs = traffic.lastMs - (startedMs.get(request) ?? traffic.lastMs)
+    if (!request.url().includes('/admin/') || tookMs <= traffic.slowestMs) return
+    const path = request.url().replace(/^.*\/admin\/v1/, '')
+    Object.assign(traffic, {
+      slowestMs: tookMs,
+      slowest: `${request.method()} ${path.slice(0, 60)}`,
+    })
   }
-  page.on('request', asked)
-  page.on('requestfinished', answered)
-  page.on('requestfailed', answered)
+  page.on('request', started).on('requestfinished', ended).on('requestfailed', ended)
+  const stop = () =>
+    page.off('request', started).off('requestfinished', ended).off('requestfailed', ended)
+  return { traffic, stop }
+}
+
+async function measure(page: Page, address: string): Promise<Visit> {
+  const { traffic, stop } = watchRequests(page)
   const beganMs = performance.now()
   await page.goto(address)
-  const untilMs = beganMs + longestMs
+  const untilMs = beganMs + maxLoadMs
   const last = address.includes('open=') ? '[role=dialog] table' : 'h1'
-  const isThere = () => page.evaluate<boolean>(`firstSeen[${JSON.stringify(last)}] !== undefined`)
-  while (performance.now() < untilMs && !(await isThere())) await Bun.sleep(20)
-  // What it asks for then, it asks for at once.
-  await Bun.sleep(stillMs)
-  while (performance.now() < untilMs && (open > 0 || performance.now() - lastMs < stillMs)) {
-    await Bun.sleep(10)
-  }
-  page.off('request', asked)
-  page.off('requestfinished', answered)
-  page.off('requestfailed', answered)
-  // The heading, then rows, then a sheet: the last of them that there is.
+  const isShown = () => page.evaluate<boolean>(`firstSeen[${JSON.stringify(last)}] !== undefined`)
+  while (performance.now() < untilMs && !(await isShown())) await Bun.sleep(20)
+  // Requests that follow from what is shown start at once.
+  await Bun.sleep(quietMs)
+  const isBusy = () => traffic.open > 0 || performance.now() - traffic.lastMs < quietMs
+  while (performance.now() < untilMs && isBusy()) await Bun.sleep(10)
+  stop()
+  // The heading, then rows, then a drawer: the last of them on this page.
   const seen = await page.evaluate<Record<string, number>>('firstSeen')
   const shownMs = Math.max(...Object.values(seen), 0)
-  return { shownMs, wholeMs: Math.max(shownMs, lastMs - beganMs), slowest, slowestMs }
+  const { lastMs, slowest, slowestMs } = traffic
+  return { shownMs, loadedMs: Math.max(shownMs, lastMs - beganMs), slowest, slowestMs }
 }

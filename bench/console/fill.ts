@@ -1,6 +1,6 @@
 // Fills a database with requests, tasks and their charges, as if a gateway had been busy for a month:
-// `bun bench/console-rows.ts DATA_DIR REQUESTS`, with a task for every ten requests. The gateway must
-// have been there once, for accounts and tokens. The engine makes the rows by itself.
+// `bun bench/console/fill.ts DATA_DIR REQUESTS`, with a task for every ten requests. The gateway must
+// have been started once, for accounts and tokens. The database makes the rows itself.
 
 import { sql } from 'kysely'
 import { listAccounts } from '../../src/store/catalog/accounts.ts'
@@ -20,7 +20,7 @@ const models = [
   'txtd-2',
   'rare-1',
 ]
-/** One in so many is of the last model. */
+/** One row in this many is of the last model. */
 const rareEvery = 100_000
 
 interface Step {
@@ -109,13 +109,13 @@ async function addRequests(tx: Tx, step: Step): Promise<void> {
     .execute(tx)
 }
 
-/** Fifty are on their way, and nobody looks after them for a day. */
+/** Fifty are running; the gateway does not poll them for a day. */
 async function addTasks(tx: Tx, step: Step): Promise<void> {
   const { total, endMs } = step
   const id = `printf('video_%012x%020x', at_ms, i)`
   const state = `CASE WHEN i >= ${total - 50} THEN 'running' WHEN i % 50 = 3 THEN 'failed'
     WHEN i % 100 = 5 THEN 'cancelled' ELSE 'succeeded' END`
-  const body = `'{"upstreamModel":"vfa-2.7-t2v","keyMark":"","request":{"prompt":"film ' || i ||
+  const body = `'{"upstreamModel":"vfa-2.7-t2v","keyMark":"","request":{"prompt":"video ' || i ||
     ': a lighthouse in a storm, waves against the rocks","seconds":5,"resolution":"720p",' ||
     '"media":[]},"media":[{"kind":"video","url":"https://up.example/' || i ||
     '.mp4","expiresAtMs":' || (at_ms + 60000) || '}],"usage":{"outputSeconds":5},"doubts":0}'`
@@ -127,7 +127,7 @@ async function addTasks(tx: Tx, step: Step): Promise<void> {
          lease_owner, lease_until_ms, fence, hidden, body)
        ${numbered(step)}
        SELECT ${id}, account_id, token_id, printf('req_%032x', i), 'videos', 'vfa-2.7-t2v', 'vf',
-         'sandbox', 'sandbox', 'up-' || i, ${state}, 50, 3000000000, 3000000000, 'price_film',
+         'sandbox', 'sandbox', 'up-' || i, ${state}, 50, 3000000000, 3000000000, 'price_video',
          at_ms, at_ms + 45000, at_ms + 2000,
          CASE WHEN i >= ${total - 50} THEN NULL ELSE at_ms + 45000 END,
          ${endMs + 24 * 3_600_000}, 6, NULL, 0, 1, 0, ${body}
@@ -140,7 +140,7 @@ async function addTasks(tx: Tx, step: Step): Promise<void> {
          price_id, estimated, token_id, tier)
        ${numbered(step)}
        SELECT at_ms + 45000, account_id, 'charge', -3000000000, ${id}, 'vfa-2.7-t2v',
-         'video_second', 5, 'price_film', 0, token_id, '720p'
+         'video_second', 5, 'price_video', 0, token_id, '720p'
        FROM rows WHERE ${state} = 'succeeded' ORDER BY i`,
     )
     .execute(tx)

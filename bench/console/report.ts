@@ -1,63 +1,49 @@
 // How soon the pages of the console can be used, as a table and a verdict. Pure.
 // Refuses to know how anything was measured.
 
-import { percentile } from '../lib/stats.ts'
-import { formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
+import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
+import { median } from '../lib/stats.ts'
 
-/** One visit: until rows or headings stood there, until every question was answered. */
-export interface Visited {
+/** One visit: until rows or headings appeared, until every request was answered. */
+export interface Visit {
   shownMs: number
-  wholeMs: number
-  /** The call that took longest, and how long. */
+  loadedMs: number
+  /** The API call that took longest, and how long. */
   slowest: string
   slowestMs: number
 }
 
 export interface PageFigures {
   name: string
-  visits: Visited[]
+  visits: Visit[]
 }
 
-const limitMs = 1_000
+const slowestOf = ({ visits }: PageFigures) =>
+  visits.toSorted((a, b) => a.slowestMs - b.slowestMs).at(-1)
 
-const median = (values: readonly number[]): number =>
-  percentile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  )
+/** Of the median visit: the first one loads the page's own code as well. */
+export const loadedMsOf = ({ visits }: PageFigures): number =>
+  median(visits.map(({ loadedMs }) => loadedMs))
 
-/** Of the middle visit: the first one loads the page's own code besides. */
-export const wholeOf = ({ visits }: PageFigures): number =>
-  median(visits.map(({ wholeMs }) => wholeMs))
-
-export function formatPages(pages: readonly PageFigures[]): string {
-  const heading = ['page', 'shown ms', 'whole ms', 'worst ms', 'slowest call ms', 'which']
-  const rows = pages.map((page) => {
-    const slowest = page.visits.toSorted((a, b) => a.slowestMs - b.slowestMs).at(-1)
-    return [
-      page.name,
-      formatNumber(median(page.visits.map(({ shownMs }) => shownMs))),
-      formatNumber(wholeOf(page)),
-      formatNumber(Math.max(...page.visits.map(({ wholeMs }) => wholeMs))),
-      formatNumber(slowest?.slowestMs ?? 0),
-      slowest?.slowest ?? '',
-    ]
-  })
-  return formatTable([heading, ...rows], [0, 5])
+const columns: Columns<PageFigures> = {
+  page: ({ name }) => name,
+  'shown ms': ({ visits }) => median(visits.map(({ shownMs }) => shownMs)),
+  'loaded ms': loadedMsOf,
+  'worst ms': ({ visits }) => Math.max(...visits.map(({ loadedMs }) => loadedMs)),
+  'slowest call ms': (page) => slowestOf(page)?.slowestMs ?? 0,
+  which: (page) => slowestOf(page)?.slowest ?? '',
 }
 
-export function judgePages(pages: readonly PageFigures[], requests: number): Verdict[] {
-  const slowest = pages.toSorted((a, b) => wholeOf(a) - wholeOf(b)).at(-1)
+export const formatPages = (pages: readonly PageFigures[]): string => formatRows(columns, pages)
+
+export function checkPages(pages: readonly PageFigures[], requests: number): Verdict[] {
+  const slowest = pages.toSorted((a, b) => loadedMsOf(a) - loadedMsOf(b)).at(-1)
   return [
-    {
-      what: `every page of the console with ${requests} requests`,
-      limit: `< ${limitMs / 1000} s`,
-      measured:
-        slowest === undefined
-          ? 'no page'
-          : `${formatNumber(wholeOf(slowest) / 1000)} s, ${slowest.name}`,
-      met: slowest !== undefined && wholeOf(slowest) < limitMs,
-    },
+    check({
+      label: `every page of the console with ${requests} requests`,
+      value: slowest === undefined ? Number.NaN : loadedMsOf(slowest) / 1000,
+      limit: '< 1 s',
+      note: slowest?.name ?? 'no page',
+    }),
   ]
 }

@@ -1,5 +1,5 @@
 // The CPU figures: every style as JSON and as a stream, the targets in turn, so that noise on the
-// machine hits all of them. Refuses to know how a table looks.
+// machine hits all of them. Refuses to know tables.
 
 import { type Charges, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
@@ -8,7 +8,7 @@ import { startGateway, startNginx, startPeer, type Target } from '../lib/targets
 import { type Call, measure, probe, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { hasMode, type Mode } from '../payload/index.ts'
-import { formatFigures, judge, reference, type Slice, summarise } from './report.ts'
+import { checkFigures, formatFigures, reference, type Slice, summarise } from './report.ts'
 
 /** Long enough for a just-in-time compiler to have done most of its work: the steady state counts. */
 const warmUpSeconds = 5
@@ -46,7 +46,7 @@ export async function runCpu(run: Run): Promise<PartResult> {
       `medians of ${rounds} interleaved rounds of ${seconds} s;\n` +
       `     a stream is 100 deltas, ${chunksPerWrite} events per network write of the upstream`,
     tables: [formatFigures(figures)],
-    verdicts: judge(figures, connections),
+    verdicts: checkFigures(figures, connections),
     charges,
     failed: own.reduce((sum, row) => sum + row.failed, 0),
     figures: { figures, slices },
@@ -107,12 +107,11 @@ async function warmUp(
   for (const call of callsOf(options, mode)) {
     for (const target of targets) {
       if (target.peer && call.style !== 'chat') continue
-      const work = await probe(target, call)
-      if ('wrong' in work) {
-        if (!target.peer) throw new Error(work.wrong)
-        note(`${work.wrong}\nbench: ${target.name} is left out of the ${mode} calls`)
-        continue
-      }
+      const work = await probe(target, call).catch((error: Error) => {
+        if (!target.peer) throw error
+        note(`${error.message}\nbench: ${target.name} is left out of the ${mode} calls`)
+      })
+      if (work === undefined) continue
       const seconds = target.name === reference ? shortWarmUpSeconds : warmUpSeconds
       const warm = await measure(load, work, options.connections, seconds)
       ready.push(work)

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { countCharges, formatCharges, sumCharges } from '../lib/charges.ts'
-import { formatVerdicts } from '../lib/verdict.ts'
+import { formatVerdicts } from '../lib/report.ts'
 import { parseOptions, parts } from '../options.ts'
-import { formatFigures, judge, type Slice, summarise } from './report.ts'
+import { checkFigures, formatFigures, type Slice, summarise } from './report.ts'
 
 function slice(target: string, cpuMicrosPerRequest: number, more: Partial<Slice> = {}): Slice {
   return {
@@ -62,7 +62,7 @@ test('every style is compared with nginx of its own and with chat of the same ki
 
 test('a limit is met up to itself and missed beyond it', () => {
   const verdict = (cpu: number, rssBytes: number) =>
-    judge(summarise([slice('nginx', 10), slice('gateway', cpu, { rssBytes })]), 64).map(
+    checkFigures(summarise([slice('nginx', 10), slice('gateway', cpu, { rssBytes })]), 64).map(
       ({ met }) => met,
     )
   expect(verdict(60, 119_000_000)).toEqual([true, true])
@@ -71,25 +71,26 @@ test('a limit is met up to itself and missed beyond it', () => {
 
 test('a style other than chat may cost little more than chat', () => {
   const verdict = (cpu: number) =>
-    judge(summarise([slice('gateway', 10), slice('gateway', cpu, { style: 'responses' })]), 64)[1]
-  expect(verdict(13)).toMatchObject({ what: 'JSON CPU, responses', met: true })
-  expect(verdict(13.1)).toMatchObject({ limit: '<= 1.3x chat', measured: '1.31x', met: false })
+    checkFigures(
+      summarise([slice('gateway', 10), slice('gateway', cpu, { style: 'responses' })]),
+      64,
+    )[1]
+  expect(verdict(13)).toMatchObject({ label: 'JSON CPU, responses', met: true })
+  expect(verdict(13.1)).toMatchObject({ limit: '<= 1.3x chat', value: '1.31x chat', met: false })
 })
 
 test('without nginx or chat beside it no CPU limit is met', () => {
-  expect(judge(summarise([slice('gateway', 1)]), 64)[0]).toMatchObject({ met: false })
+  expect(checkFigures(summarise([slice('gateway', 1)]), 64)[0]).toMatchObject({ met: false })
   const alone = summarise([slice('gateway', 1, { style: 'embeddings' })])
-  expect(judge(alone, 64)[0]).toMatchObject({ met: false })
+  expect(checkFigures(alone, 64)[0]).toMatchObject({ met: false })
 })
 
 test('table and verdicts name units, ratios and what was missed', () => {
   const figures = summarise([slice('nginx', 10), slice('gateway', 75)])
-  expect(formatFigures(figures)).toMatch(
-    /JSON +chat +gateway +75\.0 +7\.50x +1\.00x +1,000 +1\.00x/,
-  )
-  const verdicts = formatVerdicts(judge(figures, 64))
-  expect(verdicts).toMatch(/JSON CPU, chat +<= 6x nginx +7\.50x +MISSED/)
-  expect(verdicts).toMatch(/RSS at 64 connections +< 120 MB +50\.0 MB +met/)
+  expect(formatFigures(figures)).toMatch(/JSON +chat +gateway +75 +7\.50x +1\.00x +1,000 +1\.00x/)
+  const verdicts = formatVerdicts(checkFigures(figures, 64))
+  expect(verdicts).toMatch(/JSON CPU, chat +<= 6x nginx +7\.50x nginx +MISSED/)
+  expect(verdicts).toMatch(/RSS at 64 connections +< 120 MB +50 MB +met/)
 })
 
 test('charges are counted from the fall of the balance', () => {

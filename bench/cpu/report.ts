@@ -1,9 +1,15 @@
 // Turns measured slices of CPU into figures, a table and verdicts. Pure.
 // Refuses to know how anything was measured.
 
+import {
+  type Columns,
+  check,
+  formatRatio,
+  formatRows,
+  megabytes,
+  type Verdict,
+} from '../lib/report.ts'
 import { median } from '../lib/stats.ts'
-import { formatMegabytes, formatNumber, formatRatio, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
 import type { Mode, Style } from '../payload/index.ts'
 
 export interface Slice {
@@ -30,9 +36,7 @@ export type Figures = Omit<Slice, 'firstFailure'> & {
 }
 
 export const reference = 'nginx'
-const cpuLimits: Record<Mode, number> = { json: 6, stream: 3.5 }
-const chatLimit = 1.3
-const rssLimitBytes = 120_000_000
+const cpuLimits: Record<Mode, string> = { json: '<= 6x nginx', stream: '<= 3.5x nginx' }
 const labels: Record<Mode, string> = { json: 'JSON', stream: 'stream' }
 
 type Rate = 'cpuMicrosPerRequest' | 'requestsPerSecond'
@@ -72,62 +76,40 @@ function ratio(own: readonly Slice[], other: readonly Slice[] = [], field: Rate)
   return median(own.map((slice, i) => slice[field] / (other[i] ?? other.at(-1)!)[field]))
 }
 
-export function formatFigures(figures: readonly Figures[]): string {
-  const heading = [
-    'call',
-    'style',
-    'target',
-    'CPU us/req',
-    'x nginx',
-    'x chat',
-    'req/s',
-    'x nginx',
-    'p50 ms',
-    'p99 ms',
-    'RSS MB',
-    'peak MB',
-    'failed',
-  ]
-  const rows = figures.map((row) => [
-    labels[row.mode],
-    row.style,
-    row.target,
-    formatNumber(row.cpuMicrosPerRequest),
-    formatRatio(row.cpuRatio),
-    formatRatio(row.chatRatio),
-    formatNumber(row.requestsPerSecond),
-    formatRatio(row.speedRatio),
-    formatNumber(row.p50Ms),
-    formatNumber(row.p99Ms),
-    formatMegabytes(row.rssBytes),
-    formatMegabytes(row.peakBytes),
-    String(row.failed),
-  ])
-  return formatTable([heading, ...rows], [0, 1, 2])
+const columns: Columns<Figures> = {
+  call: (row) => labels[row.mode],
+  style: (row) => row.style,
+  target: (row) => row.target,
+  'CPU us/req': (row) => row.cpuMicrosPerRequest,
+  'x nginx': (row) => formatRatio(row.cpuRatio),
+  'x chat': (row) => formatRatio(row.chatRatio),
+  'req/s': (row) => row.requestsPerSecond,
+  'x nginx req/s': (row) => formatRatio(row.speedRatio),
+  'p50 ms': (row) => row.p50Ms,
+  'p99 ms': (row) => row.p99Ms,
+  'RSS MB': (row) => megabytes(row.rssBytes),
+  'peak MB': (row) => megabytes(row.peakBytes),
+  failed: (row) => row.failed,
 }
 
-/** The gateway against its limits. A figure that is no number has not met its limit. */
-export function judge(figures: readonly Figures[], connections: number): Verdict[] {
+export const formatFigures = (figures: readonly Figures[]): string => formatRows(columns, figures)
+
+/** Chat is compared with nginx, and the other styles with chat. */
+export function checkFigures(figures: readonly Figures[], connections: number): Verdict[] {
   const own = figures.filter((row) => row.target === 'gateway')
-  const verdicts = own.map(judgeCpu)
-  const rssBytes = Math.max(...own.map((row) => row.rssBytes))
-  verdicts.push({
-    what: `RSS at ${connections} connections`,
-    limit: `< ${formatMegabytes(rssLimitBytes)} MB`,
-    measured: `${formatMegabytes(rssBytes)} MB`,
-    met: own.length > 0 && rssBytes < rssLimitBytes,
+  const cpu = own.map(({ style, mode, cpuRatio, chatRatio }) =>
+    check({
+      label: `${labels[mode]} CPU, ${style}`,
+      ...(style === 'chat'
+        ? { value: cpuRatio, limit: cpuLimits[mode] }
+        : { value: chatRatio, limit: '<= 1.3x chat' }),
+    }),
+  )
+  const rss = check({
+    label: `RSS at ${connections} connections`,
+    value: megabytes(Math.max(...own.map((row) => row.rssBytes))),
+    limit: '< 120 MB',
+    valid: own.length > 0,
   })
-  return verdicts
-}
-
-/** Chat is held against nginx, and the other styles against chat. */
-function judgeCpu({ style, mode, cpuRatio, chatRatio }: Figures): Verdict {
-  const [limit, measured, of] =
-    style === 'chat' ? [cpuLimits[mode], cpuRatio, 'nginx'] : [chatLimit, chatRatio, 'chat']
-  return {
-    what: `${labels[mode]} CPU, ${style}`,
-    limit: `<= ${limit}x ${of}`,
-    measured: formatRatio(measured),
-    met: measured <= limit,
-  }
+  return [...cpu, rss]
 }

@@ -5,12 +5,12 @@ import { type Balance, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
 import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
 import { startGateway } from '../lib/targets.ts'
-import { orderFor, probe, runLoad, type Work } from '../load/slice.ts'
-import type { FailOrder } from '../upstreams/failing-upstream.ts'
+import { commandFor, probe, runLoad, type Work } from '../load/slice.ts'
+import type { FailCommand } from '../upstreams/failing-upstream.ts'
 import {
+  checkFailover,
   type FailoverFigures,
   formatFailover,
-  judgeFailover,
   type Phase,
   shareLimit,
   shareOf,
@@ -22,15 +22,15 @@ const connections = 32
 const phaseSeconds = 3
 /** Long enough for a channel that is avoided to be tried again, and to fail again. */
 const failingSeconds = 8
-/** While waiting for the healed channel to come back, it is looked at so often. */
-const lookSeconds = 1
-/** Longer than any channel is left alone after it has failed. */
+/** How often the share of the healed channel is measured. */
+const pollSeconds = 1
+/** Longer than any channel is avoided after it has failed. */
 const healSeconds = 40
 const countMs = 5000
 
 export const failoverSeconds = 3 * phaseSeconds + failingSeconds + healSeconds
 
-interface Scene {
+interface Setup {
   upstream: Child
   load: Child
   work: Work
@@ -38,7 +38,7 @@ interface Scene {
   balance: Balance
 }
 
-async function startScene(run: Run): Promise<Scene> {
+async function setUp(run: Run): Promise<Setup> {
   const own = placeFor(run, 'failover')
   const upstream = startOwn(own, 'upstreams/failing-upstream')
   const place = { ...own, upstreamPort: await portOf(upstream) }
@@ -50,20 +50,19 @@ async function startScene(run: Run): Promise<Scene> {
   )
   const balance = await readBalance(gateway)
   const work = await probe(gateway, { style: 'chat', mode: 'json' })
-  if ('wrong' in work) throw new Error(work.wrong)
   return { upstream, load: startOwn(own, 'load/load'), work, balance }
 }
 
 export async function runFailover(run: Run): Promise<PartResult> {
-  const scene = await startScene(run)
+  const setup = await setUp(run)
   const phases: Phase[] = []
   const phase = async (name: string, seconds: number) => {
-    phases.push(await runPhase(scene, name, seconds))
+    phases.push(await runPhase(setup, name, seconds))
     return phases.at(-1)!
   }
   await phase('warm-up', phaseSeconds)
   const before = await phase('before', phaseSeconds)
-  const during = await failOne(scene.upstream, phase)
+  const during = await failOne(setup.upstream, phase)
   const healedMs = await waitForShare(phase, shareOf(before, failing))
   const after = await phase('after', phaseSeconds)
   const figures: FailoverFigures = {
@@ -74,14 +73,14 @@ export async function runFailover(run: Run): Promise<PartResult> {
     ...(healedMs !== undefined && { healedMs }),
   }
   const served = phases.reduce((sum, each) => sum + each.served, 1)
-  const balance = await readBalance(scene.work.target)
+  const balance = await readBalance(setup.work.target)
   return {
     setting:
       `fail-over: ${channels.length} channels, one answers 503 at once for ${failingSeconds} s; ` +
       `${connections} connections, JSON chat calls`,
     tables: [formatFailover(figures)],
-    verdicts: judgeFailover(figures),
-    charges: [countCharges(scene.balance, balance, 'json', served)],
+    verdicts: checkFailover(figures),
+    charges: [countCharges(setup.balance, balance, 'json', served)],
     failed: phases.reduce((sum, each) => sum + each.failed, 0),
     figures: { failover: figures },
   }
@@ -89,30 +88,30 @@ export async function runFailover(run: Run): Promise<PartResult> {
 
 type RunPhase = (name: string, seconds: number) => Promise<Phase>
 
-const tell = (upstream: Child, order: FailOrder) => upstream.tell(JSON.stringify(order))
+const tell = (upstream: Child, command: FailCommand) => upstream.tell(JSON.stringify(command))
 
 async function failOne(upstream: Child, phase: RunPhase): Promise<Phase> {
-  tell(upstream, { order: 'fail', channels: [failing] })
+  tell(upstream, { command: 'fail', channels: [failing] })
   const during = await phase('during', failingSeconds)
-  tell(upstream, { order: 'fail', channels: [] })
+  tell(upstream, { command: 'fail', channels: [] })
   return during
 }
 
 /** How long it took; undefined when the time was up. */
 async function waitForShare(phase: RunPhase, wanted: number): Promise<number | undefined> {
   const startMs = performance.now()
-  for (let waited = 0; waited < healSeconds; waited += lookSeconds) {
-    const looked = await phase('healing', lookSeconds)
-    if (shareOf(looked, failing) >= wanted * shareLimit) return performance.now() - startMs
+  for (let waited = 0; waited < healSeconds; waited += pollSeconds) {
+    const polled = await phase('healing', pollSeconds)
+    if (shareOf(polled, failing) >= wanted * shareLimit) return performance.now() - startMs
   }
   return undefined
 }
 
-async function runPhase(scene: Scene, name: string, seconds: number): Promise<Phase> {
-  const { upstream, load, work } = scene
-  await ask(upstream, { order: 'count' } satisfies FailOrder, countMs)
-  const result = await runLoad(load, work.target, orderFor(work, connections, seconds))
-  const attempts = await ask<Record<string, number>>(upstream, { order: 'count' }, countMs)
+async function runPhase(setup: Setup, name: string, seconds: number): Promise<Phase> {
+  const { upstream, load, work } = setup
+  await ask(upstream, { command: 'count' } satisfies FailCommand, countMs)
+  const result = await runLoad(load, work.target, commandFor(work, connections, seconds))
+  const attempts = await ask<Record<string, number>>(upstream, { command: 'count' }, countMs)
   const failures = result.failed === 0 ? '' : `  ${result.failed} failed: ${result.firstFailure}`
   note(`fail-over ${name.padEnd(8)} ${JSON.stringify(attempts)}${failures}`)
   const { served, failed, p50Ms, p99Ms } = result

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import {
+  checkFailover,
   extraOf,
   type FailoverFigures,
   formatFailover,
-  judgeFailover,
   type Phase,
   shareOf,
 } from './report.ts'
@@ -29,7 +29,7 @@ const figures: FailoverFigures = {
 }
 
 const met = (changed: Partial<FailoverFigures>) =>
-  judgeFailover({ ...figures, ...changed }).map((verdict) => verdict.met)
+  checkFailover({ ...figures, ...changed }).map((verdict) => verdict.met)
 
 test('a share is of all attempts, and an attempt is extra when its call had one before', () => {
   expect(shareOf(figures.after, 'b')).toBeCloseTo(80 / 300)
@@ -53,8 +53,8 @@ test('a phase without calls meets nothing', () => {
 
 test('the table shows all shares and when the channel was back', () => {
   const text = formatFailover(figures)
-  expect(text).toMatch(/during +300 +0 +360 +20\.0 % +41\.7 % +16\.7 % +41\.7 %/)
-  expect(text).toContain('6.50 s after it was well again')
+  expect(text).toMatch(/during +300 +0 +360 +20 % +41\.7 % +16\.7 % +41\.7 %/)
+  expect(text).toContain('6.50 s after it healed')
   const { healedMs: _, ...never } = figures
   expect(formatFailover(never)).toContain('did not get its share back')
 })

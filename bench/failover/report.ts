@@ -1,12 +1,10 @@
 // What became of calls while one of several channels failed, as a table and verdicts. Pure.
 // Refuses to know how anything was measured.
 
-import { formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
+import { check, formatNumber, formatPercent, formatRows, type Verdict } from '../lib/report.ts'
 
 export interface Phase {
   name: string
-  /** Answered well, and not. */
   served: number
   failed: number
   /** Requests that each channel got. */
@@ -24,71 +22,72 @@ export interface FailoverFigures {
   healedMs?: number
 }
 
-const extraLimit = 0.2
 /** Of the share it had before. */
 export const shareLimit = 0.8
 
-export function shareOf({ attempts }: Phase, channel: string): number {
-  const total = sum(Object.values(attempts))
-  return total === 0 ? 0 : (attempts[channel] ?? 0) / total
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
+const attemptsOf = ({ attempts }: Phase): number => sum(Object.values(attempts))
+
+export function shareOf(phase: Phase, channel: string): number {
+  const total = attemptsOf(phase)
+  return total === 0 ? 0 : (phase.attempts[channel] ?? 0) / total
 }
 
 /** Attempts beyond one per call, over calls. */
-export function extraOf({ attempts, served, failed }: Phase): number {
-  const calls = served + failed
-  return (sum(Object.values(attempts)) - calls) / calls
+export function extraOf(phase: Phase): number {
+  const calls = phase.served + phase.failed
+  return (attemptsOf(phase) - calls) / calls
 }
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
-const percent = (share: number): string =>
-  Number.isFinite(share) ? `${formatNumber(share * 100)} %` : '-'
-
 export function formatFailover({ before, during, after, healedMs }: FailoverFigures): string {
-  const channels = [...new Set([before, during, after].flatMap((each) => keysOf(each)))].sort()
-  const shares = channels.map((channel) => `share ${channel}`)
-  const heading = ['failing', 'calls', 'failed', 'attempts', 'extra', ...shares, 'p50 ms', 'p99 ms']
-  const rows = [before, during, after].map((phase) => [
-    phase.name,
-    String(phase.served + phase.failed),
-    String(phase.failed),
-    String(sum(Object.values(phase.attempts))),
-    percent(extraOf(phase)),
-    ...channels.map((channel) => percent(shareOf(phase, channel))),
-    formatNumber(phase.p50Ms),
-    formatNumber(phase.p99Ms),
+  const phases = [before, during, after]
+  const channels = [...new Set(phases.flatMap(({ attempts }) => Object.keys(attempts)))].sort()
+  const shares = channels.map((channel) => [
+    `share ${channel}`,
+    (phase: Phase) => formatPercent(shareOf(phase, channel)),
   ])
+  const table = formatRows<Phase>(
+    {
+      failing: ({ name }) => name,
+      calls: ({ served, failed }) => served + failed,
+      failed: ({ failed }) => failed,
+      attempts: attemptsOf,
+      extra: (phase) => formatPercent(extraOf(phase)),
+      ...Object.fromEntries(shares),
+      'p50 ms': ({ p50Ms }) => p50Ms,
+      'p99 ms': ({ p99Ms }) => p99Ms,
+    },
+    phases,
+  )
   const healed =
     healedMs === undefined
       ? 'the channel did not get its share back'
-      : `the channel had its share back ${formatNumber(healedMs / 1000)} s after it was well again`
-  return `${formatTable([heading, ...rows], [0])}\n${healed}`
+      : `the channel had its share back ${formatNumber(healedMs / 1000)} s after it healed`
+  return `${table}\n${healed}`
 }
 
-const keysOf = ({ attempts }: Phase): string[] => Object.keys(attempts)
-
-export function judgeFailover(figures: FailoverFigures): Verdict[] {
-  const { before, during, after, failing } = figures
-  const extra = extraOf(during)
+export function checkFailover({ before, during, after, failing }: FailoverFigures): Verdict[] {
+  const phases = [before, during, after]
+  const failed = sum(phases.map((phase) => phase.failed))
+  const calls = sum(phases.map(({ served }) => served)) + failed
   const back = shareOf(after, failing) / shareOf(before, failing)
-  const failed = before.failed + during.failed + after.failed
   return [
-    {
-      what: 'calls that failed with their channel',
-      limit: '0',
-      measured: `${failed} of ${sum([before, during, after].map((each) => each.served)) + failed}`,
-      met: failed === 0 && during.served > 0,
-    },
-    {
-      what: 'attempts beyond one per call',
-      limit: `<= ${percent(extraLimit)}`,
-      measured: percent(extra),
-      met: extra <= extraLimit,
-    },
-    {
-      what: 'share of the healed channel',
-      limit: `>= ${percent(shareLimit)} of before`,
-      measured: percent(back),
-      met: back >= shareLimit,
-    },
+    check({
+      label: 'calls that failed with their channel',
+      value: failed,
+      limit: '= 0',
+      valid: during.served > 0,
+      note: `of ${calls}`,
+    }),
+    check({
+      label: 'attempts beyond one per call',
+      value: extraOf(during) * 100,
+      limit: '<= 20 %',
+    }),
+    check({
+      label: 'share of the healed channel',
+      value: back * 100,
+      limit: `>= ${shareLimit * 100} % of before`,
+    }),
   ]
 }

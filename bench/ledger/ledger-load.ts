@@ -1,15 +1,15 @@
 // Durable charges without HTTP, its own process: opens a store, keeps a number of charges in flight
-// through the ledger, and tells how many were stored. Reads one JSON order per line, prints one JSON
+// through the ledger, and tells how many were stored. Reads one JSON command per line, prints one JSON
 // result per line.
 
-import { createInterface } from 'node:readline'
 import { type Hold, Ledger } from '../../src/billing/ledger.ts'
 import { newId } from '../../src/lib/crypto/ids.ts'
 import { findAccount, insertAccount, listBalances } from '../../src/store/catalog/accounts.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
+import { serveCommands } from '../lib/commands.ts'
 import { percentile } from '../lib/stats.ts'
 
-export interface LedgerOrder {
+export interface LedgerCommand {
   /** Accounts that the charges are spread over, in turn. */
   accounts: number
   inFlight: number
@@ -81,12 +81,16 @@ async function chargeOne(ledger: Ledger, accountId: string): Promise<void> {
   )
 }
 
-async function runOrder(store: Store, ledger: Ledger, order: LedgerOrder): Promise<LedgerResult> {
-  const ids = await openAccounts(store, ledger, order.accounts)
+async function runSlice(
+  store: Store,
+  ledger: Ledger,
+  command: LedgerCommand,
+): Promise<LedgerResult> {
+  const ids = await openAccounts(store, ledger, command.accounts)
   const before = await sumOf(store)
   const latencies: number[] = []
   const startMs = performance.now()
-  const endMs = startMs + order.seconds * 1000
+  const endMs = startMs + command.seconds * 1000
   const startCpu = process.cpuUsage()
   let next = 0
   const worker = async () => {
@@ -97,7 +101,7 @@ async function runOrder(store: Store, ledger: Ledger, order: LedgerOrder): Promi
       nowMs = doneMs
     }
   }
-  await Promise.all(Array.from({ length: order.inFlight }, worker))
+  await Promise.all(Array.from({ length: command.inFlight }, worker))
   const elapsedMs = performance.now() - startMs
   const { user, system } = process.cpuUsage(startCpu)
   const sorted = Float64Array.from(latencies).sort()
@@ -113,10 +117,8 @@ async function runOrder(store: Store, ledger: Ledger, order: LedgerOrder): Promi
 
 if (import.meta.main) {
   const [dataDir = '', databaseUrl] = process.argv.slice(2)
-  const place = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
-  const store = await openStore({ ...place, join: true })
+  const location = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
+  const store = await openStore({ ...location, join: true })
   const ledger = await Ledger.open(store)
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await runOrder(store, ledger, JSON.parse(line) as LedgerOrder)))
-  }
+  await serveCommands((command: LedgerCommand) => runSlice(store, ledger, command))
 }

@@ -11,8 +11,8 @@ import {
   startBenchPostgres,
 } from '../lib/postgres.ts'
 import type { Options } from '../options.ts'
-import type { LedgerOrder, LedgerResult } from './ledger-load.ts'
-import { formatLedger, judgeLedger, type LedgerFigures } from './report.ts'
+import type { LedgerCommand, LedgerResult } from './ledger-load.ts'
+import { checkLedger, formatLedger, type LedgerFigures } from './report.ts'
 
 const inFlights = [16, 64, 256, 1024] as const
 const manyAccounts = 1000
@@ -26,14 +26,14 @@ export async function runLedger(run: Run): Promise<PartResult> {
   const rows: LedgerFigures[] = []
   const charges: Charges[] = []
   const onSqlite = startLoad(run, 'ledger-sqlite')
-  await runStore({ run, load: onSqlite, engine: 'SQLite', rows, charges })
+  await runStore({ run, load: onSqlite, store: 'SQLite', rows, charges })
   await onSqlite.stop()
-  if (!hasPostgresPrograms) note('ledger: PostgreSQL is not installed; without it, then')
+  if (!hasPostgresPrograms) note('ledger: left out on PostgreSQL, which is not installed')
   else {
     const postgres = await startBenchPostgres()
     try {
       const load = startLoad(run, 'ledger-postgres', postgres.url)
-      await runStore({ run, load, engine: 'PostgreSQL', rows, charges, postgres })
+      await runStore({ run, load, store: 'PostgreSQL', rows, charges, postgres })
       await load.stop()
     } finally {
       await postgres.remove()
@@ -44,9 +44,8 @@ export async function runLedger(run: Run): Promise<PartResult> {
       `ledger: charges through hold and settle in one process, no HTTP; ` +
       `slices of ${run.options.seconds} s`,
     tables: [formatLedger(rows)],
-    verdicts: judgeLedger(rows),
+    verdicts: checkLedger(rows),
     charges,
-    failed: 0,
     figures: { ledger: rows },
   }
 }
@@ -59,25 +58,26 @@ function startLoad(run: Run, name: string, databaseUrl?: string): Child {
 interface StoreRun {
   run: Run
   load: Child
-  engine: LedgerFigures['engine']
+  store: LedgerFigures['store']
   rows: LedgerFigures[]
   charges: Charges[]
   postgres?: OwnPostgres
 }
 
-async function runStore({ run, load, engine, rows, charges, postgres }: StoreRun): Promise<void> {
+async function runStore({ run, load, store, rows, charges, postgres }: StoreRun): Promise<void> {
   const { seconds } = run.options
-  const order = (more: LedgerOrder) => ask<LedgerResult>(load, more, more.seconds * 1000 + openMs)
+  const command = (more: LedgerCommand) =>
+    ask<LedgerResult>(load, more, more.seconds * 1000 + openMs)
   for (const accounts of [manyAccounts, 1]) {
-    await order({ accounts, inFlight: 64, seconds: warmUpSeconds })
+    await command({ accounts, inFlight: 64, seconds: warmUpSeconds })
     for (const inFlight of inFlights) {
-      note(`ledger: ${engine}, ${accounts} account(s), ${inFlight} in flight ...`)
+      note(`ledger: ${store}, ${accounts} account(s), ${inFlight} in flight ...`)
       const before = postgres && (await readCost(postgres))
-      const result = await order({ accounts, inFlight, seconds })
+      const result = await command({ accounts, inFlight, seconds })
       const after = postgres && (await readCost(postgres))
       charges.push({ served: result.charges, charged: result.paid })
       rows.push({
-        engine,
+        store,
         accounts,
         inFlight,
         perSecond: (result.charges * 1000) / result.elapsedMs,

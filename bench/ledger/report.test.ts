@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { formatLedger, judgeLedger, type LedgerFigures } from './report.ts'
+import { checkLedger, formatLedger, type LedgerFigures } from './report.ts'
 
 const row = (more: Partial<LedgerFigures>): LedgerFigures => ({
-  engine: 'SQLite',
+  store: 'SQLite',
   accounts: 1,
   inFlight: 64,
   perSecond: 25_000,
@@ -14,18 +14,18 @@ const row = (more: Partial<LedgerFigures>): LedgerFigures => ({
 
 test('the best of SQLite is held against the limit, for many accounts and for one', () => {
   const slow = { accounts: 1000, perSecond: 19_999 }
-  const verdicts = judgeLedger([
+  const verdicts = checkLedger([
     row({ inFlight: 16, perSecond: 3_000 }),
     row({}),
     row(slow),
-    row({ ...slow, engine: 'PostgreSQL', perSecond: 90_000 }),
+    row({ ...slow, store: 'PostgreSQL', perSecond: 90_000 }),
   ])
   expect(verdicts.map(({ met }) => met)).toEqual([true, false])
-  expect(verdicts[0]).toMatchObject({ measured: '25,000/s', limit: '>= 20,000/s' })
+  expect(verdicts[0]).toMatchObject({ value: '25,000/s', limit: '>= 20000/s' })
 })
 
 test('a store without a server has no figures of one', () => {
-  const text = formatLedger([row({}), row({ engine: 'PostgreSQL', serverMicros: 51.2 })])
+  const text = formatLedger([row({}), row({ store: 'PostgreSQL', serverMicros: 51.2 })])
   expect(text).toContain('51.2')
   expect(text.split('\n')[2]).toEndWith('-')
 })

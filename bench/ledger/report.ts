@@ -1,10 +1,9 @@
 // Durable charges per second, as a table and verdicts. Pure. Refuses to know how they were made.
 
-import { formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
+import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
 
 export interface LedgerFigures {
-  engine: 'SQLite' | 'PostgreSQL'
+  store: 'SQLite' | 'PostgreSQL'
   accounts: number
   inFlight: number
   perSecond: number
@@ -12,55 +11,37 @@ export interface LedgerFigures {
   p99Ms: number
   /** Of the process that charges. */
   ownMicros: number
-  /** Of the database server, where it is one. */
+  /** Of the database server, where there is one. */
   serverMicros?: number
-  /** Charges that one commit held. */
+  /** Charges in one commit. */
   perCommit?: number
 }
 
-/** Per second on SQLite, with enough in flight for commits to be shared. */
-const leastPerSecond = 20_000
-
-export function formatLedger(rows: readonly LedgerFigures[]): string {
-  const heading = [
-    'store',
-    'accounts',
-    'in flight',
-    'charges/s',
-    'p50 ms',
-    'p99 ms',
-    'own CPU us',
-    'server CPU us',
-    'charges/commit',
-  ]
-  const optional = (value: number | undefined) => (value === undefined ? '-' : formatNumber(value))
-  const cells = rows.map((row) => [
-    row.engine,
-    String(row.accounts),
-    String(row.inFlight),
-    formatNumber(row.perSecond),
-    formatNumber(row.p50Ms),
-    formatNumber(row.p99Ms),
-    formatNumber(row.ownMicros),
-    optional(row.serverMicros),
-    optional(row.perCommit),
-  ])
-  return formatTable([heading, ...cells], [0])
+const columns: Columns<LedgerFigures> = {
+  store: (row) => row.store,
+  accounts: (row) => row.accounts,
+  'in flight': (row) => row.inFlight,
+  'charges/s': (row) => row.perSecond,
+  'p50 ms': (row) => row.p50Ms,
+  'p99 ms': (row) => row.p99Ms,
+  'own CPU us': (row) => row.ownMicros,
+  'server CPU us': (row) => row.serverMicros,
+  'charges/commit': (row) => row.perCommit,
 }
 
-const most = (rows: readonly LedgerFigures[]): number =>
-  Math.max(0, ...rows.map(({ perSecond }) => perSecond))
+export const formatLedger = (rows: readonly LedgerFigures[]): string => formatRows(columns, rows)
 
-export function judgeLedger(rows: readonly LedgerFigures[]): Verdict[] {
-  const sqlite = rows.filter(({ engine }) => engine === 'SQLite')
-  const kinds = [...new Set(sqlite.map(({ accounts }) => accounts))]
-  return kinds.map((accounts) => {
-    const perSecond = most(sqlite.filter((row) => row.accounts === accounts))
-    return {
-      what: `durable charges on SQLite, ${accounts} account(s)`,
-      limit: `>= ${formatNumber(leastPerSecond)}/s`,
-      measured: `${formatNumber(perSecond)}/s`,
-      met: perSecond >= leastPerSecond,
-    }
-  })
+/** The best slice counts: the one with enough charges in flight to share commits. */
+export function checkLedger(rows: readonly LedgerFigures[]): Verdict[] {
+  const byAccounts = Map.groupBy(
+    rows.filter(({ store }) => store === 'SQLite'),
+    ({ accounts }) => accounts,
+  )
+  return [...byAccounts].map(([accounts, slices]) =>
+    check({
+      label: `durable charges on SQLite, ${accounts} account(s)`,
+      value: Math.max(...slices.map(({ perSecond }) => perSecond)),
+      limit: '>= 20000/s',
+    }),
+  )
 }

@@ -12,7 +12,7 @@ export interface Child {
   waitForLine(pattern: RegExp, timeoutMs: number): Promise<string>
   waitUntil(ready: () => Promise<boolean>, timeoutMs: number): Promise<void>
   /** How it ended and the last it wrote to its log; undefined while it runs. */
-  obituary(): string | undefined
+  exitReport(): string | undefined
   stop(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export function startChild(options: ChildOptions): Child {
         while (!hasEnded(running) && !(await ready())) await Bun.sleep(pollMs)
         if (hasEnded(running)) await new Promise<never>(() => {})
       }),
-    obituary: () => (hasEnded(running) ? epitaph(options, ending(running)) : undefined),
+    exitReport: () => (hasEnded(running) ? describeExit(options, ending(running)) : undefined),
     stop: () => stop(running),
   }
 }
@@ -93,20 +93,20 @@ async function before<T>(
   ])
   clearTimeout(timer)
   if ('value' in outcome) return outcome.value
-  throw new Error(epitaph(options, outcome.why))
+  throw new Error(describeExit(options, outcome.why))
 }
 
 function hasEnded(running: Running): boolean {
   return running.exitCode !== null || running.signalCode !== null
 }
 
-/** A signal means that someone or the kernel ended it; an exit code, that it ended itself. */
+/** A signal means that a user or the kernel ended it; an exit code, that it ended itself. */
 function ending(running: Running): string {
   if (running.signalCode !== null) return `was ended by ${running.signalCode}`
   return `ended with exit code ${running.exitCode}`
 }
 
-function epitaph(options: ChildOptions, why: string): string {
+function describeExit(options: ChildOptions, why: string): string {
   const log = readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-logLines).join('\n')
   return `${options.name} ${why} (${options.command.join(' ')})\n${log}`
 }

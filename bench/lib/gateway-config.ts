@@ -8,6 +8,12 @@ export const account = 'bench'
 export const callerToken = 'sk-bench0123456789abcdef0123456789'
 export const nanosPerToken = 1000n
 
+/** The account and the token of every caller. */
+export const callerConfig = {
+  accounts: [{ name: account, balance: '900000000.00' }],
+  tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+}
+
 /** A channel and the address of its upstream, without a slash at the end. */
 export interface Channel {
   name: string
@@ -22,8 +28,7 @@ export function gatewayConfig(channels: readonly Channel[]): object {
   return {
     region: 'cn',
     currency: 'CNY',
-    accounts: [{ name: account, balance: '900000000.00' }],
-    tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+    ...callerConfig,
     channels: channels.map(({ name, url }) => ({
       name,
       region: 'cn',

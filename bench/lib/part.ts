@@ -6,8 +6,8 @@ import { basename, join } from 'node:path'
 import type { Options } from '../options.ts'
 import type { Charges } from './charges.ts'
 import { type Child, startChild } from './children.ts'
+import type { Verdict } from './report.ts'
 import type { Place } from './targets.ts'
-import type { Verdict } from './verdict.ts'
 
 export interface Run {
   options: Options
@@ -22,10 +22,10 @@ export interface PartResult {
   setting: string
   /** What was found, ready to print. */
   tables: string[]
-  verdicts: Verdict[]
-  charges: Charges[]
+  verdicts?: Verdict[]
+  charges?: Charges[]
   /** Calls that the gateway should have answered and did not. */
-  failed: number
+  failed?: number
   /** The figures for the JSON file, by name. */
   figures: Record<string, unknown>
 }
@@ -62,9 +62,9 @@ export function startOwn(
 export const portOf = async (upstream: Child): Promise<number> =>
   Number(await upstream.waitForLine(/^\d+$/, portMs))
 
-/** One order to a child that answers each with a line of JSON. */
-export async function ask<T>(child: Child, order: object, timeoutMs: number): Promise<T> {
-  child.tell(JSON.stringify(order))
+/** One command to a child that answers each with a line of JSON. */
+export async function ask<T>(child: Child, command: object, timeoutMs: number): Promise<T> {
+  child.tell(JSON.stringify(command))
   return JSON.parse(await child.waitForLine(/^\{.*\}$/, timeoutMs)) as T
 }
 

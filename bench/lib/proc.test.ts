@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import {
   cpuMicros,
   hasProc,
+  maxOpenFiles,
   memory,
-  mostOpenFiles,
   parseCpuMicros,
+  parseMaxOpenFiles,
   parseMemory,
-  parseMostOpenFiles,
   parsePids,
 } from './proc.ts'
 
@@ -37,9 +37,9 @@ test('a list of children may be empty', () => {
 
 test('the hard limit of open files is the second number, and may be none', () => {
   const limits = (hard: string) => `Limit  Soft  Hard\nMax open files   1024   ${hard}   files\n`
-  expect(parseMostOpenFiles(limits('20000'))).toBe(20_000)
-  expect(parseMostOpenFiles(limits('unlimited'))).toBe(Number.POSITIVE_INFINITY)
-  expect(() => parseMostOpenFiles('')).toThrow('open files')
+  expect(parseMaxOpenFiles(limits('20000'))).toBe(20_000)
+  expect(parseMaxOpenFiles(limits('unlimited'))).toBe(Number.POSITIVE_INFINITY)
+  expect(() => parseMaxOpenFiles('')).toThrow('open files')
 })
 
 if (hasProc()) {
@@ -47,7 +47,7 @@ if (hasProc()) {
     expect(memory([process.pid]).rssBytes).toBeGreaterThan(1_000_000)
     expect(memory([process.pid, process.pid]).peakBytes).toBeGreaterThan(2_000_000)
     expect(cpuMicros([])).toBe(0)
-    expect(mostOpenFiles()).toBeGreaterThan(0)
+    expect(maxOpenFiles()).toBeGreaterThan(0)
     expect(cpuMicros([process.pid])).toBeGreaterThanOrEqual(0)
   })
 }

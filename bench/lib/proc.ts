@@ -37,14 +37,14 @@ export function parsePids(children: string): number[] {
 }
 
 /** The hard limit of open files from the text of /proc/PID/limits. */
-export function parseMostOpenFiles(limits: string): number {
+export function parseMaxOpenFiles(limits: string): number {
   const found = /^Max open files +\S+ +(\S+)/m.exec(limits)?.[1]
   if (found === undefined) throw new Error('no open files in /proc limits')
   return found === 'unlimited' ? Number.POSITIVE_INFINITY : Number(found)
 }
 
-export const mostOpenFiles = (): number =>
-  parseMostOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
+export const maxOpenFiles = (): number =>
+  parseMaxOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
 
 export function hasProc(): boolean {
   return existsSync('/proc/self/stat')

@@ -15,7 +15,7 @@ export interface Target {
   /** What its callers send besides the body. */
   headers: Record<string, string>
   child: Child
-  /** Only looked at: what it gets wrong does not end the run. */
+  /** Measured for comparison only: its failures do not end the run. */
   peer: boolean
 }
 

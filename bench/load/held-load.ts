@@ -1,21 +1,21 @@
 // Callers that hold many streams open at once, their own process: some read and time every token,
-// some never read at all. Reads one JSON order per line, prints one JSON result per line.
+// some never read at all. Reads one JSON command per line, prints one JSON result per line.
 
-import { createInterface } from 'node:readline'
 import type { Socket } from 'bun'
+import { serveCommands } from '../lib/commands.ts'
 import { percentile } from '../lib/stats.ts'
 import { readStamps, wallMs } from '../lib/token-stamp.ts'
 import { newReader, type ResponseReader, read } from './response-reader.ts'
 
-export type HeldOrder =
+export type HeldCommand =
   /** Opens streams, so many per second; done when each has had a token or failed. */
-  | { order: 'hold'; port: number; request: string; endMark: string; streams: number }
+  | { command: 'hold'; port: number; request: string; endMark: string; streams: number }
   /** Times the tokens that come within so many seconds. */
-  | { order: 'listen'; seconds: number }
+  | { command: 'listen'; seconds: number }
   /** Done when all streams have ended. */
-  | { order: 'finish'; timeoutMs: number }
+  | { command: 'finish'; timeoutMs: number }
   /** Opens connections that send their request and never read. */
-  | { order: 'stall'; port: number; request: string; streams: number }
+  | { command: 'stall'; port: number; request: string; streams: number }
 
 export interface HeldResult {
   open: number
@@ -34,17 +34,17 @@ export interface Listened extends HeldResult {
 
 interface Held {
   reader: ResponseReader
-  heard: boolean
+  hasToken: boolean
   over: boolean
 }
 
-/** A listener has a queue for newcomers; nobody gets 5,000 callers in one instant. */
+/** A listener has a bounded backlog; 5,000 connections in one instant would overflow it. */
 const opensPerSecond = 500
 const openBatchMs = 20
 const pollMs = 50
 const holdMs = 30_000
 
-const state = { open: 0, heard: 0, ended: 0, failed: 0, firstFailure: '' }
+const state = { open: 0, hasToken: 0, ended: 0, failed: 0, firstFailure: '' }
 let delaysMs: number[] | undefined
 
 function fail(why: string): void {
@@ -63,8 +63,8 @@ function receive(socket: Socket<Held>, bytes: Buffer, endMark: string): void {
   const held = socket.data
   const stamps = readStamps(bytes.toString('latin1'))
   if (stamps.length > 0) {
-    if (!held.heard) state.heard++
-    held.heard = true
+    if (!held.hasToken) state.hasToken++
+    held.hasToken = true
     const nowMs = wallMs()
     if (delaysMs !== undefined) for (const { sentMs } of stamps) delaysMs.push(nowMs - sentMs)
   }
@@ -91,7 +91,7 @@ function openHeld(port: number, request: Buffer, endMark: string): void {
     socket: {
       open(socket) {
         state.open++
-        socket.data = { reader: newReader(), heard: false, over: false }
+        socket.data = { reader: newReader(), hasToken: false, over: false }
         socket.setNoDelay(true)
         socket.write(request)
       },
@@ -148,29 +148,24 @@ async function listen(seconds: number): Promise<Listened> {
   }
 }
 
-async function obey(order: HeldOrder): Promise<HeldResult> {
-  if (order.order === 'listen') return listen(order.seconds)
-  if (order.order === 'finish') {
-    await waitUntil(() => state.open === 0, order.timeoutMs)
+async function run(command: HeldCommand): Promise<HeldResult> {
+  if (command.command === 'listen') return listen(command.seconds)
+  if (command.command === 'finish') {
+    await waitUntil(() => state.open === 0, command.timeoutMs)
     if (state.open > 0) fail(`${state.open} streams did not end`)
     return result()
   }
-  const { port, streams } = order
-  const request = Buffer.from(order.request)
-  Object.assign(state, { heard: 0, ended: 0, failed: 0, firstFailure: '' })
-  if (order.order === 'stall') {
+  const { port, streams } = command
+  const request = Buffer.from(command.request)
+  Object.assign(state, { hasToken: 0, ended: 0, failed: 0, firstFailure: '' })
+  if (command.command === 'stall') {
     await openMany(streams, () => openStalled(port, request))
     await waitUntil(() => state.open + state.failed >= streams, holdMs)
   } else {
-    await openMany(streams, () => openHeld(port, request, order.endMark))
-    await waitUntil(() => state.heard + state.failed >= streams, holdMs)
+    await openMany(streams, () => openHeld(port, request, command.endMark))
+    await waitUntil(() => state.hasToken + state.failed >= streams, holdMs)
   }
   return result()
 }
 
-if (import.meta.main) {
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await obey(JSON.parse(line) as HeldOrder)))
-  }
-  process.exit(0)
-}
+if (import.meta.main) await serveCommands(run)

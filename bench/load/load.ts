@@ -1,18 +1,18 @@
 // The load generator, its own process: keeps a number of connections busy, one request at a time on
 // each, and counts only answers that ended correctly. Raw sockets, because it shares the machine
-// with what it measures. Reads one JSON order per line, prints one JSON result per line.
+// with what it measures. Reads one JSON command per line, prints one JSON result per line.
 
-import { createInterface } from 'node:readline'
 import type { Socket } from 'bun'
+import { serveCommands } from '../lib/commands.ts'
 import { percentile } from '../lib/stats.ts'
 import { readStamps } from '../lib/token-stamp.ts'
 import { newReader, type ResponseReader, read, resetReader } from './response-reader.ts'
 
-export interface LoadOrder {
+export interface LoadCommand {
   port: number
   request: string
   /** An answer with fewer body bytes has lost something. */
-  leastBodyBytes: number
+  minBodyBytes: number
   /** What a stream must end in. */
   endMark?: string
   connections: number
@@ -34,7 +34,7 @@ export interface LoadResult {
 }
 
 interface Slice {
-  order: LoadOrder
+  command: LoadCommand
   request: Buffer
   endMs: number
   served: number
@@ -47,27 +47,27 @@ interface Slice {
 
 interface Caller {
   reader: ResponseReader
-  askedMs: number
+  sentMs: number
   waiting: boolean
-  /** Its first token has come. */
-  heard: boolean
+  /** Its first token has arrived. */
+  hasToken: boolean
 }
 
 /** Requests still running when the time is over may take this long. */
 const drainMs = 5000
 /** A target that keeps failing is not worth the rest of the time. */
-const mostFailures = 1000
+const maxFailures = 1000
 
 function fail(slice: Slice, why: string): void {
   slice.failed++
   slice.firstFailure ??= why
 }
 
-function ask(slice: Slice, socket: Socket<Caller>, nowMs: number): void {
+function sendRequest(slice: Slice, socket: Socket<Caller>, nowMs: number): void {
   resetReader(socket.data.reader)
-  socket.data.askedMs = nowMs
+  socket.data.sentMs = nowMs
   socket.data.waiting = true
-  socket.data.heard = false
+  socket.data.hasToken = false
   if (socket.write(slice.request) === slice.request.length) return
   fail(slice, 'the request could not be written at once')
   socket.data.waiting = false
@@ -75,27 +75,27 @@ function ask(slice: Slice, socket: Socket<Caller>, nowMs: number): void {
 }
 
 /** What is wrong with an answer that has ended, if anything. */
-export function complaint(reader: ResponseReader, order: LoadOrder): string | undefined {
+export function problemWith(reader: ResponseReader, command: LoadCommand): string | undefined {
   if (reader.status !== 200) return `status ${reader.status}: ${reader.tail}`
-  if (reader.bodyBytes < order.leastBodyBytes) {
-    return `body of ${reader.bodyBytes} bytes, expected ${order.leastBodyBytes} or more`
+  if (reader.bodyBytes < command.minBodyBytes) {
+    return `body of ${reader.bodyBytes} bytes, expected ${command.minBodyBytes} or more`
   }
-  const { endMark } = order
+  const { endMark } = command
   return endMark === undefined || reader.tail.includes(endMark) ? undefined : `no ${endMark}`
 }
 
-function hear(slice: Slice, caller: Caller, bytes: Buffer): void {
+function recordFirstToken(slice: Slice, caller: Caller, bytes: Buffer): void {
   const nowMs = performance.now()
   const first = readStamps(bytes.toString('latin1'))[0]
   if (first === undefined) return
-  caller.heard = true
-  slice.latenciesMs.push(nowMs - caller.askedMs - first.heldMs)
+  caller.hasToken = true
+  slice.latenciesMs.push(nowMs - caller.sentMs - first.heldMs)
 }
 
 function receive(slice: Slice, socket: Socket<Caller>, bytes: Buffer): void {
   const caller = socket.data
-  const { firstToken } = slice.order
-  if (firstToken && !caller.heard) hear(slice, caller, bytes)
+  const { firstToken } = slice.command
+  if (firstToken && !caller.hasToken) recordFirstToken(slice, caller, bytes)
   const outcome = read(caller.reader, bytes)
   if (outcome === 'more') return
   caller.waiting = false
@@ -105,30 +105,30 @@ function receive(slice: Slice, socket: Socket<Caller>, bytes: Buffer): void {
     return
   }
   const nowMs = performance.now()
-  const wrong = complaint(caller.reader, slice.order)
+  const wrong = problemWith(caller.reader, slice.command)
   if (wrong !== undefined) fail(slice, wrong)
-  else if (firstToken && !caller.heard) fail(slice, 'no token')
+  else if (firstToken && !caller.hasToken) fail(slice, 'no token')
   else slice.served++
-  if (wrong === undefined && !firstToken) slice.latenciesMs.push(nowMs - caller.askedMs)
-  if (nowMs < slice.endMs && slice.failed < mostFailures) ask(slice, socket, nowMs)
+  if (wrong === undefined && !firstToken) slice.latenciesMs.push(nowMs - caller.sentMs)
+  if (nowMs < slice.endMs && slice.failed < maxFailures) sendRequest(slice, socket, nowMs)
   else socket.end()
 }
 
 function closed(slice: Slice, socket: Socket<Caller>): void {
   if (socket.data.waiting) fail(slice, 'the connection closed before the answer ended')
-  if (performance.now() < slice.endMs && slice.failed < mostFailures) connect(slice)
+  if (performance.now() < slice.endMs && slice.failed < maxFailures) connect(slice)
   else if (--slice.open === 0) slice.finish()
 }
 
 function connect(slice: Slice): void {
   Bun.connect<Caller>({
     hostname: '127.0.0.1',
-    port: slice.order.port,
+    port: slice.command.port,
     socket: {
       open(socket) {
-        socket.data = { reader: newReader(), askedMs: 0, waiting: false, heard: false }
+        socket.data = { reader: newReader(), sentMs: 0, waiting: false, hasToken: false }
         socket.setNoDelay(true)
-        ask(slice, socket, performance.now())
+        sendRequest(slice, socket, performance.now())
       },
       data: (socket, bytes) => receive(slice, socket, bytes),
       close: (socket) => closed(slice, socket),
@@ -140,22 +140,22 @@ function connect(slice: Slice): void {
   })
 }
 
-export async function runSlice(order: LoadOrder): Promise<LoadResult> {
+export async function runSlice(command: LoadCommand): Promise<LoadResult> {
   const finished = Promise.withResolvers<void>()
   const startMs = performance.now()
   const slice: Slice = {
-    order,
-    request: Buffer.from(order.request),
-    endMs: startMs + order.seconds * 1000,
+    command,
+    request: Buffer.from(command.request),
+    endMs: startMs + command.seconds * 1000,
     served: 0,
     latenciesMs: [],
     failed: 0,
     firstFailure: undefined,
-    open: order.connections,
+    open: command.connections,
     finish: finished.resolve,
   }
-  const everyMs = (order.spreadMs ?? 0) / order.connections
-  for (let i = 0; i < order.connections; i++) {
+  const everyMs = (command.spreadMs ?? 0) / command.connections
+  for (let i = 0; i < command.connections; i++) {
     if (everyMs === 0) connect(slice)
     else setTimeout(connect, i * everyMs, slice)
   }
@@ -164,7 +164,7 @@ export async function runSlice(order: LoadOrder): Promise<LoadResult> {
       fail(slice, `${slice.open} connections did not finish`)
       finished.resolve()
     },
-    order.seconds * 1000 + drainMs,
+    command.seconds * 1000 + drainMs,
   )
   await finished.promise
   clearTimeout(drained)
@@ -179,8 +179,4 @@ export async function runSlice(order: LoadOrder): Promise<LoadResult> {
   }
 }
 
-if (import.meta.main) {
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await runSlice(JSON.parse(line) as LoadOrder)))
-  }
-}
+if (import.meta.main) await serveCommands(runSlice)

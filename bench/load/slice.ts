@@ -5,8 +5,8 @@ import type { Slice } from '../cpu/report.ts'
 import type { Child } from '../lib/children.ts'
 import { cpuMicros, memory } from '../lib/proc.ts'
 import type { Target } from '../lib/targets.ts'
-import { complaint, type Mode, payloads, type Style } from '../payload/index.ts'
-import type { LoadOrder, LoadResult } from './load.ts'
+import { type Mode, payloads, problemWith, type Style } from '../payload/index.ts'
+import type { LoadCommand, LoadResult } from './load.ts'
 
 /** One kind of call in one style. */
 export interface Call {
@@ -14,10 +14,10 @@ export interface Call {
   mode: Mode
 }
 
-/** What to ask of which target, and how much must come back. */
+/** Which call to send to which target, and how much must come back. */
 export interface Work extends Call {
   target: Target
-  leastBodyBytes: number
+  minBodyBytes: number
 }
 
 const probeMs = 10_000
@@ -25,10 +25,10 @@ const sampleMs = 250
 /** The load generator waits for the last answers; this is longer. */
 const lateMs = 10_000
 /** Ids may differ in length from call to call, a lost delta is more than that. */
-const leastShare = 0.995
+const minShare = 0.995
 
-/** One call, read in full and looked at, so that the fast checks of the load can stay simple. */
-export async function probe(target: Target, call: Call): Promise<Work | { wrong: string }> {
+/** One call, read and checked in full, so that the checks under load can stay simple; throws. */
+export async function probe(target: Target, call: Call): Promise<Work> {
   const { style, mode } = call
   const { path, headers, requestBody } = payloads[style]
   const answer = await fetch(`http://127.0.0.1:${target.port}${path}`, {
@@ -38,12 +38,12 @@ export async function probe(target: Target, call: Call): Promise<Work | { wrong:
     signal: AbortSignal.timeout(probeMs),
   })
   const body = await answer.text()
-  const wrong = answer.status === 200 ? complaint(style, mode, body) : `status ${answer.status}`
-  if (wrong !== undefined) {
-    const what = `${target.name} gave a wrong ${style} answer (${mode}): ${wrong}`
-    return { wrong: `${what}\n${body.slice(0, 500)}` }
+  const problem = answer.status === 200 ? problemWith(style, mode, body) : `status ${answer.status}`
+  if (problem !== undefined) {
+    const what = `${target.name} gave a wrong ${style} answer (${mode}): ${problem}`
+    throw new Error(`${what}\n${body.slice(0, 500)}`)
   }
-  return { target, style, mode, leastBodyBytes: Math.floor(Buffer.byteLength(body) * leastShare) }
+  return { target, style, mode, minBodyBytes: Math.floor(Buffer.byteLength(body) * minShare) }
 }
 
 export function rawRequest(
@@ -63,13 +63,13 @@ export function rawRequest(
   return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
-export function orderFor(work: Work, connections: number, seconds: number): LoadOrder {
-  const { target, style, mode, leastBodyBytes } = work
+export function commandFor(work: Work, connections: number, seconds: number): LoadCommand {
+  const { target, style, mode, minBodyBytes } = work
   const endMark = mode === 'stream' ? payloads[style].stream?.endMark : undefined
   return {
     port: target.port,
     request: rawRequest(target, work),
-    leastBodyBytes,
+    minBodyBytes,
     ...(endMark !== undefined && { endMark }),
     connections,
     seconds,
@@ -77,11 +77,15 @@ export function orderFor(work: Work, connections: number, seconds: number): Load
 }
 
 /** Has the load generator do its work; throws when the target did not live through it. */
-export async function runLoad(load: Child, target: Target, order: LoadOrder): Promise<LoadResult> {
-  load.tell(JSON.stringify(order))
-  const line = await load.waitForLine(/^\{.*\}$/, order.seconds * 1000 + lateMs)
-  const obituary = target.child.obituary()
-  if (obituary !== undefined) throw new Error(`under load ${obituary}`)
+export async function runLoad(
+  load: Child,
+  target: Target,
+  command: LoadCommand,
+): Promise<LoadResult> {
+  load.tell(JSON.stringify(command))
+  const line = await load.waitForLine(/^\{.*\}$/, command.seconds * 1000 + lateMs)
+  const exitReport = target.child.exitReport()
+  if (exitReport !== undefined) throw new Error(`under load ${exitReport}`)
   return JSON.parse(line) as LoadResult
 }
 
@@ -94,12 +98,12 @@ export async function measure(
   const { target, style, mode } = work
   let rssBytes = 0
   const sample = () => {
-    if (target.child.obituary() !== undefined) return
+    if (target.child.exitReport() !== undefined) return
     rssBytes = Math.max(rssBytes, memory(target.pids).rssBytes)
   }
   const before = cpuMicros(target.pids)
   const sampling = setInterval(sample, sampleMs)
-  const result = await runLoad(load, target, orderFor(work, connections, seconds))
+  const result = await runLoad(load, target, commandFor(work, connections, seconds))
   const spent = cpuMicros(target.pids) - before
   clearInterval(sampling)
   return {

@@ -1,24 +1,23 @@
-// Callers that download at a steady pace or stop reading, their own process. Reads one JSON order per
+// Callers that download at a steady pace or stop reading, their own process. Reads one JSON command per
 // line, prints one JSON result per line.
 
-import { createInterface } from 'node:readline'
 import type { Socket } from 'bun'
+import { serveCommands } from '../lib/commands.ts'
 
-export type SlowOrder =
+export type SlowCommand =
   /** Opens downloads; a pace of 0 takes nothing at all, no pace takes all there is. */
-  | { order: 'open'; port: number; request: string; readers: number; bytesPerSecond?: number }
-  /** Says how they are doing. */
-  | { order: 'look' }
+  | { command: 'open'; port: number; request: string; readers: number; bytesPerSecond?: number }
+  | { command: 'count' }
   /** Hangs up on all of them. */
-  | { order: 'close' }
+  | { command: 'close' }
 
 export interface SlowResult {
   open: number
   failed: number
   firstFailure?: string
   totalBytes: number
-  /** By the reader that has got least. */
-  leastBytes: number
+  /** Of the slowest reader. */
+  minBytes: number
 }
 
 interface Reader {
@@ -83,16 +82,16 @@ function pace(stepBytes: number): void {
   }
 }
 
-async function openAll(order: Extract<SlowOrder, { order: 'open' }>): Promise<void> {
-  const { bytesPerSecond = Number.POSITIVE_INFINITY } = order
+async function openAll(command: Extract<SlowCommand, { command: 'open' }>): Promise<void> {
+  const { bytesPerSecond = Number.POSITIVE_INFINITY } = command
   const stepBytes = (bytesPerSecond * stepMs) / 1000
-  const request = Buffer.from(order.request)
+  const request = Buffer.from(command.request)
   closing = false
   failed = 0
-  for (let i = 0; i < order.readers; i++) open(order.port, request, stepBytes)
+  for (let i = 0; i < command.readers; i++) open(command.port, request, stepBytes)
   if (bytesPerSecond > 0) pacing = setInterval(pace, stepMs, stepBytes)
   const untilMs = performance.now() + openMs
-  while (readers.size + failed < order.readers && performance.now() < untilMs) {
+  while (readers.size + failed < command.readers && performance.now() < untilMs) {
     await Bun.sleep(pollMs)
   }
 }
@@ -104,23 +103,18 @@ function closeAll(): void {
   readers = new Map()
 }
 
-async function obey(order: SlowOrder): Promise<SlowResult> {
-  if (order.order === 'open') await openAll(order)
+async function run(command: SlowCommand): Promise<SlowResult> {
+  if (command.command === 'open') await openAll(command)
   const got = [...readers.values()].map(({ gotBytes }) => gotBytes)
   const result = {
     open: readers.size,
     failed,
     ...(firstFailure !== '' && { firstFailure }),
     totalBytes: got.reduce((sum, bytes) => sum + bytes, 0),
-    leastBytes: got.length === 0 ? 0 : Math.min(...got),
+    minBytes: got.length === 0 ? 0 : Math.min(...got),
   }
-  if (order.order === 'close') closeAll()
+  if (command.command === 'close') closeAll()
   return result
 }
 
-if (import.meta.main) {
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await obey(JSON.parse(line) as SlowOrder)))
-  }
-  process.exit(0)
-}
+if (import.meta.main) await serveCommands(run)

@@ -1,6 +1,5 @@
-// Fills a database with a log as a busy gateway leaves it behind, inside the engine, where a row costs
-// least; the indexes behind the log are then made by the gateway's own late pass. Refuses to know what
-// is measured.
+// Fills a database with the log of a busy gateway, by SQL inside the database, where a row is
+// cheapest; the log indexer of the gateway then indexes it. Refuses to know what is measured.
 import { type RawBuilder, sql } from 'kysely'
 import type { Store } from '../../src/store/index.ts'
 import { indexNextSegment } from '../../src/store/log/indexer.ts'
@@ -21,7 +20,7 @@ export const channels = 6
 const rowsAtOnce = 100_000
 const dayMs = 86_400_000
 
-/** Names as the rows have them; the last three stand in hardly any row. */
+/** Names in the rows; the last three are in hardly any row. */
 export const names = {
   account: (i: number) => `acc_${i.toString(16).padStart(22, '0')}`,
   token: (i: number) => `tok_${i.toString(16).padStart(22, '0')}`,
@@ -47,16 +46,23 @@ const numbers = (engine: Engine, from: number, to: number): string =>
         (VALUES (${from}) UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`
     : `WITH n(i) AS (SELECT CAST(g AS bigint) FROM generate_series(${from}, ${to}) AS g)`
 
-/** Looks like chance and is the same each time: a whole number below `below`. */
-const chance = (salt: number, below: number): string =>
+/** Pseudo-random and the same each time: a whole number below `below`. */
+const pseudoRandom = (salt: number, below: number): string =>
   `(((i * 2654435761 + ${salt * 7919}) % 4294967296) / 97 + i * ${31 + salt}) % ${below}`
 
 const whole = (expression: string): string => `CAST(${expression} AS bigint)`
 
 /** Few accounts have most of the rows. */
 const someAccount = whole(
-  `${accounts} * (${chance(1, 1009)} / 1009.0) * (${chance(1, 1009)} / 1009.0)`,
+  `${accounts} * (${pseudoRandom(1, 1009)} / 1009.0) * (${pseudoRandom(1, 1009)} / 1009.0)`,
 )
+
+/** The JSON of a request's detail, from the columns below. */
+const detail = `'{"stream":true,"ending":"complete","upstreamModel":"bench-upstream-' || mod ||
+  '","reported":{"prompt_tokens":' || (20 + luck) || ',"completion_tokens":' || (200 + luck) ||
+  ',"total_tokens":' || (220 + 2 * luck) || ',"prompt_tokens_details":{"cached_tokens":0}},' ||
+  '"attempts":[{"channel":"channel-' || chan || '","key":1,"afterMs":1,"ms":' || took ||
+  ',"status":' || status || '}]}'`
 
 function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: number, to: number) {
   const spanMs = days * dayMs
@@ -66,8 +72,8 @@ function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: nu
       cache_read_tokens, cache_write_tokens, first_byte_ms, total_ms, detail)
     ${numbers(engine, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / rows}`)} AS ended,
-      ${someAccount} AS acc, ${chance(2, tokensEach)} AS tok, ${chance(3, 3)} AS turn,
-      ${chance(4, 1000)} AS luck, 40 + ${chance(5, 4000)} + ${chance(6, 97)} / 96 * 30000 AS took
+      ${someAccount} AS acc, ${pseudoRandom(2, tokensEach)} AS tok, ${pseudoRandom(3, 3)} AS turn,
+      ${pseudoRandom(4, 1000)} AS luck, 40 + ${pseudoRandom(5, 4000)} + ${pseudoRandom(6, 97)} / 96 * 30000 AS took
       FROM n)
     , m AS (SELECT a.*, (acc * 7 + tok * 3 + turn) % ${models} AS mod FROM a)
     , b AS (SELECT m.*, ended - took AS began,
@@ -81,7 +87,7 @@ function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: nu
       'tok_' || ${hex(engine, `acc * ${tokensEach} + tok`, 22)}, 'chat',
       CASE WHEN i = ${Math.ceil(rows / 50)} THEN '${names.rareModel}' ELSE 'bench-' || mod END,
       CASE WHEN status IN (400, 404, 429) THEN NULL ELSE 'channel-' || chan END,
-      CASE WHEN status = 200 THEN 'chatcmpl-' || ${hex(engine, `${chance(7, 4_294_967_296)}`, 16)}
+      CASE WHEN status = 200 THEN 'chatcmpl-' || ${hex(engine, `${pseudoRandom(7, 4_294_967_296)}`, 16)}
         || ${hex(engine, 'i', 16)} END,
       status, CASE status WHEN 200 THEN NULL WHEN 429 THEN 'rate_limit_exceeded'
         WHEN 400 THEN 'invalid_request' WHEN 404 THEN 'model_not_found'
@@ -92,11 +98,7 @@ function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: nu
       CASE WHEN status = 200 THEN 20 + luck END, CASE WHEN status = 200 THEN 200 + luck END,
       CASE WHEN status = 200 THEN 0 END, CASE WHEN status = 200 THEN 0 END,
       CASE WHEN status = 200 THEN took / 3 END, took,
-      '{"stream":true,"ending":"complete","upstreamModel":"bench-upstream-' || mod ||
-      '","reported":{"prompt_tokens":' || (20 + luck) || ',"completion_tokens":' || (200 + luck) ||
-      ',"total_tokens":' || (220 + 2 * luck) || ',"prompt_tokens_details":{"cached_tokens":0}},' ||
-      '"attempts":[{"channel":"channel-' || chan || '","key":1,"afterMs":1,"ms":' || took ||
-      ',"status":' || status || '}]}'
+      ${detail}
     FROM b`
 }
 
@@ -110,10 +112,12 @@ const entriesText = (fromSeq: number, toSeq: number): string => `
 function tasksText(engine: Engine, { tasks, days, untilMs }: Filling, from: number, to: number) {
   const spanMs = days * dayMs
   const body = JSON.stringify({
-    upstreamModel: 'bench-film',
+    upstreamModel: 'bench-video',
     keyMark: '',
     request: { prompt: 'a cat on a mat '.repeat(20), seconds: 5, resolution: '720p', media: [] },
-    media: [{ kind: 'video', url: 'https://films.example/some/where/film.mp4?signed=0123456789' }],
+    media: [
+      { kind: 'video', url: 'https://videos.example/some/where/video.mp4?signed=0123456789' },
+    ],
     usage: { outputSeconds: 5 },
     doubts: 0,
   })
@@ -124,14 +128,14 @@ function tasksText(engine: Engine, { tasks, days, untilMs }: Filling, from: numb
       lease_until_ms, fence, hidden, body)
     ${numbers(engine, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / tasks}`)} AS began,
-      ${someAccount} AS acc, ${chance(2, 5)} AS mod, ${chance(4, 1000)} AS luck FROM n)
+      ${someAccount} AS acc, ${pseudoRandom(2, 5)} AS mod, ${pseudoRandom(4, 1000)} AS luck FROM n)
     SELECT 'video_' || ${hex(engine, 'began', 12)} || ${hex(engine, 'i', 20)},
       'acc_' || ${hex(engine, 'acc', 22)},
       'tok_' || ${hex(engine, `acc * ${tokensEach}`, 22)},
       'req_' || ${hex(engine, 'began', 12)} || ${hex(engine, 'i', 20)}, 'videos',
-      'film-' || mod, 'vf', 'film-channel-' || (mod / 2), 'film-channel-' || (mod / 2),
+      'video-' || mod, 'vf', 'video-channel-' || (mod / 2), 'video-channel-' || (mod / 2),
       'up-' || i, CASE WHEN luck < 900 THEN 'succeeded' WHEN luck < 990 THEN 'failed'
-        WHEN luck < 999 THEN 'cancelled' ELSE 'unknown' END, 100, 5000000, 5000000, 'price_film',
+        WHEN luck < 999 THEN 'cancelled' ELSE 'unknown' END, 100, 5000000, 5000000, 'price_video',
       began, began + 60000, began + 1000, began + 60000, 4102444800000, 4, NULL, 0, 1, 0,
       '${body}' FROM a`
 }

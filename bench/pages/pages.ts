@@ -11,8 +11,8 @@ import { note, type PartResult, placeFor, type Run } from '../lib/part.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
 import { type Filling, fill, indexAll } from './fill.ts'
-import { type Ask, asksFor } from './queries.ts'
-import { type AskedPage, formatPages, judgePages, type PagesFigures } from './report.ts'
+import { type ListQuery, listQueries } from './queries.ts'
+import { checkPages, formatPages, type PagesFigures, type TimedPage } from './report.ts'
 
 const rounds = 3
 const askMs = 30_000
@@ -37,8 +37,7 @@ export async function runPages(run: Run): Promise<PartResult> {
   return {
     setting: `pages: ${run.options.rows} rows in the log; ${filled.join('; ')}`,
     tables: figures.map(formatPages),
-    verdicts: figures.flatMap(judgePages),
-    charges: [],
+    verdicts: figures.flatMap(checkPages),
     failed: figures.flatMap(({ pages }) => pages).filter(({ status }) => status !== 200).length,
     figures: { pages: figures },
   }
@@ -86,9 +85,9 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
     config: gatewayConfig([]),
     ...(databaseUrl !== undefined && { env: { GATEWAY_DATABASE_URL: databaseUrl } }),
   })
-  const pages: AskedPage[] = []
+  const pages: TimedPage[] = []
   for (let round = 0; round < rounds; round++) {
-    for (const ask of asksFor(filling)) pages.push(...(await walk(gateway, ask)))
+    for (const query of listQueries(filling)) pages.push(...(await walk(gateway, query)))
   }
   await gateway.child.stop()
   const fillSeconds = (filledMs - startMs) / 1000
@@ -96,7 +95,7 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
   return { store, rows, fillSeconds, indexSeconds, segments, pages }
 }
 
-/** As after a while: entries have been seen by the bookkeeper, tables by the server's own upkeep. */
+/** The state of a database in use: receipts written, tables analysed. */
 async function tidy({ engine, tx, read }: Store): Promise<void> {
   await tx(async (db) => {
     const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
@@ -105,8 +104,8 @@ async function tidy({ engine, tx, read }: Store): Promise<void> {
   if (engine === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
 }
 
-async function walk(gateway: Target, { list, path, pages }: Ask): Promise<AskedPage[]> {
-  const asked: AskedPage[] = []
+async function walk(gateway: Target, { list, path, pages }: ListQuery): Promise<TimedPage[]> {
+  const timed: TimedPage[] = []
   let next = path
   for (let page = 0; page < pages; page++) {
     const startMs = performance.now()
@@ -117,13 +116,13 @@ async function walk(gateway: Target, { list, path, pages }: Ask): Promise<AskedP
     const body = (await answer.json()) as { items?: unknown[]; lines?: unknown[] } & Cursor
     const ms = performance.now() - startMs
     const items = (body.items ?? body.lines ?? []).length
-    asked.push({ list, path: next, ms, status: answer.status, items })
+    timed.push({ list, path: next, ms, status: answer.status, items })
     if (typeof body.next_cursor !== 'string') break
     const url = new URL(next, 'http://pages')
     url.searchParams.set('cursor', body.next_cursor)
     next = url.pathname + url.search
   }
-  return asked
+  return timed
 }
 
 interface Cursor {

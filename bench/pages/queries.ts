@@ -1,12 +1,12 @@
-// What is asked of the admin API: every list, by every filter and by pairs of them, from the top, from
-// anywhere in it and on from there. Refuses to know how long anything takes.
+// Queries of the admin API: every list, by every filter and by pairs of filters, from the first page, from
+// the middle and the pages after it. Refuses to know how long anything takes.
 import { cursorAt } from '../../src/store/sql/cursor.ts'
 import { accounts, type Filling, names } from './fill.ts'
 
-export interface Ask {
+export interface ListQuery {
   list: string
   path: string
-  /** Pages to go on for. */
+  /** Pages to read. */
   pages: number
 }
 
@@ -23,31 +23,33 @@ const pathOf = (path: string, query: Query): string => {
   return pairs.length === 0 ? path : `${path}?${text}`
 }
 
-/** Common, rare and never; in pairs that are common each and never together. */
-function requestQueries({ untilMs, days }: Filling): Query[] {
+/** Common, rare and absent values. */
+const singleFilters: Query[] = [
+  {},
+  { account: names.account(3) },
+  { account: names.account(accounts - 1) },
+  { account: names.rareAccount },
+  { token: names.token(12) },
+  { token: 'tok_never' },
+  { model: names.model(5) },
+  { model: names.rareModel },
+  { model: 'never' },
+  { channel: names.channel(5) },
+  { channel: 'never' },
+  { status: 200 },
+  { status: 504 },
+  { status: 418 },
+  { error_code: 'rate_limit_exceeded' },
+  { error_code: names.rareError },
+  { error_code: 'never' },
+]
+
+/** Values that are common alone and rare or absent together. */
+function combinedFilters({ untilMs, days }: Filling): Query[] {
   const busy = { account: names.account(3), token: names.token(12) }
   const model = names.model(5)
   const middle = untilMs - (days / 2) * dayMs
-  const one: Query[] = [
-    {},
-    { account: busy.account },
-    { account: names.account(accounts - 1) },
-    { account: names.rareAccount },
-    { token: busy.token },
-    { token: 'tok_never' },
-    { model },
-    { model: names.rareModel },
-    { model: 'never' },
-    { channel: names.channel(5) },
-    { channel: 'never' },
-    { status: 200 },
-    { status: 504 },
-    { status: 418 },
-    { error_code: 'rate_limit_exceeded' },
-    { error_code: names.rareError },
-    { error_code: 'never' },
-  ]
-  const together: Query[] = [
+  return [
     { channel: names.channel(5), model: names.model(0) },
     { account: busy.account, token: names.token(40) },
     { status: 200, error_code: 'upstream_error' },
@@ -56,8 +58,6 @@ function requestQueries({ untilMs, days }: Filling): Query[] {
     { account: busy.account, token: busy.token, model, status: 200, channel: names.channel(0) },
     { ...busy, model, channel: names.channel(0), status: 502, error_code: 'upstream_error' },
     { ...busy, model, channel: names.channel(5), status: 200, error_code: 'never' },
-  ]
-  const times: Query[] = [
     { from: time(untilMs - 3_600_000) },
     { to: time(untilMs - days * dayMs) },
     { from: time(middle), to: time(middle + 60_000) },
@@ -65,11 +65,10 @@ function requestQueries({ untilMs, days }: Filling): Query[] {
     { from: time(middle), to: time(middle + dayMs), model: names.rareModel },
     { from: time(untilMs - days * dayMs), to: time(middle), status: 504, model },
   ]
-  return [...one, ...together, ...times]
 }
 
-const requestAsks = (filling: Filling): Ask[] =>
-  requestQueries(filling).flatMap((query) => [
+const requestLists = (filling: Filling): ListQuery[] =>
+  [...singleFilters, ...combinedFilters(filling)].flatMap((query) => [
     { list: 'requests', path: pathOf('/requests', query), pages: 4 },
     ...[0.97, 0.5, 0.03].map((depth) => {
       const cursor = cursorAt(Math.floor(filling.rows * depth))
@@ -78,20 +77,20 @@ const requestAsks = (filling: Filling): Ask[] =>
     { list: 'requests', path: pathOf('/requests', { ...query, limit: 500 }), pages: 1 },
   ])
 
-function taskAsks({ untilMs, days }: Filling): Ask[] {
+function taskLists({ untilMs, days }: Filling): ListQuery[] {
   const one: Query[] = [
     {},
     { account: names.account(3) },
     { account: names.account(accounts - 1) },
-    { model: 'film-1' },
+    { model: 'video-1' },
     { model: 'never' },
     { state: 'unknown' },
     { state: 'running' },
-    { channel: 'film-channel-1' },
+    { channel: 'video-channel-1' },
     { interface: 'videos' },
     { interface: 'images' },
-    { channel: 'film-channel-0', model: 'film-4' },
-    { account: names.account(3), state: 'cancelled', model: 'film-2' },
+    { channel: 'video-channel-0', model: 'video-4' },
+    { account: names.account(3), state: 'cancelled', model: 'video-2' },
   ]
   const middle = cursorAt(`${Math.floor(untilMs - (days / 2) * dayMs)}.~`)
   return one.flatMap((query) => [
@@ -101,7 +100,7 @@ function taskAsks({ untilMs, days }: Filling): Ask[] {
   ])
 }
 
-function moneyAsks({ untilMs, days, entries }: Filling): Ask[] {
+function moneyLists({ untilMs, days, entries }: Filling): ListQuery[] {
   const months = [untilMs, untilMs - (days / 2) * dayMs].map((ms) => time(ms).slice(0, 7))
   return [names.account(0), names.account(3), names.rareAccount].flatMap((account) => [
     { list: 'ledger', path: `/accounts/${account}/ledger`, pages: 4 },
@@ -120,7 +119,7 @@ function moneyAsks({ untilMs, days, entries }: Filling): Ask[] {
   ])
 }
 
-function trafficAsks({ untilMs, days }: Filling): Ask[] {
+function trafficLists({ untilMs, days }: Filling): ListQuery[] {
   const span = (fraction: number) => ({
     from: time(untilMs - days * fraction * dayMs),
     to: time(untilMs),
@@ -138,13 +137,13 @@ function trafficAsks({ untilMs, days }: Filling): Ask[] {
   return queries.map((query) => ({ list: 'traffic', path: pathOf('/traffic', query), pages: 1 }))
 }
 
-export function asksFor(filling: Filling): Ask[] {
+export function listQueries(filling: Filling): ListQuery[] {
   const others = ['/accounts', '/tokens', '/audit-log', '/losses', '/alerts', '/statements']
   return [
-    ...requestAsks(filling),
-    ...taskAsks(filling),
-    ...moneyAsks(filling),
-    ...trafficAsks(filling),
+    ...requestLists(filling),
+    ...taskLists(filling),
+    ...moneyLists(filling),
+    ...trafficLists(filling),
     ...others.map((path) => ({ list: 'others', path, pages: 4 })),
     { list: 'others', path: pathOf('/tokens', { account: names.account(3) }), pages: 1 },
     { list: 'others', path: '/requests?id=no-such-id', pages: 1 },

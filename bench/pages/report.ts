@@ -1,10 +1,9 @@
-// How long pages took, list by list, and whether that is soon enough. Refuses to know how they were
-// asked for.
+// How long pages took, list by list, as a table and a verdict. Pure.
+// Refuses to know how they were requested.
+import { type Columns, check, formatNumber, formatRows, type Verdict } from '../lib/report.ts'
 import { percentile } from '../lib/stats.ts'
-import { formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
 
-export interface AskedPage {
+export interface TimedPage {
   list: string
   path: string
   ms: number
@@ -18,34 +17,32 @@ export interface PagesFigures {
   fillSeconds: number
   indexSeconds: number
   segments: number
-  pages: AskedPage[]
+  pages: TimedPage[]
 }
 
-const mostMs = 200
-const longestPath = 76
+const maxPathLength = 76
 
 export function formatPages({ store, pages }: PagesFigures): string {
-  const heading = [store, 'pages', 'p50 ms', 'p99 ms', 'worst ms', 'the worst one']
-  const lists = [...new Set(pages.map(({ list }) => list))]
-  const rows = lists.map((list) => {
-    const own = pages.filter((page) => page.list === list).toSorted((a, b) => a.ms - b.ms)
-    const times = own.map(({ ms }) => ms)
-    const worst = own.at(-1)!
-    const cells = [percentile(times, 0.5), percentile(times, 0.99), worst.ms].map(formatNumber)
-    return [list, String(own.length), ...cells, worst.path.slice(0, longestPath)]
-  })
-  return formatTable([heading, ...rows], [0, 5])
+  const lists = [...Map.groupBy(pages, ({ list }) => list).values()]
+  const times = (own: TimedPage[]) => own.map(({ ms }) => ms)
+  const columns: Columns<TimedPage[]> = {
+    [store]: ([first]) => first!.list,
+    pages: (own) => own.length,
+    'p50 ms': (own) => percentile(times(own), 0.5),
+    'p99 ms': (own) => percentile(times(own), 0.99),
+    'worst ms': (own) => percentile(times(own), 1),
+    'the worst one': (own) => own.at(-1)!.path.slice(0, maxPathLength),
+  }
+  return formatRows(
+    columns,
+    lists.map((own) => own.toSorted((a, b) => a.ms - b.ms)),
+  )
 }
 
-export function judgePages({ store, rows, pages }: PagesFigures): Verdict[] {
-  const times = pages.filter(({ list }) => list !== 'traffic').map(({ ms }) => ms)
-  const worst = Math.max(...times)
-  return [
-    {
-      what: `any page of any list, ${store}, ${formatNumber(rows)} rows`,
-      limit: `${mostMs} ms`,
-      measured: `${formatNumber(worst)} ms`,
-      met: worst <= mostMs,
-    },
-  ]
-}
+export const checkPages = ({ store, rows, pages }: PagesFigures): Verdict[] => [
+  check({
+    label: `any page of any list, ${store}, ${formatNumber(rows)} rows`,
+    value: Math.max(...pages.filter(({ list }) => list !== 'traffic').map(({ ms }) => ms)),
+    limit: '<= 200 ms',
+  }),
+]

@@ -1,4 +1,4 @@
-// An embeddings call of one input, in the encoding that SDKs ask for when nobody chooses: Base64.
+// An embeddings call of one input, in the encoding that SDKs request by default: Base64.
 
 import { type Payload, prompt, tokensPerCall } from './shape.ts'
 

@@ -15,7 +15,7 @@ export const hasMode = (style: Style, mode: Mode): boolean =>
   mode === 'json' || payloads[style].stream !== undefined
 
 /** What is wrong with the whole body of an answer, if anything. */
-export function complaint(style: Style, mode: Mode, body: string): string | undefined {
+export function problemWith(style: Style, mode: Mode, body: string): string | undefined {
   const { usageMark, stream } = payloads[style]
   if (!body.includes(usageMark)) return `no ${usageMark}`
   if (mode === 'json' || stream === undefined) return undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { complaint, hasMode, type Mode, payloads, styles, tokensPerCall } from './index.ts'
+import { hasMode, type Mode, payloads, problemWith, styles, tokensPerCall } from './index.ts'
 import { deltaCount } from './shape.ts'
 
 const streaming = styles.filter((style) => hasMode(style, 'stream'))
@@ -34,8 +34,8 @@ describe.each([...styles])('%s', (style) => {
     const answer = JSON.parse(text)
     expect(answer.model).toBe('m')
     expect(totalTokens(answer.usage)).toBe(tokensPerCall('json'))
-    expect(complaint(style, 'json', text)).toBeUndefined()
-    expect(complaint(style, 'json', text.replaceAll('tokens', 'x'))).toStartWith('no ')
+    expect(problemWith(style, 'json', text)).toBeUndefined()
+    expect(problemWith(style, 'json', text.replaceAll('tokens', 'x'))).toStartWith('no ')
   })
 })
 
@@ -44,11 +44,11 @@ describe.each(streaming)('a stream of %s', (style) => {
   const events = stream!.events('m')
 
   test('is whole, and is not without a delta or its end', () => {
-    expect(complaint(style, 'stream', events.join(''))).toBeUndefined()
+    expect(problemWith(style, 'stream', events.join(''))).toBeUndefined()
     const delta = events.findIndex((event) => event.includes(stream!.deltaMark))
     const lost = events.toSpliced(delta, 1).join('')
-    expect(complaint(style, 'stream', lost)).toBe(`${deltaCount - 1} deltas, expected 100`)
-    expect(complaint(style, 'stream', events.slice(0, -1).join(''))).toStartWith('no ')
+    expect(problemWith(style, 'stream', lost)).toBe(`${deltaCount - 1} deltas, expected 100`)
+    expect(problemWith(style, 'stream', events.slice(0, -1).join(''))).toStartWith('no ')
   })
 
   test('has well-formed events that end in an empty line', () => {

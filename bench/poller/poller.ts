@@ -1,4 +1,4 @@
-// Tasks in flight: how soon the gateway notices that they have ended, what it asks for that, and how
+// Tasks in flight: how soon the gateway notices that they have ended, how often it polls for that, and how
 // long it takes to start with very many of them. Refuses to know how the poller works.
 
 import { join } from 'node:path'
@@ -10,17 +10,17 @@ import { openStore } from '../../src/store/index.ts'
 import { insertTask, listTaskRows } from '../../src/store/tasks/tasks.ts'
 import { type Balance, type Charges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { account, adminToken, callerToken } from '../lib/gateway-config.ts'
+import { account, adminToken, callerConfig } from '../lib/gateway-config.ts'
 import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
 import { cpuMicros, memory } from '../lib/proc.ts'
 import { type Place, startGateway, type Target } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
-import type { Asked, Ends, TaskOrder } from '../upstreams/task-upstream.ts'
+import type { Ends, PollCounts, TaskCommand } from '../upstreams/task-upstream.ts'
 import {
+  checkPoller,
+  checkStart,
   formatPoller,
   formatStart,
-  judgePoller,
-  judgeStart,
   type Noticed,
   type PollerFigures,
   type StartFigures,
@@ -28,11 +28,11 @@ import {
 } from './report.ts'
 
 const model = 'vfa-2.7-t2v'
-const channel = 'films'
-const filmSeconds = 5
+const channel = 'videos'
+const videoSeconds = 5
 const createSeconds = 40
-const leastMs = 45_000
-const mostMs = 75_000
+const minMs = 45_000
+const maxMs = 75_000
 /** For the last one to be noticed. */
 const restSeconds = 60
 const rowsPerTask = 10
@@ -42,15 +42,14 @@ const watchSeconds = 10
 const sampleMs = 250
 const askMs = 20_000
 const pageRows = 1000
-const mostAnswerBytes = 65_536
+const maxAnswerBytes = 65_536
 
-export const pollerSeconds = createSeconds + mostMs / 1000 + restSeconds + insertSeconds
+export const pollerSeconds = createSeconds + maxMs / 1000 + restSeconds + insertSeconds
 
 const config = (upstreamPort: number): object => ({
   region: 'cn',
   currency: 'CNY',
-  accounts: [{ name: account, balance: '900000000.00' }],
-  tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+  ...callerConfig,
   channels: [
     {
       name: channel,
@@ -64,7 +63,7 @@ const config = (upstreamPort: number): object => ({
   prices: [{ model, unit: 'video_second', per_second: { '720p': '1.00', '1080p': '1.00' } }],
 })
 
-async function startScene(run: Run, name: string) {
+async function setUp(run: Run, name: string) {
   const own = placeFor(run, name)
   const upstream = startOwn(own, 'upstreams/task-upstream')
   const place: Place = { ...own, upstreamPort: await portOf(upstream) }
@@ -74,29 +73,29 @@ async function startScene(run: Run, name: string) {
   return { upstream, start, openRows }
 }
 
-type Scene = Awaited<ReturnType<typeof startScene>>
+type Setup = Awaited<ReturnType<typeof setUp>>
 
 export async function runPoller(run: Run): Promise<PartResult> {
   const { tasks } = run.options
-  const flown = await runFlight(await startScene(run, 'poller'), run.options)
-  const start = await runStart(await startScene(run, 'poller-start'), tasks * rowsPerTask)
+  const flown = await runFlight(await setUp(run, 'poller'), run.options)
+  const start = await runStart(await setUp(run, 'poller-start'), tasks * rowsPerTask)
   return {
     setting:
-      `poller: ${tasks} tasks of ${leastMs / 1000} to ${mostMs / 1000} s, created in ` +
+      `poller: ${tasks} tasks of ${minMs / 1000} to ${maxMs / 1000} s, created in ` +
       `${createSeconds} s; every answer of the upstream takes 200 ms.\n        Then a start with ` +
       `${tasks * rowsPerTask} tasks in flight, all of them due`,
     tables: [formatPoller(flown.figures), formatStart(start)],
-    verdicts: [...judgePoller(flown.figures), ...judgeStart(start)],
+    verdicts: [...checkPoller(flown.figures), ...checkStart(start)],
     charges: [flown.charges],
     failed: flown.failed,
     figures: { poller: flown.figures, start },
   }
 }
 
-const tell = (upstream: Child, order: TaskOrder) => upstream.tell(JSON.stringify(order))
+const tell = (upstream: Child, command: TaskCommand) => upstream.tell(JSON.stringify(command))
 
-async function runFlight({ upstream, start, openRows }: Scene, { tasks }: Options) {
-  tell(upstream, { order: 'plan', leastMs, mostMs })
+async function runFlight({ upstream, start, openRows }: Setup, { tasks }: Options) {
+  tell(upstream, { command: 'plan', minMs, maxMs })
   const gateway = await start()
   const before = await readBalance(gateway)
   const cpuBefore = cpuMicros(gateway.pids)
@@ -109,15 +108,15 @@ async function runFlight({ upstream, start, openRows }: Scene, { tasks }: Option
   const cpuPercent = (cpuMicros(gateway.pids) - cpuBefore) / 10_000 / busySeconds
   const { peakBytes } = memory(gateway.pids)
   const charges = chargesOf(before, await readBalance(gateway), tasks - failed)
-  const asked = await ask<Asked>(upstream, { order: 'count' }, askMs)
-  const ends = await ask<Ends>(upstream, { order: 'ends' }, askMs)
+  const asked = await ask<PollCounts>(upstream, { command: 'count' }, askMs)
+  const ends = await ask<Ends>(upstream, { command: 'ends' }, askMs)
   await gateway.child.stop()
-  const { noticed, mostInFlight } = await readNoticed(openRows, ends)
+  const { noticed, maxInFlight } = await readNoticed(openRows, ends)
   const figures: PollerFigures = {
     ...summariseNoticed(noticed),
-    mostInFlight,
+    maxInFlight,
     pollsPerSecond: asked.polls / busySeconds,
-    mostAtOnce: asked.mostAtOnce,
+    maxConcurrentPolls: asked.maxConcurrentPolls,
     peakBytes,
     cpuPercent,
   }
@@ -128,12 +127,12 @@ async function runFlight({ upstream, start, openRows }: Scene, { tasks }: Option
 async function createAll(gateway: Target, tasks: number): Promise<number> {
   const url = `http://127.0.0.1:${gateway.port}/v1/videos`
   const headers = { ...gateway.headers, 'content-type': 'application/json' }
-  const body = JSON.stringify({ model, prompt: 'a cat on a mat', seconds: String(filmSeconds) })
+  const body = JSON.stringify({ model, prompt: 'a cat on a mat', seconds: String(videoSeconds) })
   // Leaner than `fetch`: this process shares the machine with what it measures.
   const client = createHttpClient()
   const create = async () => {
     const answer = await client.post(url, headers, body, { connectMs: askMs }).answer
-    await answer.text(mostAnswerBytes)
+    await answer.text(maxAnswerBytes)
     return answer.status === 200
   }
   const startMs = performance.now()
@@ -148,16 +147,16 @@ async function createAll(gateway: Target, tasks: number): Promise<number> {
   return tasks - good
 }
 
-/** When nothing lives any more, or the time is up. */
+/** When no task is live any more, or the time is up. */
 async function waitForEnds(gateway: Target): Promise<number> {
-  const untilMs = Date.now() + mostMs + restSeconds * 1000
+  const untilMs = Date.now() + maxMs + restSeconds * 1000
   const headers = { authorization: `Bearer ${adminToken}` }
   const isLive = async (state: string) => {
     const url = `http://127.0.0.1:${gateway.port}/admin/v1/tasks?limit=1&state=${state}`
     const answer = await fetch(url, { headers, signal: AbortSignal.timeout(askMs) })
     return ((await answer.json()) as { items: unknown[] }).items.length > 0
   }
-  await Bun.sleep(mostMs - createSeconds * 1000)
+  await Bun.sleep(maxMs - createSeconds * 1000)
   while (Date.now() < untilMs && ((await isLive('running')) || (await isLive('queued')))) {
     await Bun.sleep(1000)
   }
@@ -167,11 +166,11 @@ async function waitForEnds(gateway: Target): Promise<number> {
 function chargesOf(before: Balance, after: Balance, served: number): Charges {
   if ('unknown' in before) return { served, problem: before.unknown }
   if ('unknown' in after) return { served, problem: after.unknown }
-  return { served, charged: Number(before.nanos - after.nanos) / (filmSeconds * 1e9) }
+  return { served, charged: Number(before.nanos - after.nanos) / (videoSeconds * 1e9) }
 }
 
 /** What the rows say, beside what the upstream says. */
-async function readNoticed(openRows: Scene['openRows'], ends: Ends) {
+async function readNoticed(openRows: Setup['openRows'], ends: Ends) {
   const store = await openRows()
   const noticed: Noticed[] = []
   const moments: [number, number][] = []
@@ -187,21 +186,21 @@ async function readNoticed(openRows: Scene['openRows'], ends: Ends) {
     cursor = page.nextCursor
   } while (cursor !== undefined)
   await store.close()
-  return { noticed, mostInFlight: most(moments) }
+  return { noticed, maxInFlight: maxConcurrent(moments) }
 }
 
 /** How many lived at the same time. */
-function most(moments: readonly [number, number][]): number {
+function maxConcurrent(moments: readonly [number, number][]): number {
   let inFlight = 0
-  let mostInFlight = 0
+  let maxInFlight = 0
   for (const [, change] of moments.toSorted(([a], [b]) => a - b)) {
     inFlight += change
-    mostInFlight = Math.max(mostInFlight, inFlight)
+    maxInFlight = Math.max(maxInFlight, inFlight)
   }
-  return mostInFlight
+  return maxInFlight
 }
 
-async function runStart({ upstream, start, openRows }: Scene, rows: number): Promise<StartFigures> {
+async function runStart({ upstream, start, openRows }: Setup, rows: number): Promise<StartFigures> {
   // Once without them, for the account and the channel to be there.
   const first = await start()
   await first.child.stop()
@@ -210,23 +209,23 @@ async function runStart({ upstream, start, openRows }: Scene, rows: number): Pro
   const startMs = performance.now()
   const gateway = await start()
   const readyMs = performance.now() - startMs
-  await ask<Asked>(upstream, { order: 'count' }, askMs)
+  await ask<PollCounts>(upstream, { command: 'count' }, askMs)
   let peakBytes = 0
   for (let waitedMs = 0; waitedMs < watchSeconds * 1000; waitedMs += sampleMs) {
     await Bun.sleep(sampleMs)
     peakBytes = Math.max(peakBytes, memory(gateway.pids).peakBytes)
   }
-  const asked = await ask<Asked>(upstream, { order: 'count' }, askMs)
+  const asked = await ask<PollCounts>(upstream, { command: 'count' }, askMs)
   return {
     rows,
     readyMs,
     pollsPerSecond: asked.polls / watchSeconds,
-    mostAtOnce: asked.mostAtOnce,
+    maxConcurrentPolls: asked.maxConcurrentPolls,
     peakBytes,
   }
 }
 
-async function insertRows(openRows: Scene['openRows'], rows: number): Promise<void> {
+async function insertRows(openRows: Setup['openRows'], rows: number): Promise<void> {
   const store = await openRows()
   const nowMs = Date.now()
   const owner = await findAccount(store.read, account)
@@ -257,7 +256,7 @@ const rowInFlight = (i: number, nowMs: number, accountId: string): VideoTask => 
   upstreamId: `start-${i}`,
   state: 'running',
   progress: 30,
-  request: { prompt: 'a cat on a mat', seconds: filmSeconds, resolution: '720p', media: [] },
+  request: { prompt: 'a cat on a mat', seconds: videoSeconds, resolution: '720p', media: [] },
   priceId: 'price_bench',
   holdNanos: 0n,
   chargeNanos: 0n,

@@ -1,11 +1,10 @@
 // What the poller did with tasks in flight, as tables and verdicts. Pure.
 // Refuses to know how anything was measured.
 
+import { type Columns, check, formatRows, megabytes, type Verdict } from '../lib/report.ts'
 import { percentile } from '../lib/stats.ts'
-import { formatMegabytes, formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
 
-/** One task: when its upstream had ended it, when the gateway had, and how often it asked. */
+/** One task: when its upstream had ended it, when the gateway had, and how often it polled. */
 export interface Noticed {
   endMs: number
   /** Undefined when the gateway never noticed. */
@@ -17,14 +16,14 @@ export interface PollerFigures {
   tasks: number
   ended: number
   /** In flight at the same time. */
-  mostInFlight: number
+  maxInFlight: number
   lagP50Ms: number
   lagP99Ms: number
   lagLargestMs: number
   pollsMean: number
   pollsP99: number
   pollsPerSecond: number
-  mostAtOnce: number
+  maxConcurrentPolls: number
   peakBytes: number
   cpuPercent: number
 }
@@ -34,14 +33,9 @@ export interface StartFigures {
   readyMs: number
   /** In the time after it was ready. */
   pollsPerSecond: number
-  mostAtOnce: number
+  maxConcurrentPolls: number
   peakBytes: number
 }
-
-const lagLimitMs = 5_000
-const pollsLimit = 12
-const memoryLimitBytes = 300_000_000
-const readyLimitMs = 3_000
 
 export function summariseNoticed(tasks: readonly Noticed[]) {
   const ended = tasks.filter(({ finishedMs }) => finishedMs !== undefined)
@@ -58,79 +52,56 @@ export function summariseNoticed(tasks: readonly Noticed[]) {
   }
 }
 
-export function formatPoller(figures: PollerFigures): string {
-  const heading = [
-    'tasks ended',
-    'in flight',
-    'noticed p50 s',
-    'p99 s',
-    'largest s',
-    'polls/task',
-    'p99',
-    'polls/s',
-    'at once',
-    'peak MB',
-    'CPU %',
-  ]
-  const row = [
-    `${figures.ended} of ${figures.tasks}`,
-    String(figures.mostInFlight),
-    formatNumber(figures.lagP50Ms / 1000),
-    formatNumber(figures.lagP99Ms / 1000),
-    formatNumber(figures.lagLargestMs / 1000),
-    formatNumber(figures.pollsMean),
-    String(figures.pollsP99),
-    formatNumber(figures.pollsPerSecond),
-    String(figures.mostAtOnce),
-    formatMegabytes(figures.peakBytes),
-    formatNumber(figures.cpuPercent),
-  ]
-  return formatTable([heading, row], [])
+const pollerColumns: Columns<PollerFigures> = {
+  'tasks ended': (row) => `${row.ended} of ${row.tasks}`,
+  'in flight': (row) => row.maxInFlight,
+  'noticed p50 s': (row) => row.lagP50Ms / 1000,
+  'p99 s': (row) => row.lagP99Ms / 1000,
+  'largest s': (row) => row.lagLargestMs / 1000,
+  'polls/task': (row) => row.pollsMean,
+  p99: (row) => row.pollsP99,
+  'polls/s': (row) => row.pollsPerSecond,
+  'at once': (row) => row.maxConcurrentPolls,
+  'peak MB': (row) => megabytes(row.peakBytes),
+  'CPU %': (row) => row.cpuPercent,
 }
 
-export function formatStart(figures: StartFigures): string {
-  const heading = ['rows in flight', 'ready s', 'then polls/s', 'at once', 'peak MB']
-  const row = [
-    String(figures.rows),
-    formatNumber(figures.readyMs / 1000),
-    formatNumber(figures.pollsPerSecond),
-    String(figures.mostAtOnce),
-    formatMegabytes(figures.peakBytes),
-  ]
-  return formatTable([heading, row], [])
+const startColumns: Columns<StartFigures> = {
+  'rows in flight': (row) => row.rows,
+  'ready s': (row) => row.readyMs / 1000,
+  'then polls/s': (row) => row.pollsPerSecond,
+  'at once': (row) => row.maxConcurrentPolls,
+  'peak MB': (row) => megabytes(row.peakBytes),
 }
 
-export function judgePoller(figures: PollerFigures): Verdict[] {
-  const all = figures.ended === figures.tasks && figures.tasks > 0
+export const formatPoller = (figures: PollerFigures): string => formatRows(pollerColumns, [figures])
+export const formatStart = (figures: StartFigures): string => formatRows(startColumns, [figures])
+
+export function checkPoller(figures: PollerFigures): Verdict[] {
+  const { tasks, ended, lagP99Ms, pollsMean, peakBytes } = figures
+  const valid = ended === tasks && tasks > 0
   return [
-    {
-      what: 'completions noticed, p99',
-      limit: `<= ${lagLimitMs / 1000} s`,
-      measured: `${formatNumber(figures.lagP99Ms / 1000)} s, ${figures.ended} of ${figures.tasks}`,
-      met: all && figures.lagP99Ms <= lagLimitMs,
-    },
-    {
-      what: 'upstream polls per task, mean',
-      limit: `< ${pollsLimit}`,
-      measured: formatNumber(figures.pollsMean),
-      met: all && figures.pollsMean < pollsLimit,
-    },
-    {
-      what: 'memory with tasks in flight, peak',
-      limit: `< ${formatMegabytes(memoryLimitBytes)} MB`,
-      measured: `${formatMegabytes(figures.peakBytes)} MB`,
-      met: all && figures.peakBytes < memoryLimitBytes,
-    },
+    check({
+      label: 'completions noticed, p99',
+      value: lagP99Ms / 1000,
+      limit: '<= 5 s',
+      valid,
+      note: `${ended} of ${tasks}`,
+    }),
+    check({ label: 'upstream polls per task, mean', value: pollsMean, limit: '< 12', valid }),
+    check({
+      label: 'memory with tasks in flight, peak',
+      value: megabytes(peakBytes),
+      limit: '< 300 MB',
+      valid,
+    }),
   ]
 }
 
-export function judgeStart(figures: StartFigures): Verdict[] {
-  return [
-    {
-      what: `start-up with ${figures.rows} tasks in flight`,
-      limit: `< ${readyLimitMs / 1000} s`,
-      measured: `${formatNumber(figures.readyMs / 1000)} s`,
-      met: figures.readyMs < readyLimitMs,
-    },
-  ]
-}
+export const checkStart = ({ rows, readyMs }: StartFigures): Verdict[] => [
+  check({
+    label: `start-up with ${rows} tasks in flight`,
+    value: readyMs / 1000,
+    limit: '< 3 s',
+  }),
+]

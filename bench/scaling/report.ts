@@ -1,6 +1,6 @@
 // Gateways on one PostgreSQL, as a table. Pure. Refuses to know how anything was measured.
 
-import { formatNumber, formatRatio, formatTable } from '../lib/table.ts'
+import { type Columns, formatRatio, formatRows } from '../lib/report.ts'
 
 export interface ScalingFigures {
   gateways: number
@@ -12,7 +12,7 @@ export interface ScalingFigures {
   /** CPU time for one call. */
   gatewayMicros: number
   postgresMicros: number
-  /** The upstream and the callers: what a user of the gateway would not run on this machine. */
+  /** The upstream and the callers: processes that do not run beside a gateway in production. */
   othersMicros: number
   commitsPerSecond: number
   /** Connections of the gateways to the database, after the slice. */
@@ -20,48 +20,34 @@ export interface ScalingFigures {
   failed: number
 }
 
-const perThousand = (micros: number): string => formatNumber(micros / 1000)
+const nameOf = ({ gateways, workers }: ScalingFigures): string =>
+  workers === 1 ? String(gateways) : `${gateways}, ${workers} workers`
 
 export function formatScaling(rows: readonly ScalingFigures[]): string {
-  const heading = [
-    'gateways',
-    'calls/s',
-    'x first',
-    'p50 ms',
-    'p99 ms',
-    'CPU s / 1,000 calls: gateways',
-    'PostgreSQL',
-    'upstream, callers',
-    'commits/s',
-    'calls/commit',
-    'connections',
-    'failed',
-  ]
-  const [first] = rows
-  const cells = rows.map((row) => [
-    row.workers === 1 ? String(row.gateways) : `${row.gateways}, ${row.workers} workers`,
-    formatNumber(row.callsPerSecond),
-    formatRatio(row.callsPerSecond / (first?.callsPerSecond ?? Number.NaN)),
-    formatNumber(row.p50Ms),
-    formatNumber(row.p99Ms),
-    perThousand(row.gatewayMicros),
-    perThousand(row.postgresMicros),
-    perThousand(row.othersMicros),
-    formatNumber(row.commitsPerSecond),
-    formatNumber(row.callsPerSecond / row.commitsPerSecond),
-    String(row.connections),
-    String(row.failed),
-  ])
-  return formatTable([heading, ...cells], [0])
+  const first = rows[0]?.callsPerSecond ?? Number.NaN
+  const columns: Columns<ScalingFigures> = {
+    gateways: nameOf,
+    'calls/s': (row) => row.callsPerSecond,
+    'x first': (row) => formatRatio(row.callsPerSecond / first),
+    'p50 ms': (row) => row.p50Ms,
+    'p99 ms': (row) => row.p99Ms,
+    'CPU s / 1,000 calls: gateways': (row) => row.gatewayMicros / 1000,
+    'PostgreSQL s': (row) => row.postgresMicros / 1000,
+    'upstream, callers': (row) => row.othersMicros / 1000,
+    'commits/s': (row) => row.commitsPerSecond,
+    'calls/commit': (row) => row.callsPerSecond / row.commitsPerSecond,
+    connections: (row) => row.connections,
+    failed: (row) => row.failed,
+  }
+  return formatRows(columns, rows)
 }
 
-/** What the figures allow where nothing else is on the machine: one core each, by CPU time alone. */
-export function formatLimits(rows: readonly ScalingFigures[]): string {
-  const heading = ['gateways', 'calls/s per core of gateways', 'calls/s per core of PostgreSQL']
-  const cells = rows.map((row) => [
-    row.workers === 1 ? String(row.gateways) : `${row.gateways}, ${row.workers} workers`,
-    formatNumber(1_000_000 / row.gatewayMicros),
-    formatNumber(1_000_000 / row.postgresMicros),
-  ])
-  return formatTable([heading, ...cells], [0])
+const coreColumns: Columns<ScalingFigures> = {
+  gateways: nameOf,
+  'calls/s per core of gateways': (row) => 1_000_000 / row.gatewayMicros,
+  'calls/s per core of PostgreSQL': (row) => 1_000_000 / row.postgresMicros,
 }
+
+/** What the figures allow on dedicated machines: one core each, by CPU time alone. */
+export const formatPerCore = (rows: readonly ScalingFigures[]): string =>
+  formatRows(coreColumns, rows)

@@ -16,9 +16,9 @@ import {
 import { childrenOf, cpuMicros } from '../lib/proc.ts'
 import { type Place, startGateway, type Target } from '../lib/targets.ts'
 import type { LoadResult } from '../load/load.ts'
-import { orderFor, probe, runLoad, type Work } from '../load/slice.ts'
+import { commandFor, probe, runLoad, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
-import { formatLimits, formatScaling, type ScalingFigures } from './report.ts'
+import { formatPerCore, formatScaling, type ScalingFigures } from './report.ts'
 
 const settings = [
   { gateways: 1, workers: 1 },
@@ -52,26 +52,25 @@ export async function runScaling(run: Run): Promise<PartResult> {
     setting:
       `scaling: chat calls as JSON over ${connections} connections, spread over the gateways, ` +
       `for ${seconds * 2} s;\n         everything on this machine, so read the CPU time`,
-    tables: [formatScaling(rows), formatLimits(rows)],
-    verdicts: [],
+    tables: [formatScaling(rows), formatPerCore(rows)],
     charges,
     failed: rows.reduce((sum, { failed }) => sum + failed, 0),
     figures: { scaling: rows },
   }
 }
 
-interface Scene {
+interface Setup {
   gateways: Target[]
   loads: Child[]
   works: Work[]
   upstream: Child
 }
 
-async function startScene(
+async function setUp(
   run: Run,
   { gateways, workers }: (typeof settings)[number],
   postgres: OwnPostgres,
-): Promise<Scene> {
+): Promise<Setup> {
   const own = placeFor(run, `scaling-${gateways}-${workers}`)
   const upstream = startOwn(own, 'upstreams/text-upstream', '10')
   const upstreamPort = await portOf(upstream)
@@ -86,16 +85,10 @@ async function startScene(
     mkdirSync(place.tempDir)
     started.push(await startGateway(place, run.options.gatewayCommand, undefined, { env }))
   }
-  const works = await Promise.all(started.map(workFor))
+  const works = await Promise.all(started.map((target) => probe(target, call)))
   // Several callers, so that they are not what is measured.
   const loads = started.map(() => startOwn(own, 'load/load'))
   return { gateways: started, loads, works, upstream }
-}
-
-async function workFor(target: Target): Promise<Work> {
-  const work = await probe(target, call)
-  if ('wrong' in work) throw new Error(work.wrong)
-  return work
 }
 
 async function runSetting(
@@ -106,9 +99,9 @@ async function runSetting(
   charges: Charges[],
 ): Promise<void> {
   note(`scaling: ${setting.gateways} gateway(s) of ${setting.workers} worker(s) ...`)
-  const scene = await startScene(run, setting, postgres)
-  const { gateways, upstream, loads } = scene
-  const spread = (seconds: number) => runAll(scene, run.options.connections, seconds)
+  const setup = await setUp(run, setting, postgres)
+  const { gateways, upstream, loads } = setup
+  const spread = (seconds: number) => runAll(setup, run.options.connections, seconds)
   await spread(warmUpSeconds)
   const balance = await readBalance(gateways[0]!)
   const gatewayPids = gateways.flatMap(({ child }) => [child.pid, ...childrenOf(child.pid)])
@@ -119,9 +112,6 @@ async function runSetting(
   const costAfter = await readCost(postgres)
   const served = results.reduce((sum, result) => sum + result.served, 0)
   const elapsedMs = Math.max(...results.map((result) => result.elapsedMs))
-  const [row] = await postgres.ask<{ n: string }>(
-    "SELECT count(*)::text AS n FROM pg_stat_activity WHERE application_name = 'model-gateway'",
-  )
   rows.push({
     ...setting,
     callsPerSecond: (served * 1000) / elapsedMs,
@@ -131,7 +121,7 @@ async function runSetting(
     postgresMicros: (costAfter.cpuMicros - costBefore.cpuMicros) / served,
     othersMicros: (cpuMicros(otherPids) - before.others) / served,
     commitsPerSecond: ((costAfter.commits - costBefore.commits) * 1000) / elapsedMs,
-    connections: Number(row!.n),
+    connections: await countConnections(postgres),
     failed: results.reduce((sum, { failed }) => sum + failed, 0),
   })
   charges.push(countCharges(balance, await readBalance(gateways[0]!), call.mode, served))
@@ -140,10 +130,17 @@ async function runSetting(
   )
 }
 
-function runAll({ gateways, loads, works }: Scene, connections: number, seconds: number) {
+async function countConnections(postgres: OwnPostgres): Promise<number> {
+  const [row] = await postgres.ask<{ n: string }>(
+    "SELECT count(*)::text AS n FROM pg_stat_activity WHERE application_name = 'model-gateway'",
+  )
+  return Number(row!.n)
+}
+
+function runAll({ gateways, loads, works }: Setup, connections: number, seconds: number) {
   const each = Math.max(1, Math.round(connections / gateways.length))
   const run = (work: Work, i: number): Promise<LoadResult> =>
-    runLoad(loads[i]!, work.target, orderFor(work, each, seconds))
+    runLoad(loads[i]!, work.target, commandFor(work, each, seconds))
   return Promise.all(works.map(run))
 }
 

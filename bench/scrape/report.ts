@@ -1,17 +1,16 @@
 // What a scrape of the metrics costs under full load, as a table and a verdict. Pure.
 // Refuses to know how anything was measured.
 
+import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
 import { median } from '../lib/stats.ts'
-import { formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
 
-/** One stretch of load; without scrapes it is what the load alone costs. */
+/** One stretch of load; without scrapes it is the cost of the load alone. */
 export interface ScrapeSlice {
   scrapes: number
   served: number
   failed: number
   cpuMicros: number
-  /** Of one scrape, as whoever asks sees it; there when there were any. */
+  /** Latency of one scrape; absent without scrapes. */
   medianMs?: number
 }
 
@@ -19,14 +18,12 @@ export interface ScrapeFigures {
   /** Lines of the text. */
   series: number
   bytes: number
-  /** CPU that one scrape costs besides the load. */
+  /** CPU of one scrape, without the load. */
   cpuMs: number
   medianMs: number
   scrapes: number
   failed: number
 }
-
-const cpuLimitMs = 5
 
 /** Pairs of slices, one without scrapes and one with them, in turn. */
 export function summariseScrapes(
@@ -47,23 +44,21 @@ export function summariseScrapes(
   }
 }
 
-export function formatScrapes(figures: ScrapeFigures): string {
-  const heading = ['scrapes', 'series', 'bytes', 'CPU ms each', 'answered in ms']
-  const row = [
-    String(figures.scrapes),
-    String(figures.series),
-    formatNumber(figures.bytes),
-    figures.cpuMs.toFixed(2),
-    figures.medianMs.toFixed(1),
-  ]
-  return formatTable([heading, row], [])
+const columns: Columns<ScrapeFigures> = {
+  scrapes: (row) => row.scrapes,
+  series: (row) => row.series,
+  bytes: (row) => row.bytes,
+  'CPU ms each': (row) => row.cpuMs,
+  'answered in ms': (row) => row.medianMs,
 }
 
-export const judgeScrapes = ({ cpuMs, scrapes, failed }: ScrapeFigures): Verdict[] => [
-  {
-    what: 'CPU of a scrape under full load',
-    limit: `${cpuLimitMs} ms`,
-    measured: `${cpuMs.toFixed(2)} ms`,
-    met: scrapes > 0 && failed === 0 && cpuMs <= cpuLimitMs,
-  },
+export const formatScrapes = (figures: ScrapeFigures): string => formatRows(columns, [figures])
+
+export const checkScrapes = ({ cpuMs, scrapes, failed }: ScrapeFigures): Verdict[] => [
+  check({
+    label: 'CPU of a scrape under full load',
+    value: cpuMs,
+    limit: '<= 5 ms',
+    valid: scrapes > 0 && failed === 0,
+  }),
 ]

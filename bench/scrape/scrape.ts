@@ -9,9 +9,9 @@ import { note, type PartResult, placeFor, portOf, type Run, startOwn } from '../
 import { cpuMicros } from '../lib/proc.ts'
 import { median } from '../lib/stats.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
-import { orderFor, probe, runLoad, type Work } from '../load/slice.ts'
+import { commandFor, probe, runLoad, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
-import { formatScrapes, judgeScrapes, type ScrapeSlice, summariseScrapes } from './report.ts'
+import { checkScrapes, formatScrapes, type ScrapeSlice, summariseScrapes } from './report.ts'
 
 const warmUpSeconds = 4
 const everyMs = 25
@@ -29,8 +29,7 @@ export async function runScrape(run: Run): Promise<PartResult> {
   const load = startOwn(own, 'load/load')
   const before = await readBalance(gateway)
   const work = await probe(gateway, { style: 'chat', mode: 'json' })
-  if ('wrong' in work) throw new Error(work.wrong)
-  const answered = await askForAll(gateway)
+  const answered = await callEveryModel(gateway)
   const warm = await slice(load, work, options.connections, warmUpSeconds, false)
   const pairs: [ScrapeSlice, ScrapeSlice][] = []
   for (let round = 1; round <= options.rounds; round++) {
@@ -44,7 +43,7 @@ export async function runScrape(run: Run): Promise<PartResult> {
   return {
     setting: `scrape: ${options.connections} connections with chat calls, and a scrape every ${everyMs} ms`,
     tables: [formatScrapes(figures)],
-    verdicts: judgeScrapes(figures),
+    verdicts: checkScrapes(figures),
     charges: [countCharges(before, await readBalance(gateway), 'json', served)],
     failed: figures.failed,
     figures: { scrape: figures },
@@ -60,7 +59,7 @@ async function scrape({ port }: Target): Promise<string> {
 }
 
 /** Most are refused for want of a price, and counted under their names all the same. Gives the others. */
-async function askForAll({ port, headers }: Target): Promise<number> {
+async function callEveryModel({ port, headers }: Target): Promise<number> {
   const url = `http://127.0.0.1:${port}`
   const listed = await fetch(`${url}/admin/v1/models?limit=500`, {
     headers: { authorization: `Bearer ${adminToken}` },
@@ -102,7 +101,7 @@ async function slice(
     }
   })()
   const before = cpuMicros(target.pids)
-  const { served, failed } = await runLoad(load, target, orderFor(work, connections, seconds))
+  const { served, failed } = await runLoad(load, target, commandFor(work, connections, seconds))
   isOver = true
   await scraping
   const spent = cpuMicros(target.pids) - before

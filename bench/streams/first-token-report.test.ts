@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import {
+  checkFirstToken,
   type Delays,
   formatFirstToken,
-  judgeFirstToken,
   type Round,
   summariseFirstToken,
 } from './first-token-report.ts'
@@ -15,10 +15,10 @@ const round = (direct: number, nginx: number, gateway: number): Round => ({
   gateway: { ...delays(gateway, gateway * 10), failed: 1 },
 })
 
-test('what a way adds is the difference within a round, not between medians', () => {
+test('what a target adds is the difference within a round, not between medians', () => {
   const rows = summariseFirstToken([round(1, 2, 3), round(10, 12, 11), round(4, 5, 6)])
   const [direct, nginx, gateway] = rows
-  expect(direct).toMatchObject({ way: 'direct', p50Ms: 4, overDirect: { p50Ms: 0, p99Ms: 0 } })
+  expect(direct).toMatchObject({ target: 'direct', p50Ms: 4, overDirect: { p50Ms: 0, p99Ms: 0 } })
   expect(nginx).toMatchObject({ overDirect: { p50Ms: 1 }, nginxRatio: 1 })
   expect(gateway).toMatchObject({
     served: 30,
@@ -31,18 +31,18 @@ test('what a way adds is the difference within a round, not between medians', ()
 })
 
 test('the gateway may add one millisecond to the median', () => {
-  const verdict = (gateway: number) => judgeFirstToken(summariseFirstToken([round(1, 2, gateway)]))
-  expect(verdict(2)[0]).toMatchObject({ met: true, measured: '1.00 ms (p99 10.0 ms)' })
+  const verdict = (gateway: number) => checkFirstToken(summariseFirstToken([round(1, 2, gateway)]))
+  expect(verdict(2)[0]).toMatchObject({ met: true, value: '1 ms (p99 10 ms)' })
   expect(verdict(2.01)[0]).toMatchObject({ met: false })
 })
 
 test('nothing measured meets nothing', () => {
-  expect(judgeFirstToken(summariseFirstToken([]))[0]).toMatchObject({ met: false })
-  expect(judgeFirstToken([])[0]).toMatchObject({ met: false })
+  expect(checkFirstToken(summariseFirstToken([]))[0]).toMatchObject({ met: false })
+  expect(checkFirstToken([])[0]).toMatchObject({ met: false })
 })
 
-test('the table has a row for every way', () => {
+test('the table has a row for every target', () => {
   const text = formatFirstToken(summariseFirstToken([round(1, 2, 3)]))
-  expect(text).toMatch(/gateway +3\.00 +30\.0 +2\.00 +20\.0 +1\.00 +10\.0 +1\.50x +10 +1$/m)
+  expect(text).toMatch(/gateway +3 +30 +2 +20 +1 +10 +1\.50x +10 +1$/m)
   expect(text.split('\n')).toHaveLength(5)
 })

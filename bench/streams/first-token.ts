@@ -1,45 +1,45 @@
 // The delay of the first token while 100 streams are open, directly, through nginx and through the
-// gateway, in turn. The streams are slow, so that nobody is busy: what is left is the way itself.
+// gateway, in turn. The streams are slow, so that no process is busy and only the added delay is left.
 
 import { countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
 import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
 import { startGateway, startNginx, type Target } from '../lib/targets.ts'
-import type { LoadOrder, LoadResult } from '../load/load.ts'
+import type { LoadCommand, LoadResult } from '../load/load.ts'
 import { rawRequest } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { payloads } from '../payload/index.ts'
-import type { PaceOrder } from '../upstreams/paced-upstream.ts'
+import type { PaceCommand } from '../upstreams/paced-upstream.ts'
 import {
+  checkFirstToken,
   type Delays,
   formatFirstToken,
-  judgeFirstToken,
   type Round,
   summariseFirstToken,
-  type Way,
-  ways,
+  type TargetName,
+  targetNames,
 } from './first-token-report.ts'
 
 type Asked = Pick<Target, 'port' | 'headers'>
 
 const streams = 100
 const pace = { firstMs: 20, everyMs: 50, tokens: 8 }
-/** How long one stream lasts; the callers begin spread over this, and so stay spread. */
+/** How long one stream lasts; the callers start spread over this time and stay spread. */
 const streamMs = pace.firstMs + pace.everyMs * pace.tokens
 const warmUpSeconds = 4
 const lateMs = 10_000
 
 export const firstTokenSeconds = ({ rounds, seconds }: Options): number =>
-  ways.length * (warmUpSeconds + rounds * (seconds + streamMs / 1000))
+  targetNames.length * (warmUpSeconds + rounds * (seconds + streamMs / 1000))
 
 export async function runFirstToken(run: Run): Promise<PartResult> {
   const { options } = run
   const own = placeFor(run, 'first-token')
   const upstream = startOwn(own, 'upstreams/paced-upstream')
   const place = { ...own, upstreamPort: await portOf(upstream) }
-  upstream.tell(JSON.stringify({ order: 'pace', ...pace } satisfies PaceOrder))
+  upstream.tell(JSON.stringify({ command: 'pace', ...pace } satisfies PaceCommand))
   const gateway = await startGateway(place, options.gatewayCommand)
-  const targets: Record<Way, Asked> = {
+  const targets: Record<TargetName, Asked> = {
     direct: { port: place.upstreamPort, headers: {} },
     nginx: await startNginx(place, run.nginx),
     gateway,
@@ -47,13 +47,13 @@ export async function runFirstToken(run: Run): Promise<PartResult> {
   const load = startOwn(own, 'load/load')
   const before = await readBalance(gateway)
   let served = 0
-  for (const way of ways) {
-    const warm = await runSlice(load, targets[way], warmUpSeconds)
-    if (way === 'gateway') served += warm.served
+  for (const name of targetNames) {
+    const warm = await runSlice(load, targets[name], warmUpSeconds)
+    if (name === 'gateway') served += warm.served
   }
   const rounds = await runRounds(options, load, targets)
   const rows = summariseFirstToken(rounds)
-  const last = rows.find(({ way }) => way === 'gateway')!
+  const last = rows.find(({ target }) => target === 'gateway')!
   served += last.served
   return {
     setting:
@@ -61,7 +61,7 @@ export async function runFirstToken(run: Run): Promise<PartResult> {
       `request to the first token,\n             less what the upstream held it back ` +
       `(${pace.firstMs} ms and a little more); medians of ${options.rounds} rounds`,
     tables: [formatFirstToken(rows)],
-    verdicts: judgeFirstToken(rows),
+    verdicts: checkFirstToken(rows),
     charges: [countCharges(before, await readBalance(gateway), 'stream', served)],
     failed: last.failed,
     figures: { firstToken: rows, firstTokenRounds: rounds },
@@ -71,17 +71,17 @@ export async function runFirstToken(run: Run): Promise<PartResult> {
 async function runRounds(
   { rounds, seconds }: Options,
   load: Child,
-  targets: Record<Way, Asked>,
+  targets: Record<TargetName, Asked>,
 ): Promise<Round[]> {
   const done: Round[] = []
   for (let number = 1; number <= rounds; number++) {
     const round: Partial<Round> = {}
-    for (const way of ways) {
-      const slice = await runSlice(load, targets[way], seconds)
-      round[way] = slice
+    for (const name of targetNames) {
+      const slice = await runSlice(load, targets[name], seconds)
+      round[name] = slice
       const delay = `p50 ${slice.p50Ms.toFixed(2)} ms, p99 ${slice.p99Ms.toFixed(2)} ms`
       const failures = slice.failed === 0 ? '' : `  ${slice.failed} failed: ${slice.firstFailure}`
-      note(`round ${number}/${rounds} first token ${way.padEnd(8)} ${delay}${failures}`)
+      note(`round ${number}/${rounds} first token ${name.padEnd(8)} ${delay}${failures}`)
     }
     done.push(round as Round)
   }
@@ -93,10 +93,10 @@ async function runSlice(
   target: Asked,
   seconds: number,
 ): Promise<Delays & Pick<LoadResult, 'firstFailure'>> {
-  const order: LoadOrder = {
+  const command: LoadCommand = {
     port: target.port,
     request: rawRequest(target, { style: 'chat', mode: 'stream' }),
-    leastBodyBytes: 1,
+    minBodyBytes: 1,
     endMark: payloads.chat.stream!.endMark,
     connections: streams,
     seconds,
@@ -105,7 +105,7 @@ async function runSlice(
   }
   const { served, failed, firstFailure, p50Ms, p99Ms } = await ask<LoadResult>(
     load,
-    order,
+    command,
     seconds * 1000 + lateMs,
   )
   return { served, failed, p50Ms, p99Ms, ...(firstFailure !== undefined && { firstFailure }) }

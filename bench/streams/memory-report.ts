@@ -1,12 +1,11 @@
 // Memory under many open streams, as a table and verdicts. Pure.
 // Refuses to know how anything was measured.
 
-import { formatMegabytes, formatNumber, formatTable } from '../lib/table.ts'
-import type { Verdict } from '../lib/verdict.ts'
+import { type Columns, check, formatRows, megabytes, type Verdict } from '../lib/report.ts'
 
 export interface SlowFigures {
   streams: number
-  /** Streams that were open and had had a token, all at one time. */
+  /** Streams that were open and had received a token, all at one time. */
   held: number
   baseBytes: number
   rssBytes: number
@@ -25,104 +24,67 @@ export interface StalledFigures {
   baseBytes: number
   rssBytes: number
   peakBytes: number
-  /** What the upstream got rid of per stream, and all of them together in the last seconds. */
+  /** What the upstream could send per stream, and to all of them in the last seconds. */
   acceptedMedianBytes: number
   acceptedLargestBytes: number
   grownBytes: number
 }
 
-const slowLimitBytes = 256_000_000
-const riseLimitBytes = 250_000_000
-
-/** Exact enough to tell what lies just beside a limit. */
-const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
-
-export function formatSlow(slow: SlowFigures): string {
-  const heading = [
-    'slow streams',
-    'base MB',
-    'RSS MB',
-    'peak MB',
-    'KB/stream',
-    'tokens',
-    'delay p50 ms',
-    'p99 ms',
-    'largest ms',
-    'failed',
-  ]
-  const row = [
-    `${slow.held} of ${slow.streams}`,
-    formatMegabytes(slow.baseBytes),
-    formatMegabytes(slow.rssBytes),
-    formatMegabytes(slow.peakBytes),
-    formatNumber((slow.rssBytes - slow.baseBytes) / slow.held / 1000),
-    String(slow.tokens),
-    formatNumber(slow.delayP50Ms),
-    formatNumber(slow.delayP99Ms),
-    formatNumber(slow.delayLargestMs),
-    String(slow.failed),
-  ]
-  return formatTable([heading, row], [0])
+const slowColumns: Columns<SlowFigures> = {
+  'slow streams': (row) => `${row.held} of ${row.streams}`,
+  'base MB': (row) => megabytes(row.baseBytes),
+  'RSS MB': (row) => megabytes(row.rssBytes),
+  'peak MB': (row) => megabytes(row.peakBytes),
+  'KB/stream': (row) => (row.rssBytes - row.baseBytes) / row.held / 1000,
+  tokens: (row) => row.tokens,
+  'delay p50 ms': (row) => row.delayP50Ms,
+  'p99 ms': (row) => row.delayP99Ms,
+  'largest ms': (row) => row.delayLargestMs,
+  failed: (row) => row.failed,
 }
 
-export function formatStalled(stalled: StalledFigures): string {
-  const heading = [
-    'stalled callers',
-    'base MB',
-    'RSS MB',
-    'peak MB',
-    'rise MB',
-    'taken MB median',
-    'largest',
-    'still growing MB',
-  ]
-  const row = [
-    `${stalled.reached} of ${stalled.callers}`,
-    formatMegabytes(stalled.baseBytes),
-    formatMegabytes(stalled.rssBytes),
-    formatMegabytes(stalled.peakBytes),
-    formatMegabytes(stalled.rssBytes - stalled.baseBytes),
-    formatMegabytes(stalled.acceptedMedianBytes),
-    formatMegabytes(stalled.acceptedLargestBytes),
-    formatMegabytes(stalled.grownBytes),
-  ]
-  return formatTable([heading, row], [0])
+const stalledColumns: Columns<StalledFigures> = {
+  'stalled callers': (row) => `${row.reached} of ${row.callers}`,
+  'base MB': (row) => megabytes(row.baseBytes),
+  'RSS MB': (row) => megabytes(row.rssBytes),
+  'peak MB': (row) => megabytes(row.peakBytes),
+  'rise MB': (row) => megabytes(row.rssBytes - row.baseBytes),
+  'taken MB median': (row) => megabytes(row.acceptedMedianBytes),
+  largest: (row) => megabytes(row.acceptedLargestBytes),
+  'still growing MB': (row) => megabytes(row.grownBytes),
 }
 
-export function judgeSlow(slow: SlowFigures): Verdict[] {
-  return [
-    {
-      what: 'slow streams held at once',
-      limit: String(slow.streams),
-      measured: String(slow.held),
-      met: slow.held === slow.streams,
-    },
-    {
-      what: `peak memory at ${slow.streams} slow streams`,
-      limit: `< ${megabytes(slowLimitBytes)}`,
-      measured: megabytes(slow.peakBytes),
-      met: slow.held > 0 && slow.peakBytes < slowLimitBytes,
-    },
-  ]
-}
+export const formatSlow = (slow: SlowFigures): string => formatRows(slowColumns, [slow])
+export const formatStalled = (stalled: StalledFigures): string =>
+  formatRows(stalledColumns, [stalled])
 
-/** A limit counts as kept only if the upstream was really pushing into every stream. */
-export function judgeStalled(stalled: StalledFigures): Verdict[] {
+export const checkSlow = ({ streams, held, peakBytes }: SlowFigures): Verdict[] => [
+  check({ label: 'slow streams held at once', value: held, limit: `= ${streams}` }),
+  check({
+    label: `peak memory at ${streams} slow streams`,
+    value: megabytes(peakBytes),
+    limit: '< 256 MB',
+    valid: held > 0,
+  }),
+]
+
+/** A limit counts as met only if the upstream was really pushing into every stream. */
+export function checkStalled(stalled: StalledFigures): Verdict[] {
   const { callers, reached, rssBytes, baseBytes, grownBytes, acceptedMedianBytes } = stalled
-  const pushed = reached === callers && acceptedMedianBytes > 0
-  const rise = rssBytes - baseBytes
+  const valid = reached === callers && acceptedMedianBytes > 0
   return [
-    {
-      what: `rise of RSS by ${callers} stalled callers`,
-      limit: `< ${megabytes(riseLimitBytes)}`,
-      measured: pushed ? megabytes(rise) : `only ${reached} streams reached`,
-      met: pushed && rise < riseLimitBytes,
-    },
-    {
-      what: 'taken from the upstream once they stand',
-      limit: '0.0 MB',
-      measured: megabytes(grownBytes),
-      met: pushed && grownBytes === 0,
-    },
+    check({
+      label: `rise of RSS by ${callers} stalled callers`,
+      value: megabytes(rssBytes - baseBytes),
+      limit: '< 250 MB',
+      valid,
+      ...(!valid && { note: `only ${reached} streams reached` }),
+    }),
+    check({
+      label: 'taken from the upstream once the buffers are full',
+      value: megabytes(grownBytes),
+      limit: '= 0 MB',
+      valid,
+    }),
   ]
 }

@@ -1,16 +1,16 @@
 // The fake upstreams of the fail-over, one process: /a/..., /b/... and so on are channels that take
-// some time for a good answer and none for a bad one. Prints its port, then takes one order per
+// some time for a good answer and none for a bad one. Prints its port, then takes one command per
 // line. Refuses to know who asks.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 import { payloads } from '../payload/index.ts'
 import { jsonResponse, modelOf, type Peer, pathOf, send, serveRaw } from './raw-server.ts'
 
-export type FailOrder =
+export type FailCommand =
   /** Which channels fail from now on. */
-  | { order: 'fail'; channels: string[] }
+  | { command: 'fail'; channels: string[] }
   /** Prints the requests of each channel since the last count. */
-  | { order: 'count' }
+  | { command: 'count' }
 
 /** A model is never as fast as an error: the failing channel is always the least busy one. */
 const answerMs = 20
@@ -41,17 +41,17 @@ function answer(peer: Peer<object>, request: string): void {
   }, answerMs)
 }
 
-function obey(order: FailOrder): void {
-  if (order.order === 'fail') {
-    failing = new Set(order.channels)
-    return
+function run(command: FailCommand): object | undefined {
+  if (command.command === 'fail') {
+    failing = new Set(command.channels)
+    return undefined
   }
-  console.log(JSON.stringify(counts))
+  const result = counts
   counts = {}
+  return result
 }
 
 if (import.meta.main) {
   console.log(serveRaw<object>({ received: answer }))
-  for await (const line of createInterface({ input: process.stdin })) obey(JSON.parse(line))
-  process.exit(0)
+  await serveCommands(run)
 }

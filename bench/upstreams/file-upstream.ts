@@ -1,59 +1,59 @@
-// The fake upstream of finished films, its own process: one operation that is done at once, and its
-// film, sent as fast as it is taken. Prints its port, then takes one order per line.
+// The fake upstream of finished videos, its own process: one operation that is done at once, and its
+// video, sent as fast as it is read. Prints its port, then takes one command per line.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 import { percentile } from '../lib/stats.ts'
 import { jsonResponse, type Peer, pathOf, send, serveRaw } from './raw-server.ts'
 
-export interface FileOrder {
-  /** Prints what the films have taken, and with `forget` begins anew. */
-  order: 'count'
+export interface FileCommand {
+  /** Prints what the videos have sent; with `forget` starts again from zero. */
+  command: 'count'
   forget?: boolean
 }
 
 export interface FilesSent {
-  films: number
+  videos: number
   totalBytes: number
   medianBytes: number
   largestBytes: number
 }
 
-interface Film {
+interface Video {
   sentBytes: number
 }
 
-const filmBytes = Number(process.argv[2] ?? 300_000_000)
-const block = Buffer.alloc(256 * 1024, 'film ')
+const videoBytes = Number(process.argv[2] ?? 300_000_000)
+const block = Buffer.alloc(256 * 1024, 'video ')
 /** Then the others get their turn, however fast this one is read. */
 const blocksPerTurn = 4
-let films: Film[] = []
+let videos: Video[] = []
 let port = 0
 
-function begin(peer: Peer<Film>, request: string): void {
+function begin(peer: Peer<Video>, request: string): void {
   const path = pathOf(request)
-  const name = 'operations/film'
+  const name = 'operations/video'
   if (path.endsWith(':predictLongRunning')) {
     send(peer, jsonResponse(JSON.stringify({ name })))
   } else if (path.startsWith('/v1beta/')) {
-    const video = { uri: `http://127.0.0.1:${port}/film.mp4` }
+    const video = { uri: `http://127.0.0.1:${port}/video.mp4` }
     const response = { generateVideoResponse: { generatedSamples: [{ video }] } }
     send(peer, jsonResponse(JSON.stringify({ name, done: true, response })))
   } else {
-    const film = { sentBytes: 0 }
-    films.push(film)
-    peer.data.work = film
-    const head = `HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: ${filmBytes}\r\n\r\n`
+    const file = { sentBytes: 0 }
+    videos.push(file)
+    peer.data.work = file
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: ${videoBytes}\r\n\r\n`
     send(peer, Buffer.from(head))
     if (peer.data.unsent.length === 0) push(peer)
   }
 }
 
 /** Writes until the other side takes no more. */
-function push(peer: Peer<Film>): void {
+function push(peer: Peer<Video>): void {
   const { work } = peer.data
   if (work === undefined) return
   for (let turn = 0; turn < blocksPerTurn; turn++) {
-    const left = filmBytes - work.sentBytes
+    const left = videoBytes - work.sentBytes
     if (left === 0) {
       peer.data.work = undefined
       return
@@ -66,10 +66,11 @@ function push(peer: Peer<Film>): void {
   setImmediate(push, peer)
 }
 
-function count(): FilesSent {
-  const sent = films.map((film) => film.sentBytes).sort((a, b) => a - b)
+function count({ forget = false }: FileCommand): FilesSent {
+  const sent = videos.map((file) => file.sentBytes).sort((a, b) => a - b)
+  if (forget) videos = []
   return {
-    films: sent.length,
+    videos: sent.length,
     totalBytes: sent.reduce((sum, bytes) => sum + bytes, 0),
     medianBytes: sent.length === 0 ? 0 : percentile(sent, 0.5),
     largestBytes: sent.at(-1) ?? 0,
@@ -77,11 +78,7 @@ function count(): FilesSent {
 }
 
 if (import.meta.main) {
-  port = serveRaw<Film>({ received: begin, drained: push })
+  port = serveRaw<Video>({ received: begin, drained: push })
   console.log(port)
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(count()))
-    if ((JSON.parse(line) as FileOrder).forget) films = []
-  }
-  process.exit(0)
+  await serveCommands(count)
 }

@@ -1,8 +1,8 @@
 // The fake upstream of slow and of endless streams, its own process. Every token says when it was
 // sent, so that delays can be told from the upstream's own pauses. Prints its port, then takes one
-// order per line. Refuses to know who asks.
+// command per line. Refuses to know who asks.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 import { percentile } from '../lib/stats.ts'
 import { stampToken, wallMs } from '../lib/token-stamp.ts'
 import { chatDelta, chatEnd } from '../payload/chat.ts'
@@ -16,15 +16,15 @@ import {
   streamHead,
 } from './raw-server.ts'
 
-export type PaceOrder =
+export type PaceCommand =
   /** How streams go from now on; without a number of tokens, until they are told to end. */
-  | { order: 'pace'; firstMs: number; everyMs: number; tokens?: number }
+  | { command: 'pace'; firstMs: number; everyMs: number; tokens?: number }
   /** Streams from now on are sent as fast as they are taken. */
-  | { order: 'flood'; bytes: number }
+  | { command: 'flood'; bytes: number }
   /** Running streams end, each when its next token would be due. */
-  | { order: 'end' }
+  | { command: 'end' }
   /** Prints what the streams of the flood have taken. */
-  | { order: 'count' }
+  | { command: 'count' }
 
 export interface Flooded {
   streams: number
@@ -49,29 +49,29 @@ interface Flood {
 
 type Work = Paced | Flood
 
-type Manner = Extract<PaceOrder, { order: 'pace' | 'flood' }>
+type Profile = Extract<PaceCommand, { command: 'pace' | 'flood' }>
 
 const floodTokenBytes = 1024
 const floodTokens = 64
 /** Then the other streams get their turn, however fast this one is read. */
 const blocksPerTurn = 4
 
-let manner: Manner = { order: 'pace', firstMs: 0, everyMs: 0, tokens: 1 }
+let profile: Profile = { command: 'pace', firstMs: 0, everyMs: 0, tokens: 1 }
 let ending = false
 let floods: Flood[] = []
 
 function begin(peer: Peer<Work>, request: string): void {
   const model = modelOf(request)
-  if (manner.order === 'flood') {
+  if (profile.command === 'flood') {
     const tokens = frameChunk(chatDelta(model, 'x'.repeat(floodTokenBytes))).repeat(floodTokens)
-    const flood = { accepted: 0, bytes: manner.bytes, block: Buffer.from(tokens), offset: 0 }
+    const flood = { accepted: 0, bytes: profile.bytes, block: Buffer.from(tokens), offset: 0 }
     floods.push(flood)
     peer.data.work = flood
     send(peer, Buffer.from(streamHead))
     if (peer.data.unsent.length === 0) push(peer)
     return
   }
-  const { firstMs, everyMs, tokens = Number.POSITIVE_INFINITY } = manner
+  const { firstMs, everyMs, tokens = Number.POSITIVE_INFINITY } = profile
   const work = { model, receivedMs: performance.now(), everyMs, left: tokens }
   peer.data.work = work
   setTimeout(step, firstMs, peer, work, streamHead)
@@ -120,20 +120,16 @@ function countFlood(): Flooded {
   }
 }
 
-function obey(order: PaceOrder): void {
-  if (order.order === 'count') {
-    console.log(JSON.stringify(countFlood()))
-  } else if (order.order === 'end') {
-    ending = true
-  } else {
-    ending = false
-    floods = []
-    manner = order
-  }
+function run(command: PaceCommand): Flooded | undefined {
+  if (command.command === 'count') return countFlood()
+  ending = command.command === 'end'
+  if (command.command === 'end') return undefined
+  floods = []
+  profile = command
+  return undefined
 }
 
 if (import.meta.main) {
   console.log(serveRaw<Work>({ received: begin, drained: push }))
-  for await (const line of createInterface({ input: process.stdin })) obey(JSON.parse(line))
-  process.exit(0)
+  await serveCommands(run)
 }

@@ -1,44 +1,44 @@
 // The fake upstream of the poller, one process: video tasks that take a while, and answers that take
-// 200 ms each. Prints its port, then takes one order per line. Refuses to know who asks.
+// 200 ms each. Prints its port, then takes one command per line.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 import { jsonResponse, type Peer, pathOf, send, serveRaw } from './raw-server.ts'
 
-export type TaskOrder =
+export type TaskCommand =
   /** How long tasks take that are created from now on. */
-  | { order: 'plan'; leastMs: number; mostMs: number }
-  /** Prints what was asked since the last count. */
-  | { order: 'count' }
-  /** Prints when each task ended and how often it was asked for. */
-  | { order: 'ends' }
+  | { command: 'plan'; minMs: number; maxMs: number }
+  /** Prints what was polled since the last count. */
+  | { command: 'count' }
+  /** Prints when each task ended and how often it was polled. */
+  | { command: 'ends' }
 
-export interface Asked {
+export interface PollCounts {
   polls: number
-  /** Questions that were waiting for their answer at the same time. */
-  mostAtOnce: number
+  /** Polls that were waiting for their answer at the same time. */
+  maxConcurrentPolls: number
 }
 
 /** By upstream id. */
 export type Ends = Record<string, { endMs: number; polls: number }>
 
 const answerMs = 200
-const filmSeconds = 5
+const videoSeconds = 5
 
-let plan = { leastMs: 0, mostMs: 0 }
+let plan = { minMs: 0, maxMs: 0 }
 let ends: Ends = {}
-let asked: Asked = { polls: 0, mostAtOnce: 0 }
+let asked: PollCounts = { polls: 0, maxConcurrentPolls: 0 }
 let waiting = 0
 let made = 0
 
 function create(): object {
   const id = `up-${++made}`
-  const tookMs = plan.leastMs + (plan.mostMs - plan.leastMs) * Math.random()
+  const tookMs = plan.minMs + (plan.maxMs - plan.minMs) * Math.random()
   ends[id] = { endMs: Math.round(Date.now() + tookMs), polls: 0 }
   return { output: { task_status: 'PENDING', task_id: id }, request_id: `r-${made}` }
 }
 
-/** A task it has not made runs for ever. */
-function look(id: string): object {
+/** A task that this upstream did not create runs for ever. */
+function poll(id: string): object {
   const task = ends[id]
   asked.polls++
   if (task !== undefined) task.polls++
@@ -46,8 +46,12 @@ function look(id: string): object {
     return { output: { task_id: id, task_status: 'RUNNING' }, request_id: 'r' }
   }
   return {
-    output: { task_id: id, task_status: 'SUCCEEDED', video_url: `https://films.example/${id}.mp4` },
-    usage: { duration: filmSeconds, output_video_duration: filmSeconds, video_count: 1 },
+    output: {
+      task_id: id,
+      task_status: 'SUCCEEDED',
+      video_url: `https://videos.example/${id}.mp4`,
+    },
+    usage: { duration: videoSeconds, output_video_duration: videoSeconds, video_count: 1 },
     request_id: 'r',
   }
 }
@@ -56,29 +60,29 @@ function answer(peer: Peer<object>, request: string): void {
   const work = {}
   peer.data.work = work
   waiting++
-  asked.mostAtOnce = Math.max(asked.mostAtOnce, waiting)
+  asked.maxConcurrentPolls = Math.max(asked.maxConcurrentPolls, waiting)
   setTimeout(() => {
     waiting--
     if (peer.data.work !== work) return
     peer.data.work = undefined
     const isCreate = request.startsWith('POST')
-    const body = isCreate ? create() : look(pathOf(request).split('/').at(-1) ?? '')
+    const body = isCreate ? create() : poll(pathOf(request).split('/').at(-1) ?? '')
     send(peer, jsonResponse(JSON.stringify(body)))
   }, answerMs)
 }
 
-function obey(order: TaskOrder): void {
-  if (order.order === 'plan') {
-    plan = order
+function run(command: TaskCommand): object | undefined {
+  if (command.command === 'plan') {
+    plan = command
     ends = {}
-    return
+    return undefined
   }
-  console.log(JSON.stringify(order.order === 'ends' ? ends : asked))
-  asked = { polls: 0, mostAtOnce: waiting }
+  const result = command.command === 'ends' ? ends : asked
+  asked = { polls: 0, maxConcurrentPolls: waiting }
+  return result
 }
 
 if (import.meta.main) {
   console.log(serveRaw<object>({ received: answer }))
-  for await (const line of createInterface({ input: process.stdin })) obey(JSON.parse(line))
-  process.exit(0)
+  await serveCommands(run)
 }
