@@ -1,5 +1,6 @@
-// Writes docs/run/configuration.md: every variable of the environment as the README has it, and every
-// setting of gateway.yaml as its schema has it. Run it after a change of either; a test keeps them equal.
+// Writes docs/run/configuration.md: the table of environment variables, which is written by hand there and
+// kept, and every setting of gateway.yaml from its schema. Run it after a change of a setting; a test
+// compares the result.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -27,15 +28,13 @@ export function referenceText(): string {
   const plain = Object.entries(schema.properties ?? {}).filter(([, node]) => !isDeep(node))
   return [
     '# Configuration\n',
-    'The environment says where and how the gateway runs; `gateway.yaml` declares what it serves. A file',
-    'that is wrong refuses the start with one sentence that names the place; `SIGHUP` reads it again.',
-    'Editors complete and check it with the schema that every gateway serves at `/config.schema.json`.\n',
+    'For operators: every setting. Environment variables say where and how the gateway runs; `gateway.yaml`',
+    'declares what it serves. A wrong setting refuses the start with one sentence that names it; `SIGHUP`',
+    'reads the file again. The JSON schema for editors is served at `/config.schema.json`, and',
+    '[examples/gateway.yaml](../../examples/gateway.yaml) shows a whole file.\n',
     '## Environment\n',
     environmentRows().join('\n'),
     '\n## gateway.yaml\n',
-    '```yaml config',
-    example(),
-    '```\n',
     `\`\${NAME}\` in a value is taken from the environment.\n`,
     table(plain.map(([name, node]) => row(name, node, false))),
     ...sections.map(([name, node]) => section(name, node)),
@@ -43,14 +42,10 @@ export function referenceText(): string {
 }
 
 const environmentRows = (): string[] => {
-  const lines = read('README.md').split('\n')
-  const first = lines.findIndex((line) => line.startsWith('| `GATEWAY_'))
-  const from = first - 2
-  const end = lines.findIndex((line, at) => at > from && !line.startsWith('|'))
-  return lines.slice(from, end)
+  const lines = readFileSync(referencePath, 'utf8').split('\n')
+  const from = lines.indexOf('## Environment') + 2
+  return lines.slice(from, lines.indexOf('', from))
 }
-
-const example = (): string => /```yaml run\n([\s\S]*?)\n```/.exec(read('README.md'))![1]!
 
 const inner = (node: Node): Node => node.items ?? node
 const isDeep = (node: Node): boolean =>

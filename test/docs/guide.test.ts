@@ -1,7 +1,6 @@
 // The pages for callers stay true: every example is run against one gateway, in the order of the pages,
 // and what they list is compared with the code. All of docs is served, with unique names of pages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { parse } from 'yaml'
 import { referenceText } from '../../scripts/config-reference.ts'
 import { refusals } from '../../src/contract/errors.ts'
 import { examplesIn, kindOf, type Stage } from '../support/docs/fences.ts'
@@ -23,9 +22,7 @@ const unpadded = (text: string): string =>
     .replace(/\n{2,}/g, '\n\n')
     .trim()
 
-const all = [...pages, configuration].flatMap((page) =>
-  fencesOf(page).map((fence) => ({ ...fence, page })),
-)
+const all = pages.flatMap((page) => fencesOf(page).map((fence) => ({ ...fence, page })))
 const examples = pages.flatMap((page) =>
   examplesIn(fencesOf(page), ['run']).map((example) => ({ ...example, page })),
 )
@@ -56,21 +53,10 @@ describe('the guide', () => {
   )
 
   test('has no code that is not run', () => {
-    const known = ['sh run', 'ts run', 'python run', 'text output', 'yaml config']
+    const known = ['sh run', 'ts run', 'python run', 'text output']
     const others = all.filter((fence) => !known.includes(kindOf(fence)))
     expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([])
     expect(examples.length).toBeGreaterThan(15)
-  })
-
-  test('has configurations that are accepted', async () => {
-    const configurations = all.filter(({ mark }) => mark === 'config')
-    expect(configurations.length).toBeGreaterThan(0)
-    for (const { text } of configurations) {
-      expect(parse(text)).toBeObject()
-      const env = { CLOUD_A_KEY: 'any-upstream-key' }
-      const started = await startGateway({ config: text, env })
-      expect(await started.stop()).toBe(0)
-    }
   })
 
   test('has every setting, as the code has it', () => {

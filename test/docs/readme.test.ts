@@ -4,8 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { differences } from '../support/docs/answers.ts'
-import { examplesIn, fencesIn, kindOf, missingLine, type Stage } from '../support/docs/fences.ts'
+import { examplesIn, fencesIn, missingLine, type Stage } from '../support/docs/fences.ts'
 import { pages } from '../support/docs/pages.ts'
 import { tryExample } from '../support/docs/stages.ts'
 import { root, startGateway, type TestGateway } from '../support/gateway.ts'
@@ -40,17 +39,6 @@ describe('the README', () => {
     limitMs,
   )
 
-  test('shows what a refusal looks like', async () => {
-    const shown = fences.find((fence) => kindOf(fence) === 'json error')
-    const messages = [{ role: 'user', content: 'Hi [[sim:status=429]]' }]
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${stage.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'txta-plus', messages }),
-    })
-    expect(differences(JSON.parse(shown!.text), await answer.json())).toEqual([])
-  })
-
   test('has a configuration that starts', async () => {
     const [file] = fences.filter(({ language, mark }) => language === 'yaml' && mark === 'run')
     const env = { CLOUD_A_KEY: 'any-upstream-key' }
@@ -59,15 +47,27 @@ describe('the README', () => {
     expect(await started.stop()).toBe(0)
   })
 
-  test('lists every setting of the environment and no other', () => {
-    const rows = readme.split('\n').filter((line) => line.startsWith('| `GATEWAY_'))
-    const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/GATEWAY_\w+/g) ?? [])
-    const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config/index.ts'))![1]!
-    expect(listed.sort()).toEqual(known.match(/GATEWAY_\w+/g)!.sort())
+  test('has at most 1,200 words before its tables', () => {
+    const [story = ''] = readme.split('\n## What is included')
+    expect(story.length).toBeLessThan(readme.length)
+    expect(story.split(/\s+/).length).toBeLessThanOrEqual(1_200)
   })
 })
 
 describe('the pages', () => {
+  test('list every setting of the environment and no other, in one place', () => {
+    const rowsOf = (page: string): string[] =>
+      read(page)
+        .split('\n')
+        .filter((line) => line.startsWith('| `GATEWAY_'))
+    const listed = rowsOf('docs/run/configuration.md').flatMap(
+      (row) => row.split(' | ')[0]!.match(/GATEWAY_\w+/g) ?? [],
+    )
+    const known = /const variables = \[([\s\S]*?)\]/.exec(read('src/config/index.ts'))![1]!
+    expect(listed.sort()).toEqual(known.match(/GATEWAY_\w+/g)!.sort())
+    expect(rowsOf('README.md')).toEqual([])
+  })
+
   test.each([...pages])('%s links to what is there', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)]
     const broken = links.filter(([, path = '', anchor]) => {

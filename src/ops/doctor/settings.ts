@@ -14,7 +14,7 @@ export function lookAtSettings(tried: TriedConfig, env: Environment): Finding[] 
     problem(
       'environment',
       message,
-      'correct or remove the variable; the README lists what each takes',
+      'correct or remove the variable; docs/run/configuration.md lists what each takes',
     ),
   )
   const unknown = unknownVariables(env).map((sentence) =>
