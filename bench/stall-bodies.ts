@@ -71,6 +71,7 @@ const renamed = ({ body, ...rest }: StallBody): StallBody => ({
 export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>> = {
   'one long text': (bytes) => said(`"${filled('abcdefgh', bytes)}"`),
   'text in Chinese': (bytes) => said(`"${filled('你好世界', bytes)}"`),
+  'a long text with one wide letter': (bytes) => said(`"${filled('abcdefgh', bytes - 200)}你"`),
   'text in French': (bytes) => said(`"${filled('été à Nîmes, ', bytes)}"`),
   'a stream of a long text': (bytes) => streamed(said(`"${filled('abcdefgh', bytes)}"`)),
   'a stream under another name': (bytes) =>

@@ -1,6 +1,7 @@
 // A JSON body from a caller that is already known: bounded in size, time, depth and in the work that
 // parsing it is. A large one is looked through in turns that leave the event loop to others.
 import { Refusal, refuse } from '../contract/errors.ts'
+import { parseLong } from '../lib/json/long-strings.ts'
 import { isObject } from '../lib/json/parse.ts'
 import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../lib/json/scan.ts'
 import { nextTurn } from '../lib/turns.ts'
@@ -57,14 +58,11 @@ export async function readJsonObject(
   const text = await readBody(x, limits)
   if (typeof text !== 'string') return text
   if (!beginsObject(text)) return refuse('invalid_json', 'the body must be a JSON object')
-  const problem =
+  const fields =
     text.length <= shortText
-      ? scanShort(text, limits.jsonDepth)
-      : await scanLong(text, limits.jsonDepth, rules.work ?? plainWork)
-  if (problem !== undefined) return refusalFor(problem, limits)
-  const fields = parsed(text)
+      ? readShort(text, limits)
+      : await readLong(text, limits, rules.work ?? plainWork)
   if (fields instanceof Refusal) return fields
-  if (text.length > shortText) await nextTurn()
   const inexact = rules.keys === undefined ? undefined : inexactKey(fields, rules.keys)
   return inexact ?? { text, fields }
 }
@@ -86,16 +84,33 @@ function beginsObject(text: string): boolean {
 
 const maxLeadingSpace = 64 * 1024
 
-async function scanLong(
+function readShort(text: string, limits: BodyLimits): JsonBody['fields'] | Refusal {
+  const problem = scanShort(text, limits.jsonDepth)
+  if (problem !== undefined) return refusalFor(problem, limits)
+  try {
+    return asObject(JSON.parse(text))
+  } catch (error) {
+    return notJson(error)
+  }
+}
+
+async function readLong(
   text: string,
-  depth: number,
+  limits: BodyLimits,
   work: WorkLimits,
-): Promise<ScanProblem | undefined> {
-  const scan = new JsonScan(text, { depth, work })
+): Promise<JsonBody['fields'] | Refusal> {
+  const scan = new JsonScan(text, { depth: limits.jsonDepth, work })
   do await nextTurn()
   while (!scan.run(stepsPerTurn))
+  if (scan.problem !== undefined) return refusalFor(scan.problem, limits)
   await nextTurn()
-  return scan.problem
+  try {
+    const fields = asObject(await parseLong(text, scan.long))
+    await nextTurn()
+    return fields
+  } catch (error) {
+    return notJson(error)
+  }
 }
 
 function refusalFor(problem: ScanProblem, { jsonDepth }: BodyLimits): Refusal {
@@ -119,15 +134,11 @@ function refusalFor(problem: ScanProblem, { jsonDepth }: BodyLimits): Refusal {
   }
 }
 
-function parsed(text: string): JsonBody['fields'] | Refusal {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    return refuse('invalid_json', `body is not valid JSON: ${(error as Error).message}`)
-  }
-  return isObject(value) ? value : refuse('invalid_json', 'the body must be a JSON object')
-}
+const asObject = (value: unknown): JsonBody['fields'] | Refusal =>
+  isObject(value) ? value : refuse('invalid_json', 'the body must be a JSON object')
+
+const notJson = (error: unknown): Refusal =>
+  refuse('invalid_json', `body is not valid JSON: ${(error as Error).message}`)
 
 /** A body of any kind, as text. */
 export async function readBody(x: Exchange, limits: BodyLimits): Promise<string | Refusal> {

@@ -11,40 +11,43 @@ export function plainBase64(text: string): string | undefined {
     const plain = text.replaceAll(/\s+/g, '')
     return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined
   }
-  // Reading a long one is much quicker than looking at each letter of it.
-  const bytes = eachStretch(text, () => {})
-  if (bytes === undefined || bytes === 0) return undefined
-  if (isPlain(text, Math.ceil((bytes * 4) / 3))) return text
-  let plain = ''
-  eachStretch(text, (read) => {
-    plain += read.toBase64()
-  })
-  return plain
+  return plainLong(text)
 }
 
-/** Gives the bytes of one stretch after the other and tells how many there are; all but the last of
- * them are whole groups of letters. Undefined when it is no base64. */
-function eachStretch(text: string, use: (read: Uint8Array) => void): number | undefined {
+/** Reading a long one is much quicker than looking at each letter of it. */
+function plainLong(text: string): string | undefined {
   const place = new Uint8Array((stretch / 4) * 3)
-  let total = 0
+  let bytes = 0
+  /** What was read so far without its blanks; undefined while it has none. */
+  let plain: string | undefined
   for (let at = 0; at < text.length; ) {
-    const lastChunkHandling = at + stretch >= text.length ? 'loose' : 'stop-before-partial'
-    let done: { read: number; written: number }
-    try {
-      done = place.setFromBase64(text.slice(at, at + stretch), { lastChunkHandling })
-    } catch {
-      return undefined
-    }
-    if (done.read === 0) return undefined
+    const isLast = at + stretch >= text.length
+    const done = readInto(place, text.slice(at, at + stretch), isLast)
+    if (done === undefined || done.read === 0) return undefined
+    bytes += done.written
+    const letters = Math.ceil((bytes * 4) / 3)
+    if (plain === undefined && !hasOnly(text, letters, at + done.read)) plain = text.slice(0, at)
+    if (plain !== undefined) plain += place.subarray(0, done.written).toBase64()
     at += done.read
-    total += done.written
-    use(place.subarray(0, done.written))
     // After padding nothing comes any more.
     if (done.written % 3 !== 0 && text.slice(at).trim() !== '') return undefined
   }
-  return total
+  return bytes === 0 ? undefined : (plain ?? text)
 }
 
-/** Whether nothing but that many letters and their padding is in it. */
-const isPlain = (text: string, letters: number): boolean =>
-  text.length <= letters + 2 && /^=*$/.test(text.slice(letters))
+function readInto(
+  place: Uint8Array,
+  text: string,
+  isLast: boolean,
+): { read: number; written: number } | undefined {
+  const lastChunkHandling = isLast ? 'loose' : 'stop-before-partial'
+  try {
+    return place.setFromBase64(text, { lastChunkHandling })
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether nothing but that many letters and their padding stands before the end. */
+const hasOnly = (text: string, letters: number, end: number): boolean =>
+  end <= letters + 2 && /^=*$/.test(text.slice(letters, end))

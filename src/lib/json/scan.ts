@@ -1,6 +1,7 @@
 // Looks through a JSON text before it is parsed: how deep it nests, how much work parsing it will be,
 // whether an object has a key twice. Can stop and go on later, so that a large text does not keep the
 // event loop. Whether the text is valid JSON is for the parser to say.
+import { type LongString, longString } from './long-strings.ts'
 import { endOfString } from './parse.ts'
 
 export interface ScanLimits {
@@ -53,6 +54,8 @@ export class JsonScan {
   #text: string
   #limits: ScanLimits
   problem: ScanProblem | undefined
+  /** Values that are long strings; only looked for where work is bounded. */
+  readonly long: LongString[] = []
   #at = 0
   /** A string that has begun and where the search for its end goes on; -1 outside of strings. */
   #stringAt = -1
@@ -167,7 +170,11 @@ export class JsonScan {
     this.#stringAt = -1
     this.#at = end + 1
     if (this.#limits.work !== undefined) this.#weigh(start, end)
-    if (!this.#wantsKey) return true
+    if (!this.#wantsKey) {
+      if (end - start > longString && this.#limits.work !== undefined)
+        this.long.push({ start, end })
+      return true
+    }
     this.#wantsKey = false
     this.#key(start, end)
     return this.problem === undefined

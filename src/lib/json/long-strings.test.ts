@@ -1,0 +1,51 @@
+// Long strings are read as the parser would read them, wherever a stretch ends.
+import { expect, test } from 'bun:test'
+import { type LongString, longString, parseLong } from './long-strings.ts'
+import { JsonScan } from './scan.ts'
+
+const stretch = 1024 * 1024
+
+function stringsIn(text: string): readonly LongString[] {
+  const scan = new JsonScan(text, { depth: 64, work: { total: 1e12, structure: 1e12 } })
+  while (!scan.run());
+  expect(scan.problem).toBeUndefined()
+  return scan.long
+}
+
+const spelled: [string, string][] = [
+  ['plain letters', 'a'.repeat(3 * stretch)],
+  ['wide letters', `你${'a'.repeat(2 * stretch)}`],
+  ['letters of two halves', `a${'😀'.repeat(stretch)}`],
+  ['the mark of another request', `long:x:0${'a'.repeat(stretch)}`],
+  ...Array.from({ length: 8 }, (_, by): [string, string] => [
+    `escapes, ${by} letters before the end of a stretch`,
+    `${'a'.repeat(stretch - by)}\\u4f60\\n\\\\\\\\\\"\\ud83d\\ude00\\\\u0041${'b'.repeat(stretch)}`,
+  ]),
+  ['nothing but escapes', '\\\\'.repeat(stretch)],
+  ['nothing but escapes, shifted', `a${'\\"'.repeat(stretch)}`],
+]
+
+test.each(spelled)('%s', async (_, letters) => {
+  const text = `{"a":[1,{"b":"${letters}"},"short","long:0"],"c":"${letters}","d":null}`
+  const strings = stringsIn(text)
+  expect(strings).toHaveLength(2)
+  // Comparing by equality alone: a message with all of it would take minutes.
+  expect(Bun.deepEquals(await parseLong(text, strings), JSON.parse(text))).toBe(true)
+})
+
+test('what the parser refuses is refused', async () => {
+  const long = 'a'.repeat(longString + 1)
+  for (const bad of [`${long}\n`, `\u0001${long}`, `${long}\\x`, `${long}\\u12g4`]) {
+    const text = `{"a":"${bad}"}`
+    expect(() => JSON.parse(text)).toThrow()
+    await expect(parseLong(text, stringsIn(text))).rejects.toThrow()
+  }
+  const broken = `{"a":"${long}",}`
+  await expect(parseLong(broken, stringsIn(broken))).rejects.toThrow()
+})
+
+test('long keys and short strings are left to the parser', async () => {
+  const text = `{"${'k'.repeat(longString + 1)}":"v","s":"${'s'.repeat(longString)}"}`
+  expect(stringsIn(text)).toEqual([])
+  expect(Bun.deepEquals(await parseLong(text, []), JSON.parse(text))).toBe(true)
+})

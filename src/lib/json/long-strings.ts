@@ -1,0 +1,75 @@
+// Parses a JSON text with long strings in it, such as pictures: those are taken out before, and read
+// a stretch per turn of the event loop. Letters beyond Latin anywhere make parsing all of them slow.
+import { randomUUID } from 'node:crypto'
+import { nextTurn } from '../turns.ts'
+
+/** Where the letters of a string begin and end, without its quotes. */
+export interface LongString {
+  start: number
+  end: number
+}
+
+/** Shorter ones are left to the parser. */
+export const longString = 512 * 1024
+const stretch = 1024 * 1024
+
+/** What JSON.parse gives, or throws. `strings` are values, in their order. */
+export async function parseLong(text: string, strings: readonly LongString[]): Promise<unknown> {
+  if (strings.length === 0) return JSON.parse(text)
+  const mark = `long:${randomUUID()}:`
+  const values = new Map<string, string>()
+  let rest = ''
+  let at = 0
+  for (const { start, end } of strings) {
+    const name = `${mark}${values.size}`
+    values.set(name, await stringIn(text, start, end))
+    rest += text.slice(at, start) + name
+    at = end
+  }
+  return restored(JSON.parse(rest + text.slice(at)), values)
+}
+
+async function stringIn(text: string, start: number, end: number): Promise<string> {
+  /** What was read so far; undefined while it is as it stands there. */
+  let value: string | undefined
+  for (let at = start; at < end; ) {
+    const to = at + stretch >= end ? end : beforeEscape(text, at, at + stretch)
+    const read: string = JSON.parse(`"${text.slice(at, to)}"`)
+    if (value === undefined && read.length !== to - at) value = text.slice(start, at)
+    if (value !== undefined) value += read
+    at = to
+    await nextTurn()
+  }
+  return value ?? text.slice(start, end)
+}
+
+/** The place itself, or the beginning of the escape that it would cut through. */
+function beforeEscape(text: string, from: number, place: number): number {
+  for (let at = place - 1; at >= place - 5; at--) {
+    if (text.charCodeAt(at) !== 0x5c || isEscaped(text, from, at)) continue
+    const length = text[at + 1] === 'u' ? 6 : 2
+    return at + length > place ? at : place
+  }
+  return place
+}
+
+/** Whether a backslash is itself behind one that escapes it. */
+function isEscaped(text: string, from: number, at: number): boolean {
+  let before = 0
+  while (at - before > from && text.charCodeAt(at - before - 1) === 0x5c) before++
+  return before % 2 === 1
+}
+
+/** The same value with the long strings in their places. */
+function restored(value: unknown, values: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string') return values.get(value) ?? value
+  if (typeof value !== 'object' || value === null) return value
+  const holder = value as Record<string, unknown>
+  for (const name in holder) {
+    const inner = holder[name]
+    if (typeof inner === 'number' || typeof inner === 'boolean') continue
+    const whole = restored(inner, values)
+    if (whole !== inner) holder[name] = whole
+  }
+  return value
+}
