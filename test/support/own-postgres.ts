@@ -89,11 +89,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<O
     'trust',
   ])
   const port = await freePort()
-  const given = [
-    'listen_addresses=127.0.0.1',
-    `unix_socket_directories=${dir}`,
-    'max_connections=200',
-  ]
+  // No socket file: its path would be too long inside the temp directory of a test run.
+  const given = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
   const flags = [...given, ...settings].map((setting) => `-c ${setting}`).join(' ')
   const log = join(dir, 'log')
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`

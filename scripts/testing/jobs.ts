@@ -1,0 +1,121 @@
+// One job of a test run: some test files in one process, with a temp directory of its own that is removed
+// afterwards together with every process that the tests left behind.
+import { join, resolve } from 'node:path'
+import { endProcessesOf, type FoundProcess } from './leftovers.ts'
+import { makeJobFolder, removeFolder } from './work-folder.ts'
+
+export const root = resolve(import.meta.dir, '../..')
+
+export interface Job {
+  name: string
+  files: readonly string[]
+}
+
+export interface Outcome extends Job {
+  code: number
+  seconds: number
+  /** Of its processes, as far as they were waited for. */
+  cpuSeconds: number
+  output: string
+  /** Processes that outlived the job and were killed. */
+  leftBehind: FoundProcess[]
+}
+
+export interface JobSettings {
+  work: string
+  env: Readonly<Record<string, string>>
+  /** Flags of `bun test`. */
+  flags: readonly string[]
+  /** Show the output as it comes. */
+  isLive: boolean
+}
+
+const goodbyeMs = 5_000
+const running = new Set<Bun.Subprocess>()
+let started = 0
+
+function startJob(files: readonly string[], folder: string, { env, flags }: JobSettings) {
+  // --no-orphans: a gateway that a test started does not outlive the run.
+  return Bun.spawn([process.execPath, 'test', '--no-orphans', ...flags, ...files], {
+    cwd: root,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {
+      ...process.env,
+      BUN_CONFIG_MAX_HTTP_REQUESTS: process.env['BUN_CONFIG_MAX_HTTP_REQUESTS'] ?? '20000',
+      ...env,
+      TMPDIR: folder,
+    },
+  })
+}
+
+/** Builds the gateway that a whole run tests; gives the exit code. */
+export async function startBuild(dist: string): Promise<number> {
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts', dist], {
+    cwd: root,
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+  running.add(child)
+  const code = await child.exited
+  running.delete(child)
+  return code
+}
+
+export async function runJob(job: Job, settings: JobSettings): Promise<Outcome> {
+  const startMs = performance.now()
+  const folder = makeJobFolder(settings.work, ++started)
+  const child = startJob(job.files, folder, settings)
+  running.add(child)
+  const chunks: Uint8Array[] = []
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    for await (const chunk of stream) {
+      chunks.push(chunk)
+      if (settings.isLive) process.stdout.write(chunk)
+    }
+  }
+  // A process that a test left behind may hold the output open.
+  const collected = Promise.all([child.stdout, child.stderr].map(collect))
+  const code = await child.exited
+  running.delete(child)
+  const leftBehind = await endProcessesOf(folder)
+  await Promise.race([collected, Bun.sleep(goodbyeMs)])
+  removeFolder(folder)
+  const output = Buffer.concat(chunks).toString()
+  const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0n) / 1e6
+  const seconds = (performance.now() - startMs) / 1000
+  return { ...job, code, output, cpuSeconds, seconds, leftBehind }
+}
+
+/** Asks the build and the running jobs to end, and kills those that do not. */
+export async function stopJobs(): Promise<void> {
+  const ended = Promise.all([...running].map((child) => child.exited))
+  for (const child of running) child.kill()
+  await Promise.race([ended, Bun.sleep(goodbyeMs)])
+  for (const child of running) child.kill('SIGKILL')
+}
+
+/** These begin, in this order: by how long they take. Short ones fill the gaps at the end. */
+const long = [
+  ...['cluster/simulate', 'tasks/task-storm', 'ssrf', 'cluster/outages', 'faults/tasks'],
+  ...['tasks/kept-media', 'console', 'process/packages', 'tasks/idempotency', 'tasks/callbacks'],
+  ...['money/tamper', 'money/crash', 'tasks/tasks', 'cluster/backup', 'cluster/many-gateways'],
+].map((name) => join('test', name))
+const filesPerJob = 10
+
+export function jobsOf(files: readonly string[]): Job[] {
+  const rankOf = (file: string) => long.findIndex((name) => file.startsWith(name))
+  const ranked = files.filter((file) => rankOf(file) >= 0)
+  const own = ranked.toSorted((one, other) => rankOf(one) - rankOf(other))
+  const rest = files.filter((file) => rankOf(file) < 0)
+  const whole = rest.filter((file) => file.startsWith('test/'))
+  const small = rest.filter((file) => !file.startsWith('test/'))
+  const parts: Job[] = []
+  for (let at = 0; at < small.length; at += filesPerJob) {
+    const files = small.slice(at, at + filesPerJob)
+    parts.push({ name: `${files[0]} and ${files.length - 1} more`, files })
+  }
+  const alone = (file: string): Job => ({ name: file, files: [file] })
+  return [...own.map(alone), ...parts, ...whole.map(alone)]
+}

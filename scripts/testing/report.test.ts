@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { jobsOf, type Outcome } from './jobs.ts'
+import { report } from './report.ts'
+
+const outcome = (changes: Partial<Outcome>): Outcome => ({
+  ...{ name: 'a.test.ts', files: ['a.test.ts'], code: 0, seconds: 1, cpuSeconds: 1 },
+  ...{ output: ' 2 pass\n 0 fail\n', leftBehind: [], ...changes },
+})
+
+const reportOf = (outcomes: Outcome[], more: object = {}) =>
+  report({
+    ...{ jobs: outcomes, outcomes, isWhole: true, hasPostgres: true, problems: [], ...more },
+  })
+
+test('a run that is well ends with its count', () => {
+  const { text, failures } = reportOf([outcome({}), outcome({})])
+  expect(text).toEndWith('\n4 passed, 0 failed')
+  expect(text).not.toContain('LEFT OUT')
+  expect(failures).toBe(0)
+})
+
+test('a job that broke off, a job that never ran and a process left behind are failures', () => {
+  const broken = outcome({ code: 1, output: '' })
+  const left = outcome({ leftBehind: [{ pid: 7, command: 'sleep 600' }] })
+  const { text, failures } = reportOf([broken, left], { jobs: [broken, left, left] })
+  expect(text).toContain('failed: left a process behind: a.test.ts: 7 sleep 600')
+  expect(text).toEndWith('\n2 passed, 3 failed')
+  expect(failures).toBe(3)
+})
+
+test('failed cases are shown again with their last lines', () => {
+  const output = '(pass) one\nerror: wrong\n(fail) two\n 1 pass\n 1 fail\n'
+  const { text } = reportOf([outcome({ code: 1, output })])
+  expect(text).toContain('failed: a.test.ts\n  error: wrong\n  (fail) two')
+})
+
+test('everything left out is listed once', () => {
+  const output = 'left out: pages (install a browser)\n'
+  const { text } = reportOf([outcome({ output }), outcome({ output })], { hasPostgres: false })
+  expect(text.match(/pages \(install a browser\)/g)).toHaveLength(1)
+  expect(text).toContain('on PostgreSQL (scripts/services install)')
+})
+
+test('long tests begin, tests beside the code share processes', () => {
+  const small = Array.from({ length: 12 }, (_, at) => `src/lib/${at}.test.ts`)
+  const jobs = jobsOf(['test/api/chat.test.ts', ...small, 'test/ssrf/ssrf.test.ts'])
+  expect(jobs.map(({ files }) => files.length)).toEqual([1, 10, 2, 1])
+  expect(jobs[0]?.name).toBe('test/ssrf/ssrf.test.ts')
+})

@@ -1,0 +1,82 @@
+// The end of a test run in words: the slowest jobs, why cases failed, what was left out, what was left
+// behind, and the counts. Pure text from outcomes.
+import type { Job, Outcome } from './jobs.ts'
+
+const slowestShown = 15
+const linesOfFailure = 30
+const failureWidth = 240
+
+export interface Run {
+  jobs: readonly Job[]
+  outcomes: readonly Outcome[]
+  isWhole: boolean
+  hasPostgres: boolean
+  /** Failures outside any test: a server that did not start, an entry left in the temp directory. */
+  problems: readonly string[]
+}
+
+const countOf = (outcomes: readonly Outcome[], what: 'pass' | 'fail'): number =>
+  outcomes
+    .flatMap(({ output }) => [...output.matchAll(new RegExp(`^ *(\\d+) ${what}$`, 'gm'))])
+    .reduce((sum, [, count]) => sum + Number(count), 0)
+
+function leftOut({ outcomes, isWhole, hasPostgres }: Run): string[] {
+  const lines = outcomes.flatMap(({ output }) =>
+    [...output.matchAll(/^left out: *(.+)$/gm)].map(([, what]) => what!),
+  )
+  if (isWhole && !hasPostgres) {
+    lines.push('the store, the ledger and the engine on PostgreSQL (scripts/services install)')
+  }
+  return [...new Set(lines)].sort()
+}
+
+/** The failed cases of a job, each after the last lines it printed: the end of a long log is enough. */
+function whyFailed(output: string): string[] {
+  const lines = output.split('\n')
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith('(fail) ')) return []
+    const before = lines.slice(Math.max(0, at - linesOfFailure), at)
+    const passed = before.findLastIndex((each) => /^\((pass|fail)\) /.test(each))
+    return [...before.slice(passed + 1), line].map((each) => each.slice(0, failureWidth))
+  })
+}
+
+function describeJobs(outcomes: readonly Outcome[]): string[] {
+  const slowest = outcomes.toSorted((one, other) => other.seconds - one.seconds)
+  const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0)
+  const lines = [`\nlongest, with their CPU time; ${cpuSeconds.toFixed(0)} s of it in all:`]
+  for (const { name, seconds, cpuSeconds } of slowest.slice(0, slowestShown)) {
+    const columns = [seconds, cpuSeconds].map((each) => each.toFixed(1).padStart(8))
+    lines.push(`${columns.join('')} s  ${name}`)
+  }
+  for (const { name, output } of outcomes.filter(({ code }) => code !== 0)) {
+    lines.push(`\nfailed: ${name}`, ...whyFailed(output).map((line) => `  ${line}`))
+  }
+  return lines
+}
+
+function describeLeftOut(run: Run): string[] {
+  const left = leftOut(run)
+  if (left.length === 0) return []
+  const bar = '='.repeat(70)
+  return [`\n${bar}\n  LEFT OUT of this run\n`, ...left.map((line) => `  - ${line}`), bar]
+}
+
+export function report(run: Run): { text: string; failures: number } {
+  const { jobs, outcomes } = run
+  const left = outcomes.flatMap(({ name, leftBehind }) =>
+    leftBehind.map(({ pid, command }) => `left a process behind: ${name}: ${pid} ${command}`),
+  )
+  const problems = [...run.problems, ...left].map((line) => line.slice(0, failureWidth))
+  const failed = outcomes.filter(({ code }) => code !== 0)
+  // A run that broke off, or an error outside any case, has no failed case to count.
+  const broken = jobs.length - outcomes.length
+  const failures = Math.max(countOf(outcomes, 'fail'), failed.length) + broken + problems.length
+  const lines = [
+    ...(run.isWhole ? describeJobs(outcomes) : []),
+    ...describeLeftOut(run),
+    ...problems.map((line) => `\nfailed: ${line}`),
+    `\n${countOf(outcomes, 'pass')} passed, ${failures} failed`,
+  ]
+  return { text: lines.join('\n'), failures }
+}
