@@ -6,13 +6,13 @@ import type { Viewer } from '../contract/people.ts'
 import { credentialOf } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
-import { judge } from './access.ts'
 import { channelImport } from './catalog/channel-import.ts'
 import { channels } from './catalog/channels.ts'
 import { models } from './catalog/models.ts'
 import { priceLists } from './catalog/price-lists.ts'
 import { pricePreview } from './catalog/price-preview.ts'
 import { prices } from './catalog/prices.ts'
+import { judge } from './legacy-access.ts'
 import { accounts } from './money/accounts.ts'
 import { audits } from './money/audits.ts'
 import { bills } from './money/bills.ts'
@@ -21,16 +21,13 @@ import { statements } from './money/statements.ts'
 import { people } from './people/people.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './people/sign-in.ts'
 import { tokens } from './people/tokens.ts'
-import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
+import { type AdminApp, type AdminDeps, type AdminEnv, serve } from './route.ts'
+import { adminRoutes } from './routes.ts'
 import { alerts } from './system/alerts.ts'
 import { backup } from './system/backup.ts'
 import { exportJobs } from './system/exports.ts'
 import { health } from './system/health.ts'
 import { settings } from './system/settings.ts'
-import { callbacks } from './tasks/callbacks.ts'
-import { taskActions } from './tasks/task-actions.ts'
-import { taskSummary } from './tasks/task-summary.ts'
-import { tasks } from './tasks/tasks.ts'
 import { requests } from './traffic/requests.ts'
 import { traffic } from './traffic/traffic.ts'
 import { usage } from './traffic/usage.ts'
@@ -47,10 +44,6 @@ const resources = [
   requests,
   traffic,
   usage,
-  taskSummary,
-  tasks,
-  taskActions,
-  callbacks,
   bills,
   losses,
   statements,
@@ -83,6 +76,8 @@ export function admin(deps: AdminDeps): AdminApp {
     return undefined
   })
   for (const mount of resources) mount(app, deps)
+  for (const route of adminRoutes)
+    app.on(route.method.toUpperCase(), route.path, serve(route, deps))
   return app
 }
 
@@ -116,6 +111,7 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
   const viewer = await viewerFor(deps, x)
   if (viewer instanceof Refusal) return viewer
   x.viewer = viewer
+  if (isRoute(method, path)) return undefined
   const query = new URL(x.request.url).searchParams
   const verdict = await judge(deps.engine, viewer, { method, path, query })
   if (verdict === 'yes') return undefined
@@ -123,6 +119,13 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
     ? refuse('not_found', `there is nothing at ${x.path}`)
     : refuse('not_permitted', `a ${viewer.role} may not do this`)
 }
+
+const patterns = adminRoutes.map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  path: new RegExp(`^${path.replace(':id', '[^/]+')}$`),
+}))
+const isRoute = (method: string, path: string): boolean =>
+  patterns.some((each) => each.method === method && each.path.test(path))
 
 /** A browser says where a request comes from; programs that sign in say nothing, and are no danger. */
 const mayChange = (x: Exchange, isOpen: boolean): boolean =>

@@ -1,7 +1,7 @@
 // gateway account: who pays, what is left, and every movement.
 import { type Command, pageFlags } from './command.ts'
+import { list, segment } from './legacy-list.ts'
 import { amountOf } from './line.ts'
-import { list, segment } from './list.ts'
 import { type Column, cell, column, moneyColumn, numberColumn, record, rowOf } from './show.ts'
 
 export const entryColumns: readonly Column[] = [

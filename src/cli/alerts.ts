@@ -1,6 +1,6 @@
 // gateway alerts: what an administrator must look at, and saying that it was looked at.
 import { type Command, pageFlags } from './command.ts'
-import { list, segment } from './list.ts'
+import { list, segment } from './legacy-list.ts'
 import { cell, column, numberColumn, rowOf } from './show.ts'
 
 export const alertCommands: readonly Command[] = [

@@ -1,6 +1,6 @@
 // gateway audit and gateway audit-log: do the books agree, and who changed what.
 import { type Command, pageFlags } from './command.ts'
-import { list } from './list.ts'
+import { list } from './legacy-list.ts'
 import { cell, column, nameOf, numberColumn, type Row, rowOf, rowsOf, table } from './show.ts'
 
 const countOf = (value: unknown): string => cell(Array.isArray(value) ? value.length : value)

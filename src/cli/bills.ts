@@ -1,7 +1,7 @@
 // gateway bill: a month of an account as a person reads it, the months there are, closing one, and
 // its files.
 import { type Command, type Context, misuse, type Outcome, pageFlags } from './command.ts'
-import { list } from './list.ts'
+import { list } from './legacy-list.ts'
 import { saveFile } from './save-file.ts'
 import {
   type Column,

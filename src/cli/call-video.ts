@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { answerOf, reach } from './admin-client.ts'
 import { type Command, type Context, exitCodes, misuse, type Outcome, Stop } from './command.ts'
-import { segment } from './list.ts'
+import { segment } from './legacy-list.ts'
 import { cell, type Row, rowOf } from './show.ts'
 import { openProgress } from './tasks.ts'
 

@@ -1,7 +1,7 @@
 // gateway callback, and gateway task callback: telling a receiver once more, and what it checks the
 // telling with.
 import { type Command, type Context, exitCodes, type Outcome, Stop } from './command.ts'
-import { segment } from './list.ts'
+import { segment } from './legacy-list.ts'
 import { cell, type Row, rowOf, rowsOf } from './show.ts'
 
 const lookEveryMs = 250

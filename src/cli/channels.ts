@@ -1,7 +1,7 @@
 // gateway channel: the upstream accounts calls are sent to. Keys go in and never come out.
 import { protocols } from '../contract/catalog.ts'
 import { type Command, type Context, type Flags, misuse, pageFlags } from './command.ts'
-import { list, segment } from './list.ts'
+import { list, segment } from './legacy-list.ts'
 import { nearest } from './nearest.ts'
 import { cell, column, numberColumn, type Row, record, rowOf } from './show.ts'
 

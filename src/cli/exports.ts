@@ -11,8 +11,8 @@ import {
   pageFlags,
   Stop,
 } from './command.ts'
+import { list, segment } from './legacy-list.ts'
 import type { Line } from './line.ts'
-import { list, segment } from './list.ts'
 import { saveFile } from './save-file.ts'
 import { cell, column, numberColumn, type Row, rowOf } from './show.ts'
 import { openProgress } from './tasks.ts'

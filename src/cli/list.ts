@@ -1,28 +1,47 @@
 // What all list commands share: one page of rows as a table, and how to get the next page.
-import type { Context, Outcome } from './command.ts'
-import { type Column, cell, rowOf, rowsOf, table } from './show.ts'
+import type { z } from 'zod'
+import { columnsOf, filtersOf, flagsOf } from './columns.ts'
+import { type Command, type Context, type Outcome, pageFlags } from './command.ts'
+import { cell, type Row, rowOf, rowsOf, table } from './show.ts'
 
-export interface ListWish {
+export interface ListSpec {
+  /** Of the call. */
   path: string
   /** Plural, for the sentence that there are none. */
   what: string
-  query?: Readonly<Record<string, string | undefined>>
-  columns: readonly Column[]
+  item: z.ZodObject
+  query?: z.ZodObject
+  /** Values that are made of more than one field, by the title of their column. */
+  own?: Readonly<Record<string, (row: Row) => string>>
 }
+
+/** A command that prints a list. `:id` in the path of the call is the command's argument. */
+export const listCommand = (
+  command: Pick<Command, 'path' | 'summary'> & { args?: readonly string[] },
+  spec: ListSpec,
+): Command => ({
+  args: [],
+  ...command,
+  flags: { ...(spec.query !== undefined && flagsOf(spec.query)), ...pageFlags },
+  run: (context) => list(context, spec),
+})
 
 /** A page may be empty and still have a next one; so many are asked for until one is not. */
 const maxPages = 200
 
-export async function list(context: Context, wish: ListWish): Promise<Outcome> {
-  const answer = await firstPage(context, wish)
+export async function list(context: Context, spec: ListSpec): Promise<Outcome> {
+  const answer = await firstPage(context, spec)
   const rows = rowsOf(answer)
-  const lines = [rows.length === 0 ? `no ${wish.what}` : table(rows, wish.columns)]
+  const { what, item, own } = spec
+  const lines = [rows.length === 0 ? `no ${what}` : table(rows, columnsOf(item, own))]
   const next = nextOf(answer)
-  if (next !== undefined) lines.push('', `more ${wish.what}: add --cursor ${cell(next)}`)
+  if (next !== undefined) lines.push('', `more ${what}: add --cursor ${cell(next)}`)
   return { answer, text: lines.join('\n') }
 }
 
-async function firstPage({ line, admin }: Context, { path, query }: ListWish): Promise<unknown> {
+async function firstPage({ line, admin }: Context, spec: ListSpec): Promise<unknown> {
+  const path = spec.path.replace(':id', () => segment(line.arg(0)))
+  const query = spec.query === undefined ? {} : filtersOf(spec.query, line)
   const limit = line.count('limit')
   const ask = (cursor: string | undefined) =>
     admin.ask('GET', path, { query: { ...query, limit, cursor } })

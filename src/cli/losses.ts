@@ -1,6 +1,6 @@
 // gateway losses: what the operator bears of a month, and the single losses behind it.
 import { type Command, pageFlags } from './command.ts'
-import { list } from './list.ts'
+import { list } from './legacy-list.ts'
 import {
   cell,
   column,

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { isObject } from '../lib/json/parse.ts'
 import { type Command, misuse, pageFlags } from './command.ts'
+import { list } from './legacy-list.ts'
 import type { Line } from './line.ts'
-import { list } from './list.ts'
 import { cell, column, type Row, record, rowOf, rowsOf } from './show.ts'
 
 /** { per_million: { input: '0.80' } } -> 'input 0.80 per million'; tiers one after the other. */

@@ -1,7 +1,7 @@
 // gateway reconcile and gateway statement: an upstream's statement against our own books.
 import { writeFile } from 'node:fs/promises'
 import { type Command, type Context, misuse, type Outcome, pageFlags } from './command.ts'
-import { list, segment } from './list.ts'
+import { list, segment } from './legacy-list.ts'
 import { cell, column, moneyColumn, numberColumn, type Row, rowOf, table } from './show.ts'
 
 /** What each outcome means, for a person. */

@@ -2,7 +2,7 @@
 import { isObject } from '../lib/json/parse.ts'
 import { entryColumns } from './accounts.ts'
 import { type Command, pageFlags } from './command.ts'
-import { list, segment } from './list.ts'
+import { list, segment } from './legacy-list.ts'
 import {
   cell,
   column,

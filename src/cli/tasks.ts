@@ -1,7 +1,9 @@
 // gateway task: what is being made, how far it is, and calling it off.
-import { type Command, type Context, exitCodes, type Outcome, pageFlags, Stop } from './command.ts'
-import { list, segment } from './list.ts'
-import { cell, column, moneyColumn, nameOf, numberColumn, type Row, record, rowOf } from './show.ts'
+
+import { listedTask, taskQuery } from '../admin/tasks/task-schema.ts'
+import { type Command, type Context, exitCodes, type Outcome, Stop } from './command.ts'
+import { listCommand, segment } from './list.ts'
+import { cell, type Row, record, rowOf } from './show.ts'
 
 const lookEveryMs = 1_000
 /** A day of looking on. */
@@ -87,47 +89,11 @@ function resultOf(task: Row): string {
   return record(Object.fromEntries(told.map((field) => [field, task[field]])))
 }
 
-const taskColumns = [
-  column('created_at', 'created'),
-  column('id', 'task'),
-  { title: 'account', value: (row: Row) => nameOf(row['account']) },
-  column('interface'),
-  column('model'),
-  { title: 'channel', value: (row: Row) => nameOf(row['channel']) },
-  column('state'),
-  numberColumn('progress'),
-  { title: 'error', value: (row: Row) => cell(rowOf(row['error'])['code']) },
-  moneyColumn('hold'),
-  moneyColumn('charge'),
-]
-
 export const taskCommands: readonly Command[] = [
-  {
-    path: ['task', 'list'],
-    args: [],
-    summary: 'tasks, newest first',
-    flags: {
-      account: { value: 'ID|NAME', summary: 'of this account' },
-      model: { value: 'MODEL', summary: 'for this model' },
-      state: { value: 'STATE', summary: 'such as running, succeeded or failed' },
-      channel: { value: 'NAME', summary: 'through this channel' },
-      interface: { value: 'NAME', summary: 'created there, such as videos' },
-      ...pageFlags,
-    },
-    run: (context) =>
-      list(context, {
-        path: '/tasks',
-        what: 'tasks',
-        query: {
-          account: context.line.text('account'),
-          model: context.line.text('model'),
-          state: context.line.text('state'),
-          channel: context.line.text('channel'),
-          interface: context.line.text('interface'),
-        },
-        columns: taskColumns,
-      }),
-  },
+  listCommand(
+    { path: ['task', 'list'], summary: 'tasks, newest first' },
+    { path: '/tasks', what: 'tasks', item: listedTask, query: taskQuery },
+  ),
   {
     path: ['task', 'show'],
     args: ['ID'],

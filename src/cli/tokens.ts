@@ -1,7 +1,7 @@
 // gateway token: callers' credentials. The only place that ever prints a secret, and only once.
 import { type Command, type Flags, misuse, pageFlags } from './command.ts'
+import { list, segment } from './legacy-list.ts'
 import type { Line } from './line.ts'
-import { list, segment } from './list.ts'
 import { cell, column, nameOf, type Row, record, rowOf } from './show.ts'
 
 const limitNames = ['rpm', 'tpm', 'concurrency'] as const

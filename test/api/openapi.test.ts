@@ -160,12 +160,17 @@ function pathFor({ ids }: World, { path, operation }: Call): string {
   }
   if (family === '/files' || family === '/sandbox/media') return ids.get(family)?.at(-1) ?? family
   const needed = ((operation['parameters'] ?? []) as Json[]).filter(
-    ({ in: place, required }) => place === 'query' && required === true,
+    ({ in: place, name, required }) =>
+      place === 'query' &&
+      (required === true || optional[operation['operationId'] as string] === name),
   )
   const query = needed.map(({ name }) => `${name}=${name === 'account' ? 'acme' : 'sandbox'}`)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => own[name]!)
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`
 }
+
+/** Parameters that may be left out, but not with as many accounts as there are here. */
+const optional: Readonly<Record<string, string>> = { getCallbackSecret: 'account' }
 
 const fixed: Readonly<Record<string, string>> = {
   '/v1/models': 'txta-plus',

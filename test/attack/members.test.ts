@@ -3,7 +3,7 @@
 // route that members may use.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { rules } from '../../src/admin/access.ts'
+import { rules } from '../../src/admin/legacy-access.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 import { newPerson, type SignedIn } from '../support/sign-in.ts'

@@ -1,9 +1,11 @@
 // The README and the pages under docs stay true: what a reader would run is run here, and what they
 // list is compared with the code. A fence is `run` when it can be run as it stands; `text output`
 // after it holds lines that must be printed, in that order. In them `…` stands for anything.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { adminRoutes } from '../../src/admin/routes.ts'
 import { examplesIn, fencesIn, missingLine, type Stage } from '../support/docs/fences.ts'
 import { pages } from '../support/docs/pages.ts'
 import { tryExample } from '../support/docs/stages.ts'
@@ -90,6 +92,11 @@ describe('the pages', () => {
           /\bapp\.(get|post|put|patch|delete)\(\s*'([^']+)'/g,
         ),
       ].map(([, method, path]) => `${method!.toUpperCase()} ${path!.replace(':id', '{id}')}`),
+    )
+    routes.push(
+      ...adminRoutes.map(
+        ({ method, path }) => `${method.toUpperCase()} ${path.replace(':id', '{id}')}`,
+      ),
     )
     const page = read('docs/run/admin-api.md')
     const described = [...page.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/\S+?)`/g)]

@@ -10,7 +10,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
-import { maxImportBytes, noteChange, type Resource, readBody, route } from '../route.ts'
+import { maxImportBytes, noteChange, type Resource, readBody, route } from '../legacy-route.ts'
 import {
   changeChannel,
   find,

@@ -32,7 +32,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { keysNeeded } from './channel-origins.ts'
 
 const isDisabled = { disabled: z.boolean().optional() }

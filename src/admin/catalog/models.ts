@@ -14,7 +14,7 @@ import {
   type Resource,
   readBody,
   route,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const models: Resource = (app, deps) => {
   const { engine } = deps

@@ -22,7 +22,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { readAside } from './read-aside.ts'
 
 const formats = {

@@ -12,7 +12,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { monthBounds, type Stretch } from '../../lib/text/month.ts'
 import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
 import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { notFound, type Resource, readBody, route, time } from '../route.ts'
+import { notFound, type Resource, readBody, route, time } from '../legacy-route.ts'
 import { readPriceList } from './price-lists.ts'
 import { whoseOf } from './prices.ts'
 

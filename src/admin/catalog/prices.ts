@@ -23,7 +23,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const prices: Resource = (app, deps) => {
   const { engine } = deps

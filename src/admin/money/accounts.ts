@@ -21,7 +21,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const credit = z.strictObject({
   amount: z

@@ -14,7 +14,7 @@ import {
   route,
   spanQuery,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const audits: Resource = (app, deps) => {
   const { store } = deps.engine

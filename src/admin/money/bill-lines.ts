@@ -9,7 +9,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import { findLines, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
-import { type AdminDeps, pageQuery } from '../route.ts'
+import { type AdminDeps, pageQuery } from '../legacy-route.ts'
 import { entryView } from './accounts.ts'
 
 type Read = (name: string) => string | undefined

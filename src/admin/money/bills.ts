@@ -24,7 +24,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { linesAsTable, linesOf } from './bill-lines.ts'
 
 export const closeRequest = z.strictObject({

@@ -20,7 +20,7 @@ import {
   type Resource,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const losses: Resource = (app, deps) => {
   const { engine } = deps

@@ -31,7 +31,7 @@ import {
   type Resource,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { BrokenTable, readPieces } from './read-table.ts'
 import { statementWishFrom } from './statement-options.ts'
 

@@ -1,5 +1,7 @@
 // Every call of the admin API, as documents tell of it.
 import type { Operation } from '../../http/operation.ts'
+import { operationOf } from '../operation.ts'
+import { adminRoutes } from '../routes.ts'
 import { accountOperations } from './accounts.ts'
 import { billOperations } from './bills.ts'
 import { channelOperations } from './channels.ts'
@@ -8,7 +10,6 @@ import { peopleOperations } from './people.ts'
 import { priceOperations } from './prices.ts'
 import { requestOperations } from './requests.ts'
 import { statementOperations } from './statements.ts'
-import { taskOperations } from './tasks.ts'
 import { tokenOperations } from './tokens.ts'
 
 export const adminOperations: readonly Operation[] = [
@@ -17,7 +18,7 @@ export const adminOperations: readonly Operation[] = [
   ...channelOperations,
   ...priceOperations,
   ...requestOperations,
-  ...taskOperations,
+  ...adminRoutes.map(operationOf),
   ...billOperations,
   ...statementOperations,
   ...peopleOperations,

@@ -21,6 +21,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { schemaOf } from '../../http/zod-schema.ts'
+import { taskUsage as taskUsageSchema } from '../tasks/task-schema.ts'
 import { entry } from './accounts.ts'
 import { price } from './prices.ts'
 import {
@@ -33,7 +35,8 @@ import {
   spanParameters,
   staffOnly,
 } from './shared.ts'
-import { taskUsage } from './tasks.ts'
+
+const taskUsage = schemaOf(taskUsageSchema, 'output')
 
 const tokenUsage = object({
   input_tokens: whole(0),

@@ -6,9 +6,9 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { aRequest, engines } from '../../store/test-stores.ts'
-import { rules } from '../access.ts'
 import { admin, open } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import { rules } from '../legacy-access.ts'
+import type { AdminApp } from '../legacy-route.ts'
 import { newSetupCode } from './set-up.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }

@@ -28,7 +28,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { hashPassword } from './passwords.ts'
 import { codeUsed, useSetupCode, wrongCode } from './set-up.ts'
 import {

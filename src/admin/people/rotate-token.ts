@@ -12,7 +12,7 @@ import {
   type StoredToken,
 } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
-import { noteChange, notFound, time } from '../route.ts'
+import { noteChange, notFound, time } from '../legacy-route.ts'
 import { boundsBefore } from './token-bounds.ts'
 import { fileOwned, prefixLength, view } from './token-view.ts'
 

@@ -4,7 +4,7 @@ import type { TokenSpend } from '../../billing/token-spend.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { StoredToken } from '../../store/catalog/tokens.ts'
-import { time } from '../route.ts'
+import { time } from '../legacy-route.ts'
 
 /** So much of a secret is kept, to tell it from others. */
 export const prefixLength = 8

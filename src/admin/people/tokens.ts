@@ -28,7 +28,7 @@ import {
   type Resource,
   readBody,
   route,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { rotateToken } from './rotate-token.ts'
 import { boundsBefore, boundsOf, widens, withChange } from './token-bounds.ts'
 import { fileOwned, prefixLength, spendView, view } from './token-view.ts'

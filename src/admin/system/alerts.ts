@@ -15,7 +15,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 
 export const resolution = z.strictObject({ force: z.boolean().optional() })
 

@@ -3,7 +3,7 @@
 import { answerHeaders } from '../../http/exchange.ts'
 import { gzipOf } from '../../lib/text/gzip-lines.ts'
 import { backupLines } from '../../store/maintenance/backup.ts'
-import { noteChange, type Resource, route, time } from '../route.ts'
+import { noteChange, type Resource, route, time } from '../legacy-route.ts'
 
 export const backup: Resource = (app, { engine }) => {
   const { store } = engine

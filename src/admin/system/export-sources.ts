@@ -21,11 +21,14 @@ import { listRequests, logHorizonMs, type RequestFilter } from '../../store/log/
 import { sumTraffic } from '../../store/log/traffic.ts'
 import { countRows } from '../../store/sql/count-rows.ts'
 import { listTaskRows } from '../../store/tasks/tasks.ts'
+import { type AdminDeps, listOf, notFound } from '../legacy-route.ts'
 import { isStaffField, memberRow } from '../member-view.ts'
 import { entryView } from '../money/accounts.ts'
 import { auditFilterFrom, auditView } from '../money/audits.ts'
-import { type AdminDeps, listOf, notFound } from '../route.ts'
-import * as tasks from '../tasks/tasks.ts'
+import { checkQuery } from '../route.ts'
+import { taskQuery } from '../tasks/task-schema.ts'
+import { viewPage } from '../tasks/task-view.ts'
+import { filterOf } from '../tasks/tasks.ts'
 import * as requests from '../traffic/requests.ts'
 
 /** Filters each list takes. */
@@ -180,15 +183,18 @@ const taskColumns: Columns = {
 }
 
 async function openTasks(deps: AdminDeps, filters: ExportFilters) {
-  const filter = await tasks.filterFrom(reading(filters), deps)
-  if (filter instanceof Refusal) return filter
   const { engine } = deps
+  const query = checkQuery(taskQuery, reading(filters))
+  if (query instanceof Refusal) return query
+  const account = await namedAccount(engine.store.read, filters)
+  if (account instanceof Refusal) return account
+  const filter = filterOf(query, account?.id, { limit: pageRows })
   const { accountId: account_id, model, state, channel, interface: made } = filter
   const values = { account_id, model, state, channel, interface: made }
   return listSource(
     taskColumns,
     async (cursor) =>
-      tasks.viewPage(engine, await listTaskRows(engine.store.read, { ...filter, cursor })),
+      viewPage(engine, await listTaskRows(engine.store.read, { ...filter, cursor })),
     () => countRows(engine.store.read, 'tasks', values, mostCounted),
   )
 }
@@ -216,6 +222,11 @@ async function accountIn(read: Engine['store']['read'], { account: name = '' }: 
   if (name === '') return missing('account', 'is missing')
   return (await findAccount(read, name)) ?? notFound('account', name)
 }
+
+const namedAccount = async (read: Engine['store']['read'], { account }: ExportFilters) =>
+  account === undefined
+    ? undefined
+    : ((await findAccount(read, account)) ?? notFound('account', account))
 
 async function openAuditLog(deps: AdminDeps, filters: ExportFilters) {
   const { read } = deps.engine.store

@@ -12,7 +12,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'
 import { aCharge, aRequest, engines, newPlace, postgresUrl } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import type { AdminApp } from '../legacy-route.ts'
 import { exportSources } from './export-sources.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }

@@ -24,7 +24,7 @@ import {
   readPiece,
   weighExports,
 } from '../../store/maintenance/exports.ts'
-import { namesOwn, rules } from '../access.ts'
+import { namesOwn, rules } from '../legacy-access.ts'
 import {
   type AdminDeps,
   listOf,
@@ -35,7 +35,7 @@ import {
   readBody,
   route,
   time,
-} from '../route.ts'
+} from '../legacy-route.ts'
 import { exportFilters, exportSources } from './export-sources.ts'
 
 /** Not finished at once, of one person; kept at once, of everybody. */

@@ -11,7 +11,7 @@ import { gatewayOf } from '../../store/index.ts'
 import { type DatabaseFacts, databaseFacts } from '../../store/maintenance/database-facts.ts'
 import { listGateways } from '../../store/maintenance/gateways.ts'
 import { getMeta } from '../../store/sql/meta.ts'
-import { time } from '../route.ts'
+import { time } from '../legacy-route.ts'
 
 const startedAtMs = Date.now()
 /** A size is not asked for with every look. */

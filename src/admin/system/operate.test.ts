@@ -7,7 +7,7 @@ import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engi
 import { newExchange } from '../../http/exchange.ts'
 import { engines } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import type { AdminApp } from '../legacy-route.ts'
 
 interface Fields {
   [name: string]: unknown

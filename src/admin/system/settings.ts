@@ -6,7 +6,7 @@ import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema
 import type { Price } from '../../contract/price.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { timeoutsView } from '../catalog/channels.ts'
-import { type AdminDeps, type Resource, route, time } from '../route.ts'
+import { type AdminDeps, type Resource, route, time } from '../legacy-route.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 const dayMs = 86_400_000

@@ -2,15 +2,20 @@
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
-import { time } from '../route.ts'
+import { time } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { task as shownTask } from './task-schema.ts'
 
 /** The newest ones: a schedule has ten, and every resend starts another. */
-const mostShown = 100
+const maxShown = 100
 
 /** Null for a task whose end nobody wants to hear of. */
-export async function callbackView({ store }: Engine, task: Task): Promise<object | null> {
+export async function callbackView(
+  { store }: Engine,
+  task: Task,
+): Promise<View<typeof shownTask>['callback']> {
   if (task.callbackUrl === undefined) return null
-  const found = await findCallbackStory(store.read, task.id, mostShown)
+  const found = await findCallbackStory(store.read, task.id, maxShown)
   if (found === undefined) {
     return { id: null, url: task.callbackUrl, state: null, next_at: null, attempts: [] }
   }

@@ -11,7 +11,7 @@ import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { engines } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import type { AdminApp } from '../legacy-route.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Body = any

@@ -1,6 +1,5 @@
-// Notices of tasks' ends: sending one once more, and the secret they are signed with. How they are
+// Callbacks: sending one again, trying a receiver, and the secret they are signed with. How they are
 // sent is the engine's business.
-import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
 import { callbackSecrets } from '../../engine/callbacks/callback-secret.ts'
@@ -10,77 +9,50 @@ import { type Account, findAccount, listAccounts } from '../../store/catalog/acc
 import { advanceRotation } from '../../store/catalog/callback-secrets.ts'
 import { restartCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
-import { noteChange, notFound, type Resource, readBody, route, time } from '../route.ts'
-import { viewTask } from './tasks.ts'
+import { auditChange, notFound, timeOrNull } from '../answers.ts'
+import { forAdministrators, forOperatorsAndMembers, owning } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { callbackSecret, callbackTested, callbackTrial, secretQuery, task } from './task-schema.ts'
+import { viewTask } from './task-view.ts'
+import { param, tag } from './tasks.ts'
 
-export const trial = z.strictObject({
-  url: z.string().min(1).max(2_048),
-  account: z.string().optional(),
-})
+async function resend({ engine, id, x }: Ask) {
+  const { store, clock } = engine
+  const found = await findTaskRow(store.read, id)
+  if (found === undefined) return notFound('task', id)
+  const was = await store.tx(async (tx) => {
+    const state = await restartCallback(tx, store.engine, found.id, clock.nowMs())
+    if (state === undefined) return undefined
+    const change = { before: { state }, after: { state: 'waiting' } }
+    await auditChange(tx, x, { action: 'task.callback', subject: found.id, ...change })
+    return state
+  })
+  if (was === undefined) return cannotSend(found)
+  // As it was before the attempt that this is about.
+  const view = await viewTask(engine, found)
+  engine.callbacks.wake(clock.nowMs())
+  return view
+}
 
-export const callbacks: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
+async function testReceiver({ engine, body }: Ask<{ body: typeof callbackTrial }>) {
+  const account = await accountFor(engine, body.account)
+  return account instanceof Refusal ? account : tryReceiver(engine, account.id, body.url)
+}
 
-  app.post(
-    '/tasks/:id/callback',
-    route(async ({ id }, x) => {
-      const task = await findTaskRow(store.read, id)
-      if (task === undefined) return notFound('task', id)
-      const was = await store.tx(async (tx) => {
-        const state = await restartCallback(tx, store.engine, task.id, engine.clock.nowMs())
-        if (state === undefined) return undefined
-        const change = { before: { state }, after: { state: 'waiting' } }
-        await noteChange(tx, x, { action: 'task.callback', subject: task.id, ...change })
-        return state
-      })
-      if (was === undefined) return nothingToTell(task)
-      // As it was before the attempt that this is about.
-      const view = await viewTask(engine, task)
-      engine.callbacks.wake(engine.clock.nowMs())
-      return view
-    }),
-  )
+async function showSecret({ engine, account }: Ask<{ query: typeof secretQuery }>) {
+  const found = account ?? (await accountFor(engine, undefined))
+  return found instanceof Refusal ? found : secretView(engine, found)
+}
 
-  app.post(
-    '/callbacks/test',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, trial)
-      if (body instanceof Refusal) return body
-      const account = await accountFor(engine, body.account)
-      return account instanceof Refusal ? account : tryReceiver(engine, account.id, body.url)
-    }),
-  )
-
-  app.get(
-    '/callback-secret',
-    route(async ({ query }) => {
-      const account = await accountFor(engine, query('account'))
-      return account instanceof Refusal ? account : secretView(engine, account)
-    }),
-  )
-
-  app.get(
-    '/accounts/:id/callback-secret',
-    route(async ({ id }) => {
-      const account = await findAccount(store.read, id)
-      return account === undefined ? notFound('account', id) : secretView(engine, account)
-    }),
-  )
-
-  app.post(
-    '/accounts/:id/callback-secret/rotate',
-    route(async ({ id }, x) => {
-      const account = await findAccount(store.read, id)
-      if (account === undefined) return notFound('account', id)
-      if (engine.declared.file.callbacks !== undefined) return setInFile
-      await store.tx(async (tx) => {
-        await advanceRotation(tx, account.id, x.atMs)
-        await noteChange(tx, x, { action: 'account.callback_secret', subject: account.id })
-      })
-      return secretView(engine, account)
-    }),
-  )
+async function rotateSecret({ engine, id, x }: Ask) {
+  const account = await findAccount(engine.store.read, id)
+  if (account === undefined) return notFound('account', id)
+  if (engine.declared.file.callbacks !== undefined) return setInFile
+  await engine.store.tx(async (tx) => {
+    await advanceRotation(tx, account.id, x.atMs)
+    await auditChange(tx, x, { action: 'account.callback_secret', subject: account.id })
+  })
+  return secretView(engine, account)
 }
 
 /** The only one there is, unless it is named. */
@@ -99,18 +71,21 @@ const setInFile = refuse(
 )
 
 /** What the operator has set is the operator's to know; it does not come out again. */
-async function secretView(engine: Engine, { id, name }: Account): Promise<object> {
+async function secretView(
+  engine: Engine,
+  { id, name }: Account,
+): Promise<View<typeof callbackSecret>> {
   const { source, secret, rotatedAtMs, old } = await callbackSecrets(engine, id)
   return {
     account: name,
     source,
     secret: source === 'file' ? null : secret,
-    rotated_at: rotatedAtMs === undefined ? null : time(rotatedAtMs),
-    old_until: old === undefined ? null : time(old.untilMs),
+    rotated_at: timeOrNull(rotatedAtMs),
+    old_until: timeOrNull(old?.untilMs),
   }
 }
 
-const nothingToTell = ({ callbackUrl, finishedAtMs }: Task) =>
+const cannotSend = ({ callbackUrl, finishedAtMs }: Task): Refusal =>
   refuse(
     'conflict',
     callbackUrl === undefined
@@ -119,3 +94,78 @@ const nothingToTell = ({ callbackUrl, finishedAtMs }: Task) =>
         ? 'the task has not ended yet'
         : 'its caller has called the task off, and is not told of it',
   )
+
+const accountParam = 'Id or name of an account.'
+const ownSecret = owning(forOperatorsAndMembers, 'account')
+
+export const callbackRoutes = [
+  adminRoute({
+    id: 'resendCallback',
+    method: 'post',
+    path: '/tasks/:id/callback',
+    permission: owning(forOperatorsAndMembers, 'task'),
+    tag,
+    summary: "Send the callback of a task's end again",
+    param,
+    answer: task,
+    returns: 'The task.',
+    refusals: ['conflict'],
+    handle: resend,
+  }),
+  adminRoute({
+    id: 'tryReceiver',
+    method: 'post',
+    path: '/callbacks/test',
+    permission: forAdministrators,
+    tag,
+    summary: 'Send a signed test callback to an address',
+    description: 'Under the rules of all callbacks, once. Answers 200 either way.',
+    body: callbackTrial,
+    examples: { own: { url: 'https://127.0.0.1/hook', account: 'acme' } },
+    answer: callbackTested,
+    returns: 'What the receiver answered, or why it could not.',
+    refusals: ['not_found'],
+    handle: testReceiver,
+  }),
+  adminRoute({
+    id: 'getCallbackSecret',
+    method: 'get',
+    path: '/callback-secret',
+    permission: forAdministrators,
+    tag,
+    summary: 'Get the secret that callbacks of an account are signed with',
+    description: 'The account may be left out where there is only one.',
+    query: secretQuery,
+    answer: callbackSecret,
+    returns: 'The secret, unless the operator has set one.',
+    handle: showSecret,
+  }),
+  adminRoute({
+    id: 'getAccountCallbackSecret',
+    method: 'get',
+    path: '/accounts/:id/callback-secret',
+    permission: ownSecret,
+    tag,
+    summary: 'Get the secret that callbacks of an account are signed with',
+    param: accountParam,
+    answer: callbackSecret,
+    returns: 'The secret, unless the operator has set one.',
+    async handle({ engine, id }) {
+      const account = await findAccount(engine.store.read, id)
+      return account === undefined ? notFound('account', id) : secretView(engine, account)
+    },
+  }),
+  adminRoute({
+    id: 'rotateCallbackSecret',
+    method: 'post',
+    path: '/accounts/:id/callback-secret/rotate',
+    permission: ownSecret,
+    tag,
+    summary: 'Give an account another callback secret; the old one signs along for a day',
+    param: accountParam,
+    answer: callbackSecret,
+    returns: 'The new secret.',
+    refusals: ['conflict'],
+    handle: rotateSecret,
+  }),
+]

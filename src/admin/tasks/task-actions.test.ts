@@ -9,7 +9,7 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import type { AdminApp } from '../legacy-route.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }

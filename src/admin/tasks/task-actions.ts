@@ -1,91 +1,125 @@
-// What else can be done about one task: look at a picture it was made from, and have the same made
-// again. Both may cost or reach out, so both are bounded and the second is written down.
+// What else can be done with one task: fetch an image it was made from, and run the same request
+// again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
 import type { TaskWish } from '../../engine/tasks/create/accept-task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { workRefusals } from '../../http/operation.ts'
+import { bytes } from '../../http/schema.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
-import { noteChange, notFound, type Resource, route } from '../route.ts'
-import { viewTask } from './tasks.ts'
+import { auditChange, notFound } from '../answers.ts'
+import { forAll, forOperatorsAndMembers, owning } from '../permission.ts'
+import { type Ask, adminRoute } from '../route.ts'
+import { inputQuery, task } from './task-schema.ts'
+import { viewTask } from './task-view.ts'
+import { param, tag } from './tasks.ts'
 
-/** Pictures that are being fetched for consoles at this moment. */
-const mostFetches = 8
+/** Images that are being fetched for consoles at this moment. */
+const maxFetches = 8
+let fetches = 0
 
-export const taskActions: Resource = (app, { engine }) => {
-  const { store } = engine
-  let fetches = 0
-
-  app.get(
-    '/tasks/:id/input',
-    route(async ({ id, query }, x) => {
-      const task = await findTaskRow(store.read, id)
-      if (task === undefined) return notFound('task', id)
-      const input = task.request.media[Number(query('part') ?? 0)]
-      if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('picture', id)
-      if (fetches >= mostFetches) {
-        return refuse('overloaded', 'many pictures are being fetched', { retryAfterSeconds: 1 })
-      }
-      fetches++
-      try {
-        return pictureFrom(x, await fetchMedia(engine, input.url))
-      } finally {
-        fetches--
-      }
-    }),
-  )
-
-  app.post(
-    '/tasks/:id/again',
-    route(async ({ id }, x) => {
-      const task = await findTaskRow(store.read, id)
-      if (task === undefined) return notFound('task', id)
-      const token = [...engine.catalog.tokens.values()].find((each) => each.id === task.tokenId)
-      const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
-      if (token === undefined || isOver) return cannotRepeat('its token cannot be used any more')
-      if (task.interface === 'images') return cannotRepeat('pictures are made by a call')
-      if (task.request.media.some(({ url }) => url.startsWith('data:'))) {
-        return cannotRepeat('some of its inputs were sent as bytes, which are not kept')
-      }
-      if (task.request.isCut) return cannotRepeat('its texts were too long to be kept whole')
-      const ctx = { requestId: x.requestId, atMs: x.atMs, token, ...nobodyWaits() }
-      const made = await createTask(engine, ctx, wishOf(task))
-      if (made instanceof Refusal) return made
-      // It has been made, and an upstream was asked in between: the note comes after it.
-      const change = { before: { task: task.id }, after: { task: made.task.id } }
-      await store.tx((tx) =>
-        noteChange(tx, x, { action: 'task.again', subject: made.task.id, ...change }),
-      )
-      return viewTask(engine, made.task)
-    }, 201),
-  )
+async function fetchInput({ engine, id, query, x }: Ask<{ query: typeof inputQuery }>) {
+  const found = await findTaskRow(engine.store.read, id)
+  if (found === undefined) return notFound('task', id)
+  const input = found.request.media[Number(query.part ?? 0)]
+  if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('picture', id)
+  if (fetches >= maxFetches) {
+    return refuse('overloaded', 'many pictures are being fetched', { retryAfterSeconds: 1 })
+  }
+  fetches++
+  try {
+    return imageFrom(x, await fetchMedia(engine, input.url))
+  } finally {
+    fetches--
+  }
 }
 
-/** Without the caller's own name for it, which is taken, and without anybody to be told. */
-const wishOf = (task: Task): TaskWish => {
-  const { interface: use, model } = task
-  return task.kind === 'video'
-    ? { interface: use, model, kind: task.kind, request: task.request }
-    : { interface: use, model, kind: task.kind, request: task.request }
-}
-
-const nobodyWaits = () => ({
-  signal: new AbortController().signal,
-  errorEvent: () => new Uint8Array(),
-})
-
-const cannotRepeat = (why: string): Refusal =>
-  refuse('invalid_request', `the task cannot be made again: ${why}`)
-
-/** Only what begins like a picture is shown as one: a page of the caller's would run as ours. */
-function pictureFrom(
-  x: Exchange,
-  found: Awaited<ReturnType<typeof fetchMedia>>,
-): Response | Refusal {
+/** Only what begins like an image is shown as one: a page of the caller's would run as ours. */
+function imageFrom(x: Exchange, found: Awaited<ReturnType<typeof fetchMedia>>): Response | Refusal {
   if ('problem' in found) return refuse('not_found', `it cannot be fetched: ${found.problem}`)
   const type = imageTypeOf(found.bytes)
   if (type === undefined) return refuse('not_found', 'it is not a picture')
   return new Response(found.bytes, { headers: answerHeaders(x, type) })
 }
+
+async function rerun({ engine, id, x }: Ask) {
+  const { store, catalog } = engine
+  const found = await findTaskRow(store.read, id)
+  if (found === undefined) return notFound('task', id)
+  const token = [...catalog.tokens.values()].find((each) => each.id === found.tokenId)
+  const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
+  if (token === undefined || isOver) return cannotRerun('its token cannot be used any more')
+  if (found.interface === 'images') return cannotRerun('pictures are made by a call')
+  if (found.request.media.some(({ url }) => url.startsWith('data:'))) {
+    return cannotRerun('some of its inputs were sent as bytes, which are not kept')
+  }
+  if (found.request.isCut) return cannotRerun('its texts were too long to be kept whole')
+  const ctx = { requestId: x.requestId, atMs: x.atMs, token, ...detached() }
+  const made = await createTask(engine, ctx, inputOf(found))
+  if (made instanceof Refusal) return made
+  // It has been made, and an upstream was asked in between: the audit entry comes after it.
+  const change = { before: { task: found.id }, after: { task: made.task.id } }
+  await store.tx((tx) =>
+    auditChange(tx, x, { action: 'task.again', subject: made.task.id, ...change }),
+  )
+  return viewTask(engine, made.task)
+}
+
+const cannotRerun = (why: string): Refusal =>
+  refuse('invalid_request', `the task cannot be made again: ${why}`)
+
+/** Without the caller's own name for it, which is taken, and without a callback. */
+const inputOf = (found: Task): TaskWish => {
+  const { interface: use, model } = found
+  return found.kind === 'video'
+    ? { interface: use, model, kind: found.kind, request: found.request }
+    : { interface: use, model, kind: found.kind, request: found.request }
+}
+
+/** No caller waits for the answer. */
+const detached = () => ({
+  signal: new AbortController().signal,
+  errorEvent: () => new Uint8Array(),
+})
+
+const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+
+export const taskActionRoutes = [
+  adminRoute({
+    id: 'showTaskInput',
+    method: 'get',
+    path: '/tasks/:id/input',
+    permission: owning(forAll, 'task'),
+    tag,
+    summary: 'An image that a task was made from, fetched where its caller has it',
+    param,
+    query: inputQuery,
+    files: Object.fromEntries(imageTypes.map((type) => [type, bytes()])),
+    returns: 'The image.',
+    handle: fetchInput,
+  }),
+  adminRoute({
+    id: 'repeatTask',
+    method: 'post',
+    path: '/tasks/:id/again',
+    permission: owning(forOperatorsAndMembers, 'task'),
+    tag,
+    summary: 'Run the same request again, at the expense of the same account',
+    param,
+    answer: task,
+    status: 201,
+    returns: 'The new task.',
+    refusals: [
+      ...workRefusals,
+      'upstream_outcome_unknown',
+      'upstream_task_lost',
+      'idempotency_in_flight',
+      'idempotency_mismatch',
+      'no_output',
+    ],
+    handle: rerun,
+  }),
+]

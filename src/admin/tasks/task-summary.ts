@@ -1,41 +1,45 @@
-// What the task centre draws: how many tasks came to what over the last hours, and how long those took
-// that succeeded, by model.
-import { Refusal, refuse } from '../../contract/errors.ts'
+// What the task centre draws: how many tasks ended how over the last hours, and how long the ones
+// took that succeeded, by model.
 import { sumTasks, type TaskSums } from '../../store/tasks/task-sums.ts'
-import { type Resource, route, time } from '../route.ts'
-import { filterFrom } from './tasks.ts'
+import { time } from '../answers.ts'
+import { forAll } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { summaryQuery, taskSummary } from './task-schema.ts'
+import { tag } from './tasks.ts'
 
 const defaultHours = 24
-const mostHours = 7 * 24
 const slots = 48
 /** Models that are told apart, the busiest first. */
-const mostModels = 12
+const maxModels = 12
 /** Bars of one model's durations; each is as much longer than the one before. */
-const mostBars = 24
+const maxBars = 24
 
-/** Before the tasks themselves: `summary` is no id. */
-export const taskSummary: Resource = (app, deps) => {
-  app.get(
-    '/tasks/summary',
-    route(async ({ query: read }, x) => {
-      const filter = await filterFrom(read, deps)
-      if (filter instanceof Refusal) return filter
-      const hours = Number(read('hours') ?? defaultHours)
-      if (!Number.isInteger(hours) || hours < 1 || hours > mostHours) {
-        const message = `'hours' must be a whole number from 1 to ${mostHours}`
-        return refuse('invalid_request', message, { param: 'hours' })
-      }
-      const slotMs = (hours * 3_600_000) / slots
-      // A slot that is being filled is the last one.
-      const fromMs = Math.floor(x.atMs / slotMs) * slotMs - (slots - 1) * slotMs
-      const { accountId, model, channel, interface: use } = filter
-      const query = { accountId, model, channel, interface: use, fromMs, slotMs }
-      return view(await sumTasks(deps.engine.store.read, query), fromMs, slotMs)
-    }),
-  )
+async function summarize({ engine, query, account, x }: Ask<{ query: typeof summaryQuery }>) {
+  const { hours = defaultHours, model, channel, interface: use } = query
+  const slotMs = (hours * 3_600_000) / slots
+  // A slot that is being filled is the last one.
+  const fromMs = Math.floor(x.atMs / slotMs) * slotMs - (slots - 1) * slotMs
+  const filter = { accountId: account?.id, model, channel, interface: use, fromMs, slotMs }
+  return view(await sumTasks(engine.store.read, filter), fromMs, slotMs)
 }
 
-const view = (sums: TaskSums, fromMs: number, slotMs: number) => ({
+/** Before the tasks themselves: `summary` is no id. */
+export const taskSummaryRoutes = [
+  adminRoute({
+    id: 'sumTasks',
+    method: 'get',
+    path: '/tasks/summary',
+    permission: forAll,
+    tag,
+    summary: 'Count tasks of the last hours by state, and how long they took by model',
+    query: summaryQuery,
+    answer: taskSummary,
+    returns: 'Counts by time, durations by model.',
+    handle: summarize,
+  }),
+]
+
+const view = (sums: TaskSums, fromMs: number, slotMs: number): View<typeof taskSummary> => ({
   from: time(fromMs),
   slot_ms: slotMs,
   counted_since: time(sums.sinceMs),
@@ -50,11 +54,11 @@ const view = (sums: TaskSums, fromMs: number, slotMs: number) => ({
   durations: durationsOf(sums),
 })
 
-function durationsOf({ durations }: TaskSums): object[] {
+function durationsOf({ durations }: TaskSums) {
   const byModel = Map.groupBy(durations, ({ model }) => model)
   return [...byModel]
     .toSorted(([, a], [, b]) => b.length - a.length)
-    .slice(0, mostModels)
+    .slice(0, maxModels)
     .map(([model, all]) => {
       const took = all.map(({ tookMs }) => Math.max(0, tookMs)).toSorted((a, b) => a - b)
       const at = (share: number) => took[Math.min(took.length - 1, Math.floor(share * took.length))]
@@ -63,17 +67,17 @@ function durationsOf({ durations }: TaskSums): object[] {
 }
 
 /** From the shortest to the longest in equal ratios: a second matters less to what takes minutes. */
-function barsOf(took: readonly number[]): object[] {
-  const [least, most] = [Math.max(1, took[0]!), Math.max(1, took.at(-1)!)]
-  const count = most <= least * 1.05 ? 1 : Math.min(mostBars, Math.max(2, took.length))
-  const ratio = (most / least) ** (1 / count)
+function barsOf(took: readonly number[]) {
+  const [min, max] = [Math.max(1, took[0]!), Math.max(1, took.at(-1)!)]
+  const count = max <= min * 1.05 ? 1 : Math.min(maxBars, Math.max(2, took.length))
+  const ratio = (max / min) ** (1 / count)
   const bars = Array.from({ length: count }, (_, i) => ({
-    from_ms: Math.round(least * ratio ** i),
-    to_ms: Math.round(least * ratio ** (i + 1)),
+    from_ms: Math.round(min * ratio ** i),
+    to_ms: Math.round(min * ratio ** (i + 1)),
     tasks: 0,
   }))
   for (const ms of took) {
-    const at = count === 1 ? 0 : Math.floor(Math.log(Math.max(1, ms) / least) / Math.log(ratio))
+    const at = count === 1 ? 0 : Math.floor(Math.log(Math.max(1, ms) / min) / Math.log(ratio))
     bars[Math.max(0, Math.min(count - 1, at))]!.tasks++
   }
   return bars

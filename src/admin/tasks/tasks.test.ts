@@ -9,7 +9,7 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { engines } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../route.ts'
+import type { AdminApp } from '../legacy-route.ts'
 
 interface Fields {
   [name: string]: unknown

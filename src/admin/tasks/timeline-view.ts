@@ -2,9 +2,11 @@
 // one. A task from before such notes were kept shows what its times tell.
 import { isEnd, type Task } from '../../contract/task.ts'
 import { readTrail, type Step, type StepKind } from '../../contract/timeline.ts'
-import { time } from '../route.ts'
+import { time } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { task as shownTask } from './task-schema.ts'
 
-export const timelineView = (task: Task): object[] =>
+export const timelineView = (task: Task): View<typeof shownTask>['timeline'] =>
   stepsOf(task).map(({ kind, atMs, lastMs, times, state, progress, note }) => ({
     kind,
     at: time(atMs),

@@ -20,7 +20,7 @@ import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { shortNanos } from '../../store/proof/audit-chain.ts'
 import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
-import { taskUsageView } from '../tasks/tasks.ts'
+import { taskUsageView } from '../tasks/task-view.ts'
 
 export const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
   input_tokens: usage.inputTokens,

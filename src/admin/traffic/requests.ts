@@ -25,8 +25,8 @@ import {
   route,
   spanQuery,
   time,
-} from '../route.ts'
-import { taskUsageView } from '../tasks/tasks.ts'
+} from '../legacy-route.ts'
+import { taskUsageView } from '../tasks/task-view.ts'
 import { explainCall, explainTask, usageView } from './explain.ts'
 
 export const requests: Resource = (app, deps) => {

@@ -12,7 +12,7 @@ import {
   type TrafficSum,
   timeSpans,
 } from '../../store/log/traffic.ts'
-import { type AdminDeps, notFound, type Resource, route, time } from '../route.ts'
+import { type AdminDeps, notFound, type Resource, route, time } from '../legacy-route.ts'
 
 const names = ['account', 'model', 'channel', 'interface', 'status', 'error_code'] as const
 type Name = (typeof names)[number]

@@ -12,7 +12,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
-import { notFound, type Resource, route, time } from '../route.ts'
+import { notFound, type Resource, route, time } from '../legacy-route.ts'
 
 const dayMs = 24 * hourMs
 /** The longest stretch, and the longest by the hour. */

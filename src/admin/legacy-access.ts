@@ -7,6 +7,7 @@ import { findAccount } from '../store/catalog/accounts.ts'
 import { findToken, ownerOfToken } from '../store/catalog/tokens.ts'
 import { findRequest } from '../store/log/requests.ts'
 import { findTaskRow } from '../store/tasks/tasks.ts'
+import { adminRoutes } from './routes.ts'
 
 /** What the id in the path is the name of, so that its owner can be found. */
 type Kind = 'account' | 'token' | 'request' | 'task' | 'any'
@@ -25,7 +26,7 @@ const rule = (roles: readonly Role[], names?: Kind): Rule =>
   names === undefined ? { roles } : { roles, names }
 
 /** Method and path as it is routed. The administrator may do everything. */
-export const rules: Readonly<Record<string, Rule>> = {
+const legacy: Readonly<Record<string, Rule>> = {
   'GET /session': rule(all),
   'DELETE /session': rule(all),
   'POST /session/password': rule(all),
@@ -34,8 +35,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /accounts/:id/ledger': rule(all, 'account'),
   'GET /accounts/:id/prices': rule(all, 'account'),
   'POST /accounts/:id/credits': rule(finance),
-  'GET /accounts/:id/callback-secret': rule(['operator', 'member'], 'account'),
-  'POST /accounts/:id/callback-secret/rotate': rule(['operator', 'member'], 'account'),
   'GET /tokens': rule(['operator', 'member']),
   'GET /tokens/:id': rule(['operator', 'member'], 'token'),
   'POST /tokens': rule(['operator', 'member']),
@@ -59,13 +58,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /requests': rule(all),
   'GET /requests/:id': rule(all, 'request'),
   'GET /explain/:id': rule(all, 'any'),
-  'GET /tasks': rule(all),
-  'GET /tasks/summary': rule(all),
-  'GET /tasks/:id': rule(all, 'task'),
-  'GET /tasks/:id/input': rule(all, 'task'),
-  'POST /tasks/:id/again': rule(['operator', 'member'], 'task'),
-  'POST /tasks/:id/cancel': rule(['operator', 'member'], 'task'),
-  'POST /tasks/:id/callback': rule(['operator', 'member'], 'task'),
   'GET /bills': rule(['finance', 'member']),
   'GET /bills/months': rule(['finance', 'member']),
   'GET /bills/statement': rule(['finance', 'member']),
@@ -94,6 +86,14 @@ export const rules: Readonly<Record<string, Rule>> = {
   'GET /exports/:id/file': rule(all),
   'DELETE /exports/:id': rule(all),
 }
+
+const fromRoutes = Object.fromEntries(
+  adminRoutes.map(({ method, path, permission: { roles, owned } }) => [
+    `${method.toUpperCase()} ${path}`,
+    rule(roles, owned === 'request or task' ? 'any' : owned),
+  ]),
+)
+export const rules: Readonly<Record<string, Rule>> = { ...legacy, ...fromRoutes }
 
 /** The routed path that takes it, or none. */
 export function ruleFor(method: string, path: string): Rule | undefined {

@@ -1,0 +1,204 @@
+// Tasks and their callbacks as the admin API tells of them.
+import { z } from 'zod'
+import { interfaces, protocols } from '../../contract/catalog.ts'
+import { taskStates } from '../../contract/task.ts'
+import { stepKinds } from '../../contract/timeline.ts'
+import {
+  accountField,
+  channelField,
+  column,
+  count,
+  modelField,
+  money,
+  pageFields,
+  pageOf,
+  query,
+  share,
+  staffOnly,
+  time,
+} from '../schema.ts'
+
+const medium = z.enum(['video', 'image'])
+const percent = () => z.number().min(0).max(100)
+
+export const taskUsage = z.object({
+  output_seconds: share().nullable(),
+  video_tokens: count().nullable(),
+  pictures: count().optional(),
+})
+
+const taskRequest = z.object({
+  prompt: z.string(),
+  seconds: z.number().optional(),
+  resolution: z.string().optional(),
+  ratio: z.string().nullable().optional(),
+  count: z.int().min(1).optional(),
+  size: z
+    .object({ width: z.int().min(1), height: z.int().min(1) })
+    .nullable()
+    .optional(),
+  seed: z.number().nullable(),
+  images: count(),
+  videos: count(),
+  inputs: z.array(
+    z.object({
+      kind: medium,
+      role: z.string().nullable(),
+      url: z.string().describe('`data:` where the caller sent the bytes themselves.'),
+    }),
+  ),
+})
+
+export const listedTask = z
+  .object({
+    created_at: column(time(), 'created'),
+    id: column(z.string(), 'task'),
+    kind: medium,
+    external_id: z.string().optional().describe("The caller's own name for it."),
+    account_id: z.string(),
+    account: column(z.string().nullable()),
+    token_id: z.string(),
+    token: z.string().nullable(),
+    request_id: z.string(),
+    interface: column(z.enum(interfaces)),
+    model: column(z.string()),
+    upstream_model: staffOnly(z.string()),
+    channel: staffOnly(column(z.string())),
+    protocol: staffOnly(z.enum(protocols)),
+    upstream_id: staffOnly(z.string().nullable()),
+    state: column(z.enum(taskStates)),
+    progress: column(percent()),
+    request: taskRequest,
+    error: column(
+      z
+        .object({
+          code: z.string(),
+          message: z.string(),
+          upstream_request_id: z.string().optional(),
+        })
+        .nullable(),
+      { part: 'code' },
+    ),
+    hold: column(money()).describe('Set aside when the task was created.'),
+    charge: column(money()),
+    price_id: z.string(),
+    usage: taskUsage.nullable(),
+    usage_reported: z.unknown().describe('As the upstream reported it.'),
+    media: staffOnly(
+      z.array(z.object({ kind: medium, url: z.string(), expires_at: time().nullable() })),
+      'As the upstream keeps them.',
+    ),
+    started_at: time().nullable(),
+    finished_at: time().nullable(),
+    updated_at: time(),
+    next_check_at: time().nullable(),
+    checks: count(),
+    expected_ms: share().nullable().describe('The median of tasks of this model.'),
+    files: z
+      .array(z.object({ kind: medium, url: z.string(), expires_at: time() }))
+      .describe('Where a browser can open the results.'),
+  })
+  .meta({ id: 'ListedTask' })
+
+const attempt = z.object({
+  at: time(),
+  took_ms: share(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+})
+
+const callback = z.object({
+  id: z.string().nullable(),
+  url: z.string(),
+  state: z.string().nullable(),
+  next_at: time().nullable(),
+  attempts: z.array(attempt),
+})
+
+const step = z.object({
+  kind: z.enum(stepKinds),
+  at: time(),
+  last_at: time(),
+  times: count(),
+  state: z.enum(taskStates),
+  progress: percent(),
+  note: z.string().nullable(),
+})
+
+export const task = z
+  .object({ ...listedTask.shape, callback: callback.nullable(), timeline: z.array(step) })
+  .meta({ id: 'Task' })
+
+export const taskList = pageOf(listedTask, 'TaskList')
+
+export const taskFilters = {
+  account: accountField,
+  model: modelField,
+  state: query.choice(taskStates),
+  channel: channelField,
+  interface: query.choice(interfaces),
+}
+export const taskQuery = z.object({ ...taskFilters, ...pageFields })
+
+export const summaryQuery = z.object({
+  ...taskFilters,
+  hours: query.whole(1, 168, 'Default 24.'),
+  ...pageFields,
+})
+
+export const inputQuery = z.object({
+  part: z
+    .string()
+    .meta({ type: 'integer', minimum: 0, description: 'Which of its inputs; default 0.' })
+    .optional(),
+})
+
+const bar = z.object({ from_ms: share(), to_ms: share(), tasks: count() })
+
+export const taskSummary = z
+  .object({
+    from: time(),
+    slot_ms: z.number().min(1),
+    counted_since: time(),
+    slots: z.array(z.object({ at: time(), counts: z.record(z.string(), count()) })),
+    durations: z.array(
+      z.object({
+        model: z.string(),
+        tasks: count(),
+        p50_ms: share().optional(),
+        p90_ms: share().optional(),
+        bars: z.array(bar),
+      }),
+    ),
+  })
+  .meta({ id: 'TaskSummary' })
+
+export const callbackSecret = z
+  .object({
+    account: z.string(),
+    source: z.enum(['account', 'file']).describe('Its own, or one for all accounts from the file.'),
+    secret: z.string().nullable().describe('`whsec_…`; null when it is that of the file.'),
+    rotated_at: time().nullable(),
+    old_until: time().nullable().describe('Until then the old secret signs along.'),
+  })
+  .meta({ id: 'CallbackSecret' })
+
+export const secretQuery = z.object({ account: accountField })
+
+export const callbackTrial = z
+  .strictObject({ url: z.string().min(1).max(2_048), account: z.string().optional() })
+  .meta({ id: 'CallbackTrial' })
+
+export const callbackTested = z.object({
+  ok: z.boolean(),
+  took_ms: count(),
+  status: z.int().min(100).max(999).optional(),
+  error: z.string().optional(),
+})
+
+export type ListedTask = z.infer<typeof listedTask>
+export type Task = z.infer<typeof task>
+export type Step = z.infer<typeof step>
+export type Callback = z.infer<typeof callback>
+export type TaskSummary = z.infer<typeof taskSummary>
+export type CallbackSecret = z.infer<typeof callbackSecret>

@@ -1,0 +1,111 @@
+// Tasks as the admin API shows them: rows know ids, people know names.
+import type { Task, TaskError } from '../../contract/task.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { expiryOf, linksOf } from '../../engine/results/file-links.ts'
+import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
+import type { Page } from '../../store/index.ts'
+import { listOf, time, timeOrNull } from '../answers.ts'
+import type { View } from '../route.ts'
+import { callbackView } from './callback-view.ts'
+import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
+import { timelineView } from './timeline-view.ts'
+
+export async function viewPage(engine: Engine, page: Page<Task>): Promise<View<typeof taskList>> {
+  const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
+  const names = await namesOfTokens(engine.store.read, ids)
+  return listOf(page, (task) => viewOf(engine, task, names.get(task.tokenId)))
+}
+
+/** With the callback and every step, which a list leaves out. */
+export const viewTask = async (engine: Engine, task: Task): Promise<View<typeof shownTask>> => ({
+  ...(await viewPage(engine, { items: [task] })).items[0]!,
+  callback: await callbackView(engine, task),
+  timeline: timelineView(task),
+})
+
+const viewOf = (
+  engine: Engine,
+  task: Task,
+  names: TokenNames | undefined,
+): View<typeof listedTask> => ({
+  kind: task.kind,
+  id: task.id,
+  ...(task.externalId !== undefined && { external_id: task.externalId }),
+  account_id: task.accountId,
+  account: names?.account ?? null,
+  token_id: task.tokenId,
+  token: names?.token ?? null,
+  request_id: task.requestId,
+  interface: task.interface,
+  model: task.model,
+  upstream_model: task.upstreamModel,
+  channel: task.channel,
+  protocol: task.protocol,
+  upstream_id: task.upstreamId ?? null,
+  state: task.state,
+  progress: task.progress,
+  request: requestView(task.request),
+  hold: formatNanos(task.holdNanos),
+  charge: formatNanos(task.chargeNanos),
+  price_id: task.priceId,
+  usage: task.usage === undefined ? null : taskUsageView(task.usage),
+  usage_reported: task.reported ?? null,
+  media: task.media.map(({ kind, url, expiresAtMs }) => ({
+    kind,
+    url,
+    expires_at: timeOrNull(expiresAtMs),
+  })),
+  error: task.error === undefined ? null : errorView(task.error),
+  created_at: time(task.createdAtMs),
+  started_at: timeOrNull(task.startedAtMs),
+  finished_at: timeOrNull(task.finishedAtMs),
+  updated_at: time(task.updatedAtMs),
+  next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
+  checks: task.checks,
+  expected_ms: medianMs(engine.durations, task.model) ?? null,
+  files: filesOf(engine, task),
+})
+
+/** Where a browser can open them: the upstream's own address is not for everyone. */
+function filesOf(engine: Engine, task: Task) {
+  const linkTo = linksOf(engine)
+  return task.media.map((file, part) => ({
+    kind: file.kind,
+    url: linkTo(task, part),
+    expires_at: time(expiryOf(task, file)),
+  }))
+}
+
+const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
+  code,
+  message,
+  ...(upstreamRequestId !== undefined && { upstream_request_id: upstreamRequestId }),
+})
+
+/** Addresses as they are, bytes only as a word: an image may have megabytes. */
+const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
+  prompt,
+  ...('seconds' in rest
+    ? { seconds: rest.seconds, resolution: rest.resolution, ratio: rest.ratio ?? null }
+    : { count: rest.count, size: rest.size ?? null }),
+  seed: seed ?? null,
+  images: media.filter(({ kind }) => kind === 'image').length,
+  videos: media.filter(({ kind }) => kind === 'video').length,
+  inputs: media.map(({ kind, role, url }) => ({
+    kind,
+    role: role ?? null,
+    url: url.startsWith('data:') ? 'data:' : url,
+  })),
+})
+
+export const taskUsageView = ({
+  outputSeconds,
+  videoTokens,
+  pictures,
+}: NonNullable<Task['usage']>): View<typeof taskUsage> => ({
+  output_seconds: outputSeconds ?? null,
+  video_tokens: videoTokens ?? null,
+  ...(pictures !== undefined && { pictures }),
+})

@@ -1,0 +1,67 @@
+// Turns the zod schema that checks or types a value into the JSON Schema that documents print. A
+// schema with `.meta({ id })` becomes a named one; `staffOnly` fields need not be there.
+import { z } from 'zod'
+import { described, named, orNull, type Schema } from './schema.ts'
+
+type Json = Record<string, unknown>
+
+/** Marks of our own: what a command line prints, and what members are not sent. */
+const ownMarks: ReadonlySet<string> = new Set(['id', 'column', 'staffOnly', 'flag'])
+
+/** `input`: what a caller may send. `output`: what the gateway answers, which may grow fields. */
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema {
+  const { $schema: _, $defs = {}, ...root } = z.toJSONSchema(schema, { io })
+  const known = new Map<string, Schema>()
+  const shared = (name: string): Schema => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const made = named(name, nodeOf($defs[name] as Json))
+    known.set(name, made)
+    return made
+  }
+  const anyOf = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(anyOf)
+    return typeof value === 'object' && value !== null ? nodeOf(value as Json) : value
+  }
+  const nodeOf = (node: Json): Schema => {
+    const { $ref, ...rest } = node
+    if (typeof $ref === 'string') return shared($ref.slice($ref.lastIndexOf('/') + 1))
+    const kept = Object.entries(rest).filter((pair) => !isDropped(pair, io))
+    const plain = Object.fromEntries(kept.map(([key, value]) => [key, keptValue(key, value)]))
+    return compact(withoutStaff(plain, node))
+  }
+  const keptValue = (key: string, value: unknown): unknown => {
+    if (key === 'enum' || key === 'const' || key === 'default') return value
+    if (key !== 'properties') return anyOf(value)
+    return Object.fromEntries(
+      Object.entries(value as Json).map(([name, of]) => [name, nodeOf(of as Json)]),
+    )
+  }
+  return nodeOf(root)
+}
+
+function isDropped([key, value]: [string, unknown], io: 'input' | 'output'): boolean {
+  if (ownMarks.has(key) || key === 'propertyNames') return true
+  // The runtime's own bounds of a whole number tell a reader nothing.
+  if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER
+  if (key === 'maximum') return value === Number.MAX_SAFE_INTEGER
+  return io === 'output' && key === 'additionalProperties' && value === false
+}
+
+function withoutStaff(plain: Json, { properties, required }: Json): Json {
+  if (!Array.isArray(required)) return plain
+  const fields = properties as Readonly<Record<string, Json>>
+  const needed = required.filter((name) => fields[name]?.['staffOnly'] !== true)
+  const { required: _, ...rest } = plain
+  return needed.length === 0 ? rest : { ...rest, required: needed }
+}
+
+/** `string or null` in one type instead of a choice of two. */
+function compact({ anyOf, description, ...rest }: Json): Schema {
+  const [first, second, ...more] = (anyOf ?? []) as Schema[]
+  const isNullable = second?.['type'] === 'null' && more.length === 0
+  const node: Schema = { ...rest, ...(description !== undefined && { description }) }
+  if (anyOf === undefined) return node
+  if (!isNullable || Object.keys(rest).length > 0) return { anyOf, ...node }
+  return described(orNull(first!), (description ?? first!['description']) as string | undefined)
+}
