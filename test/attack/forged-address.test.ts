@@ -1,7 +1,7 @@
 // Callers who claim to be at another address: only trusted proxies are believed, and of their chain
 // only the part that they wrote.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const config = `
 accounts: [{ name: acme, balance: "100.00" }]
@@ -47,7 +47,7 @@ test('the audit log shows the caller, not the proxy', async () => {
   const made = await fetch(`${behindProxy.url}/admin/v1/accounts`, {
     method: 'POST',
     headers: {
-      authorization: 'Bearer admin-token-for-tests-0123456789',
+      authorization: `Bearer ${adminToken}`,
       'content-type': 'application/json',
       'x-forwarded-for': '203.0.113.9',
     },
@@ -56,4 +56,27 @@ test('the audit log shows the caller, not the proxy', async () => {
   expect(made.status).toBe(201)
   const { body } = await behindProxy.admin('GET', '/audit-log')
   expect(body.items[0]).toMatchObject({ address: '203.0.113.9' })
+})
+
+test('the metrics are for this machine and the admin token, whatever a request claims', async () => {
+  const status = async ({ url }: TestGateway, headers: Record<string, string> = {}) =>
+    (await fetch(`${url}/metrics`, { headers })).status
+  const admin = { authorization: `Bearer ${adminToken}` }
+  for (const gateway of [plain, behindProxy]) {
+    expect(await status(gateway)).toBe(200)
+    for (const claim of [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { 'x-forwarded-for': '127.0.0.1' },
+      { 'x-real-ip': '127.0.0.1' },
+      { forwarded: 'for=127.0.0.1' },
+      { via: '1.1 proxy.example' },
+      { host: 'gateway.example' },
+    ]) {
+      expect([claim, await status(gateway, claim)]).toEqual([claim, 401])
+      const told = { ...claim, ...admin }
+      expect([claim, await status(gateway, told)]).toEqual([claim, 200])
+    }
+    const caller = { authorization: `Bearer ${apiToken}`, 'x-forwarded-for': '203.0.113.9' }
+    expect(await status(gateway, caller)).toBe(401)
+  }
 })

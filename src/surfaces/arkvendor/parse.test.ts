@@ -27,6 +27,19 @@ describe('the body that goes up', () => {
     expect(bodyOf(more)).toEqual({ content: [text], watermark: true, seed: 7, tools: [] })
   })
 
+  test('has base64 without line ends however long it is, and leaves alone what is none', () => {
+    const urlOf = (url: string) => {
+      const given = { type: 'image_url', image_url: { url } }
+      return (bodyOf({ content: [text, given] })?.['content'] as (typeof given)[])?.[1]?.image_url
+        .url
+    }
+    const plain = Buffer.alloc(300_000, 'picture').toString('base64')
+    const broken = plain.replaceAll(/(.{76})/g, '$1\r\n')
+    expect(urlOf(` data:image/png;base64,${broken}`)).toBe(`data:image/png;base64,${plain}`)
+    const odd = `data:image/png;base64,${broken}!`
+    expect(urlOf(odd)).toBe(odd)
+  })
+
   test('has base64 without blanks and line ends', () => {
     const url = 'data:image/png;base64,iVBO\r\nRw0K Ggo=\n'
     const given = { type: 'image_url', image_url: { url }, role: 'first_frame' }
