@@ -2,7 +2,7 @@
 // months end: each of them was in a gateway once.
 import { type Bug, knownSeeds, one } from './bug.ts'
 
-const ledger = 'src/billing/ledger.ts'
+const beyondHolds = 'src/billing/beyond-holds.ts'
 
 export const outageBugs: readonly Bug[] = [
   {
@@ -30,9 +30,16 @@ export const outageBugs: readonly Bug[] = [
   one(
     'charge-cut-to-lease',
     'what a charge needs beyond its hold is taken from what this gateway happens to have',
-    ledger,
-    'const isBeyond = lackingNanos > 0n && this.#purses !== undefined',
-    'const isBeyond = lackingNanos > 0n && this.#purses === undefined',
+    beyondHolds,
+    'if (this.#purses !== undefined) {',
+    'if (this.#purses === null) {',
+  ),
+  one(
+    'short-again',
+    'an account is served beyond its balance as often as it likes',
+    'src/store/short-accounts.ts',
+    'return numUpdatedRows === 1n',
+    'return numUpdatedRows >= 0n',
   ),
   one(
     'void-in-memory',

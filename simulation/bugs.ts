@@ -45,7 +45,7 @@ export const bugs: readonly Bug[] = [
           this.#store.tx((tx) => endHold`,
     `        const own = ending.charge === undefined ? ending.alongside : undefined
         if (own !== undefined) {
-          await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n }))
+          await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n, isWithheld: false }))
           ending.alongside = async () => {}
         }
         const ended = await this.#balances.tracked(funds, () =>

@@ -1,5 +1,6 @@
 // Every task against the truth: whether its end is one that its upstream spoke of, what it should have
 // cost, whether it was sent more than once, and whether its key made only one.
+import type { LossReason } from '../src/contract/ledger.ts'
 import type { Wish } from './books.ts'
 import type { Calling } from './callers.ts'
 import { shown } from './check-commit.ts'
@@ -72,6 +73,7 @@ function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, wish: Wish
     world.blame(`task ${row.id} was shown as ${seen} and is ${row.state}`)
   }
   if (row.state === 'succeeded') judgeCharge(calling, row, wish, work)
+  else if (isWithheld(row)) judgeWithheld(calling, row, work)
   else if (work !== undefined && mustSucceed(calling, work, row)) {
     const { id, fate, told, endsMs, createdMs } = work
     const truth = shown({ id, fate, told, tookMs: Math.round(endsMs - createdMs) })
@@ -79,6 +81,19 @@ function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, wish: Wish
       `task ${row.id} is ${row.state}, but its upstream has done it: ${truth} ${row.body}`,
     )
   }
+}
+
+const isWithheld = ({ body }: TaskRow): boolean =>
+  (JSON.parse(body) as { error?: { code: string } }).error?.code === 'insufficient_quota'
+
+/** Done, and not delivered for want of money: its account was short before, and bears none of it. */
+function judgeWithheld({ stage, books }: Calling, row: TaskRow, work: Work | undefined): void {
+  const price = books.prices.get(row.price_id)
+  const cost = price && tokensCost(price, work?.quantity ?? 0)
+  const lost = lossOf(stage, row.id, 'not_delivered')
+  const isDone = work?.told.includes('succeeded') === true
+  if (isDone && lost === cost && row.charge_nanos === 0n && lost > row.hold_nanos) return
+  stage.world.blame(`task ${row.id} was not delivered, its loss is ${lost} of ${cost}`)
 }
 
 /** Of those that are answered with what was made nobody has an id: one that comes to what was charged. */
@@ -149,18 +164,18 @@ function expected({ stage, books }: Calling, row: TaskRow, wish: Wish, work: Wor
     // What was not told is reckoned; it is less than what was set aside, which has a margin.
     if (quantity === undefined) return within(row)
     // What passes the hold comes from the balance; what that does not cover is a loss.
-    return [tokensCost(price, quantity)! - shortOf(stage, row.id)]
+    return [tokensCost(price, quantity)! - lossOf(stage, row.id, 'balance_short')]
   }
   const told = Math.min(quantity ?? 0, wish.count)
   const counts = [told, ...(books.fetched.get(row.id) ?? [])]
   return counts.map((count) => picturesCost(price, count)!)
 }
 
-const shortOf = ({ db }: Calling['stage'], taskId: string): bigint =>
+const lossOf = ({ db }: Calling['stage'], taskId: string, reason: LossReason): bigint =>
   db
     .query<{ amount_nanos: bigint }>(
-      "SELECT amount_nanos FROM losses WHERE ref = ? AND reason = 'balance_short'",
-      [taskId],
+      'SELECT amount_nanos FROM losses WHERE ref = ? AND reason = ?',
+      [taskId, reason],
     )
     .rows.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)
 

@@ -1,5 +1,6 @@
 // Calls of text against the truth: one charge at most, none for what was refused, the exact one for what
-// was answered.
+// was answered, and a loss for what was done and not delivered for want of money.
+import type { LossReason } from '../src/contract/ledger.ts'
 import { countTokens } from '../src/lib/text/count-tokens.ts'
 import type { Answer, Wish } from './books.ts'
 import type { Calling } from './callers.ts'
@@ -39,7 +40,32 @@ export function judgeText(calling: Calling, upstream: Upstream): void {
     for (const id of paid) judgeCharge(calling, upstream, wish, charges.get(id)!)
     for (const answer of wish.answers) judgeAnswer(calling, answer, charges)
   }
+  judgeWithheld(calling, upstream)
 }
+
+/** An account that was short before gets no other answer beyond its balance, and does not pay for it. */
+function judgeWithheld({ stage, books }: Calling, upstream: Upstream): void {
+  const { rows } = stage.db.query<{ request_id: string; price_id: string; detail: string }>(
+    `SELECT request_id, price_id, detail FROM requests
+     WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND interface = 'chat'`,
+  )
+  for (const { request_id, price_id, detail } of rows) {
+    const price = books.prices.get(price_id)
+    const wish = books.wishes.find(({ requestIds }) => requestIds.includes(request_id))
+    const costs = worksFor(upstream, wish?.prompt).map(
+      ({ inputTokens, quantity }) => price && textCosts(price, inputTokens, quantity ?? 0),
+    )
+    const lost = lostOf(detail, 'not_delivered')
+    if (!costs.includes(lost)) {
+      stage.world.blame(`${request_id} was not delivered, its loss is ${lost} of ${costs}`)
+    }
+  }
+}
+
+const worksFor = (upstream: Upstream, wanted: string | undefined) =>
+  [...upstream.works.values()].filter(
+    ({ kind, prompt, told }) => kind === 'text' && prompt === wanted && told.includes('succeeded'),
+  )
 
 function judgeAnswer(
   { stage }: Calling,
@@ -63,24 +89,28 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, 
   if (price === undefined || row.price_id !== row.price_of_request) {
     return world.blame(`${row.ref} is charged by a price that is not its own: ${shown(row)}`)
   }
-  const works = [...upstream.works.values()].filter(
-    ({ kind, prompt, told }) =>
-      kind === 'text' && prompt === wish.prompt && told.includes('succeeded'),
-  )
+  const works = worksFor(upstream, wish.prompt)
   if (works.length === 0) return world.blame(`${row.ref} is charged and was done by no upstream`)
-  const short = shortOf(row)
+  const short = lostOf(row.detail, 'balance_short')
   // What a call may cost is set aside for it, and only a gateway that was given up can lose that.
   const isWithinHold = works.every(({ inputTokens }) => inputTokens <= textInputTokens)
   if (short > 0n && isWithinHold && !stage.mayBeCutOff) {
     world.blame(`${row.ref} was not paid for by its hold`)
   }
   const charged = -row.amount_nanos + short
+  const costs = works.map(
+    ({ inputTokens, quantity }) => textCosts(price, inputTokens, quantity ?? 0)!,
+  )
+  const withheld = lostOf(row.detail, 'not_delivered')
+  if (withheld > 0n && (row.estimated !== 1 || !costs.includes(charged + withheld))) {
+    world.blame(`${row.ref} ended for want of money, and ${withheld} is not the rest of it`)
+  }
   const right =
     row.estimated === 1
       ? row.input_tokens === textInputTokens && row.output_tokens <= mostOutput
         ? [textCosts(price, row.input_tokens, row.output_tokens)!]
         : []
-      : works.map(({ inputTokens, quantity }) => textCosts(price, inputTokens, quantity ?? 0)!)
+      : costs
   if (!right.includes(charged)) {
     world.blame(
       `${row.ref} is charged ${charged}, it should be ${right.join(' or ')}: ${shown(row)}`,
@@ -88,11 +118,10 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, 
   }
 }
 
-/** What the account could not cover. */
-function shortOf({ detail }: ChargeRow): bigint {
+function lostOf(detail: string, wanted: LossReason): bigint {
   const { absorbed = [] } = JSON.parse(detail) as { absorbed?: { reason: string; nanos: string }[] }
   return absorbed
-    .filter(({ reason }) => reason === 'balance_short')
+    .filter(({ reason }) => reason === wanted)
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 }
 

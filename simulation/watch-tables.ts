@@ -22,6 +22,16 @@ export function watchTables(db: Database): void {
     WHEN NEW.price_id <> OLD.price_id OR NEW.hold_nanos <> OLD.hold_nanos
       OR (OLD.upstream_id IS NOT NULL AND NEW.upstream_id IS NOT OLD.upstream_id)
     BEGIN ${wrong(`'task ' || OLD.id || ' has another price, hold or upstream id than before'`)} END`)
+  // A call that was the first may be written after the credit that allows for another.
+  db.run(`CREATE TRIGGER sim_short_again AFTER INSERT ON losses
+    WHEN NEW.reason = 'balance_short' AND (
+      SELECT count(DISTINCT ref) FROM losses
+      WHERE account_id = NEW.account_id AND reason = 'balance_short'
+    ) > (
+      SELECT count(*) FROM entries
+      WHERE account_id = NEW.account_id AND kind = 'credit' AND ref NOT LIKE 'req_%'
+    )
+    BEGIN ${wrong(`NEW.account_id || ' was short more often than it had credits, by ' || NEW.ref`)} END`)
   db.run(`CREATE TRIGGER sim_task_gone AFTER DELETE ON tasks
     BEGIN ${wrong(`'task ' || OLD.id || ' was deleted'`)} END`)
 }

@@ -27,6 +27,12 @@ export interface AccountFunds {
 export const availableNanos = (funds: AccountFunds): bigint =>
   funds.balanceNanos - funds.callHoldsNanos - funds.taskHoldsNanos
 
+/** The hold of a call has ended. */
+export function unhold(funds: AccountFunds, amountNanos: bigint): void {
+  funds.callHoldsNanos -= amountNanos
+  ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
+}
+
 export interface StoredBalance {
   id: string
   balanceNanos: bigint

@@ -64,17 +64,18 @@ export class Purses {
 
   /**
    * Adds to the calls' holds as soon as there is credit; gives how much, which is less than wanted
-   * only for those that take less. Undefined: there is not enough at any gateway.
+   * only for those that take less. Undefined: there is not enough at any gateway. What was found out a
+   * moment ago is no answer where it has to be fresh.
    */
   reserve(
     funds: AccountFunds,
     wantedNanos: bigint,
-    takesLess = false,
+    { takesLess = false, isFresh = false }: { takesLess?: boolean; isFresh?: boolean } = {},
   ): Promise<bigint | undefined> {
     const queue = this.#queueOf(funds)
     const { lacking } = queue
     const isKnown = lacking !== undefined && wantedNanos >= lacking.nanos
-    if (isKnown && !takesLess && performance.now() < lacking.untilMs) {
+    if (isKnown && !isFresh && performance.now() < lacking.untilMs) {
       return Promise.resolve(undefined)
     }
     if (queue.waiters.length >= maxWaiters) {

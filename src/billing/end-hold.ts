@@ -1,11 +1,13 @@
 // The end of a task's hold, in one transaction: the release, and the charge for what was delivered.
 // A charge above the hold takes the rest from the free balance of the account; what that does not
-// cover is reported as short, and the balance never falls below zero.
+// cover is reported as short, and the balance never falls below zero. An account that was short since
+// its last credit is charged nothing for a task that would make it short again: that one is withheld.
 import type { Entry } from '../contract/ledger.ts'
 import { ensure } from '../lib/ensure.ts'
 import type { Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { appendEntry, findEntry } from '../store/ledger/entries.ts'
+import { claimShort } from '../store/short-accounts.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = Pick<
@@ -24,6 +26,8 @@ export interface TaskBooking {
   chargeNanos: bigint
   /** The part of its cost that the account could not cover. */
   shortNanos: bigint
+  /** The account was short before: nothing is charged, and nothing may be delivered. */
+  isWithheld: boolean
 }
 
 export interface EndingHold {
@@ -61,14 +65,17 @@ export async function endHold(
   const coverNanos = costNanos <= amountNanos ? 0n : await freeFor(tx, accountId, beyond)
   const missingNanos = costNanos - amountNanos - coverNanos
   if (missingNanos > 0n && !beyond.isLast) return { missingNanos }
-  const shortNanos = missingNanos > 0n ? missingNanos : 0n
+  const isShort = missingNanos > 0n
+  const isWithheld = isShort && !(await claimShort(tx, accountId, taskId))
+  const shortNanos = isShort && !isWithheld ? missingNanos : 0n
   const base = { atMs, accountId, ref: taskId }
   if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
-  const booked = { chargeNanos: costNanos - shortNanos, shortNanos }
-  if (charge !== undefined) {
+  const chargeNanos = isWithheld ? 0n : costNanos - shortNanos
+  const booked = { chargeNanos, shortNanos, isWithheld }
+  if (charge !== undefined && !isWithheld) {
     const { taskId: paidBy, chargeNanos: _, ...labels } = charge
     ensure(paidBy === taskId, 'a task pays for itself')
-    const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -booked.chargeNanos }
+    const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos }
     ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
   }
   await alongside(tx, booked)

@@ -213,7 +213,7 @@ test('a task that costs more than it holds leaves alone what calls hold', async 
       told = booked
     },
   )
-  expect([ended, told]).toEqual([true, { chargeNanos: 100n, shortNanos: 50n }])
+  expect([ended, told]).toEqual([true, { chargeNanos: 100n, shortNanos: 50n, isWithheld: false }])
   expect([spendable(), await stored()]).toEqual([0n, 900n])
   ledger.release(hold)
 })

@@ -59,6 +59,8 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 
 interface Model {
   balance: bigint
+  /** Since the last credit something was delivered that the balance did not cover. */
+  isShort: boolean
   holds: bigint[]
   credits: Map<string, bigint>
   tasks: Map<string, { held: bigint; ended: boolean }>
@@ -73,7 +75,13 @@ const available = (model: Model) => model.balance - sum(model.holds) - heldByTas
 class Bench {
   readonly store: Store
   readonly accountId = newId('acc')
-  readonly model: Model = { balance: 0n, holds: [], credits: new Map(), tasks: new Map() }
+  readonly model: Model = {
+    balance: 0n,
+    isShort: false,
+    holds: [],
+    credits: new Map(),
+    tasks: new Map(),
+  }
   readonly holds: Hold[] = []
   ledger!: Ledger
 
@@ -130,7 +138,14 @@ class Bench {
     model.holds.splice(at % model.holds.length, 1)
     const charge = smaller(wanted, available(model))
     const record = aRequest({ accountId: this.accountId })
-    await ledger.settle(hold!, wanted, record, labels)
+    const settled = await ledger.settle(hold!, wanted, record, labels)
+    expect(settled).toBe(charge < wanted && model.isShort ? 'already_short' : 'charged')
+    if (settled === 'already_short') {
+      expect(await findRequest(store.read, record.requestId)).toEqual([])
+      expect(await findEntries(store.read, record.requestId)).toEqual([])
+      return ledger.release(hold!)
+    }
+    model.isShort ||= charge < wanted
     model.balance -= charge
     expect(await failureOf(ledger.settle(hold!, 1n, record, labels))).toMatch('a hold ends once')
     const [row] = await findRequest(store.read, record.requestId)
@@ -159,6 +174,7 @@ class Bench {
       expect(said).toBe('done')
       model.credits.set(key, nanos)
       model.balance += nanos
+      if (nanos > 0n) model.isShort = false
     }
   }
 
@@ -188,8 +204,15 @@ class Bench {
     expect(ended).toBe(task !== undefined && !task.ended)
     if (!ended || task === undefined) return
     const cost = chargeNanos ?? 0n
-    const charged = smaller(cost, task.held + available(model))
-    expect(told).toEqual({ chargeNanos: charged, shortNanos: cost - charged })
+    const covered = smaller(cost, task.held + available(model))
+    const isWithheld = covered < cost && model.isShort
+    const charged = isWithheld ? 0n : covered
+    const shortNanos = isWithheld ? 0n : cost - covered
+    expect(told).toEqual({ chargeNanos: charged, shortNanos, isWithheld })
+    const entries = await findEntries(this.store.read, taskId)
+    const isCharged = entries.some(({ kind }) => kind === 'charge')
+    expect(isCharged).toBe(charge !== undefined && !isWithheld)
+    model.isShort ||= shortNanos > 0n
     task.ended = true
     model.balance -= charged
   }
@@ -291,7 +314,8 @@ async function atOnce({ ledger, accountId, holds }: Bench, step: Op): Promise<vo
     const hold = holds.splice(step.pick % Math.max(holds.length, 1), 1)[0]
     if (hold === undefined) return
     if (step.op === 'release') return ledger.release(hold)
-    await ledger.settle(hold, step.amount, aRequest({ accountId }), labels)
+    const settled = await ledger.settle(hold, step.amount, aRequest({ accountId }), labels)
+    if (settled === 'already_short') ledger.release(hold)
   } else if (step.op === 'credit') {
     const ref = `credit:${accountId}:${step.ref}`
     await ledger.credit(accountId, step.amount, { ref, atMs: 1 })

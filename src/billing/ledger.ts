@@ -15,6 +15,7 @@ import { ensure } from '../lib/ensure.ts'
 import { listBalances } from '../store/catalog/accounts.ts'
 import type { Store, Tx } from '../store/index.ts'
 import { appendEntry, findEntries } from '../store/ledger/entries.ts'
+import { clearShort } from '../store/short-accounts.ts'
 import { AccountWrites } from './account-writes.ts'
 import {
   type AccountFunds,
@@ -22,7 +23,9 @@ import {
   Balances,
   type StoredBalance,
   undo,
+  unhold,
 } from './balances.ts'
+import { BeyondHolds, backedNanos } from './beyond-holds.ts'
 import { CallHolds } from './call-holds.ts'
 import { absorbShort } from './call-loss.ts'
 import { Purses } from './credit-leases.ts'
@@ -42,6 +45,8 @@ export interface Spendable {
   availableNanos: bigint
 }
 
+export type Settled = 'charged' | 'already_short'
+
 /** `mismatch`: this ref has been used for another amount. */
 export type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 
@@ -55,6 +60,7 @@ export class Ledger {
   stopped: ReadonlySet<string> = new Set()
   readonly #disowned: Disowned
   readonly #writes: AccountWrites
+  readonly #beyond: BeyondHolds
 
   /** Told of every entry that has been written; must cost nothing. */
   onEntry: () => void = () => {}
@@ -72,6 +78,7 @@ export class Ledger {
       this.#purses = new Purses(store, sharing, this.#balances, inquiries)
       this.#elsewhere = new CallHolds(store, sharing, this.#balances, inquiries)
     }
+    this.#beyond = new BeyondHolds(store, this.#purses)
     this.#writes = new AccountWrites(store, this.#balances, this.#purses, () => this.onEntry())
   }
 
@@ -155,24 +162,31 @@ export class Ledger {
 
   /**
    * Ends a hold with a charge and writes it together with the call's log row; durable when this
-   * resolves. What the account cannot cover is not charged but noted on the row as absorbed.
+   * resolves. What the account cannot cover is not charged but noted on the row as absorbed; that
+   * happens once between two credits. `already_short`: it has happened, nothing was written, and the
+   * hold is still open.
    */
   async settle(
     hold: Hold,
     amountNanos: bigint,
     record: RequestRecord,
     labels: ChargeLabels,
-  ): Promise<void> {
+  ): Promise<Settled> {
     ensure(amountNanos >= 0n, 'a charge is never negative')
     ensure(record.accountId === hold.accountId, 'who is held on is who pays')
     ensure(hold.open, 'a hold ends once')
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
-    const lackingNanos = amountNanos - backedNanos(funds, hold)
-    const isBeyond = lackingNanos > 0n && this.#purses !== undefined
     record.chargeNanos = amountNanos
-    const extraNanos = isBeyond ? await this.#extra(this.#purses!, hold, lackingNanos) : 0n
-    unhold(funds, hold.amountNanos + extraNanos)
+    let reservedNanos: bigint | undefined = hold.amountNanos
+    if (backedNanos(funds, reservedNanos) < amountNanos) {
+      reservedNanos = await this.#beyond.reserve(funds, hold, amountNanos, record.requestId)
+      if (reservedNanos === undefined) {
+        record.chargeNanos = 0n
+        return 'already_short'
+      }
+    }
+    unhold(funds, reservedNanos)
     const room = availableNanos(funds)
     const most = room < 0n ? 0n : room
     const chargeNanos = amountNanos > most ? most : amountNanos
@@ -195,6 +209,7 @@ export class Ledger {
     )
     this.onEntry()
     crashPoint('call-settled')
+    return 'charged'
   }
 
   /** The caller of a charge that could not be written hears that it failed: it must be free. */
@@ -228,6 +243,7 @@ export class Ledger {
       // One ref is one correction, whichever its sign.
       if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
       if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
+      if (!takesBack) await clearShort(tx, accountId)
       await alongside(tx)
       return 'done'
     }
@@ -269,7 +285,8 @@ export class Ledger {
 
   /**
    * Ends a task's hold: with a charge if there is one, else with nothing. What a charge has beyond the
-   * hold comes from the free balance; `alongside` is told what of it was booked. False: it had ended.
+   * hold comes from the free balance; `alongside` is told what of it was booked, or that nothing was
+   * because the account was short before. False: it had ended.
    */
   endTask(
     accountId: string,
@@ -279,34 +296,4 @@ export class Ledger {
   ): Promise<boolean> {
     return this.#writes.endTask({ accountId, ...task, charge, alongside })
   }
-
-  /**
-   * What a charge needs beyond its hold, held before that ends, so that no other call takes it. All
-   * that is free at any gateway counts; only what is nowhere is a loss.
-   */
-  async #extra(purses: Purses, hold: Hold, lackingNanos: bigint): Promise<bigint> {
-    const { accountId } = hold
-    const extra = this.hold(accountId, lackingNanos)
-    if (extra !== undefined) return lackingNanos
-    const funds = this.#balances.of(accountId)
-    try {
-      return (await purses.reserve(funds, lackingNanos, true)) ?? 0n
-    } catch (error) {
-      // What cannot be told now is no loss yet: the call ends like one whose charge was not written.
-      unhold(funds, hold.amountNanos)
-      throw error
-    }
-  }
-}
-
-/** What of a hold there is credit for: a gateway that was taken for dead has lost its leases. */
-function backedNanos(funds: AccountFunds, { amountNanos }: Hold): bigint {
-  const missing = availableNanos(funds)
-  if (missing >= 0n) return amountNanos
-  return -missing >= amountNanos ? 0n : amountNanos + missing
-}
-
-function unhold(funds: AccountFunds, amountNanos: bigint): void {
-  funds.callHoldsNanos -= amountNanos
-  ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
 }

@@ -21,6 +21,8 @@ export interface Schema extends AuditTables, ExportTables {
     stopped_since_ms: Generated<number | null>
     /** Nothing is booked before this moment any more: the end of its newest closed month. */
     closed_until_ms: Generated<number>
+    /** The call or task that was served beyond the balance since the last credit. */
+    short_ref: Generated<string | null>
   }
   entries: {
     id: Generated<number>

@@ -1,32 +1,20 @@
 // A call between admission and its end. It is tried at one channel, or at several one after the
-// other; exactly one of settle and giveUp ends its hold.
-import { chargeTokens, tierLabel } from '../../billing/charge.ts'
+// other; exactly one of settleCall (settle-call.ts) and giveUp ends its hold.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Reported, TextProvider, Upstream, UpstreamError } from '../../contract/provider.ts'
-import type { CallEnding, RequestRecord, TextCall } from '../../contract/requests.ts'
+import type { TextProvider, Upstream, UpstreamError } from '../../contract/provider.ts'
+import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
-import { trimmed } from '../../lib/json/trim.ts'
 import type { Admission } from '../admission/admit.ts'
-import { announceLoss } from '../books/loss-alerts.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import { dropProbes, noteFailure, noteSuccess } from '../routing/learn.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
 import { doorFor } from '../telemetry/traces/traced-client.ts'
-import {
-  endRecord,
-  noteAttempt,
-  noteEnd,
-  noteRoute,
-  recordHangUp,
-  recordUnbilled,
-} from './call-record.ts'
+import { noteAttempt, noteRoute, recordHangUp, recordUnbilled } from './call-record.ts'
 import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
-import { noteImplausible } from './implausible-usage.ts'
 import { markFor } from './object-ids.ts'
-import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
 
 /** One try at one channel. */
 export interface TryingCall extends PickedRoute {
@@ -183,60 +171,4 @@ export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
 export function release({ engine, admission }: Pick<OpenCall, 'engine' | 'admission'>): void {
   engine.ledger.release(admission.hold)
   admission.pass.leave(undefined)
-}
-
-export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
-
-/**
- * Charges what was produced; durable when this resolves. Usage that is missing is counted, and usage
- * that the request does not allow is cut to what it does.
- */
-export async function settleCall(
-  open: OpenCall,
-  reported: Reported,
-  countOutputTokens: () => number,
-  ending: SettledEnding,
-): Promise<undefined | Refusal> {
-  const { engine, call, admission, record } = open
-  const estimated = ending === 'cut_short' || !isComplete(reported.usage)
-  const told = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const usage = withinBounds(told, admission.bounds)
-  if (usage !== told) noteImplausible(open, told)
-  endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
-  record.usage = usage
-  if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
-  if (estimated) record.detail.estimated = true
-  const { price, hold, pass } = admission
-  const quantity = usage.inputTokens + usage.outputTokens
-  pass.leave(quantity)
-  const tier = tierLabel(price.terms, usage.inputTokens)
-  try {
-    await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
-      model: call.model,
-      unit: 'token',
-      ...(tier !== undefined && { tier }),
-      quantity,
-      priceId: price.id,
-      ...(estimated && { estimated }),
-    })
-    noteEnd(engine, record)
-    return undefined
-  } catch (error) {
-    engine.log.error('a charge could not be written', { request_id: record.requestId, error })
-    await engine.ledger.disown(record)
-    noteDisowned(engine, record)
-    return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
-      retryAfterSeconds: 2,
-      cause: error,
-    })
-  }
-}
-
-/** As its caller sees it: the row itself says what was done. */
-const noteDisowned = (engine: Engine, record: RequestRecord): void => {
-  const { usage: _, ...told } = record
-  noteEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
-  const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
-  const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
-  announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })
 }

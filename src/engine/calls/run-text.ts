@@ -23,10 +23,10 @@ import {
   noteBug,
   type OpenCall,
   release,
-  settleCall,
   type TryingCall,
   upstreamOf,
 } from './open-call.ts'
+import { settleCall } from './settle-call.ts'
 import { firstBytes, streamOf } from './stream-text.ts'
 
 export type TextAnswer = { rate: RateView | undefined } & (

@@ -6,19 +6,13 @@
 //        failed   ──> release, error event, close
 //        caller leaves ──> read on for a while to learn the usage, then settle
 //        the gateway ends it ──> settle what was delivered, error event, close
+//        not covered, not for the first time ──> the same
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
 import { absorbFailed } from '../books/losses.ts'
-import {
-  endAnswered,
-  endFailed,
-  giveUp,
-  noteBug,
-  type OpenCall,
-  type SettledEnding,
-  settleCall,
-} from './open-call.ts'
+import { endAnswered, endFailed, giveUp, noteBug, type OpenCall } from './open-call.ts'
+import { type SettledEnding, settleCall } from './settle-call.ts'
 
 /** A comment: readers of events skip it, and what stands between does not take us for dead. */
 const keepAlive = Buffer.from(': keep-alive\n\n')

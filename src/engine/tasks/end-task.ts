@@ -2,6 +2,7 @@
 // second finds the hold already ended and changes nothing.
 
 import type { TaskBooking, TaskSettlement } from '../../billing/end-hold.ts'
+import { refuse } from '../../contract/errors.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
@@ -66,7 +67,8 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       // It may have gone on since it was looked at: what ends is the row as it is now.
       const row = await findTaskRow(tx, task.id)
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
-      ended = endedAs({ ...task, ...row }, told, nowMs, booked.chargeNanos)
+      const outcome = booked.isWithheld ? withheld : told
+      ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
       ended.checks = Math.max(ended.checks, task.checks)
       ended.trail = trailOf(row ?? task, ended, end, nowMs)
       if (isRefusedCreate(end)) {
@@ -76,7 +78,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       const moved = await updateTask(tx, ended, liveStates)
       ensure(moved, `task ${task.id} has not ended while its hold is open`)
       await queueCallback(tx, ended, end)
-      losses = [...(end.losses ?? []), ...shortLoss(ended, settled, booked)]
+      losses = [...(end.losses ?? []), ...uncovered(ended, settled, booked)]
       for (const loss of losses) await recordLoss(tx, loss)
       if (implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled!))
       if (end.lateLook) await insertLateLook(tx, task.id, nowMs + waitBeforeLook(engine, 0))
@@ -109,18 +111,33 @@ function trailOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
   ])
 }
 
+/**
+ * The task costs more than its account has left, and the account has been served beyond its balance
+ * before. Its media and the report that names them are not kept.
+ */
+export const withheld = {
+  state: 'failed' as const,
+  error: refuse(
+    'insufficient_quota',
+    'the result costs more than the account has left; it is not delivered and not charged',
+  ),
+}
+
 /** What a task cost beyond what its account had. */
-function shortLoss(
+function uncovered(
   ended: Task,
   charge: TaskSettlement | undefined,
-  { shortNanos: amountNanos }: TaskBooking,
+  { shortNanos, isWithheld }: TaskBooking,
 ): Loss[] {
-  if (amountNanos === 0n) return []
+  if (charge === undefined || (shortNanos === 0n && !isWithheld)) return []
   const { id: ref, accountId, channel, model, upstreamId, updatedAtMs: atMs } = ended
-  const isEstimate = charge?.estimated === true
+  const { chargeNanos, unit, quantity, estimated } = charge
+  const isEstimate = estimated === true
   const named = upstreamId !== undefined && { upstreamId }
-  const what = { atMs, accountId, ref, channel, model, ...named, amountNanos, isEstimate }
-  return [{ ...what, reason: 'balance_short' }]
+  const what = { atMs, accountId, ref, channel, model, ...named, isEstimate }
+  if (!isWithheld) return [{ ...what, amountNanos: shortNanos, reason: 'balance_short' }]
+  const lost = { ...(unit !== undefined && { unit }), ...(quantity !== undefined && { quantity }) }
+  return [{ ...what, ...lost, amountNanos: chargeNanos, reason: 'not_delivered' }]
 }
 
 /** An upstream that reports what its model cannot make is not believed, and has to be looked at. */

@@ -17,8 +17,8 @@ import { exportTables } from './0009-exports.ts'
 import { auditPlaces } from './0010-audit-places.ts'
 import { tokenBounds } from './0011-token-bounds.ts'
 import { closedUntil } from './0012-closed-until.ts'
-
 import { callbackSecrets } from './0013-callback-secrets.ts'
+import { shortAccounts } from './0014-short-accounts.ts'
 
 export interface Migration {
   version: number
@@ -39,6 +39,7 @@ export const migrations: readonly Migration[] = [
   tokenBounds,
   closedUntil,
   callbackSecrets,
+  shortAccounts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

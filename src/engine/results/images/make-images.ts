@@ -23,7 +23,7 @@ import {
 } from '../../tasks/create/repeat-create.ts'
 import { runAdmitted } from '../../tasks/create/run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from '../../tasks/create/send-task.ts'
-import { endTask, type TaskEnd } from '../../tasks/end-task.ts'
+import { endTask, type TaskEnd, withheld } from '../../tasks/end-task.ts'
 import { insist } from '../../tasks/retry-write.ts'
 import { keepBytes } from '../copy-media.ts'
 import { keptParts } from '../kept-media.ts'
@@ -235,6 +235,7 @@ async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task 
   const ended = await insist(engine, () => endTask(engine, task, end))
   if (end.state === 'failed') return refusalFor(end.error)
   if (end.state === 'cancelled') return refuse('upstream_timeout', 'nobody waited for the pictures')
+  if (ended?.state === 'failed') return refusalFor(withheld.error)
   if (ended !== undefined) return ended
   const usage = { pictures: end.media.length }
   await absorbTask(engine, lossOfTask(engine, task, 'not_delivered', { usage }))

@@ -1,0 +1,76 @@
+// What the charge of a call needs beyond its hold, reserved before the hold ends, so that no other call
+// takes it. All that is free at any gateway counts; only what is nowhere is short, and an account gets
+// one answer between two credits that its balance does not cover.
+import type { Store } from '../store/index.ts'
+import { claimShort } from '../store/short-accounts.ts'
+import { type AccountFunds, availableNanos, unhold } from './balances.ts'
+import type { Purses } from './credit-leases.ts'
+import type { Hold } from './ledger.ts'
+
+export class BeyondHolds {
+  readonly #store: Store
+  readonly #purses: Purses | undefined
+
+  constructor(store: Store, purses: Purses | undefined) {
+    this.#store = store
+    this.#purses = purses
+  }
+
+  /**
+   * Gives all that is then reserved for the charge, the hold included: less than it needs only for the
+   * one answer that the balance does not cover. Undefined: the account has had that one, and only the
+   * hold is left, still open.
+   */
+  async reserve(
+    funds: AccountFunds,
+    hold: Hold,
+    amountNanos: bigint,
+    ref: string,
+  ): Promise<bigint | undefined> {
+    let reservedNanos = hold.amountNanos
+    let isClaimed = false
+    try {
+      for (;;) {
+        const lackingNanos = amountNanos - backedNanos(funds, reservedNanos)
+        if (lackingNanos <= 0n) return reservedNanos
+        // A part of it is taken only by the one that may be short: others may need it meanwhile.
+        const extraNanos = await this.#extra(funds, lackingNanos, isClaimed)
+        reservedNanos += extraNanos
+        if (extraNanos >= lackingNanos) continue
+        if (isClaimed) return reservedNanos
+        isClaimed = await this.#store.tx((tx) => claimShort(tx, funds.id, ref), funds.id)
+        if (isClaimed) continue
+        unhold(funds, reservedNanos - hold.amountNanos)
+        hold.open = true
+        return undefined
+      }
+    } catch (error) {
+      // What cannot be told now is no loss yet: the call ends like one whose charge was not written.
+      unhold(funds, reservedNanos)
+      throw error
+    }
+  }
+
+  /** All of it or nothing, or what there is. */
+  async #extra(funds: AccountFunds, lackingNanos: bigint, takesLess: boolean): Promise<bigint> {
+    const free = availableNanos(funds)
+    const isKnown = this.#purses === undefined || !funds.stale
+    if (free >= lackingNanos && isKnown) {
+      funds.callHoldsNanos += lackingNanos
+      return lackingNanos
+    }
+    if (this.#purses !== undefined) {
+      return (await this.#purses.reserve(funds, lackingNanos, { takesLess, isFresh: true })) ?? 0n
+    }
+    const extraNanos = takesLess && free > 0n ? free : 0n
+    funds.callHoldsNanos += extraNanos
+    return extraNanos
+  }
+}
+
+/** What of a reserved amount there is credit for: a gateway that was evicted has lost its leases. */
+export function backedNanos(funds: AccountFunds, reservedNanos: bigint): bigint {
+  const missing = availableNanos(funds)
+  if (missing >= 0n) return reservedNanos
+  return -missing >= reservedNanos ? 0n : reservedNanos + missing
+}
