@@ -37,7 +37,9 @@ const tokenTiers = z
 
 const priceOf = {
   model: modelName('Model it prices.'),
-  account: name('Account whose own price this is. Left out, the price of everybody.').optional(),
+  account: name(
+    'Account that this price applies to. Left out, all accounts without one.',
+  ).optional(),
   effective_from: timestamp('When it takes over. Left out, at once.').optional(),
 }
 
@@ -105,7 +107,7 @@ export const priceDeclaration = z
       account: own.unwrap(),
       unit: z
         .literal('default')
-        .meta({ description: "Ends the account's own price: it pays what everybody pays." }),
+        .meta({ description: "Ends the account's price: the general price applies again." }),
     }),
   ])
   .meta({ title: 'Price', description: 'One version of what a model costs.' })

@@ -186,7 +186,7 @@ const callbacks = strict({
 const tasks = strict({
   lifetime: duration('Longest a task may take until it is given up. Default 24h.').optional(),
   unknown_for: duration(
-    'How long to wait for news of a create that nobody answered. Default 15m.',
+    'How long to search for the task of a create that got no answer. Default 15m.',
   ).optional(),
   lost_after: duration(
     'How long an upstream may not know a task until it is given up. Default 10m.',
