@@ -1,8 +1,8 @@
 // What a simulated protocol offers, and what it is given. One file or folder per protocol and one
 // line in registry.ts. A protocol decides what to answer; it never touches a socket or a timer.
 import type { Protocol } from '../src/contract/catalog.ts'
-import type { Directives } from './directives.ts'
-import type { TaskMemory } from './tasks.ts'
+import type { Directives } from './http/directives.ts'
+import type { TaskMemory } from './tasks/task-memory.ts'
 
 export interface SandboxSettings {
   /** How long an image or video task takes. */

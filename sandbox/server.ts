@@ -1,14 +1,14 @@
 // The upstream simulator: a little server of its own, reached over HTTP like any real upstream.
 // Finds the protocol, keeps the call log, applies the directives that mean the same everywhere.
 import type { Protocol } from '../src/contract/catalog.ts'
-import { CallLog, type LoggedCall } from './call-log.ts'
-import { deliver, idHeaders, pause, untilAborted } from './deliver.ts'
-import { directedFault } from './directed-fault.ts'
-import { readDirectives } from './directives.ts'
+import { CallLog, type LoggedCall } from './http/call-log.ts'
+import { deliver, idHeaders, pause, untilAborted } from './http/deliver.ts'
+import { directedFault } from './http/directed-fault.ts'
+import { readDirectives } from './http/directives.ts'
+import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaShelf } from './media/serve-media.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
-import { readFields } from './read-fields.ts'
 import { registry } from './registry.ts'
 
 export interface Sandbox {

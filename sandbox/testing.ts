@@ -1,5 +1,5 @@
 // What the sandbox's tests share: asking a sandbox over HTTP and reading what came back.
-import type { LoggedCall } from './call-log.ts'
+import type { LoggedCall } from './http/call-log.ts'
 import type { Sandbox } from './server.ts'
 
 export interface Usage {

@@ -1,7 +1,6 @@
 // The arkvendor protocol as an upstream speaks it: native video tasks that are created, looked at,
 // listed and, while they wait, deleted.
-import { isFault } from '../fields.ts'
-import { pollTask } from '../poll-task.ts'
+import { isFault } from '../http/fields.ts'
 import {
   type Answer,
   type Ask,
@@ -10,7 +9,8 @@ import {
   jsonAnswer,
   type ProtocolMaker,
 } from '../protocol.ts'
-import { TaskMemory } from '../tasks.ts'
+import { pollTask } from '../tasks/poll-task.ts'
+import { TaskMemory } from '../tasks/task-memory.ts'
 import { arkvendorError } from './errors.ts'
 import { readNativeRequest } from './request.ts'
 import { arkIds } from './task-ids.ts'

@@ -8,7 +8,7 @@ import {
   secondsOf,
   tokensOf,
 } from '../../src/contract/video-size.ts'
-import { asList, asObject, asText, invalid, type Json, missing } from '../fields.ts'
+import { asList, asObject, asText, invalid, type Json, missing } from '../http/fields.ts'
 import { seedOf } from '../media/media-address.ts'
 import type { Fault } from '../protocol.ts'
 

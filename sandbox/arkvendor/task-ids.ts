@@ -2,7 +2,7 @@
 // short.
 import { nativeResolutions, picturesIn } from '../../src/contract/video-size.ts'
 import { seedBytes } from '../media/media-address.ts'
-import type { TaskIds } from '../task-id.ts'
+import type { TaskIds } from '../tasks/task-id.ts'
 import { filmOf, ratios } from './request.ts'
 import type { ArkOrder } from './wire.ts'
 

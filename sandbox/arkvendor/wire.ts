@@ -1,7 +1,7 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
 import { picturesPerSecond } from '../../src/contract/video-size.ts'
 import { mediaAddress, pictureAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { NativeOrder } from './request.ts'
 

@@ -10,7 +10,7 @@ import {
   post,
   textOf,
 } from '../testing.ts'
-import { countTokens } from '../tokens.ts'
+import { countTokens } from '../text/tokens.ts'
 
 const sandbox = startSandbox()
 afterAll(() => sandbox.stop())

@@ -1,8 +1,9 @@
 // The chat protocol as an upstream speaks it.
-import { answerText, type TextStyle } from '../answer-text.ts'
-import { errorBody } from '../error-object.ts'
-import { PromptCache } from '../prompt.ts'
+
 import { bearerKey, jsonAnswer, type ProtocolMaker, plainUser } from '../protocol.ts'
+import { answerText, type TextStyle } from '../text/answer-text.ts'
+import { errorBody } from '../text/error-object.ts'
+import { PromptCache } from '../text/prompt.ts'
 import { modelList } from './model-list.ts'
 import { readChatRequest } from './request.ts'
 import { completion, streamEvents } from './wire.ts'

@@ -1,6 +1,5 @@
 // Reads a chat request: what is needed and missing is refused, what is not understood is ignored.
-import type { TextRequest } from '../answer-text.ts'
-import type { ToolChoice } from '../choose-tool.ts'
+
 import {
   asList,
   asObject,
@@ -10,9 +9,11 @@ import {
   type Json,
   missing,
   readLimit,
-} from '../fields.ts'
+} from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
-import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../turns.ts'
+import type { TextRequest } from '../text/answer-text.ts'
+import type { ToolChoice } from '../text/choose-tool.ts'
+import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../text/turns.ts'
 
 const mostChoices = 128
 

@@ -1,8 +1,9 @@
 // The wire shapes of a chat answer: the completion object, the stream's events, the usage object.
-import type { Counted, Draft } from '../answer-text.ts'
-import { asObject } from '../fields.ts'
-import { type Choice, type FunctionCall, openingTokens } from '../plan-reply.ts'
+
+import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
+import type { Counted, Draft } from '../text/answer-text.ts'
+import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 
 /** Cached and written tokens are inside prompt_tokens. */
 function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) {

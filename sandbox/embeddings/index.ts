@@ -1,7 +1,6 @@
 // The embeddings protocol as an upstream speaks it.
-import { failureOf } from '../answer-text.ts'
-import { errorBody } from '../error-object.ts'
-import { isFault } from '../fields.ts'
+
+import { isFault } from '../http/fields.ts'
 import {
   type Answer,
   type Ask,
@@ -10,7 +9,9 @@ import {
   type ProtocolMaker,
   plainUser,
 } from '../protocol.ts'
-import { countTokens } from '../tokens.ts'
+import { failureOf } from '../text/answer-text.ts'
+import { errorBody } from '../text/error-object.ts'
+import { countTokens } from '../text/tokens.ts'
 import { type Input, readEmbeddingsRequest } from './request.ts'
 import { base64Of, vectorOf } from './vector.ts'
 

@@ -1,5 +1,5 @@
 // Reads an embeddings request: one input or many, each a text or a list of token numbers.
-import { invalid, type Json, missing } from '../fields.ts'
+import { invalid, type Json, missing } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 
 export type Input = string | readonly number[]

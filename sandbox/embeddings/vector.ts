@@ -1,6 +1,6 @@
 // A made-up vector for an input: always the same one, of length 1. Fewer dimensions are the
 // beginning of more, stretched to length 1 again, as with real models.
-import { randomFrom } from '../prose.ts'
+import { randomFrom } from '../text/prose.ts'
 import type { Input } from './request.ts'
 
 /** In single precision, so that a list of numbers and Base64 carry the very same values. */

@@ -1,10 +1,9 @@
 // The images protocol as an upstream speaks it: pictures drawn or edited while the caller waits, as
 // addresses or as their bytes.
-import { failureOf } from '../answer-text.ts'
-import { errorBody } from '../error-object.ts'
-import { isFault } from '../fields.ts'
-import { drawPicture } from '../media/picture.ts'
-import { addressesOf, pictures } from '../picture-order.ts'
+
+import { isFault } from '../http/fields.ts'
+import { drawPicture } from '../media/image.ts'
+import { addressesOf, pictures } from '../media/image-request.ts'
 import {
   type Answer,
   type Ask,
@@ -13,7 +12,9 @@ import {
   type ProtocolMaker,
   plainUser,
 } from '../protocol.ts'
-import { countTokens } from '../tokens.ts'
+import { failureOf } from '../text/answer-text.ts'
+import { errorBody } from '../text/error-object.ts'
+import { countTokens } from '../text/tokens.ts'
 import { type ImagesRequest, readImagesRequest } from './request.ts'
 
 /** What a picture counts as, going in or coming out. */

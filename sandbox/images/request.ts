@@ -1,5 +1,5 @@
 // Reads a request for pictures, drawn or edited, as JSON or as a form, in which all is text.
-import { asObject, asText, invalid, isFault, type Json, missing } from '../fields.ts'
+import { asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
 import {
   type PictureOrder,
   pictureSeed,
@@ -7,7 +7,7 @@ import {
   sourceOf,
   usualFidelity,
   usualSide,
-} from '../picture-order.ts'
+} from '../media/image-request.ts'
 import type { Fault } from '../protocol.ts'
 
 export interface ImagesRequest {

@@ -1,11 +1,11 @@
 // The imgvendor protocol as an upstream speaks it: pictures made by tasks that are created, looked
 // at by either of their ids, and listed. It has an envelope of its own, whose code is what counts:
 // some refusals come with HTTP 200.
-import { isFault } from '../fields.ts'
-import { deliveredCount } from '../picture-order.ts'
-import { pollTask } from '../poll-task.ts'
+import { isFault } from '../http/fields.ts'
+import { deliveredCount } from '../media/image-request.ts'
 import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
-import { TaskMemory } from '../tasks.ts'
+import { pollTask } from '../tasks/poll-task.ts'
+import { TaskMemory } from '../tasks/task-memory.ts'
 import { codeWords, imgvendorError, refusedBody } from './errors.ts'
 import { ExternalIds } from './external-ids.ts'
 import { type ImagePath, paths, readImageRequest } from './request.ts'

@@ -1,5 +1,5 @@
 // The pictures and elements that a request for pictures starts from, and how much of them it wants.
-import { asList, asObject, asText, invalid, type Json } from '../fields.ts'
+import { asList, asObject, asText, invalid, type Json } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 
 export interface Inputs {

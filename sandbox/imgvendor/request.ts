@@ -1,13 +1,13 @@
 // Reads a request for pictures on either path: what is wrong with it is refused as the upstream
 // would. Addresses are not fetched, and nobody is called back.
-import { asObject, asText, invalid, isFault, isWhole, type Json, missing } from '../fields.ts'
+import { asObject, asText, invalid, isFault, isWhole, type Json, missing } from '../http/fields.ts'
 import {
   type PictureOrder,
   pictureSeed,
   sourceOf,
   usualFidelity,
   usualSide,
-} from '../picture-order.ts'
+} from '../media/image-request.ts'
 import type { Fault } from '../protocol.ts'
 import { type Inputs, readGenerationInputs, readOmniInputs } from './inputs.ts'
 

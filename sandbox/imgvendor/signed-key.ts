@@ -1,7 +1,7 @@
 // Credentials of the imgvendor protocol: a plain key or, of an account with an access key and a
 // secret key, a token that is signed with the latter and lasts a while.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { asObject, asText, type Json } from '../fields.ts'
+import { asObject, asText, type Json } from '../http/fields.ts'
 import { bearerKey, type Fault } from '../protocol.ts'
 import { codeWords } from './errors.ts'
 

@@ -1,7 +1,7 @@
 // What the id of an imgvendor task carries: all that is told of it, the caller's own id only if it
 // is short. No account of a task names its model.
-import { readLook, writeLook } from '../picture-order.ts'
-import type { TaskIds } from '../task-id.ts'
+import { readLook, writeLook } from '../media/image-request.ts'
+import type { TaskIds } from '../tasks/task-id.ts'
 import { paths, shapeNumber, shapeNumbered, sizeOf } from './request.ts'
 import type { ImgOrder } from './wire.ts'
 

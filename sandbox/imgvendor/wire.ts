@@ -1,6 +1,6 @@
 // Tasks in the shapes of the imgvendor protocol. Times are milliseconds.
-import { addressesOf, deliveredCount } from '../picture-order.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import { addressesOf, deliveredCount } from '../media/image-request.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { ImageOrder } from './request.ts'
 

@@ -3,8 +3,9 @@
 // stores do.
 //   /media/3f9c2a71b0-1280x720-5s.mp4?Expires=1794800000&Signature=…
 //   /media/3f9c2a71b0-0-1024x1024.png?…   made from two pictures: …-1024x1024-2i1a2b3cf50.png
-import type { Film } from './film.ts'
-import type { Picture } from './picture.ts'
+
+import type { Picture } from './image.ts'
+import type { Film } from './video.ts'
 
 export const mediaPath = '/media/'
 export const mostFilmSeconds = 60

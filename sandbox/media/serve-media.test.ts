@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startSandbox } from '../server.ts'
-import { makeFilm } from './film.ts'
 import { mediaAddress } from './media-address.ts'
+import { makeFilm } from './video.ts'
 
 let now = 1_800_000_000_000
 const sandbox = startSandbox({ key: 'sk-needed-0123456789', now: () => now })

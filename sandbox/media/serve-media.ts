@@ -1,8 +1,9 @@
 // Hands out films and pictures over HTTP as an object store does: whole, in parts, or only their
 // headers.
-import { makeFilm } from './film.ts'
+
+import { drawPicture } from './image.ts'
 import { type Found, type Medium, readMediaAddress } from './media-address.ts'
-import { drawPicture } from './picture.ts'
+import { makeFilm } from './video.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

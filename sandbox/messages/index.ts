@@ -1,7 +1,6 @@
 // The messages protocol as an upstream speaks it. Any version and any beta is served alike.
-import { answerText, failureOf, type TextStyle } from '../answer-text.ts'
-import { asObject, isFault } from '../fields.ts'
-import { PromptCache } from '../prompt.ts'
+
+import { asObject, isFault } from '../http/fields.ts'
 import {
   type Answer,
   type Ask,
@@ -10,7 +9,9 @@ import {
   namedEvent,
   type ProtocolMaker,
 } from '../protocol.ts'
-import { layOutPrompt } from '../turns.ts'
+import { answerText, failureOf, type TextStyle } from '../text/answer-text.ts'
+import { PromptCache } from '../text/prompt.ts'
+import { layOutPrompt } from '../text/turns.ts'
 import { messagesError } from './errors.ts'
 import { readCountable, readMessagesRequest } from './request.ts'
 import { streamEvents, wholeMessage } from './wire.ts'

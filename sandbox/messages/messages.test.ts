@@ -11,7 +11,7 @@ import {
   readNamedEvents,
   typesOf,
 } from '../testing.ts'
-import { countTokens } from '../tokens.ts'
+import { countTokens } from '../text/tokens.ts'
 
 const sandbox = startSandbox()
 afterAll(() => sandbox.stop())

@@ -1,9 +1,10 @@
 // Reads a messages request: system text and messages made of blocks. The results of functions come
 // in the user's messages here.
-import type { TextRequest } from '../answer-text.ts'
-import type { ToolChoice } from '../choose-tool.ts'
-import { asList, asObject, asText, isFault, type Json, missing, readLimit } from '../fields.ts'
+
+import { asList, asObject, asText, isFault, type Json, missing, readLimit } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
+import type { TextRequest } from '../text/answer-text.ts'
+import type { ToolChoice } from '../text/choose-tool.ts'
 import {
   markOf,
   mediaPart,
@@ -12,7 +13,7 @@ import {
   type Tool,
   type Turn,
   textPart,
-} from '../turns.ts'
+} from '../text/turns.ts'
 
 /** What counting needs; an answer needs a limit besides. */
 export interface Countable {

@@ -1,7 +1,8 @@
 // The wire shapes of a messages answer: the message, its blocks, its usage, the stream's events.
-import type { Counted, Draft } from '../answer-text.ts'
-import { type Choice, type FunctionCall, openingTokens } from '../plan-reply.ts'
+
 import { namedEvent, type StreamEvent } from '../protocol.ts'
+import type { Counted, Draft } from '../text/answer-text.ts'
+import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 
 /** Cached and written tokens are not in input_tokens. */
 function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {

@@ -1,8 +1,9 @@
 // The stream of a responses answer: typed events, numbered from 0, one delta per token. The last
 // one carries the whole response; there is no [DONE].
-import type { Draft } from '../answer-text.ts'
-import { openingTokens } from '../plan-reply.ts'
+
 import { namedEvent, type StreamEvent } from '../protocol.ts'
+import type { Draft } from '../text/answer-text.ts'
+import { openingTokens } from '../text/plan-reply.ts'
 import {
   callItem,
   choiceOf,

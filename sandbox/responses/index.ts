@@ -1,9 +1,10 @@
 // The responses protocol as an upstream speaks it. An answer cannot be fetched again, but a request
 // may go on from it, unless it said `store: false`.
-import { answerText } from '../answer-text.ts'
-import { errorBody, errorObject } from '../error-object.ts'
-import { PromptCache } from '../prompt.ts'
+
 import { bearerKey, namedEvent, type ProtocolMaker } from '../protocol.ts'
+import { answerText } from '../text/answer-text.ts'
+import { errorBody, errorObject } from '../text/error-object.ts'
+import { PromptCache } from '../text/prompt.ts'
 import { Memory } from './memory.ts'
 
 export const responses: ProtocolMaker = () => {

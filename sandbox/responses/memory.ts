@@ -1,9 +1,10 @@
 // Responses that were answered and may be gone on from, by their id or by that of one of their items.
 // Kept for the key that made them, in memory, the newest ones only.
-import type { Draft, TextRequest, TextStyle } from '../answer-text.ts'
-import { asList, asObject, invalid, isFault, type Json } from '../fields.ts'
+
+import { asList, asObject, invalid, isFault, type Json } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
-import { type Turn, textPart } from '../turns.ts'
+import type { Draft, TextRequest, TextStyle } from '../text/answer-text.ts'
+import { type Turn, textPart } from '../text/turns.ts'
 import { streamEvents } from './events.ts'
 import { readResponsesRequest } from './request.ts'
 import { choiceOf, finalResponse } from './wire.ts'

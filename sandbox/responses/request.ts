@@ -1,7 +1,6 @@
 // Reads a responses request: instructions and the items of its input, which are turns, function
 // calls, their results and earlier reasoning.
-import type { TextRequest } from '../answer-text.ts'
-import type { ToolChoice } from '../choose-tool.ts'
+
 import {
   asList,
   asObject,
@@ -11,9 +10,11 @@ import {
   type Json,
   missing,
   readLimit,
-} from '../fields.ts'
+} from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
-import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../turns.ts'
+import type { TextRequest } from '../text/answer-text.ts'
+import type { ToolChoice } from '../text/choose-tool.ts'
+import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../text/turns.ts'
 
 export function readResponsesRequest(fields: Json): TextRequest | Fault {
   const { model, instructions } = fields

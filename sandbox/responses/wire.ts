@@ -1,7 +1,8 @@
 // The wire shapes of a responses answer: the response object, its output items, its usage.
-import type { Counted, Draft } from '../answer-text.ts'
-import { asList, asObject } from '../fields.ts'
-import type { Choice } from '../plan-reply.ts'
+
+import { asList, asObject } from '../http/fields.ts'
+import type { Counted, Draft } from '../text/answer-text.ts'
+import type { Choice } from '../text/plan-reply.ts'
 
 /** Where an item stands; a cut answer leaves its last item incomplete. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'

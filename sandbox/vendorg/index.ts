@@ -1,10 +1,10 @@
 // The vendorg protocol as an upstream speaks it: videos made by operations that are created and
 // looked at by name. Nothing is listed or cancelled, and what was used is not reported.
-import { isFault } from '../fields.ts'
+import { isFault } from '../http/fields.ts'
 import { mediaAddress } from '../media/media-address.ts'
-import { pollTask } from '../poll-task.ts'
 import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
-import { type SandboxTask, type SandboxTaskState, TaskMemory } from '../tasks.ts'
+import { pollTask } from '../tasks/poll-task.ts'
+import { type SandboxTask, type SandboxTaskState, TaskMemory } from '../tasks/task-memory.ts'
 import { failed, heldBack, vendorgError } from './errors.ts'
 import { readVideoRequest } from './request.ts'
 import { type VendorgOrder, vendorgIds } from './task-ids.ts'

@@ -1,5 +1,5 @@
 // Reads a request for a video: what is wrong with it is refused as the upstream would.
-import { asList, asObject, asText, invalid, type Json, missing } from '../fields.ts'
+import { asList, asObject, asText, invalid, type Json, missing } from '../http/fields.ts'
 import { seedOf } from '../media/media-address.ts'
 import type { Fault } from '../protocol.ts'
 

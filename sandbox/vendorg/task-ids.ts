@@ -1,7 +1,7 @@
 // What the id of a vendorg operation carries: all that is told of it.
 import { seedBytes } from '../media/media-address.ts'
-import type { TaskIds } from '../task-id.ts'
-import type { TaskOrder } from '../tasks.ts'
+import type { TaskIds } from '../tasks/task-id.ts'
+import type { TaskOrder } from '../tasks/task-memory.ts'
 import { sizeOf, type VideoOrder } from './request.ts'
 
 export interface VendorgOrder extends TaskOrder {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readMovie } from '../media/test-mp4.ts'
 import { startSandbox } from '../server.ts'
-import type { ListedTask } from '../tasks.ts'
+import type { ListedTask } from '../tasks/task-memory.ts'
 
 const clock = { time: Date.parse('2026-01-02T03:04:05Z') }
 const taskMs = 10_000

@@ -1,7 +1,13 @@
 // Reads a request for pictures, in the two forms the upstream knows: a conversation, or a prompt
 // with pictures beside it.
-import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../fields.ts'
-import { type PictureOrder, pictureSeed, readSize, sourceOf, usualSide } from '../picture-order.ts'
+import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
+import {
+  type PictureOrder,
+  pictureSeed,
+  readSize,
+  sourceOf,
+  usualSide,
+} from '../media/image-request.ts'
 import type { Fault } from '../protocol.ts'
 
 export interface ImageOrder extends PictureOrder {

@@ -1,7 +1,7 @@
 // Pictures in the shapes of the vf protocol: in an answer given at once, and as the results of a
 // task.
-import type { Directives } from '../directives.ts'
-import { addressesOf, deliveredCount } from '../picture-order.ts'
+import type { Directives } from '../http/directives.ts'
+import { addressesOf, deliveredCount } from '../media/image-request.ts'
 import { pictureFailure } from './errors.ts'
 import type { ImageOrder } from './image-request.ts'
 

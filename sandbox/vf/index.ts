@@ -1,9 +1,8 @@
 // The vf protocol as an upstream speaks it: videos and pictures made by tasks that are created,
 // looked at, listed and, while they wait, cancelled; and pictures made while the caller waits.
-import { failureOf } from '../answer-text.ts'
-import { isFault } from '../fields.ts'
-import { deliveredCount } from '../picture-order.ts'
-import { pollTask } from '../poll-task.ts'
+
+import { isFault } from '../http/fields.ts'
+import { deliveredCount } from '../media/image-request.ts'
 import {
   type Answer,
   type Ask,
@@ -12,7 +11,9 @@ import {
   jsonAnswer,
   type ProtocolMaker,
 } from '../protocol.ts'
-import { TaskMemory } from '../tasks.ts'
+import { pollTask } from '../tasks/poll-task.ts'
+import { TaskMemory } from '../tasks/task-memory.ts'
+import { failureOf } from '../text/answer-text.ts'
 import { vfError } from './errors.ts'
 import { readImageRequest } from './image-request.ts'
 import { answeredBody } from './image-wire.ts'

@@ -1,6 +1,6 @@
 // Reads a request for a video: what is wrong with it is refused as the upstream would, and what
 // the model was given is told apart only as far as usage needs it.
-import { asList, asObject, asText, invalid, type Json, missing } from '../fields.ts'
+import { asList, asObject, asText, invalid, type Json, missing } from '../http/fields.ts'
 import { seedOf } from '../media/media-address.ts'
 import type { Fault } from '../protocol.ts'
 

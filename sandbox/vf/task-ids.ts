@@ -1,9 +1,10 @@
 // What the id of a vf task carries: all that is told of it, the prompt only if it is short. No
 // account of a single task names its model.
+
+import { readLook, writeLook } from '../media/image-request.ts'
 import { seedBytes } from '../media/media-address.ts'
-import { readLook, writeLook } from '../picture-order.ts'
-import type { PlanReader, PlanWriter } from '../plan-bytes.ts'
-import type { CarriedOrder, TaskIds } from '../task-id.ts'
+import type { PlanReader, PlanWriter } from '../tasks/plan-bytes.ts'
+import type { CarriedOrder, TaskIds } from '../tasks/task-id.ts'
 import type { ImageOrder } from './image-request.ts'
 import { ratios, secondsPerVideo, sizeOf, type VideoOrder } from './request.ts'
 import type { VfOrder } from './wire.ts'

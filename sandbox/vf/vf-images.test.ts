@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readPng } from '../media/test-png.ts'
 import { startSandbox } from '../server.ts'
-import type { ListedTask } from '../tasks.ts'
+import type { ListedTask } from '../tasks/task-memory.ts'
 import { loggedCalls } from '../testing.ts'
 
 const clock = { time: Date.parse('2026-01-02T03:04:05.678+08:00') }

@@ -1,6 +1,6 @@
 // Tasks in the shapes of the vf protocol. Times are China's, without a zone.
 import { mediaAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks.ts'
+import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { ImageOrder } from './image-request.ts'
 import { pictureUsage, resultsOf } from './image-wire.ts'

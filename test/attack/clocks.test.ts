@@ -2,7 +2,7 @@
 // work of everybody ends as it would have with right clocks, and nothing is sent twice.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
+import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type WallClock, wallClock } from '../support/process/wall-clock.ts'

@@ -1,9 +1,9 @@
 // Three gateways on one PostgreSQL, seen from outside: one balance that cannot be overdrawn, one
 // catalog, one set of tasks; and what a gateway takes with it when it dies comes back.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
+import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
 import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'

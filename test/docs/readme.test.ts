@@ -105,7 +105,7 @@ describe('the pages', () => {
 
   test('describe every directive of the sandbox and no other', () => {
     const known = /new Map<string, Reader>\(\[([\s\S]*?)\]\)/.exec(
-      read('sandbox/directives.ts'),
+      read('sandbox/http/directives.ts'),
     )![1]!
     const described = [...read('docs/use/sandbox.md').matchAll(/^\| `\[\[sim:([a-z-]+)/gm)]
     expect([...new Set(described.map(([, name]) => name!))].sort()).toEqual(

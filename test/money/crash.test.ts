@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { loggedCalls } from '../../sandbox/testing.ts'
 import { parseNanos } from '../../src/lib/text/decimal.ts'

@@ -1,6 +1,6 @@
 // Money over real HTTP: what is held, charged, given back and never lost, seen from outside.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {

@@ -2,9 +2,9 @@
 // is made, sent or held for a second time, not even when everybody asks at once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import OpenAI from 'openai'
-import type { LoggedCall } from '../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
+import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { readLedger } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'

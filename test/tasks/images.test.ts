@@ -2,7 +2,7 @@
 // seen is paid for once and everything else is free.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
+import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'

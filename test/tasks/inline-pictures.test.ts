@@ -1,7 +1,7 @@
 // A caller asks for addresses and its upstream hands over bytes: the gateway keeps them and gives an
 // address of its own, which needs no token.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { drawPicture } from '../../sandbox/media/picture.ts'
+import { drawPicture } from '../../sandbox/media/image.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 

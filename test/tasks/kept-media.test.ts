@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFilm } from '../../sandbox/media/film.ts'
+import { makeFilm } from '../../sandbox/media/video.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'

@@ -2,7 +2,7 @@
 // are charged once; those that cannot end free. None is ever sent twice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks.ts'
+import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { readAccount } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { isOver, readTaskLedger, readTasks, type TaskRow } from '../support/task-books.ts'

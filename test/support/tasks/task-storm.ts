@@ -1,8 +1,8 @@
 // The task storm: gateways that keep dying on one store while tasks in every dialect go through
 // them, and then the quiet in which everything has to end. Judges nothing.
-import type { LoggedCall } from '../../../sandbox/call-log.ts'
+import type { LoggedCall } from '../../../sandbox/http/call-log.ts'
 import type { Sandbox } from '../../../sandbox/server.ts'
-import type { ListedTask } from '../../../sandbox/tasks.ts'
+import type { ListedTask } from '../../../sandbox/tasks/task-memory.ts'
 import { loggedCalls } from '../../../sandbox/testing.ts'
 import type { CrashAt, CrashPoint } from '../../../src/lib/crash-point.ts'
 import type { Place } from '../../../src/store/test-stores.ts'

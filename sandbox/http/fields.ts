@@ -1,6 +1,6 @@
 // Reading the JSON of a request as leniently as vendors do: what is not understood counts as
 // absent, what is needed and missing is a fault. Knows the fields of no protocol.
-import type { Fault } from './protocol.ts'
+import type { Fault } from '../protocol.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { hasDot } from './letters.ts'
-import { drawPicture } from './picture.ts'
+import { hasDot } from './bitmap-font.ts'
+import { drawPicture } from './image.ts'
 import { differingShare, readPng } from './test-png.ts'
 
 const picture = { width: 1024, height: 768, seed: '3f9c2a71b0', index: 0 }

@@ -1,11 +1,12 @@
 // How any text protocol answers: read, plan, look into the cache, count, write. A style reads the
 // request and writes the answer in its own shapes; all that lies between is here.
+
+import type { Directives } from '../http/directives.ts'
+import { isFault, type Json } from '../http/fields.ts'
+import { type Answer, type Ask, type Fault, jsonAnswer, type StreamEvent } from '../protocol.ts'
 import { type Callable, chooseTool } from './choose-tool.ts'
-import type { Directives } from './directives.ts'
-import { isFault, type Json } from './fields.ts'
 import { type Plannable, planReply, type Reply } from './plan-reply.ts'
 import type { CacheUse, PromptCache } from './prompt.ts'
-import { type Answer, type Ask, type Fault, jsonAnswer, type StreamEvent } from './protocol.ts'
 import { layOutPrompt } from './turns.ts'
 
 export interface TextRequest extends Callable, Plannable {

@@ -1,5 +1,5 @@
 // The error object that chat, responses and embeddings share.
-import type { Fault } from './protocol.ts'
+import type { Fault } from '../protocol.ts'
 
 interface Row {
   type: string

@@ -1,6 +1,8 @@
 // Pictures that are wanted, in no protocol's words: how many, how large, and what decides how they
 // look. Says how many come and where they are.
-import type { Directives } from './directives.ts'
+import type { Directives } from '../http/directives.ts'
+import type { PlanReader, PlanWriter } from '../tasks/plan-bytes.ts'
+import type { Picture, PictureSource } from './image.ts'
 import {
   mostPicturePoints,
   mostPictureSide,
@@ -8,9 +10,7 @@ import {
   seedBytes,
   seedOf,
   sha256,
-} from './media/media-address.ts'
-import type { Picture, PictureSource } from './media/picture.ts'
-import type { PlanReader, PlanWriter } from './plan-bytes.ts'
+} from './media-address.ts'
 
 export interface PictureOrder {
   /** Asked for; how many come is another matter. */

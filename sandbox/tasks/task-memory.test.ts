@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { readDirectives } from './directives.ts'
+import { readDirectives } from '../http/directives.ts'
 import type { TaskIds } from './task-id.ts'
-import { TaskMemory, type TaskOrder } from './tasks.ts'
+import { TaskMemory, type TaskOrder } from './task-memory.ts'
 
 let calls = 0
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { everyKind, fittingInput } from '../testing.ts'
 import { fitObject } from './fit-schema.ts'
-import { everyKind, fittingInput } from './testing.ts'
 
 test('required properties get the smallest value of their kind, others are left out', () => {
   expect(fitObject(everyKind)).toEqual(fittingInput)

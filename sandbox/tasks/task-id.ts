@@ -1,10 +1,10 @@
 // An id that carries the plan of its task, so that every sandbox of this version can answer for it:
 // one started later, or that of another gateway. What happens to a task afterwards is not in it,
 // nor whose it is.
-import type { Protocol } from '../src/contract/catalog.ts'
-import { type Directives, readDirectives } from './directives.ts'
+import type { Protocol } from '../../src/contract/catalog.ts'
+import { type Directives, readDirectives } from '../http/directives.ts'
 import { fromLetters, PlanReader, PlanWriter, toLetters } from './plan-bytes.ts'
-import type { TaskOrder } from './tasks.ts'
+import type { TaskOrder } from './task-memory.ts'
 
 /** What an id tells of an order besides its directives. */
 export type CarriedOrder<Order extends TaskOrder> = Order extends TaskOrder

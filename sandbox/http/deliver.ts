@@ -1,7 +1,8 @@
 // Puts an answer on the wire: pauses, streams, cuts. Knows no protocol.
+
+import type { Answer, SimulatedProtocol, StreamEvent } from '../protocol.ts'
 import type { LoggedCall } from './call-log.ts'
 import type { Directives } from './directives.ts'
-import type { Answer, SimulatedProtocol, StreamEvent } from './protocol.ts'
 
 /** Time for the last bytes to leave before the connection is reset under them. */
 const lingerMs = 10

@@ -1,8 +1,8 @@
 // The answer to a question about a task: what was ordered to go wrong does, then it is told how the
 // task stands, in whatever shape the protocol has for it.
-import { directedFault } from './directed-fault.ts'
-import { type Answer, jsonAnswer } from './protocol.ts'
-import type { SandboxTask, SandboxTaskState, TaskMemory, TaskOrder } from './tasks.ts'
+import { directedFault } from '../http/directed-fault.ts'
+import { type Answer, jsonAnswer } from '../protocol.ts'
+import type { SandboxTask, SandboxTaskState, TaskMemory, TaskOrder } from './task-memory.ts'
 
 export function pollTask<Order extends TaskOrder>(
   tasks: TaskMemory<Order>,

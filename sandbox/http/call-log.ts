@@ -1,5 +1,5 @@
 // The truth about every call the sandbox got, for tests that compare it with somebody's books.
-import type { Protocol } from '../src/contract/catalog.ts'
+import type { Protocol } from '../../src/contract/catalog.ts'
 
 /** On the wire as it stands here. */
 export interface LoggedCall {

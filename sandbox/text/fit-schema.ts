@@ -1,6 +1,6 @@
 // The smallest value that fits a JSON schema, for the arguments of function calls. Understands
 // what functions are usually described with; whatever else a schema demands is not looked at.
-import { asList, asObject, type Json } from './fields.ts'
+import { asList, asObject, type Json } from '../http/fields.ts'
 
 /** A schema may refer to itself. */
 const mostDepth = 16

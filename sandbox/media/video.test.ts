@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { colourOf, makeFilm } from './film.ts'
 import { unit } from './h264.ts'
 import { readMovie, readSequenceSet } from './test-mp4.ts'
+import { colourOf, makeFilm } from './video.ts'
 
 const seed = 'a1b2c3d4e5f60718'
 

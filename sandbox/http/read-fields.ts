@@ -1,7 +1,8 @@
 // Reads the body of a call: a JSON object or, where a route takes them, a form as browsers and SDKs
 // send it. Files are told by size and sum; nobody here needs their bytes.
+
+import type { Fault, Route } from '../protocol.ts'
 import { asObject, type Json } from './fields.ts'
-import type { Fault, Route } from './protocol.ts'
 
 /** A file of a form. */
 export interface FormFile {

@@ -1,6 +1,7 @@
 // Refusals that a directive asks for, before they have a protocol's shape.
+
+import type { Fault } from '../protocol.ts'
 import type { Directives } from './directives.ts'
-import type { Fault } from './protocol.ts'
 
 export function directedFault(
   directives: Pick<Directives, 'leak' | 'status'>,

@@ -1,7 +1,7 @@
 // A directive means the same in every text protocol, in that protocol's own shapes.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { startSandbox } from './server.ts'
-import { chatOf, longText, postTo, readNamedEvents, untilLogged } from './testing.ts'
+import { startSandbox } from '../server.ts'
+import { chatOf, longText, postTo, readNamedEvents, untilLogged } from '../testing.ts'
 
 interface Style {
   name: string

@@ -1,9 +1,9 @@
 // The tasks of one sandbox: when each is queued, runs and ends, and what is told when it is looked
 // at. One that another sandbox made is known by its id alone. Knows no wire; what a protocol calls a
 // state is its own affair.
-import type { TaskState } from '../src/contract/task.ts'
-import type { LoggedCall } from './call-log.ts'
-import type { Directives } from './directives.ts'
+import type { TaskState } from '../../src/contract/task.ts'
+import type { LoggedCall } from '../http/call-log.ts'
+import type { Directives } from '../http/directives.ts'
 import { newTaskId, readTaskId, type Schedule, type TaskIds } from './task-id.ts'
 
 export type SandboxTaskState = Exclude<TaskState, 'accepted' | 'unknown'>

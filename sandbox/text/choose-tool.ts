@@ -1,8 +1,8 @@
 // Which function an answer calls, if any: the one the request insists on, or the one a directive
 // in the user's last words asks for. Knows no wire.
-import { type Directives, readDirectives } from './directives.ts'
-import { invalid } from './fields.ts'
-import type { Fault } from './protocol.ts'
+import { type Directives, readDirectives } from '../http/directives.ts'
+import { invalid } from '../http/fields.ts'
+import type { Fault } from '../protocol.ts'
 import { lastUserText, type Tool, type Turn } from './turns.ts'
 
 /** How free the answer is: to call or not, not to call at all, to call any, to call that one. */

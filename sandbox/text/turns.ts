@@ -1,6 +1,6 @@
 // What every text protocol's request comes down to: functions, then turns made of parts. Counts
 // and remembers them as a prompt, and finds in them what the answer depends on. Knows no wire.
-import { asList, asObject, type Json } from './fields.ts'
+import { asList, asObject, type Json } from '../http/fields.ts'
 import { type Mark, Prompt } from './prompt.ts'
 
 export type Part = TextPart | MediaPart

@@ -1,7 +1,7 @@
 // A picture of a given size: shapes and colours chosen by its seed and its place in the row, which
 // stand written on it. One made from other pictures bears their mark and how much of it is theirs.
 // Same picture, same bytes.
-import { hasDot, letterHeight, letterWidth } from './letters.ts'
+import { hasDot, letterHeight, letterWidth } from './bitmap-font.ts'
 import { type Canvas, pngOf, type Rgb } from './png.ts'
 
 export interface Picture {

@@ -1,7 +1,7 @@
 // What the answer to a text request is, before it has a wire shape: reasoning, text or a function
 // call, and how it ends. The request and its directives decide all of it.
-import type { Directives } from './directives.ts'
-import type { Json } from './fields.ts'
+import type { Directives } from '../http/directives.ts'
+import type { Json } from '../http/fields.ts'
 import { fitObject } from './fit-schema.ts'
 import { writeJsonProse, writeProse } from './prose.ts'
 import { countTokens, splitTokens } from './tokens.ts'

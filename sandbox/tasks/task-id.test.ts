@@ -1,8 +1,8 @@
 // A task made by one sandbox and asked about at another, in all protocols that have tasks.
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { Protocol } from '../src/contract/catalog.ts'
-import { type Sandbox, startSandbox } from './server.ts'
-import type { ListedTask } from './tasks.ts'
+import type { Protocol } from '../../src/contract/catalog.ts'
+import { type Sandbox, startSandbox } from '../server.ts'
+import type { ListedTask } from './task-memory.ts'
 
 const clock = { time: Date.parse('2026-01-02T03:04:05.678Z') }
 const taskMs = 10_000

@@ -1,8 +1,8 @@
 // The directives that go wrong, on create and on poll, in all protocols that have tasks.
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { Protocol } from '../src/contract/catalog.ts'
-import { startSandbox } from './server.ts'
-import type { ListedTask } from './tasks.ts'
+import type { Protocol } from '../../src/contract/catalog.ts'
+import { startSandbox } from '../server.ts'
+import type { ListedTask } from './task-memory.ts'
 
 const clock = { time: Date.parse('2026-01-02T03:04:05Z') }
 const taskMs = 10_000
