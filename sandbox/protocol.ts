@@ -11,7 +11,7 @@ export interface SandboxSettings {
 }
 
 /** One call as the protocol sees it. */
-export interface Ask {
+export interface Call {
   /** Goes out in the headers. */
   id: string
   /** The credential as presented, empty when there was none. */
@@ -42,7 +42,7 @@ export interface Counts {
   promptTokens: number
   completionTokens: number
   /** Handed out in the answer itself. */
-  pictures?: number
+  images?: number
 }
 
 export interface StreamEvent {
@@ -67,7 +67,7 @@ export interface Route {
   takesForms?: boolean
   /** Where it is not as with the rest of the protocol. */
   delaySlows?: 'answer' | 'task'
-  answer(ask: Ask): Answer
+  answer(call: Call): Answer
 }
 
 export interface SimulatedProtocol {

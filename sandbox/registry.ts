@@ -1,5 +1,5 @@
-// Every protocol the sandbox speaks: one line each. The first one lends its error shape to paths
-// nobody serves.
+// Every protocol the sandbox speaks: one line each. The first one's error format is used for
+// unknown paths.
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'

@@ -7,7 +7,7 @@ import { directedFault } from './http/directed-fault.ts'
 import { readDirectives } from './http/directives.ts'
 import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
-import { MediaShelf } from './media/serve-media.ts'
+import { MediaCache } from './media/serve-media.ts'
 import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
 import { registry } from './registry.ts'
 
@@ -28,7 +28,7 @@ export interface SandboxOptions {
   /** The clock of tasks and of the addresses of what they made. */
   now?: () => number
   /** How long answers to GET are under way: old news when they arrive. */
-  lookMs?: number
+  pollDelayMs?: number
 }
 
 const largestBodyBytes = 128 * 1024 * 1024
@@ -39,7 +39,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const fallback = first({ taskSeconds, now })
   const spoken = [fallback, ...others.map((make) => make({ taskSeconds, now }))]
   const log = new CallLog()
-  const shelf = new MediaShelf()
+  const shelf = new MediaCache()
   let served = 0
 
   const server = Bun.serve({
@@ -59,7 +59,8 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       const call = log.open(id, target.protocol?.protocol ?? null)
       const visit = { request, origin: url, path, raw, call, protocol, target }
       const response = await answerCall(visit, options.key)
-      if (options.lookMs && request.method === 'GET') await pause(options.lookMs, request.signal)
+      if (options.pollDelayMs && request.method === 'GET')
+        await pause(options.pollDelayMs, request.signal)
       return response
     },
   })
@@ -129,8 +130,9 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   if (signal.aborted) return new Response(null, { status: 499 })
 
   const fault = directedFault(directives, presented)
-  const ask = { ...askOf(visit, presented), fields, directives }
-  const answer: Answer = fault ? { kind: 'fault', fault } : target.route.answer(ask)
+  const answer: Answer = fault
+    ? { kind: 'fault', fault }
+    : target.route.answer({ ...callOf(visit, presented), fields, directives })
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
   if (answer.kind === 'silence') {
     await untilAborted(signal)
@@ -139,7 +141,7 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   return deliver(answer, { protocol, call, directives, signal })
 }
 
-function askOf({ request, origin, call, target }: Visit, key: string) {
+function callOf({ request, origin, call, target }: Visit, key: string) {
   const { headers, url } = request
   const search = new URL(url).searchParams
   return { id: call.id, key, params: target.params, search, headers, origin }
@@ -193,8 +195,8 @@ function control(
   if (path !== '/_sandbox/calls') return new Response('not found\n', { status: 404 })
   if (method === 'GET') {
     const { total, calls } = log.read()
-    const told = (call: LoggedCall) => tasks.reduce((row, memory) => memory.annotate(row), call)
-    return Response.json({ total, calls: calls.map(told) })
+    const annotate = (call: LoggedCall) => tasks.reduce((row, memory) => memory.annotate(row), call)
+    return Response.json({ total, calls: calls.map(annotate) })
   }
   if (method !== 'DELETE') return new Response('GET or DELETE\n', { status: 405 })
   log.clear()

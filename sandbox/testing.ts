@@ -17,7 +17,7 @@ interface Delta {
   tool_calls?: unknown[]
 }
 
-/** A completion or a chunk of a stream; which fields are there is what the tests look at. */
+/** A completion or a chunk of a stream; the tests check which fields are there. */
 export interface Body {
   id: string
   created: number
@@ -70,7 +70,7 @@ export function readNamedEvents(text: string): NamedEvent[] {
 
 export const typesOf = (events: readonly NamedEvent[]): string[] => events.map(({ type }) => type)
 
-/** Every event of a kind that comes several times in a row is told once. */
+/** Consecutive events of one kind count once. */
 export const outline = (types: readonly string[]): string[] =>
   types.filter((type, index) => type !== types[index - 1])
 

@@ -35,7 +35,7 @@ async function create(text: string, more: object = {}): Promise<string> {
 
 const query = async (id: string) => (await ask('GET', `/${id}`)).body
 
-test('a task waits, runs and ends with a real film of the size told', async () => {
+test('a task waits, runs and ends with a real video of the size told', async () => {
   const id = await create('a boat', { ratio: '21:9', resolution: '480p', duration: 2 })
   expect(id).toMatch(/^cgt-20260102030405-[a-z0-9]{5,70}$/)
   expect(await query(id)).toMatchObject({ id, status: 'queued', error: null })
@@ -55,8 +55,8 @@ test('a task waits, runs and ends with a real film of the size told', async () =
     duration: 2,
     framespersecond: 24,
   })
-  const film = await (await fetch(done.content.video_url)).bytes()
-  expect(readMovie(film)).toMatchObject({ width: 960, height: 416, movieSeconds: 2 })
+  const video = await (await fetch(done.content.video_url)).bytes()
+  expect(readMovie(video)).toMatchObject({ width: 960, height: 416, movieSeconds: 2 })
 })
 
 test.each([

@@ -17,7 +17,7 @@ const byStatus: Readonly<Record<number, readonly [code: string, type: string]>> 
   429: ['RateLimitExceeded.EndpointRPMExceeded', 'TooManyRequests'],
 }
 
-/** The id of the call is told in the text and nowhere else in the body. */
+/** The id of the call is in the text and nowhere else in the body. */
 export function arkvendorError(fault: Fault, id: string) {
   const { status, reason, message, param } = fault
   const [usual, type] =

@@ -1,10 +1,10 @@
-// The arkvendor protocol as an upstream speaks it: native video tasks that are created, looked at,
+// The arkvendor protocol as an upstream speaks it: native video tasks that are created, polled,
 // listed and, while they wait, deleted.
 import { isFault } from '../http/fields.ts'
 import {
   type Answer,
-  type Ask,
   bearerKey,
+  type Call,
   type Fault,
   jsonAnswer,
   type ProtocolMaker,
@@ -14,12 +14,12 @@ import { TaskMemory } from '../tasks/task-memory.ts'
 import { arkvendorError } from './errors.ts'
 import { readNativeRequest } from './request.ts'
 import { arkIds } from './task-ids.ts'
-import { type ArkOrder, taskBody, userOf } from './wire.ts'
+import { type ArkInput, taskBody, userOf } from './wire.ts'
 
-type Tasks = TaskMemory<ArkOrder>
+type Tasks = TaskMemory<ArkInput>
 
 const usualPageSize = 10
-const mostPageSize = 500
+const maxPageSize = 500
 
 export const arkvendor: ProtocolMaker = (settings) => {
   const tasks: Tasks = new TaskMemory(settings, arkIds)
@@ -35,10 +35,10 @@ export const arkvendor: ProtocolMaker = (settings) => {
     errorBody: arkvendorError,
     tasks,
     routes: [
-      { method: 'POST', path: all, answer: (ask) => create(ask, tasks) },
-      { method: 'GET', path: all, answer: (ask) => list(ask, tasks) },
-      { method: 'GET', path: one, answer: (ask) => query(ask, tasks) },
-      { method: 'DELETE', path: one, answer: (ask) => remove(ask, tasks) },
+      { method: 'POST', path: all, answer: (call) => create(call, tasks) },
+      { method: 'GET', path: all, answer: (call) => list(call, tasks) },
+      { method: 'GET', path: one, answer: (call) => query(call, tasks) },
+      { method: 'DELETE', path: one, answer: (call) => remove(call, tasks) },
     ],
   }
 }
@@ -48,7 +48,7 @@ const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 const unknownTask = (id: string): Answer =>
   refuse({ status: 404, message: `The specified task ${id} is not found.` })
 
-function create({ id, key, fields, directives }: Ask, tasks: Tasks): Answer {
+function create({ id, key, fields, directives }: Call, tasks: Tasks): Answer {
   const video = readNativeRequest(fields)
   if (isFault(video)) return refuse(video)
   const { model, seconds, resolution } = video
@@ -58,13 +58,13 @@ function create({ id, key, fields, directives }: Ask, tasks: Tasks): Answer {
   return refuse({ status: 429, message, code: 'SetLimitExceeded' })
 }
 
-function query({ key, params, origin }: Ask, tasks: Tasks): Answer {
+function query({ key, params, origin }: Call, tasks: Tasks): Answer {
   const task = tasks.find(params['id'] ?? '', key)
   if (task === undefined) return unknownTask(params['id'] ?? '')
   return pollTask(tasks, task, key, (state) => taskBody(task, state, origin))
 }
 
-function remove({ key, params }: Ask, tasks: Tasks): Answer {
+function remove({ key, params }: Call, tasks: Tasks): Answer {
   const task = tasks.find(params['id'] ?? '', key)
   if (task === undefined) return unknownTask(params['id'] ?? '')
   if (tasks.cancel(task)) return jsonAnswer({})
@@ -72,7 +72,7 @@ function remove({ key, params }: Ask, tasks: Tasks): Answer {
   return refuse({ status: 409, message })
 }
 
-function list({ key, search, origin }: Ask, tasks: Tasks): Answer {
+function list({ key, search, origin }: Call, tasks: Tasks): Answer {
   const pageNum = pageNumber(search.get('page_num'), 1)
   const pageSize = pageNumber(search.get('page_size'), usualPageSize)
   const status = search.get('filter.status')
@@ -82,7 +82,7 @@ function list({ key, search, origin }: Ask, tasks: Tasks): Answer {
     .ofKey(key)
     .map((task) => ({ task, state: tasks.stateOf(task) }))
     .filter(({ state }) => status === null || state === status)
-    .filter(({ task }) => model === null || task.order.model === model)
+    .filter(({ task }) => model === null || task.input.model === model)
     .filter(({ task }) => ids.length === 0 || ids.includes(task.id))
   const page = rows.slice((pageNum - 1) * pageSize, pageNum * pageSize)
   const items = page.map(({ task, state }) => taskBody(task, state, origin))
@@ -91,6 +91,6 @@ function list({ key, search, origin }: Ask, tasks: Tasks): Answer {
 
 function pageNumber(given: string | null, usual: number): number {
   return given !== null && /^[1-9]\d{0,3}$/.test(given)
-    ? Math.min(Number(given), mostPageSize)
+    ? Math.min(Number(given), maxPageSize)
     : usual
 }

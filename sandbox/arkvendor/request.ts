@@ -16,26 +16,26 @@ export interface NativeOrder {
   model: string
   resolution: NativeResolution
   ratio: string
-  /** How it was asked for; one of them is told. */
+  /** As requested; a poll returns one of them. */
   frames: number | undefined
   seconds: number
   width: number
   height: number
   tokens: number
   seed: number
-  filmSeed: string
-  /** Whether its last frame is wanted as a picture. */
+  videoSeed: string
+  /** Whether its last frame is wanted as an image. */
   lastFrame: boolean
-  /** Told back as it came, while it is known. */
+  /** Returned as it came, while it is known. */
   user: string | undefined
 }
 
 const usualSeconds = 5
-const mostSeconds = 12
-const mostSeed = 4_294_967_295
-const mostUserLetters = 64
+const maxSeconds = 12
+const maxSeed = 4_294_967_295
+const maxUserLetters = 64
 const fewestFrames = 29
-const mostFrames = 289
+const maxFrames = 289
 export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']
 const itemTypes = ['text', 'image_url', 'draft_task']
 
@@ -54,14 +54,14 @@ function withCommands(fields: Json, text: string): Json {
   const command = (pattern: string) =>
     new RegExp(`--(?:${pattern})[ =]+(\\S+)`).exec(text)?.[1] ?? undefined
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value))
-  const told = {
+  const given = {
     resolution: command('resolution|rs'),
     ratio: command('ratio|rt'),
     duration: number(command('duration|dur')),
     frames: number(command('frames')),
     seed: number(command('seed')),
   }
-  const good = Object.entries(told).filter(
+  const good = Object.entries(given).filter(
     ([name, value]) => value !== undefined && faultOfFields('', { [name]: value }) === undefined,
   )
   return { ...Object.fromEntries(good), ...fields }
@@ -71,34 +71,34 @@ function orderOf(model: string, content: readonly Json[], fields: Json): NativeO
   const usual = /-1-0-pro/.test(model) ? '1080p' : '720p'
   const resolution = (fields['resolution'] ?? usual) as NativeResolution
   const asked = asText(fields['ratio'] ?? 'adaptive')
-  // Pictures are not looked at: a shape that follows them is the usual one.
+  // Images are not read: a ratio that follows them is the default one.
   const ratio = asked === 'adaptive' ? '16:9' : asked
   const frames = fields['frames'] as number | undefined
   const length = Number(fields['duration'] ?? usualSeconds)
   const wanted = length === -1 ? usualSeconds : length
-  const pictures = frames ?? picturesIn(wanted)
+  const images = frames ?? picturesIn(wanted)
   return {
     model,
     resolution,
     ratio,
     frames,
-    ...filmOf(model, resolution, ratio, pictures)!,
+    ...videoOf(model, resolution, ratio, images)!,
     seed: Number(fields['seed'] ?? -1),
-    filmSeed: seedOf(model, content, resolution, ratio, pictures, fields['seed']),
+    videoSeed: seedOf(model, content, resolution, ratio, images, fields['seed']),
     lastFrame: fields['return_last_frame'] === true,
     user: fields['safety_identifier'] as string | undefined,
   }
 }
 
 /** Undefined when there is no such shape. */
-export function filmOf(
+export function videoOf(
   model: string,
   resolution: NativeResolution,
   ratio: string,
-  pictures: number,
+  images: number,
 ): Pick<NativeOrder, 'seconds' | 'width' | 'height' | 'tokens'> | undefined {
   const size = nativeSize(model, resolution, ratio)
-  return size && { seconds: secondsOf(pictures), ...size, tokens: tokensOf(size, pictures) }
+  return size && { seconds: secondsOf(images), ...size, tokens: tokensOf(size, images) }
 }
 
 function faultOfContent(model: string, content: readonly Json[]): Fault | undefined {
@@ -132,14 +132,14 @@ function faultOfFields(model: string, fields: Json): Fault | undefined {
   if (!ratios.includes(asText(ratio))) return wrong('ratio')
   const fewest = /-1-5-/.test(model) ? 4 : 2
   const free = duration === -1 && /-1-5-/.test(model)
-  if (!free && !isWholeWithin(duration, fewest, mostSeconds)) return wrong('duration')
+  if (!free && !isWholeWithin(duration, fewest, maxSeconds)) return wrong('duration')
   if (frames !== undefined) {
-    const fits = isWholeWithin(frames, fewestFrames, mostFrames) && (Number(frames) - 25) % 4 === 0
+    const fits = isWholeWithin(frames, fewestFrames, maxFrames) && (Number(frames) - 25) % 4 === 0
     if (!fits) return wrong('frames')
   }
   const { safety_identifier: user = '' } = fields
-  if (typeof user !== 'string' || user.length > mostUserLetters) return wrong('safety_identifier')
-  return isWholeWithin(seed, -1, mostSeed) ? undefined : wrong('seed')
+  if (typeof user !== 'string' || user.length > maxUserLetters) return wrong('safety_identifier')
+  return isWholeWithin(seed, -1, maxSeed) ? undefined : wrong('seed')
 }
 
 const isWholeWithin = (value: unknown, least: number, most: number): boolean =>

@@ -1,24 +1,24 @@
-// What the id of an arkvendor task carries: all that is told of it, who the user is only if that is
+// What the id of an arkvendor task carries: all that a poll returns, the user only if that is
 // short.
 import { nativeResolutions, picturesIn } from '../../src/contract/video-size.ts'
 import { seedBytes } from '../media/media-address.ts'
 import type { TaskIds } from '../tasks/task-id.ts'
-import { filmOf, ratios } from './request.ts'
-import type { ArkOrder } from './wire.ts'
+import { ratios, videoOf } from './request.ts'
+import type { ArkInput } from './wire.ts'
 
 /** How names of models usually begin; the rest is written out. The first that fits is taken. */
 const beginnings = ['vidmodel-1-0-lite-', 'vidmodel-1-0-pro-', 'vidmodel-1-5-pro-', 'vidmodel-', '']
 const shapes = ratios.length * nativeResolutions.length
 const prefix = /^cgt-\d{14}-/
 
-export const arkIds: TaskIds<ArkOrder> = {
+export const arkIds: TaskIds<ArkInput> = {
   protocol: 'arkvendor',
   // cgt-20260102030405-ab1cd…
   wrap: (letters, createdMs) => `cgt-${digitsOf(createdMs)}-${letters}`,
   unwrap: (id) => id.replace(prefix, ''),
   write({ video }, plan) {
     const { model, resolution, ratio, frames } = video
-    plan.hex(video.filmSeed)
+    plan.hex(video.videoSeed)
     const shape =
       ratios.indexOf(ratio) * nativeResolutions.length + nativeResolutions.indexOf(resolution)
     plan.whole(shape + (video.lastFrame ? shapes : 0))
@@ -30,20 +30,30 @@ export const arkIds: TaskIds<ArkOrder> = {
     plan.words(video.user)
   },
   read(plan) {
-    const filmSeed = plan.hex(seedBytes)
-    const told = plan.whole()
-    const [shape, lastFrame] = [told % shapes, told >= shapes]
+    const videoSeed = plan.hex(seedBytes)
+    const flags = plan.whole()
+    const [shape, lastFrame] = [flags % shapes, flags >= shapes]
     const resolution = nativeResolutions[shape % nativeResolutions.length]!
     const ratio = ratios[Math.floor(shape / nativeResolutions.length)] ?? ''
     const length = plan.whole()
     const frames = length % 2 === 1 ? (length - 1) / 2 : undefined
     const seed = plan.whole() - 1
     const model = `${beginnings[plan.whole()] ?? ''}${plan.text()}`
-    const film = filmOf(model, resolution, ratio, frames ?? picturesIn(length / 2))
-    if (film === undefined) return undefined
+    const measures = videoOf(model, resolution, ratio, frames ?? picturesIn(length / 2))
+    if (measures === undefined) return undefined
     const user = plan.words()
-    const video = { model, resolution, ratio, frames, ...film, seed, filmSeed, lastFrame, user }
-    return { model, seconds: film.seconds, resolution, video }
+    const video = {
+      model,
+      resolution,
+      ratio,
+      frames,
+      ...measures,
+      seed,
+      videoSeed,
+      lastFrame,
+      user,
+    }
+    return { model, seconds: video.seconds, resolution, video }
   },
 }
 

@@ -1,20 +1,20 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
 import { picturesPerSecond } from '../../src/contract/video-size.ts'
-import { mediaAddress, pictureAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
+import { imageAddress, mediaAddress } from '../media/media-address.ts'
+import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { NativeOrder } from './request.ts'
 
-export interface ArkOrder extends TaskOrder {
+export interface ArkInput extends TaskInput {
   video: NativeOrder
 }
 
-export type ArkTask = SandboxTask<ArkOrder>
+export type ArkTask = SandboxTask<ArkInput>
 
 const mediaLifeMs = 24 * 3_600_000
 
 export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string) {
-  const { video, directives } = task.order
+  const { video, directives } = task.input
   const body = {
     id: task.id,
     model: video.model,
@@ -45,8 +45,8 @@ export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string)
 }
 
 /** Who the caller said its own user is. */
-export const userOf = ({ order }: ArkTask): object =>
-  order.video.user === undefined ? {} : { safety_identifier: order.video.user }
+export const userOf = ({ input }: ArkTask): object =>
+  input.video.user === undefined ? {} : { safety_identifier: input.video.user }
 
 function changedMs(task: ArkTask, state: SandboxTaskState): number {
   if (state === 'queued') return task.createdMs
@@ -55,14 +55,14 @@ function changedMs(task: ArkTask, state: SandboxTaskState): number {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 
-function addressOf({ order, endsMs }: ArkTask, origin: string): string {
-  const { width, height, seconds: length, filmSeed } = order.video
-  const film = { width, height, seconds: length, seed: filmSeed }
-  return mediaAddress(origin, film, seconds(endsMs + mediaLifeMs))
+function addressOf({ input, endsMs }: ArkTask, origin: string): string {
+  const { width, height, seconds: length, videoSeed } = input.video
+  const video = { width, height, seconds: length, seed: videoSeed }
+  return mediaAddress(origin, video, seconds(endsMs + mediaLifeMs))
 }
 
-function frameOf({ order, endsMs }: ArkTask, origin: string): string {
-  const { width, height, filmSeed: seed } = order.video
+function frameOf({ input, endsMs }: ArkTask, origin: string): string {
+  const { width, height, videoSeed: seed } = input.video
   const frame = { width, height, seed, index: 0 }
-  return pictureAddress(origin, frame, seconds(endsMs + mediaLifeMs))
+  return imageAddress(origin, frame, seconds(endsMs + mediaLifeMs))
 }

@@ -100,16 +100,16 @@ test('an image part is accepted and counts as a fixed number of tokens', async (
   expect((await ask(sandbox, parts)).usage?.prompt_tokens).toBe(3 + 3 + 258)
 })
 
-test('the answer says how many pictures it saw, and no other medium is one', async () => {
+test('the answer says how many images it saw, and no other medium is one', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const said = async (parts: unknown[], more?: object) =>
     (await ask(sandbox, parts, more)).choices[0]?.message?.content
-  expect(await said([image])).toStartWith('I saw 1 picture. ')
-  expect(await said([image, image, sound])).toStartWith('I saw 2 pictures. ')
-  expect(await said([sound])).not.toContain('picture')
+  expect(await said([image])).toStartWith('I saw 1 image. ')
+  expect(await said([image, image, sound])).toStartWith('I saw 2 images. ')
+  expect(await said([sound])).not.toContain('image')
   const json = await said([image], { response_format: { type: 'json_object' } })
-  expect(JSON.parse(json ?? '')).toEqual({ answer: expect.stringMatching(/^I saw 1 picture /) })
+  expect(JSON.parse(json ?? '')).toEqual({ answer: expect.stringMatching(/^I saw 1 image /) })
   const exact = await ask(sandbox, [image, { type: 'text', text: '[[sim:tokens=40]]' }])
   expect(exact.usage?.completion_tokens).toBe(40)
   expect(countTokens(exact.choices[0]?.message?.content ?? '')).toBe(40)

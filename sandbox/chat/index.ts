@@ -25,7 +25,7 @@ export const chat: ProtocolMaker = () => {
       {
         method: 'POST',
         path: /^\/v1\/chat\/completions$/,
-        answer: (ask) => answerText(ask, cache, style),
+        answer: (call) => answerText(call, cache, style),
       },
       { method: 'GET', path: /^\/v1\/models$/, answer: () => jsonAnswer(modelList) },
     ],

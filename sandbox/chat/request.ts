@@ -15,7 +15,7 @@ import type { TextRequest } from '../text/answer-text.ts'
 import type { ToolChoice } from '../text/choose-tool.ts'
 import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../text/turns.ts'
 
-const mostChoices = 128
+const maxChoices = 128
 
 export function readChatRequest(fields: Json): TextRequest | Fault {
   const { model, messages } = fields
@@ -25,8 +25,8 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
   if (odd !== -1) return missing(`messages[${odd}].role`)
 
   const choices = fields['n'] ?? 1
-  if (!isWhole(choices) || choices > mostChoices) {
-    return invalid('n', `'n' must be a whole number from 1 to ${mostChoices}.`)
+  if (!isWhole(choices) || choices > maxChoices) {
+    return invalid('n', `'n' must be a whole number from 1 to ${maxChoices}.`)
   }
   const newer = (fields['max_completion_tokens'] ?? undefined) !== undefined
   const maxTokens = readLimit(fields, newer ? 'max_completion_tokens' : 'max_tokens')

@@ -3,8 +3,8 @@
 import { isFault } from '../http/fields.ts'
 import {
   type Answer,
-  type Ask,
   bearerKey,
+  type Call,
   jsonAnswer,
   type ProtocolMaker,
   plainUser,
@@ -26,7 +26,7 @@ export const embeddings: ProtocolMaker = () => ({
   routes: [{ method: 'POST', path: /^\/v1\/embeddings$/, answer }],
 })
 
-function answer({ fields, directives }: Ask): Answer {
+function answer({ fields, directives }: Call): Answer {
   const request = readEmbeddingsRequest(fields)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const fault = failureOf(directives)

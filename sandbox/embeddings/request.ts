@@ -11,8 +11,8 @@ export interface EmbeddingsRequest {
   base64: boolean
 }
 
-const mostInputs = 2048
-const mostDimensions = 4096
+const maxInputs = 2048
+const maxDimensions = 4096
 const usualDimensions = 1024
 
 export function readEmbeddingsRequest(fields: Json): EmbeddingsRequest | Fault {
@@ -21,8 +21,8 @@ export function readEmbeddingsRequest(fields: Json): EmbeddingsRequest | Fault {
   const inputs = readInputs(fields['input'])
   if (!Array.isArray(inputs)) return inputs
   const dimensions = fields['dimensions'] ?? usualDimensions
-  if (!isIndex(dimensions) || dimensions < 1 || dimensions > mostDimensions) {
-    const message = `'dimensions' must be a whole number from 1 to ${mostDimensions}.`
+  if (!isIndex(dimensions) || dimensions < 1 || dimensions > maxDimensions) {
+    const message = `'dimensions' must be a whole number from 1 to ${maxDimensions}.`
     return invalid('dimensions', message)
   }
   const format = fields['encoding_format'] ?? 'float'
@@ -39,8 +39,8 @@ function readInputs(input: unknown): Input[] | Fault {
     const kinds = 'a text, a list of texts, a list of token numbers or a list of such lists'
     return invalid('input', `'input' must be ${kinds}, and nothing in it may be empty.`)
   }
-  if (input.length <= mostInputs) return input
-  return invalid('input', `'input' must have at most ${mostInputs} entries, not ${input.length}.`)
+  if (input.length <= maxInputs) return input
+  return invalid('input', `'input' must have at most ${maxInputs} entries, not ${input.length}.`)
 }
 
 const isInput = (value: unknown): value is Input => {

@@ -1,4 +1,4 @@
-// The truth about every call the sandbox got, for tests that compare it with somebody's books.
+// What every call to the sandbox asked for and got, for tests that compare it with a ledger.
 import type { Protocol } from '../../src/contract/catalog.ts'
 
 /** On the wire as it stands here. */
@@ -15,13 +15,13 @@ export interface LoggedCall {
   prompt_tokens: number
   /** Tokens handed out: of a broken stream, those before the break. */
   completion_tokens: number
-  /** Pictures in the answer; absent where there cannot be any. */
-  pictures?: number
+  /** Images in the answer; absent where there cannot be any. */
+  images?: number
   /** The complete answer was handed to the socket. */
   finished: boolean
 }
 
-const mostCalls = 50_000
+const maxCalls = 50_000
 
 export class CallLog {
   #calls: LoggedCall[] = []
@@ -41,12 +41,12 @@ export class CallLog {
     }
     this.#total++
     // Trimmed by halves: shifting one out per call would copy the whole list each time.
-    if (this.#calls.push(call) >= 2 * mostCalls) this.#calls = this.#calls.slice(-mostCalls)
+    if (this.#calls.push(call) >= 2 * maxCalls) this.#calls = this.#calls.slice(-maxCalls)
     return call
   }
 
   read(): { total: number; calls: LoggedCall[] } {
-    return { total: this.#total, calls: this.#calls.slice(-mostCalls) }
+    return { total: this.#total, calls: this.#calls.slice(-maxCalls) }
   }
 
   clear(): void {

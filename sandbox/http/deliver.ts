@@ -30,7 +30,7 @@ export function deliver(answer: Deliverable, delivery: Delivery): Response {
     return new Response(firstHalf(answer.body, signal), init)
   }
   call.completion_tokens = answer.counts?.completionTokens ?? 0
-  if (answer.counts?.pictures !== undefined) call.pictures = answer.counts.pictures
+  if (answer.counts?.images !== undefined) call.images = answer.counts.images
   call.finished = !signal.aborted
   return new Response(answer.body, init)
 }
@@ -65,7 +65,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 /** Bun resets the connection when a body fails; it reports every other kind of error on stderr. */
 const reset = () => new DOMException('connection cut', 'AbortError')
 
-const toldToFail = { status: 500, message: 'The model failed in the middle of its answer.' }
+const midStreamFailure = { status: 500, message: 'The model failed in the middle of its answer.' }
 
 function streamOf(
   events: Iterable<StreamEvent>,
@@ -92,7 +92,7 @@ function streamOf(
           return controller.close()
         }
         if (sent >= errorAfter) {
-          const error = protocol.errorEvent?.(toldToFail, sent) ?? ''
+          const error = protocol.errorEvent?.(midStreamFailure, sent) ?? ''
           controller.enqueue(encoder.encode(error))
           return controller.close()
         }

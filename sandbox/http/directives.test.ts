@@ -57,7 +57,7 @@ test('every directive is read with its value', () => {
   })
 })
 
-test('the number of pictures has two names, and the last one counts', () => {
+test('the number of images has two names, and the last one counts', () => {
   expect(read('[[sim:partial=3]]').images).toBe(3)
   expect(read('[[sim:partial=3]] [[sim:images=0]]').images).toBe(0)
 })

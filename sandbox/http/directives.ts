@@ -18,9 +18,9 @@ export interface Directives {
   hang: boolean
   noUsage: boolean
   leak: boolean
-  /** So many pictures come, however many were asked for; never more. */
+  /** So many images come, however many were asked for; never more. */
   images?: number
-  /** Success without a picture. */
+  /** Success without an image. */
   noOutput: boolean
   flip: boolean
   vanish: boolean
@@ -29,9 +29,9 @@ export interface Directives {
 }
 
 const longestPauseMs = 600_000
-const mostTokens = 100_000
-const mostChunks = 1_000_000
-const mostImages = 100
+const maxTokens = 100_000
+const maxChunks = 1_000_000
+const maxImages = 100
 
 const pattern = /\[\[sim:([a-z-]+)(?:=([\w.-]*))?\]\]/g
 
@@ -61,14 +61,14 @@ type Reader = (value: string | undefined) => Partial<Directives> | undefined
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['delay', duration('delayMs')],
   ['chunk', duration('chunkMs')],
-  ['tokens', whole('outputTokens', 0, mostTokens)],
+  ['tokens', whole('outputTokens', 0, maxTokens)],
   ['status', whole('status', 300, 599)],
-  ['cut', whole('cutAfterChunks', 0, mostChunks)],
-  ['error-after', whole('errorAfterChunks', 0, mostChunks)],
+  ['cut', whole('cutAfterChunks', 0, maxChunks)],
+  ['error-after', whole('errorAfterChunks', 0, maxChunks)],
   ['reasoning', (value) => (value === undefined ? { reasoningTokens: '' } : reasoning(value))],
   ['tool', (value) => ({ tool: value ?? '' })],
-  ['images', whole('images', 0, mostImages)],
-  ['partial', whole('images', 0, mostImages)],
+  ['images', whole('images', 0, maxImages)],
+  ['partial', whole('images', 0, maxImages)],
   ['no-output', () => ({ noOutput: true })],
   ['fail', (value) => ({ fail: value ?? '' })],
   ['hang', () => ({ hang: true })],
@@ -80,7 +80,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ])
 
 const pollStatus = whole('poll', 300, 599)
-const reasoning = whole('reasoningTokens', 0, mostTokens)
+const reasoning = whole('reasoningTokens', 0, maxTokens)
 
 function whole(name: keyof Directives, least: number, most: number): Reader {
   return (value = '') => {

@@ -1,5 +1,5 @@
 // Reads the body of a call: a JSON object or, where a route takes them, a form as browsers and SDKs
-// send it. Files are told by size and sum; nobody here needs their bytes.
+// send it. Files are reduced to size and checksum.
 
 import type { Fault, Route } from '../protocol.ts'
 import { asObject, type Json } from './fields.ts'
@@ -13,9 +13,9 @@ export interface FormFile {
 }
 
 const formType = /^multipart\/form-data\b/i
-const mostParts = 100
+const maxParts = 100
 
-/** Told apart by name, since a body may have any fields, those of a fault among them. */
+/** Two names, because a body may have any fields, including those of a fault. */
 export type ReadFields = { fields: Json } | { fault: Fault }
 
 const wrongBody = (message: string): ReadFields => ({ fault: { status: 400, message } })
@@ -47,9 +47,9 @@ async function readForm(raw: Uint8Array<ArrayBuffer>, contentType: string): Prom
   if (form === undefined) return wrongBody('The body of the request is not a proper form.')
   const fields: Record<string, unknown> = Object.create(null)
   const parts = [...form]
-  if (parts.length > mostParts) return wrongBody(`The form has more than ${mostParts} parts.`)
+  if (parts.length > maxParts) return wrongBody(`The form has more than ${maxParts} parts.`)
   for (const [name, part] of parts) {
-    const value = typeof part === 'string' ? part : await tellFile(part)
+    const value = typeof part === 'string' ? part : await describeFile(part)
     // `image[]`, and a name that comes again, make a list.
     const list = name.endsWith('[]')
     const plain = list ? name.slice(0, -2) : name
@@ -68,7 +68,7 @@ async function parseForm(raw: Uint8Array<ArrayBuffer>, contentType: string) {
   }
 }
 
-async function tellFile(file: File): Promise<FormFile> {
+async function describeFile(file: File): Promise<FormFile> {
   const bytes = await file.bytes()
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   return { file: file.name, type: file.type, bytes: bytes.length, sha256 }

@@ -36,7 +36,7 @@ function formOf(words: Record<string, string>, files: [name: string, File][]): F
   return form
 }
 
-describe('pictures are drawn', () => {
+describe('images are drawn', () => {
   test('at once, as many and as large as asked for, with usage', async () => {
     const response = await generate('a cat', { n: 2, size: '640x480' })
     expect(response.status).toBe(200)
@@ -89,7 +89,7 @@ describe('pictures are drawn', () => {
   })
 })
 
-describe('pictures are edited', () => {
+describe('images are edited', () => {
   test('when they come as addresses in JSON', async () => {
     const images = [{ image_url: 'https://up.example/a.png' }]
     const answer = await read(await edit(orderOf('bluer', { images, size: '512x512' })))
@@ -141,7 +141,7 @@ test.each<[string, object, string]>([
   expect((await read(response)).error).toMatchObject({ type: 'invalid_request_error', param })
 })
 
-test('an edit without a picture, or with what is none, is refused', async () => {
+test('an edit without an image, or with what is none, is refused', async () => {
   const text = new File(['words'], 'a.txt', { type: 'text/plain' })
   const words = { model: 'imga-edit', prompt: 'bluer' }
   const bodies = [
@@ -172,10 +172,10 @@ test('a form is taken for edits only, and only when it is one', async () => {
 })
 
 describe('directives', () => {
-  test('deliver fewer pictures, or none, and the log says how many', async () => {
+  test('deliver fewer images, or none, and the log says how many', async () => {
     const two = await made('[[sim:partial=2]]', { n: 4, user: 'partial' })
     expect(two.data).toHaveLength(2)
-    expect(await untilLogged(sandbox, 'partial')).toMatchObject({ pictures: 2, status: 200 })
+    expect(await untilLogged(sandbox, 'partial')).toMatchObject({ images: 2, status: 200 })
     expect((await made('[[sim:images=3]]', { n: 1 })).data).toHaveLength(1)
     expect((await made('[[sim:no-output]]', { n: 4 })).data).toEqual([])
     expect((await made('[[sim:no-usage]]')).usage).toBeUndefined()

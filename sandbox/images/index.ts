@@ -1,13 +1,13 @@
-// The images protocol as an upstream speaks it: pictures drawn or edited while the caller waits, as
+// The images protocol as an upstream speaks it: images drawn or edited while the caller waits, as
 // addresses or as their bytes.
 
 import { isFault } from '../http/fields.ts'
-import { drawPicture } from '../media/image.ts'
-import { addressesOf, pictures } from '../media/image-request.ts'
+import { drawImage } from '../media/image.ts'
+import { addressesOf, imagesOf } from '../media/image-request.ts'
 import {
   type Answer,
-  type Ask,
   bearerKey,
+  type Call,
   jsonAnswer,
   type ProtocolMaker,
   plainUser,
@@ -17,8 +17,8 @@ import { errorBody } from '../text/error-object.ts'
 import { countTokens } from '../text/tokens.ts'
 import { type ImagesRequest, readImagesRequest } from './request.ts'
 
-/** What a picture counts as, going in or coming out. */
-const tokensPerPicture = 258
+/** What an image counts as, going in or coming out. */
+const tokensPerImage = 258
 
 export const images: ProtocolMaker = ({ now }) => ({
   protocol: 'images',
@@ -32,43 +32,43 @@ export const images: ProtocolMaker = ({ now }) => ({
     {
       method: 'POST',
       path: /^\/v1\/images\/generations$/,
-      answer: (ask) => answer(ask, false, now()),
+      answer: (call) => answer(call, false, now()),
     },
     {
       method: 'POST',
       path: /^\/v1\/images\/edits$/,
       takesForms: true,
-      answer: (ask) => answer(ask, true, now()),
+      answer: (call) => answer(call, true, now()),
     },
   ],
 })
 
-function answer({ fields, directives, origin }: Ask, isEdit: boolean, madeMs: number): Answer {
+function answer({ fields, directives, origin }: Call, isEdit: boolean, madeMs: number): Answer {
   const request = readImagesRequest(fields, isEdit)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const fault = failureOf(directives)
   if (fault !== undefined) return { kind: 'fault', fault }
   const data = request.base64
-    ? pictures(request.pictures, directives).map((one) => ({
-        b64_json: base64Of(drawPicture(one)),
+    ? imagesOf(request.images, directives).map((one) => ({
+        b64_json: base64Of(drawImage(one)),
       }))
-    : addressesOf(request.pictures, directives, { origin, madeMs }).map((url) => ({ url }))
+    : addressesOf(request.images, directives, { origin, madeMs }).map((url) => ({ url }))
   const usage = usageOf(request, data.length)
   const created = Math.floor(madeMs / 1000)
   const body = { created, data, ...(!directives.noUsage && { usage }) }
   const { input_tokens: promptTokens, output_tokens: completionTokens } = usage
-  return jsonAnswer(body, { promptTokens, completionTokens, pictures: data.length })
+  return jsonAnswer(body, { promptTokens, completionTokens, images: data.length })
 }
 
 const base64Of = (bytes: Uint8Array<ArrayBuffer>): string => Buffer.from(bytes).toString('base64')
 
-function usageOf({ prompt, pictures: { source } }: ImagesRequest, made: number) {
+function usageOf({ prompt, images: { source } }: ImagesRequest, made: number) {
   const details = {
     text_tokens: countTokens(prompt),
-    image_tokens: (source?.count ?? 0) * tokensPerPicture,
+    image_tokens: (source?.count ?? 0) * tokensPerImage,
   }
   const input = details.text_tokens + details.image_tokens
-  const output = made * tokensPerPicture
+  const output = made * tokensPerImage
   return {
     input_tokens: input,
     input_tokens_details: details,

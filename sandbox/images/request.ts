@@ -1,8 +1,8 @@
-// Reads a request for pictures, drawn or edited, as JSON or as a form, in which all is text.
+// Reads a request for images, drawn or edited, as JSON or as a form, in which all is text.
 import { asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
 import {
-  type PictureOrder,
-  pictureSeed,
+  type ImageBatch,
+  imageSeed,
   readSize,
   sourceOf,
   usualFidelity,
@@ -12,13 +12,13 @@ import type { Fault } from '../protocol.ts'
 
 export interface ImagesRequest {
   prompt: string
-  pictures: PictureOrder
+  images: ImageBatch
   base64: boolean
 }
 
-const mostPictures = 10
-const mostInputs = 16
-const mostPromptLetters = 32_000
+const maxImages = 10
+const maxInputs = 16
+const maxPromptLetters = 32_000
 const fidelities: Readonly<Record<string, number>> = { low: 30, high: 90 }
 
 export function readImagesRequest(fields: Json, isEdit: boolean): ImagesRequest | Fault {
@@ -26,8 +26,8 @@ export function readImagesRequest(fields: Json, isEdit: boolean): ImagesRequest 
   if (model === '') return missing('model')
   const prompt = asText(fields['prompt'])
   if (prompt === '') return missing('prompt')
-  if (prompt.length > mostPromptLetters) {
-    return invalid('prompt', `'prompt' must have at most ${mostPromptLetters} letters.`)
+  if (prompt.length > maxPromptLetters) {
+    return invalid('prompt', `'prompt' must have at most ${maxPromptLetters} letters.`)
   }
   const count = readCount(fields['n'] ?? 1)
   if (isFault(count)) return count
@@ -40,15 +40,15 @@ export function readImagesRequest(fields: Json, isEdit: boolean): ImagesRequest 
   const inputs = isEdit ? readInputs(fields) : []
   if (isFault(inputs)) return inputs
   const fidelity = fidelities[asText(fields['input_fidelity'])] ?? usualFidelity
-  const seed = pictureSeed(model, prompt, String(fields['seed'] ?? ''), size, inputs)
-  const pictures = { count, ...size, seed, ...sourceOf(inputs, fidelity) }
-  return { prompt, pictures, base64: format === 'b64_json' }
+  const seed = imageSeed(model, prompt, String(fields['seed'] ?? ''), size, inputs)
+  const images = { count, ...size, seed, ...sourceOf(inputs, fidelity) }
+  return { prompt, images, base64: format === 'b64_json' }
 }
 
 function readCount(given: unknown): number | Fault {
   const isSound = /^\d{1,3}$/.test(String(given)) && Number(given) >= 1
-  if (isSound && Number(given) <= mostPictures) return Number(given)
-  return invalid('n', `'n' must be a whole number from 1 to ${mostPictures}.`)
+  if (isSound && Number(given) <= maxImages) return Number(given)
+  return invalid('n', `'n' must be a whole number from 1 to ${maxImages}.`)
 }
 
 function sizeOf(given: unknown): { width: number; height: number } | Fault {
@@ -63,12 +63,12 @@ function sizeOf(given: unknown): { width: number; height: number } | Fault {
 function readInputs(fields: Json): unknown[] | Fault {
   const given = [fields['images'], fields['image']].flat().filter((one) => one !== undefined)
   if (given.length === 0) return missing('image')
-  if (given.length > mostInputs) {
-    return invalid('image', `At most ${mostInputs} pictures can be edited at once.`)
+  if (given.length > maxInputs) {
+    return invalid('image', `At most ${maxInputs} images can be edited at once.`)
   }
   const inputs = given.map(inputOf)
   if (inputs.every((one) => one !== undefined)) return inputs
-  return invalid('image', 'A picture must be an address, a data URI or a file of a picture.')
+  return invalid('image', 'An image must be an address, a data URI or a file of an image.')
 }
 
 function inputOf(entry: unknown): string | undefined {

@@ -66,4 +66,4 @@ export const refusedBody = (code: number, message: string, id: string) => ({
 export const failureWords = (reason: string | undefined): string =>
   reason === 'content_policy'
     ? 'Failure to pass the risk control system'
-    : 'The model failed to make the picture.'
+    : 'The model failed to make the image.'

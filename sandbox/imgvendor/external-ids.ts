@@ -1,6 +1,6 @@
 // Which task a caller's own id means, for each key. Ends with the sandbox.
 
-const mostNames = 20_000
+const maxNames = 20_000
 
 export class ExternalIds {
   readonly #ids = new Map<string, string>()
@@ -12,7 +12,7 @@ export class ExternalIds {
   /** The oldest is forgotten when there are too many. */
   note(key: string, name: string, id: string): void {
     this.#ids.set(placeOf(key, name), id)
-    if (this.#ids.size > mostNames) this.#ids.delete(this.#ids.keys().next().value!)
+    if (this.#ids.size > maxNames) this.#ids.delete(this.#ids.keys().next().value!)
   }
 }
 

@@ -37,7 +37,7 @@ async function done(created: Promise<{ body: Body }>, path = 'generations'): Pro
 
 const pngAt = async (url: string) => readPng(await (await fetch(url)).bytes())
 
-test('a task is submitted, processed and succeeds with its pictures', async () => {
+test('a task is submitted, processed and succeeds with its images', async () => {
   const begun = clock.time
   const { status, body } = await generate('a cat', { n: 2, external_task_id: 'job-1' })
   expect(status).toBe(200)
@@ -96,7 +96,7 @@ test('an outside id is there once for each key', async () => {
   expect((await post('generations', { prompt: 'a', ...order }, other)).body.code).toBe(0)
 })
 
-test('pictures have every ratio and resolution', async () => {
+test('images have every ratio and resolution', async () => {
   const shapes: [ratio: string, resolution: string, width: number, height: number][] = [
     ['1:1', '1k', 1024, 1024],
     ['9:16', '1k', 768, 1360],
@@ -110,7 +110,7 @@ test('pictures have every ratio and resolution', async () => {
   }
 })
 
-test('how much a picture shall be like its source is in what is drawn', async () => {
+test('how much an image shall be like its source is in what is drawn', async () => {
   const from = async (more: object) => {
     const order = { image: 'https://up.example/a.png', image_fidelity: 0.8, ...more }
     return (await done(generate('alike', order))).task_result.images[0].url as string
@@ -159,7 +159,7 @@ test('the list has the newest first, page by page, on the path they were made on
 })
 
 describe('directives', () => {
-  test('deliver fewer pictures, none, or no count of what they cost', async () => {
+  test('deliver fewer images, none, or no count of what they cost', async () => {
     const two = await done(generate('[[sim:partial=2]]', { n: 5 }))
     expect(two.task_result.images).toHaveLength(2)
     expect(two.final_unit_deduction).toBe('2')

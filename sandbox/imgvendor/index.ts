@@ -1,9 +1,9 @@
-// The imgvendor protocol as an upstream speaks it: pictures made by tasks that are created, looked
+// The imgvendor protocol as an upstream speaks it: images made by tasks that are created, polled
 // at by either of their ids, and listed. It has an envelope of its own, whose code is what counts:
 // some refusals come with HTTP 200.
 import { isFault } from '../http/fields.ts'
 import { deliveredCount } from '../media/image-request.ts'
-import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { type Answer, type Call, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { pollTask } from '../tasks/poll-task.ts'
 import { TaskMemory } from '../tasks/task-memory.ts'
 import { codeWords, imgvendorError, refusedBody } from './errors.ts'
@@ -11,17 +11,17 @@ import { ExternalIds } from './external-ids.ts'
 import { type ImagePath, paths, readImageRequest } from './request.ts'
 import { faultOfKey, readImgvendorKey } from './signed-key.ts'
 import { imgvendorIds } from './task-ids.ts'
-import { createdTask, envelope, type ImgOrder, type ImgTask, toldTask } from './wire.ts'
+import { createdTask, envelope, type ImgInput, type ImgTask, taskView } from './wire.ts'
 
 interface Desk {
   path: ImagePath
-  tasks: TaskMemory<ImgOrder>
+  tasks: TaskMemory<ImgInput>
   names: ExternalIds
 }
 
 const usualPageSize = 30
-const mostPageSize = 500
-const mostPages = 1000
+const maxPageSize = 500
+const maxPages = 1000
 const codes = { unknown: 1203, tooMany: 1303 }
 
 export const imgvendor: ProtocolMaker = (settings) => {
@@ -43,9 +43,9 @@ export const imgvendor: ProtocolMaker = (settings) => {
       const one = new RegExp(`^/imgvendor/v1/images/${path}/(?<id>[^/]+)$`)
       const desk = { path, tasks, names }
       return [
-        { method: 'POST', path: all, answer: (ask: Ask) => create(ask, desk) },
-        { method: 'GET', path: all, answer: (ask: Ask) => list(ask, desk) },
-        { method: 'GET', path: one, answer: (ask: Ask) => query(ask, desk) },
+        { method: 'POST', path: all, answer: (call: Call) => create(call, desk) },
+        { method: 'GET', path: all, answer: (call: Call) => list(call, desk) },
+        { method: 'GET', path: one, answer: (call: Call) => query(call, desk) },
       ]
     }),
   }
@@ -56,7 +56,7 @@ const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 const refuseSoftly = (code: number, id: string): Answer =>
   jsonAnswer(refusedBody(code, codeWords.get(code) ?? '', id))
 
-function create({ id, key, fields, directives }: Ask, { path, tasks, names }: Desk): Answer {
+function create({ id, key, fields, directives }: Call, { path, tasks, names }: Desk): Answer {
   const request = readImageRequest(path, fields)
   if (isFault(request)) return refuse(request)
   const code = Number(directives.fail)
@@ -67,26 +67,26 @@ function create({ id, key, fields, directives }: Ask, { path, tasks, names }: De
     const message = `external_task_id '${externalId}' exists already`
     return refuse({ status: 400, message, param: 'external_task_id' })
   }
-  const pictures = deliveredCount(image, directives)
-  const made = { model, seconds: 0, resolution, pictures, directives, image }
+  const images = deliveredCount(image, directives)
+  const made = { model, seconds: 0, resolution, images, directives, image }
   const task = tasks.create({ key, callId: id, ...made })
   if (task === undefined) return refuseSoftly(codes.tooMany, id)
   if (externalId !== undefined) names.note(key, externalId, task.id)
   return jsonAnswer(envelope(createdTask(task), id))
 }
 
-function query({ id, key, params, origin }: Ask, desk: Desk): Answer {
+function query({ id, key, params, origin }: Call, desk: Desk): Answer {
   const task = findTask(decoded(params['id'] ?? ''), key, desk)
   if (task === undefined) return refuseSoftly(codes.unknown, id)
-  const told = (state: Parameters<typeof toldTask>[1]) =>
-    envelope(toldTask(task, state, origin), id)
-  return pollTask(desk.tasks, task, key, told)
+  const view = (state: Parameters<typeof taskView>[1]) =>
+    envelope(taskView(task, state, origin), id)
+  return pollTask(desk.tasks, task, key, view)
 }
 
 /** A task is known on the path it was made on, and on no other. */
 function findTask(id: string, key: string, { path, tasks, names }: Desk): ImgTask | undefined {
   const task = tasks.find(id, key) ?? tasks.find(names.idOf(key, id) ?? '', key)
-  return task?.order.image.path === path ? task : undefined
+  return task?.input.image.path === path ? task : undefined
 }
 
 function decoded(segment: string): string {
@@ -97,19 +97,19 @@ function decoded(segment: string): string {
   }
 }
 
-function list({ id, key, search, origin }: Ask, { path, tasks }: Desk): Answer {
-  const pageNum = pageNumber(search.get('pageNum'), 1, mostPages)
-  const pageSize = pageNumber(search.get('pageSize'), usualPageSize, mostPageSize)
+function list({ id, key, search, origin }: Call, { path, tasks }: Desk): Answer {
+  const pageNum = pageNumber(search.get('pageNum'), 1, maxPages)
+  const pageSize = pageNumber(search.get('pageSize'), usualPageSize, maxPageSize)
   if (pageNum === undefined || pageSize === undefined) {
-    const message = `pageNum must be from 1 to ${mostPages}, pageSize from 1 to ${mostPageSize}`
+    const message = `pageNum must be from 1 to ${maxPages}, pageSize from 1 to ${maxPageSize}`
     return refuse({ status: 400, message, param: 'pageNum' })
   }
   const page = tasks
     .ofKey(key)
-    .filter(({ order }) => order.image.path === path)
+    .filter(({ input }) => input.image.path === path)
     .slice((pageNum - 1) * pageSize, pageNum * pageSize)
-  const told = page.map((task) => toldTask(task, tasks.stateOf(task), origin))
-  return jsonAnswer(envelope(told, id))
+  const rows = page.map((task) => taskView(task, tasks.stateOf(task), origin))
+  return jsonAnswer(envelope(rows, id))
 }
 
 function pageNumber(given: string | null, usual: number, most: number): number | undefined {

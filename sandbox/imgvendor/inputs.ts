@@ -1,4 +1,4 @@
-// The pictures and elements that a request for pictures starts from, and how much of them it wants.
+// The images and elements that a request for images starts from, and how much of them it wants.
 import { asList, asObject, asText, invalid, type Json } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 
@@ -9,7 +9,7 @@ export interface Inputs {
   others: readonly unknown[]
 }
 
-const mostInputs = 10
+const maxInputs = 10
 const references = ['subject', 'face']
 
 export function readGenerationInputs(model: string, fields: Json): Inputs | Fault {
@@ -57,8 +57,8 @@ export function readOmniInputs(fields: Json): Inputs | Fault {
   if (!elements.every((id) => Number.isSafeInteger(id))) {
     return invalid('element_list', 'element_id must be a whole number')
   }
-  if (images.length + elements.length > mostInputs) {
-    return invalid('image_list', `at most ${mostInputs} images and elements are supported`)
+  if (images.length + elements.length > maxInputs) {
+    return invalid('image_list', `at most ${maxInputs} images and elements are supported`)
   }
   return { images: images.map(asText), others: elements }
 }

@@ -1,9 +1,9 @@
-// Reads a request for pictures on either path: what is wrong with it is refused as the upstream
-// would. Addresses are not fetched, and nobody is called back.
+// Reads a request for images on either path: what is wrong with it is refused as the upstream
+// would. Addresses are not fetched, and no callback is sent.
 import { asObject, asText, invalid, isFault, isWhole, type Json, missing } from '../http/fields.ts'
 import {
-  type PictureOrder,
-  pictureSeed,
+  type ImageBatch,
+  imageSeed,
   sourceOf,
   usualFidelity,
   usualSide,
@@ -14,11 +14,11 @@ import { type Inputs, readGenerationInputs, readOmniInputs } from './inputs.ts'
 export const paths = ['generations', 'omni-image'] as const
 export type ImagePath = (typeof paths)[number]
 
-export interface ImageOrder extends PictureOrder {
+export interface ImageInput extends ImageBatch {
   path: ImagePath
   ratio: string
   resolution: string
-  /** Pictures that belong together, listed under another name. */
+  /** Images that belong together, listed under another name. */
   isSeries: boolean
   hasWatermark: boolean
   externalId: string | undefined
@@ -26,9 +26,9 @@ export interface ImageOrder extends PictureOrder {
 
 export const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9']
 export const resolutions = ['1k', '2k', '4k']
-const mostPictures = 9
+const maxImages = 9
 const usualSeries = 4
-const mostPromptLetters = 2500
+const maxPromptLetters = 2500
 
 /** How the names of the models of a path end; what stands before is the vendor's. */
 const models: Readonly<Record<ImagePath, RegExp>> = {
@@ -43,7 +43,7 @@ const usualModel: Readonly<Record<ImagePath, string>> = {
 export function readImageRequest(
   path: ImagePath,
   given: Json,
-): (ImageOrder & { model: string }) | Fault {
+): (ImageInput & { model: string }) | Fault {
   // Null is left out.
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const model = asText(fields['model_name'] ?? usualModel[path])
@@ -63,7 +63,7 @@ export function readImageRequest(
     ...shape,
     ...amount,
     ...sizeOf(shape),
-    seed: pictureSeed(path, model, prompt, without, shape, amount.isSeries, inputs),
+    seed: imageSeed(path, model, prompt, without, shape, amount.isSeries, inputs),
     ...sourceOf(inputs.images, percentOf(inputs)),
     hasWatermark: asObject(watermark)['enabled'] === true,
     externalId: asText(fields['external_task_id']) || undefined,
@@ -83,9 +83,9 @@ function faultOfModel(path: ImagePath, model: string): Fault | undefined {
 
 function faultOfWords({ prompt, negative_prompt: without = '' }: Json): Fault | undefined {
   if (typeof prompt !== 'string' || prompt === '') return missing('prompt')
-  const most = `must have at most ${mostPromptLetters} characters`
-  if ([...prompt].length > mostPromptLetters) return invalid('prompt', `prompt ${most}`)
-  if (typeof without === 'string' && [...without].length <= mostPromptLetters) return undefined
+  const most = `must have at most ${maxPromptLetters} characters`
+  if ([...prompt].length > maxPromptLetters) return invalid('prompt', `prompt ${most}`)
+  if (typeof without === 'string' && [...without].length <= maxPromptLetters) return undefined
   return invalid('negative_prompt', `negative_prompt ${most}`)
 }
 
@@ -99,7 +99,7 @@ function faultOfExtras(fields: Json): Fault | undefined {
   return invalid('external_task_id', 'external_task_id must be a string')
 }
 
-/** The largest pictures are made by one model only. */
+/** The largest images are made by one model only. */
 function readShape(path: ImagePath, model: string, fields: Json) {
   const isOmni = path === 'omni-image'
   const allowed = model.endsWith('v3-omni') ? resolutions : resolutions.slice(0, 2)
@@ -124,13 +124,13 @@ function readAmount(
       return invalid('result_type', `result_type '${asText(type)}' is not supported`)
     }
     if (amount === 'auto') return { count: usualSeries, isSeries: true }
-    if (isWhole(amount) && amount >= 2 && amount <= mostPictures) {
+    if (isWhole(amount) && amount >= 2 && amount <= maxImages) {
       return { count: amount, isSeries: true }
     }
-    return invalid('series_amount', `series_amount must be from 2 to ${mostPictures}`)
+    return invalid('series_amount', `series_amount must be from 2 to ${maxImages}`)
   }
-  if (isWhole(n) && n <= mostPictures) return { count: n, isSeries: false }
-  return invalid('n', `n must be a whole number from 1 to ${mostPictures}`)
+  if (isWhole(n) && n <= maxImages) return { count: n, isSeries: false }
+  return invalid('n', `n must be a whole number from 1 to ${maxImages}`)
 }
 
 /** As many points as a square of that resolution has, in whole sixteens: 1k, 16:9 -> 1360 x 768 */

@@ -12,9 +12,9 @@ interface SignedToken {
   signature: Buffer
 }
 
-const mostTokenLetters = 4096
+const maxTokenLetters = 4096
 
-/** Who asks: the access key of a signed token, else the key itself. */
+/** The caller: the access key of a signed token, else the key itself. */
 export function readImgvendorKey(headers: Headers): string {
   const key = bearerKey(headers)
   return asText(readToken(key)?.claims['iss']) || key
@@ -58,7 +58,7 @@ const unauthorized = (code: number): Fault => ({
 /** Undefined when it is no token of that kind at all. */
 function readToken(text: string): SignedToken | undefined {
   const [head = '', body = '', signature = '', ...rest] = text.split('.')
-  if (signature === '' || rest.length > 0 || text.length > mostTokenLetters) return undefined
+  if (signature === '' || rest.length > 0 || text.length > maxTokenLetters) return undefined
   try {
     return {
       header: asObject(JSON.parse(decode(head).toString())),

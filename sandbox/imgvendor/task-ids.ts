@@ -1,22 +1,22 @@
-// What the id of an imgvendor task carries: all that is told of it, the caller's own id only if it
+// What the id of an imgvendor task carries: all that a poll returns, the caller's own id only if it
 // is short. No account of a task names its model.
-import { readLook, writeLook } from '../media/image-request.ts'
+import { readImageBatch, writeImageBatch } from '../media/image-request.ts'
 import type { TaskIds } from '../tasks/task-id.ts'
 import { paths, shapeNumber, shapeNumbered, sizeOf } from './request.ts'
-import type { ImgOrder } from './wire.ts'
+import type { ImgInput } from './wire.ts'
 
 const flags = { series: 1, watermark: 2, externalId: 4 }
 /** Room for what most programs call their tasks. */
-const mostExternalLetters = 48
+const maxExternalLetters = 48
 
-export const imgvendorIds: TaskIds<ImgOrder> = {
+export const imgvendorIds: TaskIds<ImgInput> = {
   protocol: 'imgvendor',
   wrap: (letters) => letters,
   unwrap: (id) => id,
   write({ image }, plan) {
     const { externalId = '' } = image
-    const carriesId = externalId !== '' && Buffer.byteLength(externalId) <= mostExternalLetters
-    writeLook(image, plan)
+    const carriesId = externalId !== '' && Buffer.byteLength(externalId) <= maxExternalLetters
+    writeImageBatch(image, plan)
     plan.whole(shapeNumber(image))
     plan.whole(paths.indexOf(image.path))
     plan.whole(
@@ -27,13 +27,13 @@ export const imgvendorIds: TaskIds<ImgOrder> = {
     if (carriesId) plan.text(externalId)
   },
   read(plan) {
-    const look = readLook(plan)
+    const batch = readImageBatch(plan)
     const shape = shapeNumbered(plan.whole())
     const path = paths[plan.whole()]
     if (shape === undefined || path === undefined) return undefined
     const bits = plan.whole()
     const image = {
-      ...look,
+      ...batch,
       ...shape,
       ...sizeOf(shape),
       path,

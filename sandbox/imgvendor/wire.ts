@@ -1,14 +1,14 @@
 // Tasks in the shapes of the imgvendor protocol. Times are milliseconds.
 import { addressesOf, deliveredCount } from '../media/image-request.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
+import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
-import type { ImageOrder } from './request.ts'
+import type { ImageInput } from './request.ts'
 
-export interface ImgOrder extends TaskOrder {
-  image: ImageOrder
+export interface ImgInput extends TaskInput {
+  image: ImageInput
 }
 
-export type ImgTask = SandboxTask<ImgOrder>
+export type ImgTask = SandboxTask<ImgInput>
 
 /** Nothing can be cancelled here. */
 const statusWords: Readonly<Record<SandboxTaskState, string>> = {
@@ -34,9 +34,9 @@ export const createdTask = (task: ImgTask) => ({
   updated_at: task.createdMs,
 })
 
-export function toldTask(task: ImgTask, state: SandboxTaskState, origin: string) {
-  const { image, directives } = task.order
-  const told = {
+export function taskView(task: ImgTask, state: SandboxTaskState, origin: string) {
+  const { image, directives } = task.input
+  const view = {
     task_id: task.id,
     task_status: statusWords[state],
     task_status_msg: state === 'failed' ? failureWords(directives.fail) : '',
@@ -45,18 +45,18 @@ export function toldTask(task: ImgTask, state: SandboxTaskState, origin: string)
     created_at: task.createdMs,
     updated_at: Math.floor(changedMs(task, state)),
   }
-  if (state !== 'succeeded') return told
+  if (state !== 'succeeded') return view
   // In words, as the vendor has it.
   const units = { final_unit_deduction: String(deliveredCount(image, directives)) }
   return {
-    ...told,
+    ...view,
     ...(!directives.noUsage && units),
     task_result: resultOf(task, origin),
   }
 }
 
-function resultOf({ order, endsMs }: ImgTask, origin: string) {
-  const { image, directives } = order
+function resultOf({ input, endsMs }: ImgTask, origin: string) {
+  const { image, directives } = input
   const made = addressesOf(image, directives, { origin, madeMs: endsMs }).map((url, index) => ({
     index,
     url,
@@ -68,8 +68,8 @@ function resultOf({ order, endsMs }: ImgTask, origin: string) {
     : { result_type: 'single', images: made }
 }
 
-const infoOf = ({ order }: ImgTask): object =>
-  order.image.externalId === undefined ? {} : { external_task_id: order.image.externalId }
+const infoOf = ({ input }: ImgTask): object =>
+  input.image.externalId === undefined ? {} : { external_task_id: input.image.externalId }
 
 function changedMs(task: ImgTask, state: SandboxTaskState): number {
   if (state === 'queued') return task.createdMs

@@ -1,4 +1,4 @@
-// The few letters that pictures are marked with, as dots: five across, seven down.
+// The few letters that images are marked with, as dots: five across, seven down.
 
 export const letterWidth = 5
 export const letterHeight = 7

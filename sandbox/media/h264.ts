@@ -1,5 +1,6 @@
-// The least of an H.264 encoder: pictures of one flat colour, and pictures that repeat the one
-// before. Constrained baseline profile, one slice per picture. Knows no container.
+// A minimal H.264 encoder: frames of one flat colour, and frames that repeat the one before.
+// Constrained baseline profile, one slice per frame. A stored template would not do: a video may have
+// any size, and the size and the number of blocks are part of the bit stream. Knows no container.
 import { BitWriter } from './bit-writer.ts'
 
 export interface Colour {
@@ -9,7 +10,7 @@ export interface Colour {
 }
 
 /** In macroblocks of 16 x 16 samples, with what is cut off to come to the size asked for. */
-export interface Frame {
+export interface FrameSize {
   width: number
   height: number
   columns: number
@@ -22,29 +23,29 @@ const frameNumberBits = 4
 export const frameNumbers = 2 ** frameNumberBits
 
 /** Width and height must be even. */
-export const frameOf = (width: number, height: number): Frame => ({
+export const frameSizeOf = (width: number, height: number): FrameSize => ({
   width,
   height,
   columns: Math.ceil(width / 16),
   rows: Math.ceil(height / 16),
 })
 
-/** The lowest of the usual levels whose pictures are that large, at up to 30 a second. */
-export function levelOf({ columns, rows }: Frame): number {
+/** The lowest of the usual levels whose frames are that large, at up to 30 a second. */
+export function levelOf({ columns, rows }: FrameSize): number {
   const size = columns * rows
   if (size <= 3600) return 31
   return size <= 8192 ? 40 : 51
 }
 
-export function sequenceSet(frame: Frame): Uint8Array<ArrayBuffer> {
+export function sequenceParameterSet(frame: FrameSize): Uint8Array<ArrayBuffer> {
   const out = new BitWriter()
   out.bits(constrainedBaseline.profile, 8)
   out.bits(constrainedBaseline.constraints, 8)
   out.bits(levelOf(frame), 8)
   out.golomb(0) // its id
   out.golomb(frameNumberBits - 4)
-  out.golomb(2) // pictures are shown in the order they come
-  out.golomb(1) // reference pictures
+  out.golomb(2) // frames are shown in the order they come
+  out.golomb(1) // reference frames
   out.bits(0, 1) // no gaps in frame numbers
   out.golomb(frame.columns - 1)
   out.golomb(frame.rows - 1)
@@ -55,7 +56,7 @@ export function sequenceSet(frame: Frame): Uint8Array<ArrayBuffer> {
 }
 
 /** Counted in pairs of samples, since colour has half the resolution. */
-function writeCropping(out: BitWriter, { width, height, columns, rows }: Frame): void {
+function writeCropping(out: BitWriter, { width, height, columns, rows }: FrameSize): void {
   const right = (columns * 16 - width) / 2
   const bottom = (rows * 16 - height) / 2
   out.bits(right + bottom > 0 ? 1 : 0, 1)
@@ -63,7 +64,7 @@ function writeCropping(out: BitWriter, { width, height, columns, rows }: Frame):
   for (const pairs of [0, right, 0, bottom]) out.golomb(pairs)
 }
 
-export function pictureSet(): Uint8Array<ArrayBuffer> {
+export function imageParameterSet(): Uint8Array<ArrayBuffer> {
   const out = new BitWriter()
   out.golomb(0) // its id
   out.golomb(0) // of that sequence
@@ -85,11 +86,11 @@ export function pictureSet(): Uint8Array<ArrayBuffer> {
  * The first macroblock has its samples in the open. Every other one is predicted from the mean of
  * its neighbours and has nothing to add, so the colour spreads exactly.
  */
-export function flatPicture(frame: Frame, colour: Colour, pictureId: number) {
+export function flatFrame(frame: FrameSize, colour: Colour, idrId: number) {
   const out = new BitWriter()
   writeSliceStart(out, 7, 0)
-  out.golomb(pictureId)
-  out.bits(0, 2) // other pictures may be forgotten; this one is no long-term reference
+  out.golomb(idrId)
+  out.bits(0, 2) // other frames may be forgotten; this one is no long-term reference
   writeSliceEnd(out)
   out.golomb(25) // plain samples
   out.align()
@@ -107,8 +108,8 @@ export function flatPicture(frame: Frame, colour: Colour, pictureId: number) {
   return unit(3, 5, out.end())
 }
 
-/** The picture before, once more. */
-export function samePicture(frame: Frame, frameNumber: number): Uint8Array<ArrayBuffer> {
+/** The frame before, once more. */
+export function repeatFrame(frame: FrameSize, frameNumber: number): Uint8Array<ArrayBuffer> {
   const out = new BitWriter()
   writeSliceStart(out, 5, frameNumber)
   out.bits(0, 2) // references as usual, in the usual order
@@ -121,7 +122,7 @@ export function samePicture(frame: Frame, frameNumber: number): Uint8Array<Array
 function writeSliceStart(out: BitWriter, kind: number, frameNumber: number): void {
   out.golomb(0) // from the first macroblock
   out.golomb(kind)
-  out.golomb(0) // picture set
+  out.golomb(0) // frame set
   out.bits(frameNumber, frameNumberBits)
 }
 

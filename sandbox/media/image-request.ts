@@ -1,41 +1,41 @@
-// Pictures that are wanted, in no protocol's words: how many, how large, and what decides how they
-// look. Says how many come and where they are.
+// A batch of images, in no protocol's words: how many, how large, and from which seed. Decides how many
+// are delivered and under which addresses.
 import type { Directives } from '../http/directives.ts'
 import type { PlanReader, PlanWriter } from '../tasks/plan-bytes.ts'
-import type { Picture, PictureSource } from './image.ts'
+import type { Image, ImageSource } from './image.ts'
 import {
-  mostPicturePoints,
-  mostPictureSide,
-  pictureAddress,
+  imageAddress,
+  maxImagePoints,
+  maxImageSide,
   seedBytes,
   seedOf,
   sha256,
 } from './media-address.ts'
 
-export interface PictureOrder {
-  /** Asked for; how many come is another matter. */
+export interface ImageBatch {
+  /** Requested; a directive may deliver fewer. */
   count: number
   width: number
   height: number
-  /** Made from all that decides the pictures but their number. */
+  /** From everything that determines the images except their number. */
   seed: string
-  /** Absent when they are drawn from words alone. */
-  source?: PictureSource
+  /** Absent when they are made from a prompt alone. */
+  source?: ImageSource
 }
 
-export const leastPictureSide = 16
+export const minImageSide = 16
 export const usualSide = 1024
 export const usualFidelity = 50
 const markBytes = 3
-export const pictureLifeMs = 24 * 3_600_000
+export const imageLifeMs = 24 * 3_600_000
 
-export const pictureSeed = seedOf
+export const imageSeed = seedOf
 
-/** From what was handed over, in whatever form: an address, its bytes, or the sum of a file. */
+/** From the inputs in any form: an address, bytes, or the checksum of a file. */
 export function sourceOf(
   inputs: readonly unknown[],
   fidelity = usualFidelity,
-): { source?: PictureSource } {
+): { source?: ImageSource } {
   if (inputs.length === 0) return {}
   const mark = sha256(JSON.stringify(inputs)).slice(0, 2 * markBytes)
   return { source: { count: inputs.length, mark, fidelity } }
@@ -51,17 +51,17 @@ export function readSize(
     return undefined
   }
   const [width, height] = [Number(across), Number(down)]
-  const fits = Math.min(width, height) >= leastPictureSide && width * height <= mostPicturePoints
-  return fits && Math.max(width, height) <= mostPictureSide ? { width, height } : undefined
+  const fits = Math.min(width, height) >= minImageSide && width * height <= maxImagePoints
+  return fits && Math.max(width, height) <= maxImageSide ? { width, height } : undefined
 }
 
-export function deliveredCount({ count }: PictureOrder, directives: Directives): number {
+export function deliveredCount({ count }: ImageBatch, directives: Directives): number {
   if (directives.noOutput) return 0
   return Math.min(count, directives.images ?? count)
 }
 
-/** All that come, in their order. */
-export function pictures(order: PictureOrder, directives: Directives): Picture[] {
+/** All that are delivered, in order. */
+export function imagesOf(order: ImageBatch, directives: Directives): Image[] {
   const { width, height, seed, source } = order
   return Array.from({ length: deliveredCount(order, directives) }, (_, index) => ({
     ...{ width, height, seed, index },
@@ -69,18 +69,18 @@ export function pictures(order: PictureOrder, directives: Directives): Picture[]
   }))
 }
 
-/** The addresses of those that come; they work for a day after they were made. */
+/** Addresses of the delivered images, valid for a day. */
 export function addressesOf(
-  order: PictureOrder,
+  order: ImageBatch,
   directives: Directives,
   { origin, madeMs }: { origin: string; madeMs: number },
 ): string[] {
-  const expires = Math.floor((madeMs + pictureLifeMs) / 1000)
-  return pictures(order, directives).map((one) => pictureAddress(origin, one, expires))
+  const expires = Math.floor((madeMs + imageLifeMs) / 1000)
+  return imagesOf(order, directives).map((one) => imageAddress(origin, one, expires))
 }
 
-/** For ids that carry an order. The size is left to who knows how it was asked for. */
-export function writeLook({ count, seed, source }: PictureOrder, plan: PlanWriter): void {
+/** For ids that carry a batch, without the size, which each protocol writes in its own way. */
+export function writeImageBatch({ count, seed, source }: ImageBatch, plan: PlanWriter): void {
   plan.hex(seed)
   plan.whole(count)
   plan.whole(source?.count ?? 0)
@@ -89,7 +89,7 @@ export function writeLook({ count, seed, source }: PictureOrder, plan: PlanWrite
   plan.whole(source.fidelity)
 }
 
-export function readLook(plan: PlanReader): Omit<PictureOrder, 'width' | 'height'> {
+export function readImageBatch(plan: PlanReader): Omit<ImageBatch, 'width' | 'height'> {
   const seed = plan.hex(seedBytes)
   const count = plan.whole()
   const inputs = plan.whole()

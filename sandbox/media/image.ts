@@ -1,23 +1,23 @@
-// A picture of a given size: shapes and colours chosen by its seed and its place in the row, which
-// stand written on it. One made from other pictures bears their mark and how much of it is theirs.
-// Same picture, same bytes.
+// An image of a given size: shapes and colours chosen by its seed and its place in the row, which
+// stand written on it. One made from other images bears their mark and how much of it is theirs.
+// Same image, same bytes.
 import { hasDot, letterHeight, letterWidth } from './bitmap-font.ts'
 import { type Canvas, pngOf, type Rgb } from './png.ts'
 
-export interface Picture {
+export interface Image {
   width: number
   height: number
   /** Hexadecimal digits; the first six are written on it. */
   seed: string
   /** Its place among those asked for together, from 0. */
   index: number
-  source?: PictureSource
+  source?: ImageSource
 }
 
-/** The pictures it was made from. */
-export interface PictureSource {
+/** The images it was made from. */
+export interface ImageSource {
   count: number
-  /** Six hexadecimal digits made from those pictures; they are drawn as a pattern. */
+  /** Six hexadecimal digits made from those images; they are drawn as a pattern. */
   mark: string
   /** How much it shall be like them, in percent. */
   fidelity: number
@@ -39,8 +39,8 @@ const firstShapeColour = 4
 const black: Rgb = [24, 24, 27]
 const white: Rgb = [250, 250, 250]
 
-export function drawPicture(picture: Picture): Uint8Array<ArrayBuffer> {
-  const { width, height, seed, index, source } = picture
+export function drawImage(image: Image): Uint8Array<ArrayBuffer> {
+  const { width, height, seed, index, source } = image
   const chance = chanceOf(`${seed} ${index}`)
   const canvas = { width, height, points: new Uint8Array(width * height) }
   const sourceColour: Rgb = source === undefined ? black : markColour(source.mark)
@@ -118,8 +118,8 @@ const patternSide = 5
 /** Of the pattern's five columns two are those on the left, mirrored. */
 const patternColumns = 3
 
-/** Below: the mark, how many pictures it stands for, and a bar as long as it is like them. */
-function drawSource(canvas: Canvas, { count, mark, fidelity }: PictureSource, dot: number): void {
+/** Below: the mark, how many images it stands for, and a bar as long as it is like them. */
+function drawSource(canvas: Canvas, { count, mark, fidelity }: ImageSource, dot: number): void {
   const cell = 3 * dot
   const side = (patternSide + 1) * cell
   const x = 2 * dot

@@ -1,23 +1,23 @@
 // An MP4 file around one H.264 track: the index first, so that it plays while it loads. Knows
-// nothing of what the pictures show.
+// nothing of what the frames show.
 import { constrainedBaseline } from './h264.ts'
 
 export interface Track {
   width: number
   height: number
   level: number
-  sequenceSet: Uint8Array
-  pictureSet: Uint8Array
-  /** One unit per picture. */
-  pictures: readonly Uint8Array[]
+  sequenceParameterSet: Uint8Array
+  imageParameterSet: Uint8Array
+  /** One unit per frame. */
+  frames: readonly Uint8Array[]
   /** Which of them can be played from, counted from 1. */
-  keyPictures: readonly number[]
-  picturesPerSecond: number
+  keyFrames: readonly number[]
+  framesPerSecond: number
 }
 
 type Bytes = readonly number[]
 
-/** Divides by every usual number of pictures per second. */
+/** Divides by every usual number of frames per second. */
 const timescale = 12_000
 const lengthBytes = 4
 const undetermined = 0x55c4
@@ -40,15 +40,15 @@ const fullBox = (name: string, flags: number, ...parts: readonly Bytes[]): Bytes
 export function mp4Of(track: Track): Uint8Array<ArrayBuffer> {
   const brands = ['isom', 'iso2', 'avc1', 'mp41'].map(text)
   const head = box('ftyp', text('isom'), u32(512), ...brands)
-  const mediaBytes = track.pictures.reduce((sum, unit) => sum + lengthBytes + unit.length, 0)
+  const mediaBytes = track.frames.reduce((sum, unit) => sum + lengthBytes + unit.length, 0)
   const mediaHead = [...u32(8 + mediaBytes), ...text('mdat')]
-  // The index tells where the pictures begin, and its own size does not depend on that.
+  // The index tells where the frames begin, and its own size does not depend on that.
   const indexBytes = movie(track, 0).length
   const start = head.length + indexBytes + mediaHead.length
   const file = new Uint8Array(start + mediaBytes)
   file.set([...head, ...movie(track, start), ...mediaHead])
   let at = start
-  for (const unit of track.pictures) {
+  for (const unit of track.frames) {
     file.set(u32(unit.length), at)
     file.set(unit, at + lengthBytes)
     at += lengthBytes + unit.length
@@ -56,8 +56,8 @@ export function mp4Of(track: Track): Uint8Array<ArrayBuffer> {
   return file
 }
 
-const durationOf = ({ pictures, picturesPerSecond }: Track): number =>
-  (pictures.length * timescale) / picturesPerSecond
+const durationOf = ({ frames, framesPerSecond }: Track): number =>
+  (frames.length * timescale) / framesPerSecond
 
 function movie(track: Track, mediaStart: number): Bytes {
   const duration = u32(durationOf(track))
@@ -88,13 +88,13 @@ function media(track: Track, mediaStart: number): Bytes {
 }
 
 function sampleTable(track: Track, mediaStart: number): Bytes {
-  const count = u32(track.pictures.length)
-  const keys = track.keyPictures.map(u32)
-  const sizes = track.pictures.map((unit) => u32(lengthBytes + unit.length))
+  const count = u32(track.frames.length)
+  const keys = track.keyFrames.map(u32)
+  const sizes = track.frames.map((unit) => u32(lengthBytes + unit.length))
   return box(
     'stbl',
     fullBox('stsd', 0, u32(1), sampleEntry(track)),
-    fullBox('stts', 0, u32(1), count, u32(timescale / track.picturesPerSecond)),
+    fullBox('stts', 0, u32(1), count, u32(timescale / track.framesPerSecond)),
     fullBox('stss', 0, u32(keys.length), ...keys),
     fullBox('stsc', 0, u32(1), u32(1), count, u32(1)),
     fullBox('stsz', 0, u32(0), count, ...sizes),
@@ -104,7 +104,7 @@ function sampleTable(track: Track, mediaStart: number): Bytes {
 
 function sampleEntry(track: Track): Bytes {
   const { profile, constraints } = constrainedBaseline
-  const { sequenceSet, pictureSet } = track
+  const { sequenceParameterSet, imageParameterSet } = track
   const dotsPerInch = u32(72 * 0x10000)
   return box(
     'avc1',
@@ -114,8 +114,8 @@ function sampleEntry(track: Track): Bytes {
     box(
       'avcC',
       [1, profile, constraints, track.level, 0xfc | (lengthBytes - 1)],
-      [0xe0 | 1, ...u16(sequenceSet.length), ...sequenceSet],
-      [1, ...u16(pictureSet.length), ...pictureSet],
+      [0xe0 | 1, ...u16(sequenceParameterSet.length), ...sequenceParameterSet],
+      [1, ...u16(imageParameterSet.length), ...imageParameterSet],
     ),
   )
 }

@@ -37,7 +37,7 @@ export function pngOf(
   return new Uint8Array(file)
 }
 
-/** A row like the one above it becomes zeros, so that large pictures cost little. */
+/** A row like the one above it becomes zeros, so that large images cost little. */
 function rowsOf(width: number, height: number, points: Uint8Array): Uint8Array {
   const rows = new Uint8Array((width + 1) * height)
   let above: Uint8Array | undefined

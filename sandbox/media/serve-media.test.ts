@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startSandbox } from '../server.ts'
 import { mediaAddress } from './media-address.ts'
-import { makeFilm } from './video.ts'
+import { makeVideo } from './video.ts'
 
 let now = 1_800_000_000_000
 const sandbox = startSandbox({ key: 'sk-needed-0123456789', now: () => now })
 afterAll(() => sandbox.stop())
 
-const film = { width: 1280, height: 720, seconds: 2, seed: '0123456789abcdef' }
-const address = mediaAddress(sandbox.url, film, 1_800_000_060)
-const bytes = makeFilm(film)
+const video = { width: 1280, height: 720, seconds: 2, seed: '0123456789abcdef' }
+const address = mediaAddress(sandbox.url, video, 1_800_000_060)
+const bytes = makeVideo(video)
 const size = bytes.length
 
 const get = (headers: Record<string, string> = {}, method = 'GET') =>
@@ -17,7 +17,7 @@ const get = (headers: Record<string, string> = {}, method = 'GET') =>
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer())
 
-test('a film is there without a key, whole, with its length, type and tag', async () => {
+test('a video is there without a key, whole, with its length, type and tag', async () => {
   const response = await get()
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('video/mp4')
@@ -65,7 +65,7 @@ test('a part beyond the end is refused, and what is not understood means the who
   }
 })
 
-test('the tag saves a second download, and a part of another film is never given', async () => {
+test('the tag saves a second download, and a part of another video is never given', async () => {
   const etag = (await get()).headers.get('etag') ?? ''
   expect((await get({ 'if-none-match': etag })).status).toBe(304)
   expect((await get({ range: 'bytes=0-9', 'if-range': etag })).status).toBe(206)

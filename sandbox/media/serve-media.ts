@@ -1,16 +1,16 @@
-// Hands out films and pictures over HTTP as an object store does: whole, in parts, or only their
+// Hands out videos and images over HTTP as an object store does: whole, in parts, or only their
 // headers.
 
-import { drawPicture } from './image.ts'
+import { drawImage } from './image.ts'
 import { type Found, type Medium, readMediaAddress } from './media-address.ts'
-import { makeFilm } from './video.ts'
+import { makeVideo } from './video.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Players ask for the same film many times, part by part. */
-const mostKept = 16
+/** Players ask for the same video many times, part by part. */
+const maxKept = 16
 
-export class MediaShelf {
+export class MediaCache {
   readonly #kept = new Map<string, Bytes>()
 
   serve(request: Request, nowMs: number): Response {
@@ -19,7 +19,7 @@ export class MediaShelf {
     }
     const url = new URL(request.url)
     const found = readMediaAddress(url, nowMs)
-    if (found.kind !== 'film' && found.kind !== 'picture') return refuse(found.kind)
+    if (found.kind !== 'video' && found.kind !== 'image') return refuse(found.kind)
     const bytes = this.#bytesOf(url.pathname, found)
     return answer(request, bytes, contentTypes[found.kind])
   }
@@ -28,15 +28,15 @@ export class MediaShelf {
     const bytes = this.#kept.get(name) ?? make(medium)
     this.#kept.delete(name)
     this.#kept.set(name, bytes)
-    if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!)
+    if (this.#kept.size > maxKept) this.#kept.delete(this.#kept.keys().next().value!)
     return bytes
   }
 }
 
 const make = (medium: Medium): Bytes =>
-  medium.kind === 'film' ? makeFilm(medium.film) : drawPicture(medium.picture)
+  medium.kind === 'video' ? makeVideo(medium.video) : drawImage(medium.image)
 
-const contentTypes = { film: 'video/mp4', picture: 'image/png' } as const
+const contentTypes = { video: 'video/mp4', image: 'image/png' } as const
 
 const refusals = {
   denied: [403, 'SignatureDoesNotMatch', 'The signature of this address is wrong.'],

@@ -50,10 +50,10 @@ export function readMovie(bytes: Uint8Array) {
   const numbers = (path: string, offset: number, count: number) =>
     Array.from({ length: count }, (_, i) => number(path, offset + 4 * i))
   const sizes = numbers(`${table}/stsz`, 12, number(`${table}/stsz`, 8))
-  const keyPictures = numbers(`${table}/stss`, 8, number(`${table}/stss`, 4))
+  const keyFrames = numbers(`${table}/stss`, 8, number(`${table}/stss`, 4))
   const chunk = number(`${table}/stco`, 8)
   let at = chunk
-  const pictures = sizes.map((size) => {
+  const frames = sizes.map((size) => {
     at += size
     return file.subarray(at - size, at)
   })
@@ -63,13 +63,13 @@ export function readMovie(bytes: Uint8Array) {
     order: [...boxes.keys()].filter((path) => !path.includes('/')),
     media: boxes.get('mdat')!,
     chunk,
-    pictures,
-    keyPictures,
-    picturesEnd: at,
+    frames,
+    keyFrames,
+    framesEnd: at,
     movieSeconds: number('moov/mvhd', 16) / number('moov/mvhd', 12),
     trackSeconds: number('moov/trak/mdia/mdhd', 16) / number('moov/trak/mdia/mdhd', 12),
-    pictureSeconds: number(`${table}/stts`, 12) / number('moov/trak/mdia/mdhd', 12),
-    pictureCount: number(`${table}/stts`, 8),
+    frameSeconds: number(`${table}/stts`, 12) / number('moov/trak/mdia/mdhd', 12),
+    frameCount: number(`${table}/stts`, 8),
     width: file.readUInt16BE(entry + 24),
     height: file.readUInt16BE(entry + 26),
     shown: [number('moov/trak/tkhd', 76) / 65_536, number('moov/trak/tkhd', 80) / 65_536],
@@ -78,7 +78,7 @@ export function readMovie(bytes: Uint8Array) {
 }
 
 /** The size a sequence set of the baseline profile declares, coded and cut. */
-export function readSequenceSet(unit: Uint8Array) {
+export function readSequenceParameterSet(unit: Uint8Array) {
   const bits = [...unit.subarray(4)].flatMap((byte) => [...byte.toString(2).padStart(8, '0')])
   const take = (count: number) => Number.parseInt(bits.splice(0, count).join('') || '0', 2)
   const golomb = () => {

@@ -1,4 +1,4 @@
-// Reads the PNG files that tests look at: every chunk with its sum, every row with its filter.
+// Reads PNG files for tests: every chunk with its sum, every row with its filter.
 import { crc32, inflateSync } from 'node:zlib'
 
 export interface ReadPng {
@@ -53,7 +53,7 @@ function unfilter(rows: Buffer, width: number, height: number): Uint8Array {
   return points
 }
 
-/** How many points of two pictures of the same size differ, as a share. */
+/** How many points of two images of the same size differ, as a share. */
 export function differingShare(one: ReadPng, other: ReadPng, step = 7): number {
   let [seen, different] = [0, 0]
   for (let y = 0; y < one.height; y += step) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { unit } from './h264.ts'
-import { readMovie, readSequenceSet } from './test-mp4.ts'
-import { colourOf, makeFilm } from './video.ts'
+import { readMovie, readSequenceParameterSet } from './test-mp4.ts'
+import { colourOf, makeVideo } from './video.ts'
 
 const seed = 'a1b2c3d4e5f60718'
 
@@ -14,46 +14,46 @@ const sizes = [
 
 const setOf = (config: Buffer) => config.subarray(8, 8 + config.readUInt16BE(6))
 
-test('the boxes tile the file, and the index comes before the pictures', () => {
-  const film = makeFilm({ width: 1280, height: 720, seconds: 3, seed })
-  const movie = readMovie(film)
+test('the boxes tile the file, and the index comes before the frames', () => {
+  const video = makeVideo({ width: 1280, height: 720, seconds: 3, seed })
+  const movie = readMovie(video)
   expect(movie.order).toEqual(['ftyp', 'moov', 'mdat'])
   expect(movie.chunk).toBe(movie.media.start)
-  expect(movie.picturesEnd).toBe(movie.media.end)
-  expect(movie.media.end).toBe(film.length)
+  expect(movie.framesEnd).toBe(movie.media.end)
+  expect(movie.media.end).toBe(video.length)
 })
 
-test('the size is the one asked for, in the container and, after cropping, in the pictures', () => {
+test('the size is the one asked for, in the container and, after cropping, in the frames', () => {
   for (const { width, height, coded, level } of sizes) {
-    const movie = readMovie(makeFilm({ width, height, seconds: 1, seed }))
+    const movie = readMovie(makeVideo({ width, height, seconds: 1, seed }))
     expect(movie).toMatchObject({ width, height, shown: [width, height] })
-    const set = readSequenceSet(setOf(movie.config))
+    const set = readSequenceParameterSet(setOf(movie.config))
     expect(set).toMatchObject({ profile: 66, constraints: 0xc0, level, order: 2 })
     expect(set).toMatchObject({ coded: [...coded], width, height })
     expect([...movie.config.subarray(0, 4)]).toEqual([1, 66, 0xc0, level])
   }
 })
 
-test('the film lasts as long as asked for, and can be played from every second', () => {
+test('the video lasts as long as asked for, and can be played from every second', () => {
   for (const seconds of [1, 5, 15]) {
-    const movie = readMovie(makeFilm({ width: 1280, height: 720, seconds, seed }))
+    const movie = readMovie(makeVideo({ width: 1280, height: 720, seconds, seed }))
     expect(movie.movieSeconds).toBe(seconds)
     expect(movie.trackSeconds).toBe(seconds)
-    expect(movie.pictureCount * movie.pictureSeconds).toBeCloseTo(seconds, 9)
-    expect(movie.pictures).toHaveLength(movie.pictureCount)
-    expect(movie.keyPictures).toEqual(Array.from({ length: seconds }, (_, i) => 24 * i + 1))
+    expect(movie.frameCount * movie.frameSeconds).toBeCloseTo(seconds, 9)
+    expect(movie.frames).toHaveLength(movie.frameCount)
+    expect(movie.keyFrames).toEqual(Array.from({ length: seconds }, (_, i) => 24 * i + 1))
   }
 })
 
-test('every picture is one unit of its length, whole ones where the index says so', () => {
-  const { pictures, keyPictures } = readMovie(
-    makeFilm({ width: 1920, height: 1080, seconds: 2, seed }),
+test('every frame is one unit of its length, whole ones where the index says so', () => {
+  const { frames, keyFrames } = readMovie(
+    makeVideo({ width: 1920, height: 1080, seconds: 2, seed }),
   )
-  for (const [i, picture] of pictures.entries()) {
-    expect(picture.readUInt32BE(0)).toBe(picture.length - 4)
-    expect(picture[4]! & 0x1f).toBe(keyPictures.includes(i + 1) ? 5 : 1)
+  for (const [i, frame] of frames.entries()) {
+    expect(frame.readUInt32BE(0)).toBe(frame.length - 4)
+    expect(frame[4]! & 0x1f).toBe(keyFrames.includes(i + 1) ? 5 : 1)
     // Inside a unit nothing may look like the start of another.
-    expect(/\0\0[\0-\x02]/.test(picture.toString('latin1', 5))).toBe(false)
+    expect(/\0\0[\0-\x02]/.test(frame.toString('latin1', 5))).toBe(false)
   }
 })
 
@@ -63,7 +63,7 @@ test('bytes that look like the start of a unit are kept apart', () => {
 })
 
 test('the first samples of a second are in the open and have its colour', () => {
-  const { pictures } = readMovie(makeFilm({ width: 1280, height: 720, seconds: 2, seed }))
+  const { frames } = readMovie(makeVideo({ width: 1280, height: 720, seconds: 2, seed }))
   for (const second of [0, 1]) {
     const { luma, blue, red } = colourOf(seed, second)
     const samples = Buffer.from([
@@ -71,31 +71,31 @@ test('the first samples of a second are in the open and have its colour', () => 
       ...Array(64).fill(blue),
       ...Array(64).fill(red),
     ])
-    expect(pictures[24 * second]!.includes(samples)).toBe(true)
+    expect(frames[24 * second]!.includes(samples)).toBe(true)
   }
 })
 
-test('the same film has the same bytes, and another seed another colour', () => {
-  const film = { width: 1280, height: 720, seconds: 2, seed }
-  expect(makeFilm(film)).toEqual(makeFilm(film))
-  expect(makeFilm({ ...film, seed: '0102030405060708' })).not.toEqual(makeFilm(film))
+test('the same video has the same bytes, and another seed another colour', () => {
+  const video = { width: 1280, height: 720, seconds: 2, seed }
+  expect(makeVideo(video)).toEqual(makeVideo(video))
+  expect(makeVideo({ ...video, seed: '0102030405060708' })).not.toEqual(makeVideo(video))
 })
 
 // These very bytes were decoded without a complaint, with every sample of the right colour. When
 // they change on purpose, have a strict decoder look at them again:
-//   ffmpeg -v warning -xerror -err_detect explode -i film.mp4 -f null -
-test('the films are, byte by byte, those that a decoder has accepted', () => {
+//   ffmpeg -v warning -xerror -err_detect explode -i video.mp4 -f null -
+test('the videos are, byte by byte, those that a decoder has accepted', () => {
   const known = [
     [1280, 720, '2e5bb294a2f010665f8501f7c8123b551a7dd69c1d77b2b42bb271d7b8be99ab'],
     [1920, 1080, 'cdff549297c1648c3e8dfe3a892698eeb37549e219b8f4c1b23a421c5ee21e2c'],
   ] as const
   for (const [width, height, hash] of known) {
-    const film = makeFilm({ width, height, seconds: 2, seed })
-    expect(new Bun.CryptoHasher('sha256').update(film).digest('hex')).toBe(hash)
+    const video = makeVideo({ width, height, seconds: 2, seed })
+    expect(new Bun.CryptoHasher('sha256').update(video).digest('hex')).toBe(hash)
   }
 })
 
-test('a long and large film is small', () => {
-  const film = makeFilm({ width: 1920, height: 1080, seconds: 15, seed })
-  expect(film.length).toBeLessThan(200_000)
+test('a long and large video is small', () => {
+  const video = makeVideo({ width: 1920, height: 1080, seconds: 15, seed })
+  expect(video.length).toBeLessThan(200_000)
 })

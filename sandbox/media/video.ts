@@ -1,18 +1,18 @@
-// A film of a given size and length: one colour, chosen by a seed, that grows a little lighter
-// each second. Same film, same bytes.
+// A video of a given size and length: one colour, chosen by a seed, that grows a little lighter
+// each second. Same video, same bytes.
 import {
   type Colour,
-  flatPicture,
+  flatFrame,
   frameNumbers,
-  frameOf,
+  frameSizeOf,
+  imageParameterSet,
   levelOf,
-  pictureSet,
-  samePicture,
-  sequenceSet,
+  repeatFrame,
+  sequenceParameterSet,
 } from './h264.ts'
 import { mp4Of } from './mp4.ts'
 
-export interface Film {
+export interface Video {
   /** Even, as is the height. */
   width: number
   height: number
@@ -21,31 +21,31 @@ export interface Film {
   seed: string
 }
 
-const picturesPerSecond = 24
+const framesPerSecond = 24
 const lighterPerSecond = 4
-/** After which it starts again, so that no film gets too bright. */
+/** After which it starts again, so that no video gets too bright. */
 const shades = 8
 
-export function makeFilm({ width, height, seconds, seed }: Film): Uint8Array<ArrayBuffer> {
-  const frame = frameOf(width, height)
-  const repeats = Array.from({ length: picturesPerSecond - 1 }, (_, i) =>
-    samePicture(frame, (i + 1) % frameNumbers),
+export function makeVideo({ width, height, seconds, seed }: Video): Uint8Array<ArrayBuffer> {
+  const size = frameSizeOf(width, height)
+  const repeats = Array.from({ length: framesPerSecond - 1 }, (_, i) =>
+    repeatFrame(size, (i + 1) % frameNumbers),
   )
-  const pictures: Uint8Array[] = []
-  const keyPictures: number[] = []
+  const frames: Uint8Array[] = []
+  const keyFrames: number[] = []
   for (let second = 0; second < seconds; second++) {
-    keyPictures.push(pictures.length + 1)
-    pictures.push(flatPicture(frame, colourOf(seed, second), second % 2), ...repeats)
+    keyFrames.push(frames.length + 1)
+    frames.push(flatFrame(size, colourOf(seed, second), second % 2), ...repeats)
   }
   return mp4Of({
     width,
     height,
-    level: levelOf(frame),
-    sequenceSet: sequenceSet(frame),
-    pictureSet: pictureSet(),
-    pictures,
-    keyPictures,
-    picturesPerSecond,
+    level: levelOf(size),
+    sequenceParameterSet: sequenceParameterSet(size),
+    imageParameterSet: imageParameterSet(),
+    frames,
+    keyFrames,
+    framesPerSecond,
   })
 }
 

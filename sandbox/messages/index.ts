@@ -3,8 +3,8 @@
 import { asObject, isFault } from '../http/fields.ts'
 import {
   type Answer,
-  type Ask,
   bearerKey,
+  type Call,
   jsonAnswer,
   namedEvent,
   type ProtocolMaker,
@@ -34,7 +34,7 @@ export const messages: ProtocolMaker = () => {
       {
         method: 'POST',
         path: /^\/v1\/messages$/,
-        answer: (ask) => answerText(ask, cache, style),
+        answer: (call) => answerText(call, cache, style),
       },
       { method: 'POST', path: /^\/v1\/messages\/count_tokens$/, answer: countInput },
     ],
@@ -42,7 +42,7 @@ export const messages: ProtocolMaker = () => {
 }
 
 /** Counts only: nothing is cached, and the call log books no tokens. */
-function countInput({ fields, directives }: Ask): Answer {
+function countInput({ fields, directives }: Call): Answer {
   const request = readCountable(fields)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const fault = failureOf(directives)

@@ -190,11 +190,11 @@ test('after the result of a function the answer is text, unless the user says mo
 })
 
 test('counting gives the whole input that an answer would report', async () => {
-  const picture = { type: 'image', source: { type: 'url', url: 'https://media.example/cat.png' } }
+  const image = { type: 'image', source: { type: 'url', url: 'https://media.example/cat.png' } }
   const paper = { type: 'document', source: { type: 'base64', data: 'AAAA' } }
   const note = { type: 'document', source: { type: 'text', data: 'two words' } }
   const marked = { type: 'text', text: longText('mark', 30), cache_control: { type: 'ephemeral' } }
-  const body = bodyOf([picture, paper, note, { type: 'text', text: 'see' }], {
+  const body = bodyOf([image, paper, note, { type: 'text', text: 'see' }], {
     system: [marked],
     tools,
   })
@@ -209,7 +209,7 @@ test('counting gives the whole input that an answer would report', async () => {
   expect(input_tokens + Number(cache_creation_input_tokens) + Number(cache_read_input_tokens)).toBe(
     whole,
   )
-  expect(answer.content[0]?.text).toStartWith('I saw 1 picture. ')
+  expect(answer.content[0]?.text).toStartWith('I saw 1 image. ')
 })
 
 test('counting books no tokens and refuses what it cannot count', async () => {

@@ -27,7 +27,7 @@ export const responses: ProtocolMaker = () => {
       {
         method: 'POST',
         path: /^\/v1\/responses$/,
-        answer: (ask) => answerText(ask, cache, memory.styleFor(ask.key)),
+        answer: (call) => answerText(call, cache, memory.styleFor(call.key)),
       },
     ],
   }

@@ -51,10 +51,10 @@ export class Memory {
     const request = readResponsesRequest(fields)
     if (isFault(request)) return request
     const [first, ...rest] = request.turns
-    const told = typeof instructions === 'string' && first !== undefined
-    const own = told ? rest : request.turns
+    const hasInstructions = typeof instructions === 'string' && first !== undefined
+    const own = hasInstructions ? rest : request.turns
     const named = own.map((turn, at) => this.#named(key, asObject(asList(input)[at])) ?? turn)
-    return { ...request, turns: [...(told ? [first] : []), ...before, ...named] }
+    return { ...request, turns: [...(hasInstructions ? [first] : []), ...before, ...named] }
   }
 
   #isUnknown(key: string, item: unknown): boolean {

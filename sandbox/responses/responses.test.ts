@@ -218,7 +218,7 @@ test('instructions, items and parts of every kind count as input', async () => {
   ]
   const answer = await ask(input, { instructions: 'Be brief' })
   expect(answer.usage?.input_tokens).toBe(4 * 3 + 2 + 2 + 258 + 258 + 1 + 3)
-  expect(textOf(answer)).toStartWith('I saw 1 picture. ')
+  expect(textOf(answer)).toStartWith('I saw 1 image. ')
 })
 
 test('the JSON format gives an answer that parses', async () => {

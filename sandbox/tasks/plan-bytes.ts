@@ -5,7 +5,7 @@
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 const bitsPerLetter = 5
 /** Words that would make an id longer than people like to read are left out. */
-const mostBytesWithWords = 42
+const maxBytesWithWords = 42
 
 export class PlanWriter {
   readonly #bytes: number[] = []
@@ -30,7 +30,7 @@ export class PlanWriter {
   /** What may be missing later on. It comes last, when it is known how much room there is. */
   words(value: string | undefined): void {
     const size = Buffer.byteLength(value ?? '')
-    const fits = value !== undefined && this.#bytes.length + size < mostBytesWithWords
+    const fits = value !== undefined && this.#bytes.length + size < maxBytesWithWords
     this.whole(fits ? 1 : 0)
     if (fits) this.text(value)
   }

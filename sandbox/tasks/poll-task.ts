@@ -1,12 +1,12 @@
-// The answer to a question about a task: what was ordered to go wrong does, then it is told how the
-// task stands, in whatever shape the protocol has for it.
+// The answer to a poll of a task: a failure if a directive says so, else the state of the task in the
+// format of the protocol.
 import { directedFault } from '../http/directed-fault.ts'
 import { type Answer, jsonAnswer } from '../protocol.ts'
-import type { SandboxTask, SandboxTaskState, TaskMemory, TaskOrder } from './task-memory.ts'
+import type { SandboxTask, SandboxTaskState, TaskInput, TaskMemory } from './task-memory.ts'
 
-export function pollTask<Order extends TaskOrder>(
-  tasks: TaskMemory<Order>,
-  task: SandboxTask<Order>,
+export function pollTask<Input extends TaskInput>(
+  tasks: TaskMemory<Input>,
+  task: SandboxTask<Input>,
   key: string,
   shape: (state: SandboxTaskState) => unknown,
 ): Answer {

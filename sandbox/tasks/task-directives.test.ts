@@ -74,7 +74,7 @@ const dialects: [name: string, Protocol, Dialect][] = [
     },
   ],
   [
-    'pictures of vf',
+    'images of vf',
     'vf',
     {
       create: (prompt) => [

@@ -93,7 +93,7 @@ const dialects: [name: string, Protocol, Dialect][] = [
     },
   ],
   [
-    'pictures of vf',
+    'images of vf',
     'vf',
     {
       create: (prompt) => [
@@ -135,7 +135,7 @@ const dialects: [name: string, Protocol, Dialect][] = [
   ],
 ]
 
-const mostIdLetters = 90
+const maxIdLetters = 90
 
 describe.each(dialects)('%s', (_, protocol, dialect) => {
   const { create, idIn, idForm, pollPath, isMissing, stateOf, urlIn } = dialect
@@ -163,10 +163,10 @@ describe.each(dialects)('%s', (_, protocol, dialect) => {
     return JSON.parse(JSON.stringify(rest).replaceAll(sandbox.url, 'HERE')) as Body
   }
 
-  test('a task is told of alike by another sandbox, from its queue to its film', async () => {
+  test('a task is told of alike by another sandbox, from its queue to its video', async () => {
     const id = await made('a small cat')
     expect(id).toMatch(idForm)
-    expect(id.length).toBeLessThanOrEqual(mostIdLetters)
+    expect(id.length).toBeLessThanOrEqual(maxIdLetters)
     for (const wait of [0, taskMs / 2]) {
       clock.time += wait
       expect(stateOf(await told(second, id))).toMatch(/pending|queued|running/)
@@ -233,7 +233,7 @@ describe.each(dialects)('%s', (_, protocol, dialect) => {
 
   test('words too long for an id are missing there, and nothing else', async () => {
     const id = await made('a very long story '.repeat(100))
-    expect(id.length).toBeLessThanOrEqual(mostIdLetters)
+    expect(id.length).toBeLessThanOrEqual(maxIdLetters)
     clock.time += taskMs
     const { output, ...rest } = await told(first, id)
     const { orig_prompt: _, actual_prompt: __, ...known } = output ?? {}

@@ -4,23 +4,23 @@
 import type { Protocol } from '../../src/contract/catalog.ts'
 import { type Directives, readDirectives } from '../http/directives.ts'
 import { fromLetters, PlanReader, PlanWriter, toLetters } from './plan-bytes.ts'
-import type { TaskOrder } from './task-memory.ts'
+import type { TaskInput } from './task-memory.ts'
 
-/** What an id tells of an order besides its directives. */
-export type CarriedOrder<Order extends TaskOrder> = Order extends TaskOrder
-  ? Omit<Order, 'key' | 'callId' | 'directives'>
+/** What an id tells of an input besides its directives. */
+export type CarriedOrder<Input extends TaskInput> = Input extends TaskInput
+  ? Omit<Input, 'key' | 'callId' | 'directives'>
   : never
 
-/** How the ids of a protocol look, and what they carry. */
-export interface TaskIds<Order extends TaskOrder> {
+/** The format of a protocol's ids, and what they carry. */
+export interface TaskIds<Input extends TaskInput> {
   protocol: Protocol
   /** The id around the letters. */
   wrap(letters: string, createdMs: number): string
   /** The letters within an id; of anything else, whatever it likes. */
   unwrap(id: string): string
-  write(order: Order, plan: PlanWriter): void
+  write(input: Input, plan: PlanWriter): void
   /** Undefined when it makes no sense. */
-  read(plan: PlanReader): CarriedOrder<Order> | undefined
+  read(plan: PlanReader): CarriedOrder<Input> | undefined
 }
 
 export interface Schedule {
@@ -32,14 +32,14 @@ export interface Schedule {
 const edition = 2
 const sumBytes = 4
 /** With more, such as the name of a model without end, the plan stays with who made it. */
-const mostPlanBytes = 100
-const mostIdLetters = 200
+const maxPlanBytes = 100
+const maxIdLetters = 200
 const randomBytes = 16
 
 /** No two may share a serial within a millisecond. */
-export function newTaskId<Order extends TaskOrder>(
-  ids: TaskIds<Order>,
-  order: Order,
+export function newTaskId<Input extends TaskInput>(
+  ids: TaskIds<Input>,
+  input: Input,
   { createdMs, takesMs }: Schedule,
   serial: number,
 ): string {
@@ -47,22 +47,22 @@ export function newTaskId<Order extends TaskOrder>(
   plan.whole(serial)
   plan.whole(createdMs)
   plan.whole(takesMs)
-  writeDirectives(order.directives, plan)
-  ids.write(order, plan)
+  writeDirectives(input.directives, plan)
+  ids.write(input, plan)
   const bytes = plan.done()
   const carried =
-    bytes.length > mostPlanBytes
+    bytes.length > maxPlanBytes
       ? crypto.getRandomValues(new Uint8Array(randomBytes))
       : Buffer.concat([sumOf(ids.protocol, bytes), bytes])
   return ids.wrap(toLetters(carried), createdMs)
 }
 
 /** Undefined when no sandbox of this version gave it out. */
-export function readTaskId<Order extends TaskOrder>(
-  ids: TaskIds<Order>,
+export function readTaskId<Input extends TaskInput>(
+  ids: TaskIds<Input>,
   id: string,
-): (Schedule & { directives: Directives; carried: CarriedOrder<Order> }) | undefined {
-  if (id.length > mostIdLetters) return undefined
+): (Schedule & { directives: Directives; carried: CarriedOrder<Input> }) | undefined {
+  if (id.length > maxIdLetters) return undefined
   const all = fromLetters(ids.unwrap(id))
   const bytes = all?.subarray(sumBytes)
   if (all === undefined || bytes === undefined) return undefined

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { readDirectives } from '../http/directives.ts'
 import type { TaskIds } from './task-id.ts'
-import { TaskMemory, type TaskOrder } from './task-memory.ts'
+import { type TaskInput, TaskMemory } from './task-memory.ts'
 
 let calls = 0
 
-const orderOf = (text = '', more: Partial<TaskOrder> = {}): TaskOrder => ({
+const orderOf = (text = '', more: Partial<TaskInput> = {}): TaskInput => ({
   key: 'sk-one',
   callId: `call-${++calls}`,
   model: 'vfb-1.1-t2v',
@@ -15,7 +15,7 @@ const orderOf = (text = '', more: Partial<TaskOrder> = {}): TaskOrder => ({
   ...more,
 })
 
-const ids: TaskIds<TaskOrder> = {
+const ids: TaskIds<TaskInput> = {
   protocol: 'vf',
   wrap: (letters) => `t-${letters}`,
   unwrap: (id) => id.slice(2),
@@ -87,7 +87,7 @@ test('what another memory made is known by its id, for every key, and is not lis
   const [{ memory: maker }, { clock, memory }] = [memoryAt(), memoryAt()]
   const made = maker.create(orderOf('[[sim:fail=content_policy]] [[sim:no-usage]]'))!
   const met = memory.find(made.id, 'sk-two')!
-  expect(met).toEqual({ ...made, order: { ...made.order, key: '', callId: '' } })
+  expect(met).toEqual({ ...made, input: { ...made.input, key: '', callId: '' } })
   expect(memory.find(made.id, 'sk-one')).toBe(met)
   clock.time = made.endsMs
   expect(memory.poll(met)).toBe('failed')

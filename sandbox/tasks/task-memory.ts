@@ -1,6 +1,5 @@
-// The tasks of one sandbox: when each is queued, runs and ends, and what is told when it is looked
-// at. One that another sandbox made is known by its id alone. Knows no wire; what a protocol calls a
-// state is its own affair.
+// The tasks of one sandbox: when each is queued, runs and ends, and which state a poll returns. A task
+// of another sandbox is known by its id alone. Knows no wire format; each protocol names the states.
 import type { TaskState } from '../../src/contract/task.ts'
 import type { LoggedCall } from '../http/call-log.ts'
 import type { Directives } from '../http/directives.ts'
@@ -8,58 +7,58 @@ import { newTaskId, readTaskId, type Schedule, type TaskIds } from './task-id.ts
 
 export type SandboxTaskState = Exclude<TaskState, 'accepted' | 'unknown'>
 
-/** What a protocol wants done. */
-export interface TaskOrder {
-  /** Only who made a task can see it; empty when that is not known any more. */
+/** What a protocol asks a task for. */
+export interface TaskInput {
+  /** Only the key that created a task can see it; empty when it is no longer known. */
   key: string
-  /** The call that made it. */
+  /** The call that created it. */
   callId: string
   model: string
-  /** Of video; 0 where pictures are made. */
+  /** Of video; 0 for images. */
   seconds: number
-  /** 720p or 1080p; of pictures whatever the protocol says. */
+  /** 720p or 1080p; for images the size in the words of the protocol. */
   resolution: string
-  /** How many come, once it succeeds; absent where a video is made. */
-  pictures?: number
+  /** How many images a success has; absent for a video. */
+  images?: number
   directives: Directives
 }
 
-export interface SandboxTask<Order extends TaskOrder = TaskOrder> {
+export interface SandboxTask<Input extends TaskInput = TaskInput> {
   id: string
-  order: Order
+  input: Input
   createdMs: number
   /** When it leaves the queue and when it is done, unless it is cancelled. */
   startsMs: number
   endsMs: number
   cancelledMs?: number
   polls: number
-  /** Those that went wrong, as was ordered. */
+  /** Polls that failed by a directive. */
   troubledPolls: number
-  /** Those since it is done. */
+  /** Polls after its end. */
   lateReads: number
 }
 
-/** On the wire as it stands here. */
+/** As the API lists it. */
 export interface ListedTask {
   id: string
   model: string
   state: SandboxTaskState
   seconds: number
   resolution: string
-  pictures?: number
+  images?: number
   created_ms: number
   polls: number
 }
 
-/** A call that made a task has these besides. */
+/** A call that created a task also has these. */
 export type LoggedCreate = LoggedCall & { task_id?: string; state?: SandboxTaskState }
 
-const mostTasks = 10_000
-/** Serials come in turn; where they begin is left to chance, so that two sandboxes differ. */
+const maxTasks = 10_000
+/** Serials count up from a random start, so that two sandboxes differ. */
 const serials = 2 ** 21
 const queuedShare = 1 / 5
-const mostTroubledPolls = 2
-/** What a task with `flip` says when it is looked at after its end; the last one stays. */
+const maxTroubledPolls = 2
+/** What polls of a task with `flip` return after its end; the last one stays. */
 const flips: readonly SandboxTaskState[] = ['succeeded', 'failed', 'succeeded']
 
 export interface TaskClock {
@@ -67,92 +66,92 @@ export interface TaskClock {
   now: () => number
 }
 
-export class TaskMemory<Order extends TaskOrder = TaskOrder> {
-  readonly #tasks = new Map<string, SandboxTask<Order>>()
-  readonly #byCall = new Map<string, SandboxTask<Order>>()
-  /** Those that others made, or that were forgotten, and what has been done to them here. */
-  readonly #strangers = new Map<string, SandboxTask<Order>>()
+export class TaskMemory<Input extends TaskInput = TaskInput> {
+  readonly #tasks = new Map<string, SandboxTask<Input>>()
+  readonly #byCall = new Map<string, SandboxTask<Input>>()
+  /** Tasks of other sandboxes and dropped ones, with what was done to them here. */
+  readonly #foreign = new Map<string, SandboxTask<Input>>()
   readonly #clock: TaskClock
-  readonly #ids: TaskIds<Order>
+  readonly #ids: TaskIds<Input>
   readonly #capacity: number
   #serial = Math.floor(Math.random() * serials)
 
-  constructor(clock: TaskClock, ids: TaskIds<Order>, capacity = mostTasks) {
+  constructor(clock: TaskClock, ids: TaskIds<Input>, capacity = maxTasks) {
     this.#clock = clock
     this.#ids = ids
     this.#capacity = capacity
   }
 
   /** Undefined when the memory is full of tasks that have not ended. */
-  create(order: Order): SandboxTask<Order> | undefined {
+  create(input: Input): SandboxTask<Input> | undefined {
     if (this.#tasks.size >= this.#capacity && !this.#dropOldestEnded()) return undefined
-    const { delayMs } = order.directives
+    const { delayMs } = input.directives
     const takesMs = Math.round(delayMs > 0 ? delayMs : this.#clock.taskSeconds * 1000)
     const schedule = { createdMs: this.#clock.now(), takesMs }
     this.#serial = (this.#serial + 1) % serials
-    const task = begin(newTaskId(this.#ids, order, schedule, this.#serial), order, schedule)
+    const task = begin(newTaskId(this.#ids, input, schedule, this.#serial), input, schedule)
     this.#tasks.set(task.id, task)
-    this.#byCall.set(order.callId, task)
+    this.#byCall.set(input.callId, task)
     return task
   }
 
-  find(id: string, key: string): SandboxTask<Order> | undefined {
+  find(id: string, key: string): SandboxTask<Input> | undefined {
     const own = this.#tasks.get(id)
     if (own !== undefined) return this.#isSeenBy(key, own) ? own : undefined
-    const task = this.#strangers.get(id) ?? this.#meet(id)
+    const task = this.#foreign.get(id) ?? this.#readForeign(id)
     return task === undefined || this.#isGone(task) ? undefined : task
   }
 
-  #meet(id: string): SandboxTask<Order> | undefined {
+  #readForeign(id: string): SandboxTask<Input> | undefined {
     const plan = readTaskId(this.#ids, id)
     if (plan === undefined) return undefined
     const { directives, carried } = plan
-    // All that an order has besides is carried.
-    const order = { ...carried, key: '', callId: '', directives } as unknown as Order
-    const task = begin(id, order, plan)
-    this.#strangers.set(id, task)
-    if (this.#strangers.size > this.#capacity) {
-      this.#strangers.delete(this.#strangers.keys().next().value!)
+    // The id carries the other fields of the input.
+    const input = { ...carried, key: '', callId: '', directives } as unknown as Input
+    const task = begin(id, input, plan)
+    this.#foreign.set(id, task)
+    if (this.#foreign.size > this.#capacity) {
+      this.#foreign.delete(this.#foreign.keys().next().value!)
     }
     return task
   }
 
   /** Newest first. */
-  ofKey(key: string): SandboxTask<Order>[] {
+  ofKey(key: string): SandboxTask<Input>[] {
     return [...this.#tasks.values()].filter((task) => this.#isSeenBy(key, task)).reverse()
   }
 
   #isSeenBy(key: string, task: SandboxTask): boolean {
-    return task.order.key === key && !this.#isGone(task)
+    return task.input.key === key && !this.#isGone(task)
   }
 
-  /** One that vanishes is forgotten as soon as it should run. */
-  #isGone({ order, startsMs }: SandboxTask): boolean {
-    return order.directives.vanish && this.#clock.now() >= startsMs
+  /** A task that vanishes is gone as soon as it should run. */
+  #isGone({ input, startsMs }: SandboxTask): boolean {
+    return input.directives.vanish && this.#clock.now() >= startsMs
   }
 
-  /** What goes wrong with this question; undefined when nothing does. */
+  /** How this poll fails; undefined when it does not. */
   trouble(task: SandboxTask): Directives['poll'] {
-    if (task.troubledPolls >= mostTroubledPolls) return undefined
-    const { poll } = task.order.directives
+    if (task.troubledPolls >= maxTroubledPolls) return undefined
+    const { poll } = task.input.directives
     if (poll !== undefined) task.troubledPolls++
     return poll
   }
 
-  /** How it really is. */
+  /** The actual state. */
   stateOf(task: SandboxTask): SandboxTaskState {
     const now = this.#clock.now()
     if (task.cancelledMs !== undefined) return 'cancelled'
     if (now < task.startsMs) return 'queued'
     if (now < task.endsMs) return 'running'
-    return task.order.directives.fail === undefined ? 'succeeded' : 'failed'
+    return task.input.directives.fail === undefined ? 'succeeded' : 'failed'
   }
 
-  /** What who asks for it is told; every time counts. */
+  /** The state that a poll returns; every poll counts. */
   poll(task: SandboxTask): SandboxTaskState {
     task.polls++
     const state = this.stateOf(task)
-    if (state !== 'succeeded' || !task.order.directives.flip) return state
+    if (state !== 'succeeded' || !task.input.directives.flip) return state
     return flips[Math.min(task.lateReads++, flips.length - 1)]!
   }
 
@@ -163,21 +162,21 @@ export class TaskMemory<Order extends TaskOrder = TaskOrder> {
     return true
   }
 
-  /** Those made here. */
+  /** Tasks created here. */
   list(): ListedTask[] {
     return [...this.#tasks.values()].map((task) => ({
       id: task.id,
-      model: task.order.model,
+      model: task.input.model,
       state: this.stateOf(task),
-      seconds: task.order.seconds,
-      resolution: task.order.resolution,
-      ...(task.order.pictures !== undefined && { pictures: task.order.pictures }),
+      seconds: task.input.seconds,
+      resolution: task.input.resolution,
+      ...(task.input.images !== undefined && { images: task.input.images }),
       created_ms: task.createdMs,
       polls: task.polls,
     }))
   }
 
-  /** A row of the call log with the task it made, if any. */
+  /** A row of the call log with the task it created, if any. */
   annotate(call: LoggedCall): LoggedCreate {
     const task = this.#byCall.get(call.id)
     return task === undefined ? call : { ...call, task_id: task.id, state: this.stateOf(task) }
@@ -187,20 +186,20 @@ export class TaskMemory<Order extends TaskOrder = TaskOrder> {
     for (const task of this.#tasks.values()) {
       const state = this.stateOf(task)
       if (state === 'queued' || state === 'running') continue
-      this.#byCall.delete(task.order.callId)
+      this.#byCall.delete(task.input.callId)
       return this.#tasks.delete(task.id)
     }
     return false
   }
 }
 
-const begin = <Order extends TaskOrder>(
+const begin = <Input extends TaskInput>(
   id: string,
-  order: Order,
+  input: Input,
   { createdMs, takesMs }: Schedule,
-): SandboxTask<Order> => ({
+): SandboxTask<Input> => ({
   id,
-  order,
+  input,
   createdMs,
   startsMs: createdMs + takesMs * queuedShare,
   endsMs: createdMs + takesMs,

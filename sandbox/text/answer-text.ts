@@ -1,9 +1,9 @@
-// How any text protocol answers: read, plan, look into the cache, count, write. A style reads the
+// How any text protocol answers: read, plan, check the cache, count, write. A style reads the
 // request and writes the answer in its own shapes; all that lies between is here.
 
 import type { Directives } from '../http/directives.ts'
 import { isFault, type Json } from '../http/fields.ts'
-import { type Answer, type Ask, type Fault, jsonAnswer, type StreamEvent } from '../protocol.ts'
+import { type Answer, type Call, type Fault, jsonAnswer, type StreamEvent } from '../protocol.ts'
 import { type Callable, chooseTool } from './choose-tool.ts'
 import { type Plannable, planReply, type Reply } from './plan-reply.ts'
 import type { CacheUse, PromptCache } from './prompt.ts'
@@ -37,8 +37,8 @@ export interface TextStyle {
   events(draft: Draft): Iterable<StreamEvent>
 }
 
-export function answerText(ask: Ask, cache: PromptCache, style: TextStyle): Answer {
-  const { fields, directives } = ask
+export function answerText(call: Call, cache: PromptCache, style: TextStyle): Answer {
+  const { fields, directives } = call
   const request = style.read(fields)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const tool = chooseTool(request, directives)
@@ -54,7 +54,7 @@ export function answerText(ask: Ask, cache: PromptCache, style: TextStyle): Answ
     inputTokens: prompt.tokens,
     outputTokens,
     reasoningTokens,
-    cache: cache.use(prompt, `${ask.key} ${model}`),
+    cache: cache.use(prompt, `${call.key} ${model}`),
   }
   const draft = { model, reply, counted: directives.noUsage ? undefined : counted, fields }
   if (request.stream) {

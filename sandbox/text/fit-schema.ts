@@ -1,9 +1,9 @@
 // The smallest value that fits a JSON schema, for the arguments of function calls. Understands
-// what functions are usually described with; whatever else a schema demands is not looked at.
+// what functions are usually described with; anything else in a schema is ignored.
 import { asList, asObject, type Json } from '../http/fields.ts'
 
 /** A schema may refer to itself. */
-const mostDepth = 16
+const maxDepth = 16
 
 //   {type: 'object', properties: {city: {type: 'string'}}, required: ['city']} -> {city: 'sandbox'}
 export function fitObject(schema: Json): Json {
@@ -13,7 +13,7 @@ export function fitObject(schema: Json): Json {
 
 function fit(given: unknown, root: Json, depth: number): unknown {
   const schema = resolve(asObject(given), root)
-  if (depth > mostDepth) return null
+  if (depth > maxDepth) return null
   if ('const' in schema) return schema['const']
   const choices = asList(schema['enum'])
   if (choices.length > 0) return choices[0]

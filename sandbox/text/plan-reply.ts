@@ -5,7 +5,7 @@ import type { Json } from '../http/fields.ts'
 import { fitObject } from './fit-schema.ts'
 import { writeJsonProse, writeProse } from './prose.ts'
 import { countTokens, splitTokens } from './tokens.ts'
-import { countPictures, type Tool, type Turn } from './turns.ts'
+import { countImages, type Tool, type Turn } from './turns.ts'
 
 export interface FunctionCall {
   /** The protocol puts its own prefix before it. */
@@ -76,7 +76,7 @@ export function planReply(
   }
 }
 
-/** Reasoning is part of a told length, and the caller's own limit holds for both together. */
+/** Reasoning counts towards a requested length; the caller's limit applies to both together. */
 function planChoice(
   request: Plannable,
   call: FunctionCall | undefined,
@@ -91,7 +91,7 @@ function planChoice(
   if (call !== undefined) return { reasoning, tokens: [], call, finish: 'call' }
   const write = request.json ? writeJsonProse : writeProse
   const length = Number.isFinite(exact) ? exact - thought : undefined
-  const tokens = write(seed, length, leadOf(countPictures(request.turns)))
+  const tokens = write(seed, length, leadOf(countImages(request.turns)))
   if (tokens.length <= limit - thought) return { reasoning, tokens, finish: 'stop' }
   return { reasoning, tokens: tokens.slice(0, limit - thought), finish: 'length' }
 }
@@ -101,9 +101,9 @@ function thoughtTokens({ reasons }: Plannable, { reasoningTokens }: Directives):
   return reasons || reasoningTokens === '' ? usualReasoningTokens : 0
 }
 
-function leadOf(pictures: number): string {
-  if (pictures === 0) return ''
-  return pictures === 1 ? 'I saw 1 picture' : `I saw ${pictures} pictures`
+function leadOf(images: number): string {
+  if (images === 0) return ''
+  return images === 1 ? 'I saw 1 image' : `I saw ${images} images`
 }
 
 function callOf({ name, parameters }: Tool, id: string): FunctionCall {

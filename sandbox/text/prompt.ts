@@ -7,8 +7,8 @@ const tokensPerMedia = 258
 /** Implicit caching works in whole blocks: shorter prompts are never cached. */
 const blockTokens = 256
 /** Bounds what one prompt can push out of the memory. */
-const mostBlocks = 400
-const mostMarks = 4
+const maxBlocks = 400
+const maxMarks = 4
 
 /** Whether a part ends a prefix to be cached, and for how long: five minutes or an hour. */
 export type Mark = 'none' | 'minutes' | 'hour'
@@ -42,7 +42,7 @@ export class Prompt {
   }
 
   get marks(): readonly { end: number; hour: boolean }[] {
-    return this.#marks.slice(-mostMarks)
+    return this.#marks.slice(-maxMarks)
   }
 
   openMessage(role: string): void {
@@ -82,7 +82,7 @@ export class PromptCache {
     this.#capacity = capacity
   }
 
-  /** Looks a prompt up and remembers it. `scope` keeps models and keys apart. */
+  /** Finds a prompt and remembers it. `scope` separates models and keys. */
   use(prompt: Prompt, scope: string): CacheUse {
     return prompt.marks.length > 0
       ? this.#useMarks(prompt, `explicit ${scope}`)
@@ -90,7 +90,7 @@ export class PromptCache {
   }
 
   #useBlocks(prompt: Prompt, scope: string): CacheUse {
-    const blocks = Math.min(Math.floor(prompt.tokens / blockTokens), mostBlocks)
+    const blocks = Math.min(Math.floor(prompt.tokens / blockTokens), maxBlocks)
     const ends = Array.from({ length: blocks }, (_, i) => (i + 1) * blockTokens)
     const keys = chain(prompt.pieces, ends, scope)
     const missing = keys.findIndex((key) => !this.#seen.has(key))

@@ -17,7 +17,7 @@ export interface MediaPart {
   kind: 'media'
   /** Whatever tells this medium from another one. */
   reference: string
-  picture: boolean
+  image: boolean
   mark: Mark
   result?: true
 }
@@ -53,10 +53,10 @@ export const textPart = (text: string, mark: Mark = 'none'): TextPart => ({
   mark,
 })
 
-export const mediaPart = (part: Json, picture: boolean): MediaPart => ({
+export const mediaPart = (part: Json, image: boolean): MediaPart => ({
   kind: 'media',
   reference: unmarked(part),
-  picture,
+  image,
   mark: markOf(part),
 })
 
@@ -95,8 +95,8 @@ export function layOutPrompt(tools: readonly Tool[], turns: readonly Turn[]): Pr
   return prompt
 }
 
-export const countPictures = (turns: readonly Turn[]): number =>
-  turns.flatMap((turn) => turn.parts).filter((part) => part.kind === 'media' && part.picture).length
+export const countImages = (turns: readonly Turn[]): number =>
+  turns.flatMap((turn) => turn.parts).filter((part) => part.kind === 'media' && part.image).length
 
 /** What the user said last; empty when a function's result has come since. */
 export function lastUserText(turns: readonly Turn[]): string {

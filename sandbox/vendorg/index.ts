@@ -1,8 +1,8 @@
 // The vendorg protocol as an upstream speaks it: videos made by operations that are created and
-// looked at by name. Nothing is listed or cancelled, and what was used is not reported.
+// polled by name. Nothing is listed or cancelled, and what was used is not reported.
 import { isFault } from '../http/fields.ts'
 import { mediaAddress } from '../media/media-address.ts'
-import { type Answer, type Ask, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { type Answer, type Call, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { pollTask } from '../tasks/poll-task.ts'
 import { type SandboxTask, type SandboxTaskState, TaskMemory } from '../tasks/task-memory.ts'
 import { failed, heldBack, vendorgError } from './errors.ts'
@@ -31,12 +31,12 @@ export const vendorg: ProtocolMaker = (settings) => {
       {
         method: 'POST',
         path: /^\/v1beta\/models\/(?<model>[^/:]+):predictLongRunning$/,
-        answer: (ask) => create(ask, tasks),
+        answer: (call) => create(call, tasks),
       },
       {
         method: 'GET',
         path: /^\/v1beta\/(?:models\/[^/]+\/)?operations\/(?<id>[^/]+)$/,
-        answer: (ask) => look(ask, tasks),
+        answer: (call) => poll(call, tasks),
       },
     ],
   }
@@ -44,9 +44,9 @@ export const vendorg: ProtocolMaker = (settings) => {
 
 const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 
-const nameOf = ({ id, order }: Operation): string => `models/${order.model}/operations/${id}`
+const nameOf = ({ id, input }: Operation): string => `models/${input.model}/operations/${id}`
 
-function create({ id, key, params, fields, directives }: Ask, tasks: Tasks): Answer {
+function create({ id, key, params, fields, directives }: Call, tasks: Tasks): Answer {
   const model = decodeURIComponent(params['model'] ?? '')
   const video = readVideoRequest(model, fields)
   if (isFault(video)) return refuse(video)
@@ -57,7 +57,7 @@ function create({ id, key, params, fields, directives }: Ask, tasks: Tasks): Ans
   return refuse({ status: 429, message: 'Too many operations are running. Try again later.' })
 }
 
-function look({ key, params, origin }: Ask, tasks: Tasks): Answer {
+function poll({ key, params, origin }: Call, tasks: Tasks): Answer {
   const task = tasks.find(params['id'] ?? '', key)
   if (task === undefined) {
     return refuse({ status: 404, message: 'Requested entity was not found.' })
@@ -73,7 +73,7 @@ function outcomeOf(task: Operation, state: SandboxTaskState, origin: string): ob
   if (state === 'succeeded') {
     return made({ generatedSamples: [{ video: { uri: addressOf(task, origin) } }] })
   }
-  return task.order.directives.fail === 'content_policy'
+  return task.input.directives.fail === 'content_policy'
     ? made(heldBack)
     : { done: true, error: failed }
 }
@@ -83,8 +83,8 @@ const made = (generateVideoResponse: object): object => ({
   response: { '@type': responseType, generateVideoResponse },
 })
 
-function addressOf({ order, endsMs }: Operation, origin: string): string {
-  const { width, height, seconds, filmSeed } = order.video
-  const film = { width, height, seconds, seed: filmSeed }
-  return mediaAddress(origin, film, Math.floor((endsMs + mediaLifeMs) / 1000))
+function addressOf({ input, endsMs }: Operation, origin: string): string {
+  const { width, height, seconds, videoSeed } = input.video
+  const video = { width, height, seconds, seed: videoSeed }
+  return mediaAddress(origin, video, Math.floor((endsMs + mediaLifeMs) / 1000))
 }

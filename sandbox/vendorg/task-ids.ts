@@ -1,11 +1,11 @@
-// What the id of a vendorg operation carries: all that is told of it.
+// What the id of a vendorg operation carries: all that a poll returns.
 import { seedBytes } from '../media/media-address.ts'
 import type { TaskIds } from '../tasks/task-id.ts'
-import type { TaskOrder } from '../tasks/task-memory.ts'
-import { sizeOf, type VideoOrder } from './request.ts'
+import type { TaskInput } from '../tasks/task-memory.ts'
+import { sizeOf, type VideoInput } from './request.ts'
 
-export interface VendorgOrder extends TaskOrder {
-  video: VideoOrder
+export interface VendorgOrder extends TaskInput {
+  video: VideoInput
 }
 
 export const vendorgIds: TaskIds<VendorgOrder> = {
@@ -13,17 +13,17 @@ export const vendorgIds: TaskIds<VendorgOrder> = {
   wrap: (letters) => letters,
   unwrap: (id) => id,
   write({ model, video }, plan) {
-    plan.hex(video.filmSeed)
+    plan.hex(video.videoSeed)
     plan.whole((video.resolution === '1080p' ? 2 : 0) + (video.width > video.height ? 1 : 0))
     plan.whole(video.seconds)
     plan.text(model)
   },
   read(plan) {
-    const filmSeed = plan.hex(seedBytes)
+    const videoSeed = plan.hex(seedBytes)
     const shape = plan.whole()
     const seconds = plan.whole()
     const model = plan.text()
     const size = sizeOf(shape >= 2 ? '1080p' : '720p', shape % 2 === 1)
-    return { model, seconds, resolution: size.resolution, video: { seconds, ...size, filmSeed } }
+    return { model, seconds, resolution: size.resolution, video: { seconds, ...size, videoSeed } }
   },
 }

@@ -70,16 +70,16 @@ test.each([
   [{ aspectRatio: '9:16', durationSeconds: 4 }, 720, 1280, 4],
   [{ resolution: '1080p', durationSeconds: 6, sampleCount: 1 }, 1920, 1080, 6],
 ])(
-  'with %j the film is really so, and needs no key',
+  'with %j the video is really so, and needs no key',
   async (parameters, width, height, seconds) => {
-    const film = await fetch(uriOf(await finished('a film', parameters)))
-    expect([film.status, film.headers.get('content-type')]).toEqual([200, 'video/mp4'])
-    const movie = readMovie(new Uint8Array(await film.arrayBuffer()))
+    const video = await fetch(uriOf(await finished('a video', parameters)))
+    expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4'])
+    const movie = readMovie(new Uint8Array(await video.arrayBuffer()))
     expect([movie.width, movie.height, movie.trackSeconds]).toEqual([width, height, seconds])
   },
 )
 
-test('a film lasts two days', async () => {
+test('a video lasts two days', async () => {
   const uri = uriOf(await finished('a short life'))
   clock.time += 47 * 3_600_000
   expect((await fetch(uri)).status).toBe(200)
@@ -121,7 +121,7 @@ describe('a create', () => {
   const bytes = { bytesBase64Encoded: 'aGk=', mimeType: 'image/png' }
   const uri = { uri: 'https://m.example/a.png' }
 
-  test('takes pictures as bytes', async () => {
+  test('takes images as bytes', async () => {
     const referenceImages = [{ image: bytes, referenceType: 'asset' }, { image: bytes }]
     const all = { image: bytes, lastFrame: bytes, referenceImages }
     expect((await post(bodyFor('a fox', all))).status).toBe(200)

@@ -28,11 +28,11 @@ export function vfError(fault: Fault, id: string) {
   return { code, message, request_id: id }
 }
 
-export function failureWords(reason: string | undefined, thing: 'video' | 'picture') {
+export function failureWords(reason: string | undefined, thing: 'video' | 'image') {
   return reason === 'content_policy'
     ? { code: 'DataInspectionFailed', message: 'Output data may contain inappropriate content.' }
     : { code: 'InternalError.Algo', message: `The model failed to make the ${thing}.` }
 }
 
-/** Of one picture among several. */
-export const pictureFailure = failureWords(undefined, 'picture')
+/** Of one image among several. */
+export const imageFailure = failureWords(undefined, 'image')

@@ -1,26 +1,26 @@
-// Reads a request for pictures, in the two forms the upstream knows: a conversation, or a prompt
-// with pictures beside it.
+// Reads a request for images, in the two forms the upstream knows: a conversation, or a prompt
+// with images beside it.
 import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
 import {
-  type PictureOrder,
-  pictureSeed,
+  type ImageBatch,
+  imageSeed,
   readSize,
   sourceOf,
   usualSide,
 } from '../media/image-request.ts'
 import type { Fault } from '../protocol.ts'
 
-export interface ImageOrder extends PictureOrder {
+export interface ImageInput extends ImageBatch {
   /** Undefined when it is not known any more. */
   prompt: string | undefined
 }
 
-const mostPictures = 10
-const mostInputs = 9
-const mostSeed = 2_147_483_647
-const mostPromptLetters = 5000
+const maxImages = 10
+const maxInputs = 9
+const maxSeed = 2_147_483_647
+const maxPromptLetters = 5000
 
-export function readImageRequest(fields: Json): (ImageOrder & { model: string }) | Fault {
+export function readImageRequest(fields: Json): (ImageInput & { model: string }) | Fault {
   const model = asText(fields['model'])
   if (model === '') return missing('model')
   const input = asObject(fields['input'])
@@ -31,7 +31,7 @@ export function readImageRequest(fields: Json): (ImageOrder & { model: string })
   const size = readParameters(parameters)
   if (isFault(size)) return size
   const { n: count = 1, ...others } = parameters
-  const seed = pictureSeed(model, prompt, input['negative_prompt'], images, others)
+  const seed = imageSeed(model, prompt, input['negative_prompt'], images, others)
   return { model, prompt, count: Number(count), ...size, seed, ...sourceOf(images) }
 }
 
@@ -50,11 +50,11 @@ function readInput(input: Json): { prompt: string; images: string[] } {
 
 function faultOfInput(prompt: string, images: readonly string[]): Fault | undefined {
   if (prompt === '') return missing('input.messages')
-  if (prompt.length > mostPromptLetters) {
-    return invalid('input', `The prompt must have at most ${mostPromptLetters} letters.`)
+  if (prompt.length > maxPromptLetters) {
+    return invalid('input', `The prompt must have at most ${maxPromptLetters} letters.`)
   }
-  if (images.length > mostInputs) {
-    return invalid('input', `The input must have at most ${mostInputs} images.`)
+  if (images.length > maxInputs) {
+    return invalid('input', `The input must have at most ${maxInputs} images.`)
   }
   if (images.every((url) => /^(https?|oss):\/\/.|^data:image\/./.test(url))) return undefined
   return invalid('input', 'An image must be an address or a data URI.')
@@ -65,8 +65,8 @@ function readParameters({ size = `${usualSide}*${usualSide}`, n = 1, seed = 0 }:
     invalid(`parameters.${name}`, `parameters.${name} must be ${be}.`)
   const read = readSize(asText(size), '*')
   if (read === undefined) return wrong('size', "of the form 'width*height', and not too large")
-  if (!isWholeWithin(n, 1, mostPictures)) return wrong('n', `from 1 to ${mostPictures}`)
-  if (!isWholeWithin(seed, 0, mostSeed)) return wrong('seed', `a whole number up to ${mostSeed}`)
+  if (!isWholeWithin(n, 1, maxImages)) return wrong('n', `from 1 to ${maxImages}`)
+  if (!isWholeWithin(seed, 0, maxSeed)) return wrong('seed', `a whole number up to ${maxSeed}`)
   return read
 }
 

@@ -1,12 +1,12 @@
-// The vf protocol as an upstream speaks it: videos and pictures made by tasks that are created,
-// looked at, listed and, while they wait, cancelled; and pictures made while the caller waits.
+// The vf protocol as an upstream speaks it: videos and images made by tasks that are created,
+// polled, listed and, while they wait, cancelled; and images made while the caller waits.
 
 import { isFault } from '../http/fields.ts'
 import { deliveredCount } from '../media/image-request.ts'
 import {
   type Answer,
-  type Ask,
   bearerKey,
+  type Call,
   type Fault,
   jsonAnswer,
   type ProtocolMaker,
@@ -25,14 +25,14 @@ import {
   statusWords,
   taskBody,
   unknownBody,
-  type VfOrder,
+  type VfInput,
   type VfWork,
 } from './wire.ts'
 
-type Tasks = TaskMemory<VfOrder>
+type Tasks = TaskMemory<VfInput>
 
 const usualPageSize = 10
-const mostPageSize = 100
+const maxPageSize = 100
 
 /** Which family of models is behind which path makes no difference here. */
 const imageTaskPath =
@@ -53,26 +53,26 @@ export const vf: ProtocolMaker = (settings) => {
       {
         method: 'POST',
         path: /^\/api\/v1\/services\/aigc\/video-generation\/video-synthesis$/,
-        answer: (ask) => createVideo(ask, tasks),
+        answer: (call) => createVideo(call, tasks),
       },
       {
         method: 'POST',
         path: /^\/api\/v1\/services\/aigc\/multimodal-generation\/generation$/,
         delaySlows: 'answer',
-        answer: (ask) => answerImages(ask, settings.now()),
+        answer: (call) => answerImages(call, settings.now()),
       },
-      { method: 'POST', path: imageTaskPath, answer: (ask) => createImages(ask, tasks) },
-      { method: 'GET', path: /^\/api\/v1\/tasks$/, answer: (ask) => list(ask, tasks) },
+      { method: 'POST', path: imageTaskPath, answer: (call) => createImages(call, tasks) },
+      { method: 'GET', path: /^\/api\/v1\/tasks$/, answer: (call) => list(call, tasks) },
       {
         method: 'GET',
         path: /^\/api\/v1\/tasks\/(?<id>[^/]+)$/,
-        answer: (ask) => query(ask, tasks),
+        answer: (call) => query(call, tasks),
       },
       {
         method: 'POST',
         path: /^\/api\/v1\/tasks\/(?<id>[^/]+)\/cancel$/,
         bodyOptional: true,
-        answer: (ask) => cancel(ask, tasks),
+        answer: (call) => cancel(call, tasks),
       },
     ],
   }
@@ -80,75 +80,75 @@ export const vf: ProtocolMaker = (settings) => {
 
 const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 
-const wantsTask = ({ headers }: Ask): boolean => headers.get('x-dashscope-async') === 'enable'
+const wantsTask = ({ headers }: Call): boolean => headers.get('x-dashscope-async') === 'enable'
 
-const wrongManner = (manner: 'synchronous' | 'asynchronous'): Answer =>
+const wrongMode = (manner: 'synchronous' | 'asynchronous'): Answer =>
   refuse({ status: 403, message: `current user api does not support ${manner} calls.` })
 
-function createVideo(ask: Ask, tasks: Tasks): Answer {
-  if (!wantsTask(ask)) return wrongManner('synchronous')
-  const video = readVideoRequest(ask.fields)
+function createVideo(call: Call, tasks: Tasks): Answer {
+  if (!wantsTask(call)) return wrongMode('synchronous')
+  const video = readVideoRequest(call.fields)
   if (isFault(video)) return refuse(video)
   const { model, seconds, lines } = video
-  return create(ask, tasks, { model, seconds, resolution: `${lines}p`, thing: 'video', video })
+  return create(call, tasks, { model, seconds, resolution: `${lines}p`, thing: 'video', video })
 }
 
-function createImages(ask: Ask, tasks: Tasks): Answer {
-  if (!wantsTask(ask)) return wrongManner('synchronous')
-  const image = readImageRequest(ask.fields)
+function createImages(call: Call, tasks: Tasks): Answer {
+  if (!wantsTask(call)) return wrongMode('synchronous')
+  const image = readImageRequest(call.fields)
   if (isFault(image)) return refuse(image)
   const { model, width, height } = image
   const size = { seconds: 0, resolution: `${width}*${height}` }
-  const pictures = deliveredCount(image, ask.directives)
-  return create(ask, tasks, { model, ...size, pictures, thing: 'picture', image })
+  const images = deliveredCount(image, call.directives)
+  return create(call, tasks, { model, ...size, images, thing: 'image', image })
 }
 
-function answerImages(ask: Ask, madeMs: number): Answer {
-  if (wantsTask(ask)) return wrongManner('asynchronous')
-  const { directives, origin } = ask
-  const image = readImageRequest(ask.fields)
+function answerImages(call: Call, madeMs: number): Answer {
+  if (wantsTask(call)) return wrongMode('asynchronous')
+  const { directives, origin } = call
+  const image = readImageRequest(call.fields)
   if (isFault(image)) return refuse(image)
   const fault = failureOf(directives)
   if (fault !== undefined) return refuse(fault)
   const counts = { promptTokens: 0, completionTokens: 0 }
-  const pictures = deliveredCount(image, directives)
-  const body = answeredBody({ image, directives, origin, madeMs }, ask.id)
-  return jsonAnswer(body, { ...counts, pictures })
+  const images = deliveredCount(image, directives)
+  const body = answeredBody({ image, directives, origin, madeMs }, call.id)
+  return jsonAnswer(body, { ...counts, images })
 }
 
-type Wanted = Pick<VfOrder, 'model' | 'seconds' | 'resolution' | 'pictures'> & VfWork
+type Wanted = Pick<VfInput, 'model' | 'seconds' | 'resolution' | 'images'> & VfWork
 
-function create({ id, key, directives }: Ask, tasks: Tasks, wanted: Wanted): Answer {
+function create({ id, key, directives }: Call, tasks: Tasks, wanted: Wanted): Answer {
   const task = tasks.create({ key, callId: id, directives, ...wanted })
   if (task !== undefined) return jsonAnswer(createdBody(task, id))
   const message = 'Too many tasks are waiting or running. Please try again later.'
   return refuse({ status: 429, message, code: 'Throttling.AllocationQuota' })
 }
 
-function query({ id, key, params, origin }: Ask, tasks: Tasks): Answer {
+function query({ id, key, params, origin }: Call, tasks: Tasks): Answer {
   const taskId = params['id'] ?? ''
   const task = tasks.find(taskId, key)
   if (task === undefined) return jsonAnswer(unknownBody(taskId, id))
   return pollTask(tasks, task, key, (state) => taskBody(task, state, id, origin))
 }
 
-function cancel({ id, key, params }: Ask, tasks: Tasks): Answer {
+function cancel({ id, key, params }: Call, tasks: Tasks): Answer {
   const task = tasks.find(params['id'] ?? '', key)
   if (task !== undefined && tasks.cancel(task)) return jsonAnswer({ request_id: id })
   const message = 'Failed to cancel the task, please confirm if the task is in PENDING status.'
   return refuse({ status: 400, message, code: 'UnsupportedOperation' })
 }
 
-function list({ id, key, search }: Ask, tasks: Tasks): Answer {
+function list({ id, key, search }: Call, tasks: Tasks): Answer {
   const pageNo = pageNumber(search.get('page_no'), 1, Number.MAX_SAFE_INTEGER)
-  const pageSize = pageNumber(search.get('page_size'), usualPageSize, mostPageSize)
+  const pageSize = pageNumber(search.get('page_size'), usualPageSize, maxPageSize)
   const status = search.get('status')
   const model = search.get('model_name')
   const rows = tasks
     .ofKey(key)
     .map((task) => ({ task, state: tasks.stateOf(task) }))
     .filter(({ state }) => status === null || statusWords[state] === status)
-    .filter(({ task }) => model === null || task.order.model === model)
+    .filter(({ task }) => model === null || task.input.model === model)
   const page = rows.slice((pageNo - 1) * pageSize, pageNo * pageSize)
   return jsonAnswer({
     request_id: id,

@@ -4,7 +4,7 @@ import { asList, asObject, asText, invalid, type Json, missing } from '../http/f
 import { seedOf } from '../media/media-address.ts'
 import type { Fault } from '../protocol.ts'
 
-export interface VideoOrder {
+export interface VideoInput {
   model: string
   /** Undefined when it is not known any more. */
   prompt: string | undefined
@@ -16,16 +16,16 @@ export interface VideoOrder {
   ratio: string
   width: number
   height: number
-  /** Made from all that decides the film; the media handed over are not kept. */
-  filmSeed: string
+  /** Made from all that decides the video; the media handed over are not kept. */
+  videoSeed: string
 }
 
 const usualSeconds = 5
-const mostSeconds = 15
-const mostSeed = 2_147_483_647
-const mostPromptLetters = 5000
-const mostMedia = 20
-/** Videos are not looked at: every one counts as this long. */
+const maxSeconds = 15
+const maxSeed = 2_147_483_647
+const maxPromptLetters = 5000
+const maxMedia = 20
+/** Input videos are not read: every one counts as this long. */
 export const secondsPerVideo = 5
 
 const resolutions: Readonly<Record<string, number>> = { '720P': 720, '1080P': 1080 }
@@ -34,7 +34,7 @@ const onceOnly = ['first_frame', 'last_frame', 'first_clip', 'driving_audio', 'v
 const videoRoles = ['first_clip', 'reference_video', 'video']
 const roles = [...onceOnly, 'reference_image', 'reference_video', 'image_url']
 
-export function readVideoRequest(fields: Json): VideoOrder | Fault {
+export function readVideoRequest(fields: Json): VideoInput | Fault {
   const model = asText(fields['model'])
   if (model === '') return missing('model')
   const input = asObject(fields['input'])
@@ -49,25 +49,25 @@ export function readVideoRequest(fields: Json): VideoOrder | Fault {
   return {
     model,
     prompt: asText(input['prompt']),
-    seconds: Math.min(seconds, mostSeconds),
+    seconds: Math.min(seconds, maxSeconds),
     inputSeconds,
     lines,
     ratio,
     ...sizeOf(lines, ratio),
-    filmSeed: seedOf(model, input, parameters),
+    videoSeed: seedOf(model, input, parameters),
   }
 }
 
 function faultOfInput(model: string, input: Json): Fault | undefined {
   const prompt = input['prompt'] ?? ''
   if (typeof prompt !== 'string') return invalid('input.prompt', 'input.prompt must be a string.')
-  if (prompt.length > mostPromptLetters) {
-    return invalid('input.prompt', `input.prompt must have at most ${mostPromptLetters} letters.`)
+  if (prompt.length > maxPromptLetters) {
+    return invalid('input.prompt', `input.prompt must have at most ${maxPromptLetters} letters.`)
   }
   const given = mediaOf(input)
   if (prompt === '' && given.length === 0) return missing('input.prompt')
   if (/-(i2v|r2v|video-?edit)(-|$)/.test(model) && given.length === 0) return missing('input.media')
-  if (given.length > mostMedia) return invalid('input.media', 'input.media has too many entries.')
+  if (given.length > maxMedia) return invalid('input.media', 'input.media has too many entries.')
   for (const { role, url } of given) {
     if (!roles.includes(role)) return invalid('input.media', `Unknown media type: '${role}'.`)
     if (!/^(https?|oss):\/\/.|^data:./.test(url)) {
@@ -89,10 +89,10 @@ function faultOfParameters(model: string, parameters: Json): Fault | undefined {
   if (!ratios.includes(asText(ratio))) return wrong('ratio', `one of ${ratios.join(', ')}`)
   const least = model.startsWith('vfb-') ? 3 : 2
   // Zero means as long as usual, or as what is edited.
-  if (duration !== 0 && !isWholeWithin(duration, least, mostSeconds)) {
-    return wrong('duration', `a whole number from ${least} to ${mostSeconds}`)
+  if (duration !== 0 && !isWholeWithin(duration, least, maxSeconds)) {
+    return wrong('duration', `a whole number from ${least} to ${maxSeconds}`)
   }
-  if (!isWholeWithin(seed, 0, mostSeed)) return wrong('seed', `a whole number up to ${mostSeed}`)
+  if (!isWholeWithin(seed, 0, maxSeed)) return wrong('seed', `a whole number up to ${maxSeed}`)
   return undefined
 }
 

@@ -1,23 +1,23 @@
-// What the id of a vf task carries: all that is told of it, the prompt only if it is short. No
+// What the id of a vf task carries: all that a poll returns, the prompt only if it is short. No
 // account of a single task names its model.
 
-import { readLook, writeLook } from '../media/image-request.ts'
+import { readImageBatch, writeImageBatch } from '../media/image-request.ts'
 import { seedBytes } from '../media/media-address.ts'
 import type { PlanReader, PlanWriter } from '../tasks/plan-bytes.ts'
 import type { CarriedOrder, TaskIds } from '../tasks/task-id.ts'
-import type { ImageOrder } from './image-request.ts'
-import { ratios, secondsPerVideo, sizeOf, type VideoOrder } from './request.ts'
-import type { VfOrder } from './wire.ts'
+import type { ImageInput } from './image-request.ts'
+import { ratios, secondsPerVideo, sizeOf, type VideoInput } from './request.ts'
+import type { VfInput } from './wire.ts'
 
-export const vfIds: TaskIds<VfOrder> = {
+export const vfIds: TaskIds<VfInput> = {
   protocol: 'vf',
   // 01hx5c2e-8m3k-q7rd-9w0z-…
   wrap: (letters) => letters.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   unwrap: (id) => id.replaceAll('-', ''),
-  write(order, plan) {
-    plan.whole(things.indexOf(order.thing))
-    if (order.thing === 'video') writeVideo(order.video, plan)
-    else writeImage(order.image, plan)
+  write(input, plan) {
+    plan.whole(things.indexOf(input.thing))
+    if (input.thing === 'video') writeVideo(input.video, plan)
+    else writeImage(input.image, plan)
   },
   read(plan) {
     const thing = things[plan.whole()]
@@ -26,18 +26,18 @@ export const vfIds: TaskIds<VfOrder> = {
   },
 }
 
-const things = ['video', 'picture'] as const
+const things = ['video', 'image'] as const
 
-function writeVideo(video: VideoOrder, plan: PlanWriter): void {
-  plan.hex(video.filmSeed)
+function writeVideo(video: VideoInput, plan: PlanWriter): void {
+  plan.hex(video.videoSeed)
   plan.whole(2 * ratios.indexOf(video.ratio) + (video.lines === 1080 ? 1 : 0))
   plan.whole(video.seconds)
   plan.whole(video.inputSeconds / secondsPerVideo)
   plan.words(video.prompt)
 }
 
-function readVideo(plan: PlanReader): CarriedOrder<VfOrder> | undefined {
-  const filmSeed = plan.hex(seedBytes)
+function readVideo(plan: PlanReader): CarriedOrder<VfInput> | undefined {
+  const videoSeed = plan.hex(seedBytes)
   const shape = plan.whole()
   const lines = shape % 2 === 1 ? 1080 : 720
   const ratio = ratios[Math.floor(shape / 2)]
@@ -46,20 +46,20 @@ function readVideo(plan: PlanReader): CarriedOrder<VfOrder> | undefined {
   const inputSeconds = plan.whole() * secondsPerVideo
   const size = sizeOf(lines, ratio)
   const length = { seconds, inputSeconds }
-  const video = { model: '', prompt: plan.words(), ...length, lines, ratio, ...size, filmSeed }
+  const video = { model: '', prompt: plan.words(), ...length, lines, ratio, ...size, videoSeed }
   return { model: '', seconds, resolution: `${lines}p`, thing: 'video', video }
 }
 
-function writeImage(image: ImageOrder, plan: PlanWriter): void {
-  writeLook(image, plan)
+function writeImage(image: ImageInput, plan: PlanWriter): void {
+  writeImageBatch(image, plan)
   plan.whole(image.width)
   plan.whole(image.height)
   plan.words(image.prompt)
 }
 
-function readImage(plan: PlanReader): CarriedOrder<VfOrder> {
-  const look = readLook(plan)
+function readImage(plan: PlanReader): CarriedOrder<VfInput> {
+  const batch = readImageBatch(plan)
   const [width, height] = [plan.whole(), plan.whole()]
-  const image = { ...look, width, height, prompt: plan.words() }
-  return { model: '', seconds: 0, resolution: `${width}*${height}`, thing: 'picture', image }
+  const image = { ...batch, width, height, prompt: plan.words() }
+  return { model: '', seconds: 0, resolution: `${width}*${height}`, thing: 'image', image }
 }

@@ -59,7 +59,7 @@ async function done(body: object, path?: string): Promise<Body> {
 }
 const pngAt = async (url: string | undefined) => readPng(await (await fetch(url!)).bytes())
 
-test('pictures come at once as what the model says', async () => {
+test('images come at once as what the model says', async () => {
   const response = await post(atOnce, talkOf('a cat', { n: 2, size: '1328*1024', seed: 1 }))
   expect(response.status).toBe(200)
   const { output, usage, request_id } = await read(response)
@@ -69,7 +69,7 @@ test('pictures come at once as what the model says', async () => {
   const { role, content } = output.choices[0]!.message
   expect([role, content.length]).toEqual(['assistant', 2])
   expect(await pngAt(content[1]!.image)).toMatchObject({ width: 1328, height: 1024 })
-  expect((await loggedCalls(sandbox)).at(-1)).toMatchObject({ protocol: 'vf', pictures: 2 })
+  expect((await loggedCalls(sandbox)).at(-1)).toMatchObject({ protocol: 'vf', images: 2 })
 })
 
 test('the service that answers at once makes no tasks, and the others make nothing else', async () => {
@@ -87,13 +87,13 @@ test('a delay slows the answer given at once', async () => {
   expect(await left.then(String, () => 'no answer')).toBe('no answer')
 })
 
-test('an edited picture bears the mark of what it was made from', async () => {
+test('an edited image bears the mark of what it was made from', async () => {
   const images = ['https://up.example/a.png', 'data:image/png;base64,AAAA']
   const { output } = await read(await post(atOnce, talkOf('bluer', {}, images)))
   expect(output.choices[0]!.message.content[0]!.image).toMatch(/-1024x1024-2i[0-9a-f]{6}f50\.png/)
 })
 
-test('a task makes pictures, and all services tell of it alike', async () => {
+test('a task makes images, and all services tell of it alike', async () => {
   const paths = ['text2image/image-synthesis', 'image2image/image-synthesis']
   for (const path of [...paths, 'image-generation/generation']) {
     const id = await create(promptOf('a fox', { n: 3, size: '512*768' }), path)
@@ -118,7 +118,7 @@ test('image tasks are in the truth list and in the upstream’s own', async () =
   const row = { id, model: 'imga-2.5-t2i', state: 'queued', seconds: 0, resolution: '1024*1024' }
   expect(tasks.at(-1)).toEqual({
     ...row,
-    pictures: 1,
+    images: 1,
     created_ms: clock.time,
     polls: 0,
   } as ListedTask)
@@ -126,7 +126,7 @@ test('image tasks are in the truth list and in the upstream’s own', async () =
   expect(await own.json()).toMatchObject({ data: [{ task_id: id, status: 'PENDING' }] })
 })
 
-test('of pictures that do not come, a task tells why, one by one', async () => {
+test('of images that do not come, a task tells why, one by one', async () => {
   const { output, usage } = await done(promptOf('[[sim:partial=2]]', { n: 4 }))
   expect(output.task_status).toBe('SUCCEEDED')
   expect(output.results.map(({ url, code }) => [url !== undefined, code])).toEqual([

@@ -104,7 +104,7 @@ test('a task is created at once, waits, runs and ends with a video and its usage
 })
 
 test('the video can be downloaded, for a day, and is what was asked for', async () => {
-  const id = await create('a film', { resolution: '1080P', duration: 4 })
+  const id = await create('a video', { resolution: '1080P', duration: 4 })
   clock.time += taskMs
   const url = (await query(id)).output['video_url']!
   const expires = Math.floor(clock.time / 1000) + 86_400
@@ -117,7 +117,7 @@ test('the video can be downloaded, for a day, and is what was asked for', async 
   expect((await fetch(url)).status).toBe(403)
 })
 
-test('the same request has the same film, and another seed another', async () => {
+test('the same request has the same video, and another seed another', async () => {
   const ids = [
     await create('same', { seed: 1 }),
     await create('same', { seed: 1 }),
@@ -141,7 +141,7 @@ test('a video handed over counts in what is billed, not in what came out', async
   expect(usage).toMatchObject(seconds)
 })
 
-test('every ratio has pictures of about the same number of samples', async () => {
+test('every ratio has images of about the same number of samples', async () => {
   const shapes = { '9:16': [720, 1280], '1:1': [960, 960], '4:3': [1112, 832] }
   for (const [ratio, [width, height]] of Object.entries(shapes)) {
     const id = await create('shape', { ratio, duration: 3 })
@@ -263,7 +263,7 @@ test('what is missing or out of bounds is refused', async () => {
     orderOf('x', { seed: 2_147_483_648 }),
     orderOf('x', { ratio: '2:1' }),
     orderOf('x'.repeat(5001)),
-    orderOf('x', {}, media('picture')),
+    orderOf('x', {}, media('image')),
     orderOf('x', {}, media('first_frame', 'first_frame')),
     orderOf('x', {}, { img_url: 'not an address' }),
   ]

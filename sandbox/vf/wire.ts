@@ -1,15 +1,15 @@
 // Tasks in the shapes of the vf protocol. Times are China's, without a zone.
 import { mediaAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskOrder } from '../tasks/task-memory.ts'
+import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
-import type { ImageOrder } from './image-request.ts'
-import { pictureUsage, resultsOf } from './image-wire.ts'
-import type { VideoOrder } from './request.ts'
+import type { ImageInput } from './image-request.ts'
+import { imageUsage, resultsOf } from './image-wire.ts'
+import type { VideoInput } from './request.ts'
 
-export type VfOrder = TaskOrder & VfWork
-export type VfWork = { thing: 'video'; video: VideoOrder } | { thing: 'picture'; image: ImageOrder }
+export type VfInput = TaskInput & VfWork
+export type VfWork = { thing: 'video'; video: VideoInput } | { thing: 'image'; image: ImageInput }
 
-export type VfTask = SandboxTask<VfOrder>
+export type VfTask = SandboxTask<VfInput>
 
 const mediaLifeMs = 24 * 3_600_000
 const zoneMs = 8 * 3_600_000
@@ -32,7 +32,7 @@ export const unknownBody = (taskId: string, requestId: string) => ({
 })
 
 export function taskBody(task: VfTask, state: SandboxTaskState, requestId: string, origin: string) {
-  const { thing, directives } = task.order
+  const { thing, directives } = task.input
   const begun =
     state === 'queued' || state === 'cancelled' ? {} : { scheduled_time: clock(task.startsMs) }
   const output = {
@@ -50,25 +50,25 @@ export function taskBody(task: VfTask, state: SandboxTaskState, requestId: strin
   }
   const { prompt, result, usage } = outcomeOf(task, origin)
   const words = prompt === undefined ? {} : { orig_prompt: prompt, actual_prompt: prompt }
-  const told = directives.noUsage ? {} : { usage }
-  return { request_id: requestId, output: { ...ended, ...words, ...result }, ...told }
+  const reported = directives.noUsage ? {} : { usage }
+  return { request_id: requestId, output: { ...ended, ...words, ...result }, ...reported }
 }
 
-function outcomeOf({ order, endsMs }: VfTask, origin: string) {
-  const { directives } = order
-  if (order.thing === 'picture') {
-    const { image } = order
+function outcomeOf({ input, endsMs }: VfTask, origin: string) {
+  const { directives } = input
+  if (input.thing === 'image') {
+    const { image } = input
     const result = resultsOf({ image, directives, origin, madeMs: endsMs })
-    return { prompt: image.prompt, result, usage: pictureUsage(image, directives) }
+    return { prompt: image.prompt, result, usage: imageUsage(image, directives) }
   }
-  const { width, height, seconds, filmSeed: seed, prompt } = order.video
+  const { width, height, seconds, videoSeed: seed, prompt } = input.video
   const expires = Math.floor((endsMs + mediaLifeMs) / 1000)
   const result = { video_url: mediaAddress(origin, { width, height, seconds, seed }, expires) }
-  return { prompt, result, usage: usageOf(order.video) }
+  return { prompt, result, usage: usageOf(input.video) }
 }
 
 /** `duration` is what this upstream bills: what went in and what came out. */
-function usageOf({ seconds, inputSeconds, lines, ratio }: VideoOrder) {
+function usageOf({ seconds, inputSeconds, lines, ratio }: VideoInput) {
   return {
     duration: inputSeconds + seconds,
     input_video_duration: inputSeconds,
@@ -83,8 +83,8 @@ export function listedTask(task: VfTask, state: SandboxTaskState) {
   const ended = state !== 'queued' && state !== 'running'
   return {
     task_id: task.id,
-    request_id: task.order.callId,
-    model_name: task.order.model,
+    request_id: task.input.callId,
+    model_name: task.input.model,
     status: statusWords[state],
     gmt_create: task.createdMs,
     start_time: task.createdMs,

@@ -170,7 +170,7 @@ describe.each(ways)('$way', ({ used, open }) => {
         },
       ],
     })
-    expect(said).toContain('I saw 1 picture')
+    expect(said).toContain('I saw 1 image')
   })
 
   test('gives an object of a schema', async () => {

@@ -71,7 +71,7 @@ function describeAnswers(sdk: AnthropicPackage, stage: Stage): void {
         },
       ],
     })
-    expect(textIn(answer.content)).toContain('I saw 1 picture')
+    expect(textIn(answer.content)).toContain('I saw 1 image')
   })
 
   test('show their thinking, signed', async () => {

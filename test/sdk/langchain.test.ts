@@ -122,7 +122,7 @@ describe.each(ways)('$way', ({ used, open }) => {
         ],
       }),
     ])
-    expect(answer.text).toContain('I saw 1 picture')
+    expect(answer.text).toContain('I saw 1 image')
   })
 
   test('gives an object of a schema', async () => {

@@ -84,7 +84,7 @@ function describeChatAnswers(sdk: OpenAIPackage, stage: Stage): void {
         },
       ],
     })
-    expect(answer.choices[0]?.message.content).toContain('I saw 1 picture')
+    expect(answer.choices[0]?.message.content).toContain('I saw 1 image')
   })
 
   test('answers in JSON when asked to', async () => {

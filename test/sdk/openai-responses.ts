@@ -45,7 +45,7 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
         },
       ],
     })
-    expect(answer.output_text).toContain('I saw 1 picture')
+    expect(answer.output_text).toContain('I saw 1 image')
   })
 
   test('go on from an earlier one, by its id or by its items', async () => {

@@ -1,11 +1,11 @@
 // A caller asks for addresses and its upstream hands over bytes: the gateway keeps them and gives an
 // address of its own, which needs no token.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { drawPicture } from '../../sandbox/media/image.ts'
+import { drawImage } from '../../sandbox/media/image.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
-const png = Buffer.from(drawPicture({ width: 64, height: 64, seed: '0123456789', index: 0 }))
+const png = Buffer.from(drawImage({ width: 64, height: 64, seed: '0123456789', index: 0 }))
 
 let upstream: TestUpstream
 let gateway: TestGateway

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFilm } from '../../sandbox/media/video.ts'
+import { makeVideo } from '../../sandbox/media/video.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
@@ -12,7 +12,7 @@ import { type FakeS3, s3Keys, s3Region, startFakeS3 } from '../support/tasks/fak
 const caseLimitMs = 60_000
 const slowCaseLimitMs = 120_000
 const daySeconds = 24 * 3600
-const film = makeFilm({ width: 1280, height: 720, seconds: 2, seed: 'a1b2c3d4e5f60718' })
+const film = makeVideo({ width: 1280, height: 720, seconds: 2, seed: 'a1b2c3d4e5f60718' })
 
 if (!engines.includes('postgres')) {
   console.error('left out: kept results of several gateways (set TEST_POSTGRES_URL)')

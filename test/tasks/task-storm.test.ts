@@ -16,7 +16,7 @@ import { amounts, type Fate } from '../support/tasks/task-wishes.ts'
 const tasks = 1_000
 const randomKills = 40
 /** Long enough for other things to happen to a task while it is looked at. */
-const lookMs = 250
+const pollDelayMs = 250
 const caseLimitMs = 400_000
 
 if (!engines.includes('postgres')) {
@@ -67,7 +67,7 @@ describe.each([...engines])('after a storm of tasks and kills, on %s,', (engine)
 
   beforeAll(async () => {
     place = await newPlace(engine)
-    sandbox = startSandbox({ taskSeconds: 1, lookMs })
+    sandbox = startSandbox({ taskSeconds: 1, pollDelayMs })
     const seed = testSeed()
     const gateways = gatewaysOn[engine]
     const all = pointsOn(engine)
