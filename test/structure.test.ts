@@ -5,7 +5,15 @@ import { describe, expect, test } from 'bun:test'
 import { posix } from 'node:path'
 import allowances from './structure/allowances.json'
 import { excess, measure } from './structure/measure.ts'
-import { importsOf, isTest, read, readSources, type SourceFile } from './structure/sources.ts'
+import { roomProblem } from './structure/rooms.ts'
+import {
+  importsOf,
+  isTest,
+  read,
+  readSources,
+  resolveImport,
+  type SourceFile,
+} from './structure/sources.ts'
 
 const measureLimitMs = 120_000
 const everything = '*'
@@ -178,7 +186,11 @@ function findProblems(files: readonly SourceFile[], runtime: readonly string[]):
     }
     for (const name of importsOf(file)) {
       if (!name.startsWith('.')) report(packageProblem(file, name, runtime))
-      else report(arrowProblem(file.path, posix.join(posix.dirname(file.path), name)))
+      else {
+        const target = resolveImport(file.path, name)
+        report(arrowProblem(file.path, target))
+        report(roomProblem(file.path, target))
+      }
     }
     if (arrows[roomOf(file.path)] === undefined) report('is in no folder of the table')
     if (readsEnvironment(file)) report('reads the environment; only src/config/index.ts may')
@@ -246,6 +258,12 @@ describe('the rules find the forbidden arrow from', () => {
     ['src/http/a.ts', 'test/b.ts'],
     ['src/surfaces/x/a.test.ts', 'src/surfaces/y/b.ts'],
     ['src/providers/x/a.test.ts', 'src/surfaces/y/b.ts'],
+    ['src/store/log/a.ts', 'src/store/proof/seals.ts'],
+    ['src/store/tasks/a.ts', 'src/store/ledger/b.ts'],
+    ['src/engine/routing/a.ts', 'src/engine/tasks/b.ts'],
+    ['src/engine/calls/a.ts', 'src/engine/tasks/poll/b.ts'],
+    ['src/lib/http/a.ts', 'src/lib/net/b.ts'],
+    ['console/lib/a.ts', 'console/pages/b.ts'],
   ]
   test.each(forbidden)('%s to %s', (from, to) => {
     const verb = from.includes('.test.') ? 'crosses over to' : 'imports'
@@ -326,6 +344,10 @@ describe('the rules let pass', () => {
     ['src/config/index.ts', 'src/config/file.ts'],
     ['src/start/gateway.ts', 'sandbox/server.ts'],
     ['src/cli/a.ts', 'package.json'],
+    ['src/store/log/a.ts', 'src/store/sql/cursor.ts'],
+    ['src/store/log/a.ts', 'src/store/schema.ts'],
+    ['src/store/index.ts', 'src/store/log/a.ts'],
+    ['src/engine/tasks/poll/a.ts', 'src/engine/tasks/create/b.ts'],
   ]
   test.each(allowed)('the arrow from %s to %s', (from, to) => {
     expect(problemsOf(from, importOf(from, to))).toEqual([])

@@ -1,0 +1,81 @@
+// Which part of a folder may import which other part of it: the import table inside the large folders. A
+// part may always import itself and the files that lie directly in the folder; those may import all parts.
+// What is not listed is not restricted.
+import { isTest } from './sources.ts'
+
+type Parts = Readonly<Record<string, readonly string[]>>
+
+const nothing: readonly string[] = []
+
+export const rooms: Readonly<Record<string, Parts>> = {
+  'src/store': {
+    sql: nothing,
+    catalog: ['sql'],
+    tasks: ['sql'],
+    proof: ['sql', 'ledger/entries.ts'],
+    log: ['sql', 'dialects/health.ts', 'proof/hourly-totals.ts'],
+    migrations: ['sql', 'dialects/errors.ts'],
+    ledger: ['sql', 'proof', 'tasks', 'log/ids.ts', 'maintenance/exports.ts'],
+    maintenance: ['sql', 'dialects', 'tasks', 'log/partitions.ts'],
+    dialects: [
+      'sql',
+      'migrations',
+      'log',
+      'proof',
+      'ledger/credit-leases.ts',
+      'maintenance/gateways.ts',
+    ],
+  },
+  'src/engine': {
+    catalog: nothing,
+    telemetry: ['admission/known-model.ts', 'routing'],
+    routing: ['calls/clean-error.ts', 'telemetry'],
+    admission: ['calls', 'routing', 'telemetry'],
+    calls: ['admission', 'books', 'routing', 'telemetry', 'tasks/retry-write.ts'],
+    callbacks: ['results', 'routing', 'telemetry'],
+    books: ['calls', 'catalog', 'tasks', 'telemetry'],
+    results: ['books', 'calls', 'tasks', 'routing', 'telemetry', 'admission'],
+    tasks: ['admission', 'books', 'calls', 'results', 'routing', 'telemetry', 'callbacks'],
+  },
+  'src/billing': {
+    reconciliation: nothing,
+    prices: ['bills/bill.ts'],
+    bills: ['proof/receipt.ts', 'proof/signing-keys.ts', 'proof/settled-sums.ts'],
+    proof: ['bills/bill.ts', 'bills/read-bill.ts'],
+  },
+  'src/lib': {
+    crypto: nothing,
+    http: nothing,
+    json: nothing,
+    redact: nothing,
+    telemetry: nothing,
+    text: nothing,
+    net: ['http'],
+  },
+  'src/contract': { 'config-schema': nothing },
+  'src/admin': {
+    people: nothing,
+    money: nothing,
+    tasks: nothing,
+    catalog: nothing,
+    traffic: ['catalog/prices.ts', 'money/accounts.ts', 'tasks'],
+    system: ['catalog', 'money', 'tasks', 'traffic'],
+  },
+  console: {
+    components: ['lib', 'pages'],
+    lib: ['components/snippet.ts'],
+  },
+}
+
+const within = (path: string, rule: string): boolean => path === rule || path.startsWith(`${rule}/`)
+
+export function roomProblem(from: string, to: string): string | undefined {
+  if (isTest(from)) return undefined
+  const room = Object.keys(rooms).find((each) => within(from, each) && within(to, each))
+  if (room === undefined) return undefined
+  const [part = '', ...rest] = from.slice(room.length + 1).split('/')
+  const target = to.slice(room.length + 1)
+  const allowed = rest.length === 0 ? undefined : rooms[room]![part]
+  if (allowed === undefined || !target.includes('/') || within(target, part)) return undefined
+  return allowed.some((rule) => within(target, rule)) ? undefined : `imports ${to}`
+}
