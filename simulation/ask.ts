@@ -1,7 +1,8 @@
 // A caller's question on its way to a gateway and back. The gateway may die over it, the answer may be
 // lost, and a caller that has waited long enough hangs up.
+import type { CallContext } from '../src/contract/caller-api.ts'
 import type { Token } from '../src/contract/catalog.ts'
-import type { CallContext, Engine } from '../src/engine/engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
 import { newId } from '../src/lib/crypto/ids.ts'
 import type { SimGateway } from './gateway.ts'
 import type { Stage } from './stage.ts'

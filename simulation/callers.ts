@@ -1,7 +1,8 @@
 // The callers of a world: what they want, how they ask for it, and what they hold against whoever
 // answers. A caller that got no answer asks again under its key, and never without one.
+import type { CallContext } from '../src/contract/caller-api.ts'
 import { Refusal } from '../src/contract/errors.ts'
-import type { CallContext, Engine } from '../src/engine/engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
 import { makeImages } from '../src/engine/results/images/make-images.ts'
 import { cancelVideo } from '../src/engine/tasks/cancel-task.ts'
 import type { TaskWish } from '../src/engine/tasks/create/accept-task.ts'

@@ -1,8 +1,9 @@
 // Callers of text: whole answers and streams. What has been answered must have been paid for by then.
+import type { CallContext } from '../src/contract/caller-api.ts'
 import { Refusal } from '../src/contract/errors.ts'
 import type { TextCall } from '../src/contract/requests.ts'
 import { runText } from '../src/engine/calls/run-text.ts'
-import type { CallContext, Engine } from '../src/engine/engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
 import { ask } from './ask.ts'
 import type { Wish } from './books.ts'
 import { type Calling, checkRefused } from './callers.ts'

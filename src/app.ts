@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
 import type { Config } from './config/index.ts'
 import { type Refusal, refuse } from './contract/errors.ts'
+import { createCallerApi } from './engine/caller-api.ts'
 import type { Engine } from './engine/engine.ts'
 import { clockProblem } from './engine/telemetry/clock-watch.ts'
 import { beginTrace } from './engine/telemetry/traces/begin-trace.ts'
@@ -53,7 +54,8 @@ export function createRouter(deps: AppDeps) {
     hot.set(path, { work, dialect: dialects.at(path) })
     app.post(path, ({ env }) => work(env.exchange))
   }
-  for (const surface of surfaces) surface.mount(app, { engine, limits, hotPost })
+  const api = createCallerApi(engine)
+  for (const surface of surfaces) surface.mount(app, { api, limits, hotPost })
   if (listener !== 'calls') mountAdministration(app, deps)
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))

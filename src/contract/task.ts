@@ -195,3 +195,11 @@ export interface TaskRow {
   /** Its steps, in writing: see timeline.ts. Lists leave it out; what is written without it keeps it. */
   trail?: string
 }
+
+/** How long upstreams keep a result when they do not say. */
+const keptMs = 24 * 60 * 60 * 1_000
+
+export const expiryOf = (
+  { finishedAtMs, updatedAtMs }: Task,
+  { expiresAtMs }: Pick<OutputMedia, 'expiresAtMs'>,
+): number => expiresAtMs ?? (finishedAtMs ?? updatedAtMs) + keptMs

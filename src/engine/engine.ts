@@ -5,9 +5,7 @@ import type { PriceBook } from '../billing/prices/price-book.ts'
 import type { Bookkeeper } from '../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
-import type { Refusal } from '../contract/errors.ts'
 import type { HttpDoor, Provider } from '../contract/provider.ts'
-import type { CallTrace } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Seal } from '../lib/crypto/seal.ts'
@@ -31,6 +29,8 @@ import type { Poller } from './tasks/poll/poller.ts'
 import type { ClockWatch } from './telemetry/clock-watch.ts'
 import type { Meters } from './telemetry/metrics/meters.ts'
 import type { Tracer } from './telemetry/traces/tracer.ts'
+
+export type { CallContext } from '../contract/caller-api.ts'
 
 export interface EngineLimits {
   /** Streams read on after their caller left, at once and for how long. */
@@ -99,16 +99,4 @@ export interface Engine {
   /** Calls that have been admitted and not yet ended. */
   running: number
   draining: boolean
-}
-
-/** One call of one caller, from its request id on. */
-export interface CallContext {
-  readonly requestId: string
-  readonly atMs: number
-  readonly token: Token
-  /** Aborted when the caller hangs up. */
-  readonly signal: AbortSignal
-  readonly trace?: CallTrace | undefined
-  /** How an error looks to this caller inside a stream of which `events` have gone out. */
-  errorEvent(refusal: Refusal, events: number): Uint8Array
 }

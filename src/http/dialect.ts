@@ -1,6 +1,7 @@
 // How a surface is spoken to, apart from its routes: which paths are its own, how callers carry their
 // token there, what its errors look like, and whether browsers may call it. Each surface declares this;
 // nothing here knows one of them.
+import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { Schema } from './schema.ts'
 
@@ -35,7 +36,7 @@ export interface DialectDeclaration {
   keyPlaces?: readonly KeyPlace[]
   errors?: ErrorDialect
   /** Under which name its refused requests are in the log; left out: `chat`. */
-  loggedAs?: string
+  loggedAs?: Interface
 }
 
 /** How requests to one path are read and answered. */
@@ -49,7 +50,7 @@ export interface Dialect {
   /** Ids of the security schemes, the usual one first. */
   securityIds: readonly string[]
   errors?: ErrorDialect
-  loggedAs: string
+  loggedAs: Interface
 }
 
 export interface Dialects {

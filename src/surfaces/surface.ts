@@ -1,14 +1,12 @@
 // What every surface is made of: routes that turn a caller's shape into a plain request and the
 // plain result back. A route runs only for a caller that has been let in.
+
 import type { Hono } from 'hono'
+import type { CallContext, CallerApi, LinkTo } from '../contract/caller-api.ts'
 import type { Token } from '../contract/catalog.ts'
 import { Refusal } from '../contract/errors.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import type { Task } from '../contract/task.ts'
-import { authenticate } from '../engine/admission/authenticate.ts'
-import { recordRefused } from '../engine/admission/refused-requests.ts'
-import type { CallContext, Engine } from '../engine/engine.ts'
-import type { LinkTo } from '../engine/results/file-links.ts'
 import { credentialOf, missingCredential } from '../http/credentials.ts'
 import type { Dialect, DialectDeclaration } from '../http/dialect.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -22,7 +20,7 @@ export interface Env {
 export type App = Hono<Env>
 
 export interface SurfaceDeps {
-  engine: Engine
+  api: CallerApi
   limits: BodyLimits
   /** A POST route on an exact path, looked up ahead of the router: for what is called most. */
   hotPost(path: string, answer: (x: Exchange) => Promise<Response>): void
@@ -38,27 +36,9 @@ export interface Surface extends DialectDeclaration {
 }
 
 /** Who asks is settled before a byte of the body is read. */
-export function callerOf(engine: Engine, x: Exchange): Token | Refusal {
-  const secret = credentialOf(x)
-  const token =
-    secret instanceof Refusal
-      ? secret
-      : secret === undefined
-        ? missingCredential(x)
-        : authenticate(engine, secret, x.connection)
-  if (token instanceof Refusal) {
-    // Its id leads to this line, and to a row of the request log while there are few of them.
-    const { requestId, path } = x
-    engine.log.info('not let in', {
-      request_id: requestId,
-      trace_id: x.trace?.traceId,
-      // What follows names what was asked for, in the words of whoever asked.
-      path: path.split('/').slice(0, 3).join('/'),
-      code: token.code,
-    })
-    engine.meters?.turnedAway(token.code)
-    recordRefused(engine, x, token)
-  } else x.payer = token.accountId
+export function callerOf(api: CallerApi, x: Exchange): Token | Refusal {
+  const token = api.authenticate(x, credentialOf(x) ?? missingCredential(x))
+  if (!(token instanceof Refusal)) x.payer = token.accountId
   return token
 }
 

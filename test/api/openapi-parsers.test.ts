@@ -4,6 +4,7 @@
 // schema can tell, and those are listed.
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/contract/errors.ts'
+import { createCallerApi } from '../../src/engine/caller-api.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { newExchange } from '../../src/http/exchange.ts'
 import { dataDocument } from '../../src/openapi/documents.ts'
@@ -38,9 +39,9 @@ const body = (fields: Json) => ({ text: JSON.stringify(fields), fields })
 const nobody = { ip: () => undefined, keepOpen: () => {} }
 const x = newExchange(new Request('http://localhost/'), nobody)
 // All that is asked of it is where callbacks may go.
-const engine = { egressAllow: [] } as unknown as Engine
+const api = createCallerApi({ egressAllow: [] } as unknown as Engine)
 const told = <Call extends object>(fields: Json, call: Call | Refusal) =>
-  withCallback(engine, fields, call)
+  withCallback(api, fields, call)
 const never = /(?!)/
 const address = [
   'https://example.com/a.png',

@@ -1,7 +1,7 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
-import type { Task, TaskError } from '../../contract/task.ts'
+import { expiryOf, type Task, type TaskError } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { expiryOf, linksOf } from '../../engine/results/file-links.ts'
+import { linksOf } from '../../engine/results/file-links.ts'
 import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'

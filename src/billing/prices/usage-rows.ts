@@ -1,20 +1,11 @@
 // What was charged in a stretch of time, row by row of whatever it is asked by. Sums of charges only;
 // knows nobody who asks.
+import { usageKeys } from '../../contract/caller-api.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import type { Tx } from '../../store/index.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
 
-export const usageKeys = [
-  'month',
-  'day',
-  'hour',
-  'model',
-  'unit',
-  'token',
-  'tier',
-  'price',
-] as const
 /** What can be asked of several accounts together. */
 export const manyKeys = [...usageKeys, 'account'] as const
 export type UsageKey = (typeof manyKeys)[number]

@@ -1,16 +1,19 @@
 // Permission and money before any upstream work: is the model visible, served and priced, is the
 // token within its limits, and can the account pay for the most this call may cost?
+
 import { maxChargeTokens } from '../../billing/charge.ts'
 import type { Hold } from '../../billing/ledger.ts'
 import type { Route } from '../../catalog/snapshot.ts'
+import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface, Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { modelNotFound } from '../../contract/not-found.ts'
 import type { Price } from '../../contract/price.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { resolveReferences } from '../calls/references.ts'
 import { boundsOf, type TextBounds } from '../calls/text-bounds.ts'
-import type { CallContext, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import type { Tried } from '../routing/pick-route.ts'
 import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
 
@@ -182,11 +185,6 @@ export const accountStopped = refuse(
   'account_stopped',
   'the books of this account are being looked at; until then it can start nothing that costs',
 )
-
-export const modelNotFound = (name: string): Refusal =>
-  refuse('model_not_found', `model '${name}' does not exist or is not visible to this token`, {
-    param: 'model',
-  })
 
 /** The whole hold has to be free: what a call may cost is known before it is sent. */
 function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {

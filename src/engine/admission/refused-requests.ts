@@ -1,27 +1,16 @@
 // Rows of the request log for requests that are refused before anything is known of them: what they were
 // about, as far as their path and fields tell, and no more of them than the log can take.
-import type { Interface, Token } from '../../contract/catalog.ts'
+import type { CallerRequest } from '../../contract/caller-api.ts'
+import type { Token } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
-import type { CallTrace } from '../../contract/requests.ts'
 import { endRecord, newRecord } from '../calls/call-record.ts'
 import type { Engine } from '../engine.ts'
 
-/** As much of it as anybody knows. */
-export interface RefusedRequest {
-  requestId: string
-  atMs: number
-  path: string
-  dialect: { loggedAs: string }
-  trace?: CallTrace | undefined
-}
-
 const maxModelLength = 256
 
-/** The model that the caller named, whether or not there is one of that name. */
-export function modelAskedFor(fields: Readonly<Record<string, unknown>>, path: string): string {
-  const named = fields['model'] ?? fields['model_name'] ?? /\/models\/([^/:]+):/.exec(path)?.[1]
-  return typeof named === 'string' ? named.slice(0, maxModelLength) : ''
-}
+/** The model that a path names, whether or not there is one of that name. */
+const modelIn = (path: string): string =>
+  /\/models\/([^/:]+):/.exec(path)?.[1]?.slice(0, maxModelLength) ?? ''
 
 /** Rows of this kind per second, and how many may come at once: anybody can cause them. */
 const rowsPerSecond = 20
@@ -48,7 +37,7 @@ function mayRecord(engine: Engine): boolean {
 /** A read that was refused, or a request without a token that holds: then it is of no account. */
 export function recordRefused(
   engine: Engine,
-  x: RefusedRequest,
+  x: Omit<CallerRequest, 'connection'>,
   refusal: Refusal,
   token?: Token,
 ): Refusal {
@@ -58,8 +47,8 @@ export function recordRefused(
   const trace = x.trace === undefined ? {} : { trace: x.trace }
   const record = newRecord(
     { requestId, atMs, token: owner, ...trace },
-    x.dialect.loggedAs as Interface,
-    modelAskedFor({}, path),
+    x.dialect.loggedAs,
+    modelIn(path),
   )
   endRecord(engine, record, 'refused', refusal.status)
   record.errorCode = refusal.code

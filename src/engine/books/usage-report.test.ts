@@ -1,10 +1,12 @@
 // Reports are bounded: so many at once for an account, whoever else asks.
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { UsageAsk } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import { newTestEngine, type TestEngine } from '../test-engine.ts'
-import { begunMonth, reportUsage, showOwnBill, type UsageAsk } from './usage-report.ts'
+import { begunMonth, reportUsage, showOwnBill } from './usage-report.ts'
 
 let made: TestEngine
 beforeAll(async () => {

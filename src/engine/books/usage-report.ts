@@ -1,9 +1,11 @@
 // What a caller may know of the money of its account: what was used, by what it asks, and its bills.
 // Reads only, so it works while nothing billable is done. Bounded by time, rows and reports at once.
+
 import type { BillOf } from '../../billing/bills/bill.ts'
 import { listMonths } from '../../billing/bills/months.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
-import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
+import { sumUsage } from '../../billing/prices/usage-rows.ts'
+import type { UsageAsk } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -12,16 +14,6 @@ import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import type { Engine } from '../engine.ts'
 import { billDesk } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
-
-export { type UsageKey, usageKeys } from '../../billing/prices/usage-rows.ts'
-
-export interface UsageAsk extends PageQuery {
-  fromMs: number
-  untilMs: number
-  by: readonly UsageKey[]
-  /** What this token alone has spent, not its account. */
-  ownOnly: boolean
-}
 
 const dayMs = 86_400_000
 /** The longest stretch of a report, and of one by the hour. */

@@ -1,13 +1,14 @@
 // The log row of a call, filled in as the call goes on.
 
 import type { Route } from '../../catalog/snapshot.ts'
+import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
 import { noteAbsorbed } from '../books/loss-alerts.ts'
-import type { CallContext, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { insist } from '../tasks/retry-write.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'

@@ -1,22 +1,16 @@
 // How large the input of a call is: asked of a channel that can tell, else estimated. Costs nothing,
 // but counts against the token's limit of requests.
+import type { CallContext, Counted } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { CountReply } from '../../contract/provider.ts'
-import type { RateView } from '../../contract/rate.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { enter, findFunds, findServed } from '../admission/admit.ts'
-import type { CallContext, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { type ChannelStanding, standingOf } from '../routing/channel-state.ts'
 import { dropProbes } from '../routing/learn.ts'
 import { pickRoute } from '../routing/pick-route.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
 import { beginTry, endTry, upstreamOf } from './open-call.ts'
-
-export interface Counted {
-  inputTokens: number
-  estimated: boolean
-  rate: RateView | undefined
-}
 
 /** An upstream that does not know the question is not asked again for a while. */
 const askAgainMs = 10 * 60_000

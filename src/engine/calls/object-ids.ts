@@ -4,7 +4,6 @@
 //   resp_68ab… -> resp_68ab…_gw<place><proof>
 import { timingSafeEqual } from 'node:crypto'
 import type { Channel } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 
 const placeLength = 12
@@ -54,9 +53,3 @@ export function openId(
   const expected = Buffer.from(proofOf(seal, accountId, place, id))
   return timingSafeEqual(proof, expected) ? { id, place } : undefined
 }
-
-/** The same whether it exists upstream or not. */
-export const unknownObject = (param: string): Refusal =>
-  refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {
-    param,
-  })

@@ -1,13 +1,16 @@
 // Calls that name objects kept upstream. Each must be one that this gateway gave to the account; the
 // call then goes to the channel and key where the objects live, and nowhere else.
+
 import type { Route } from '../../catalog/snapshot.ts'
+import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
+import { unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { withField } from '../../lib/json/splice.ts'
-import type { CallContext, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { Tried } from '../routing/pick-route.ts'
-import { openId, placeOf, unknownObject } from './object-ids.ts'
+import { openId, placeOf } from './object-ids.ts'
 
 export interface Referred {
   /** With the upstream's own ids. */

@@ -1,14 +1,15 @@
 // One text call from admission to answer: permission, hold, upstream, charge. A channel that fails
 // before the caller has seen anything is followed by another, within the retry budget. A JSON
 // answer leaves when its charge is durable; a stream goes on in stream-text.ts.
+
 import type { Route } from '../../catalog/snapshot.ts'
+import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../../contract/provider.ts'
-import type { RateView } from '../../contract/rate.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { admitText } from '../admission/admit.ts'
 import { absorbFailed } from '../books/losses.ts'
-import type { CallContext, Engine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { isAboutRequest } from '../routing/learn.ts'
 import { Tried } from '../routing/pick-route.ts'
 import { takePlace } from '../routing/take-place.ts'
@@ -28,11 +29,6 @@ import {
 } from './open-call.ts'
 import { settleCall } from './settle-call.ts'
 import { firstBytes, streamOf } from './stream-text.ts'
-
-export type TextAnswer = { rate: RateView | undefined } & (
-  | { body: string }
-  | { stream: ReadableStream<Uint8Array> }
-)
 
 /** A call that has tried this often has tried enough, however many keys are left. */
 const mostTries = 5

@@ -1,22 +1,13 @@
 // Addresses of finished files that need no token, as players and receivers of notices have none:
 // whoever has one may fetch that file until it expires, and nothing else.
+
 import { timingSafeEqual } from 'node:crypto'
+import type { FileLink, LinkTo } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { OutputMedia, Task } from '../../contract/task.ts'
+import { expiryOf, type Task } from '../../contract/task.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from './kept-media.ts'
-
-/** The address of one of a task's files. */
-export type LinkTo = (task: Task, part: number) => string
-
-/** How long upstreams keep a result when they do not say. */
-const keptMs = 24 * 60 * 60 * 1_000
-
-export const expiryOf = (
-  { finishedAtMs, updatedAtMs }: Task,
-  { expiresAtMs }: Pick<OutputMedia, 'expiresAtMs'>,
-): number => expiresAtMs ?? (finishedAtMs ?? updatedAtMs) + keptMs
 
 export function linksOf(engine: Engine): LinkTo {
   const base = engine.publicUrl.replace(/\/+$/, '')
@@ -28,13 +19,6 @@ export function linksOf(engine: Engine): LinkTo {
 
 const signature = ({ seal }: Engine, taskId: string, part: number, until: number): string =>
   seal.sign(`file ${taskId} ${part} ${until}`)
-
-export interface FileLink {
-  taskId: string
-  part: number
-  until: number
-  sig: string
-}
 
 /** The task a link leads to; a link that was made up leads nowhere. */
 export async function followLink(engine: Engine, link: FileLink): Promise<Task | Refusal> {

@@ -1,10 +1,11 @@
 // What is kept of a task, for those who show it and those who fetch it. A copy that cannot be reached
 // is as good as none: the upstream may still have it.
+import type { Content, ContentWish } from '../../contract/caller-api.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { type ByteRange, rangeIn } from '../../lib/http/byte-range.ts'
 import { findKeptFiles, type KeptFile } from '../../store/tasks/files.ts'
 import type { Engine } from '../engine.ts'
-import { type Content, type ContentWish, filePart } from './open-content.ts'
+import { filePart } from './open-content.ts'
 
 /** Tasks whose results expire when they really do: by the copy, where there is one. */
 export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Promise<Task[]> {

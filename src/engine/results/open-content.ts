@@ -1,5 +1,6 @@
 // The file a task made, fetched for its owner and passed on: nothing of the upstream but the bytes.
 // An address that has stopped working is renewed once before the file counts as expired.
+import type { Content, ContentWish } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import {
@@ -13,38 +14,6 @@ import type { Engine } from '../engine.ts'
 import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
 import { openKept } from './kept-media.ts'
 import { refreshMedia } from './refresh-media.ts'
-
-/** What the caller wants of it. */
-export interface ContentWish {
-  /** The first of its kind, or by its place; the video unless it is said. */
-  file?: OutputMedia['kind'] | number
-  /** One range of bytes, as its header says it. */
-  range?: string | undefined
-  /** The range counts only for the file with this tag; otherwise the whole is wanted. */
-  ifRange?: string | undefined
-  /** Aborted when the caller hangs up. */
-  signal?: AbortSignal
-  /** The bytes are wanted here; an address is no use. */
-  noRedirect?: true
-}
-
-/** Bytes to pass on. A `Blob`, such as a file of this machine, is sent with its length. */
-export interface ContentBody {
-  status: 200 | 206
-  body: ReadableStream<Uint8Array> | Blob
-  contentType: string
-  lengthBytes?: number
-  contentRange?: string
-  /** Equal tags, equal bytes. */
-  etag?: string
-}
-
-export type Content =
-  | ContentBody
-  /** The file has no such part. */
-  | { status: 416; sizeBytes?: number }
-  /** The caller may fetch it there by itself. */
-  | { status: 302; location: string }
 
 const headTimeoutMs = 30_000
 const maxRedirects = 3

@@ -1,8 +1,9 @@
 // Files of the built-in sandbox, fetched from where it runs on this machine. Knows of the sandbox only
 // its address and that its files lie below one path.
+import type { Content, ContentWish } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
-import { type Content, type ContentWish, openPlain } from './open-content.ts'
+import { openPlain } from './open-content.ts'
 
 const mediaPath = '/media/'
 

@@ -1,4 +1,5 @@
 // What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
+import type { OwnTaskFilter } from '../../contract/caller-api.ts'
 import { interfaces, type Token } from '../../contract/catalog.ts'
 import {
   type ImageTask,
@@ -7,7 +8,7 @@ import {
   type TaskKind,
   type VideoTask,
 } from '../../contract/task.ts'
-import { listOwnTasks, type OwnTaskFilter, searchOwnTasks } from '../../store/tasks/caller-tasks.ts'
+import { listOwnTasks, searchOwnTasks } from '../../store/tasks/caller-tasks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from '../results/kept-media.ts'
@@ -51,7 +52,7 @@ export const listVideos = async (
   return (await withTrueExpiry(engine, tasks)).filter(isVideo)
 }
 
-export const videoInterfaces = interfaces.filter((use) => kindOf(use) === 'video')
+const videoInterfaces = interfaces.filter((use) => kindOf(use) === 'video')
 const isVideo = (task: Task): task is VideoTask => task.kind === 'video'
 
 type Order = 'asc' | 'desc' | undefined
@@ -62,7 +63,9 @@ export async function searchVideos(
   token: Token,
   filter: OwnTaskFilter,
 ): Promise<{ tasks: VideoTask[]; total: number }> {
-  const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, filter)
+  const scope = filter.protocol === undefined && { interfaces: videoInterfaces }
+  const search = { ...scope, ...filter }
+  const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, search)
   return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
 }
 

@@ -3,6 +3,7 @@
 // a request can come to; a charge is what was delivered, up to what the model can make at all.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
+import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/image-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
 import type {
@@ -23,6 +24,17 @@ const marginDivisor = 10
 const slackSeconds = 1
 /** Longest video of the interfaces that bound it; for an upstream that does not say. */
 const maxSeconds = 15
+
+/** Where a caller names no resolution, the dearer one is made and held for. */
+const unnamed = { seconds: 5, resolution: '1080p' } as const
+/** Stands in a native request until the channel is known whose provider reads its body. */
+const unread = { seconds: 5, resolution: '720p' } as const
+
+/** What a caller described, completed: from here on every request has a length and a resolution. */
+export const asVideoRequest = (params: VideoParams): VideoRequest => ({
+  ...(params.native === undefined ? unnamed : unread),
+  ...params,
+})
 
 /** Undefined when the price has no tier for it. */
 export function holdFor(

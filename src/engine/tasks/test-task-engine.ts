@@ -1,7 +1,9 @@
 // For tests of tasks: an engine with one channel whose upstream says what the test has told it to
 // say. Nothing moves by itself: the test turns the clock and looks after what is due.
+
 import { createPriceBook } from '../../billing/prices/price-book.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
+import type { Created, CreateKey } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { Entry } from '../../contract/ledger.ts'
@@ -26,7 +28,6 @@ import type { Engine } from '../engine.ts'
 import { testChannelWith } from '../routing/test-channel.ts'
 import { newTestEngine } from '../test-engine.ts'
 import { createTask } from './create/create-task.ts'
-import type { Created, CreateKey } from './create/repeat-create.ts'
 import { advanceTask } from './poll/advance-task.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>

@@ -1,8 +1,10 @@
 // Tasks as their caller lists and searches them: one account's, without those it has put away. What is
 // searched stands in the index, so that counting reads no task.
+
 import type { Kysely } from 'kysely'
-import type { Interface, Protocol } from '../../contract/catalog.ts'
-import type { Task, TaskState } from '../../contract/task.ts'
+import type { OwnTaskFilter } from '../../contract/caller-api.ts'
+import type { Interface } from '../../contract/catalog.ts'
+import type { Task } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
 import { listedColumns, shape } from './tasks.ts'
 
@@ -29,18 +31,6 @@ export async function listOwnTasks(
     query = query.where('id', page.order === 'desc' ? '<' : '>', page.after)
   }
   return (await query.execute()).map(shape)
-}
-
-export interface OwnTaskFilter {
-  limit: number
-  offset: number
-  states?: readonly TaskState[] | undefined
-  /** Of either kind: the gateway's or an upstream's. */
-  ids?: readonly string[] | undefined
-  /** The plain name, or the upstream's. */
-  model?: string | undefined
-  interfaces?: readonly Interface[] | undefined
-  protocol?: Protocol | undefined
 }
 
 /** A page of an account's own tasks, newest first, and how many there are in all. */

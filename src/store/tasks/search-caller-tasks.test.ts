@@ -1,10 +1,12 @@
 // A caller's own tasks by filter and page, on every engine there is.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import type { OwnTaskFilter } from '../../contract/caller-api.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import type { Store } from '../index.ts'
 import { engines, newPlace, type Place } from '../test-stores.ts'
-import { type OwnTaskFilter, searchOwnTasks } from './caller-tasks.ts'
+import { searchOwnTasks } from './caller-tasks.ts'
 import { findTaskRow, insertTask } from './tasks.ts'
 
 const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({

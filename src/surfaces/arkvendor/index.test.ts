@@ -1,8 +1,10 @@
 // The native routes over a real store, where no upstream has to take part: who is let in, what is
 // found under which id.
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Hono } from 'hono'
 import type { VideoTask } from '../../contract/task.ts'
+import { createCallerApi } from '../../engine/caller-api.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
@@ -31,7 +33,7 @@ beforeAll(async () => {
   test_.engine.declared = { ...test_.engine.declared, file }
   await refresh(test_.engine)
   accountId = (await loadTokens(test_.engine.store.read))[0]!.accountId
-  arkvendor.mount(app, { engine: test_.engine, limits, hotPost: () => {} })
+  arkvendor.mount(app, { api: createCallerApi(test_.engine), limits, hotPost: () => {} })
 })
 afterAll(async () => {
   await test_.close()

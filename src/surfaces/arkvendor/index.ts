@@ -1,13 +1,10 @@
 // Native video tasks: create, look, list and cancel, in the upstream's own shapes. Every look is at
 // the gateway's own row, whichever interface made it.
+
+import type { CallerApi, VideoCreate } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { linksOf } from '../../engine/results/file-links.ts'
-import { cancelVideo } from '../../engine/tasks/cancel-task.ts'
-import type { TaskWish } from '../../engine/tasks/create/accept-task.ts'
-import { findTask, searchVideos, videoInterfaces } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
@@ -18,8 +15,6 @@ import { pageIn } from './page.ts'
 import { draftsIn, type NativeCall, parseNative, withDrafts } from './parse.ts'
 import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
-/** Where videos are made; tasks of others are none here. */
-
 export const arkvendor: Surface = {
   name: 'arkvendor',
   prefixes: ['/arkvendor'],
@@ -29,33 +24,31 @@ export const arkvendor: Surface = {
   // Only videos are made here.
   notice: (task, linkTo) => viewOf(task as VideoTask, linkTo),
   mount(app, deps) {
-    const { engine } = deps
+    const { api } = deps
     app.post(path, ({ env: { exchange: x } }) =>
-      asCaller(engine, x, (token) => create(deps, x, token)),
+      asCaller(api, x, (token) => create(deps, x, token)),
     )
-    app.get(path, ({ env: { exchange: x } }) =>
-      asCaller(engine, x, (token) => list(engine, x, token)),
-    )
+    app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
     app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), async (task) =>
-        answerJson(x, JSON.stringify(viewOf(task, linksOf(engine)))),
+      withTask(api, x, req.param('id'), async (task) =>
+        answerJson(x, JSON.stringify(viewOf(task, api.linkTo))),
       ),
     )
     app.delete(`${path}/:id`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task, token) => cancel(engine, x, task, token)),
+      withTask(api, x, req.param('id'), (task, token) => cancel(api, x, task, token)),
     )
   },
 }
 
 /** Another's task and one that never was look the same. */
 const withTask = (
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   id: string,
   work: (task: VideoTask, token: Token) => Promise<Outcome>,
 ): Promise<Response> =>
-  asCaller(engine, x, async (token) => {
-    const task = await findTask(engine, token, id, 'video')
+  asCaller(api, x, async (token) => {
+    const task = await api.findTask(token, id, 'video')
     return task !== undefined
       ? work(task, token)
       : refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`)
@@ -67,8 +60,8 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
     path,
     keys: nativeKeys,
     parse: async (fields) => {
-      const call = await withOwnDrafts(deps.engine, token, parseNative(fields))
-      return asVideo(withCallback(deps.engine, fields, call))
+      const call = await withOwnDrafts(deps.api, token, parseNative(fields))
+      return asVideo(withCallback(deps.api, fields, call))
     },
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),
   })
@@ -78,15 +71,15 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
  * caller's own account may be named, and the task goes where they are.
  */
 async function withOwnDrafts(
-  engine: Engine,
+  api: CallerApi,
   token: Token,
   call: NativeCall | Refusal,
-): Promise<(NativeCall & Pick<TaskWish, 'pinnedTo'>) | Refusal> {
+): Promise<(NativeCall & Pick<VideoCreate, 'pinnedTo'>) | Refusal> {
   if (call instanceof Refusal) return call
   const ids = new Map<string, string>()
   let pinnedTo: VideoTask | undefined
   for (const id of draftsIn(call.request)) {
-    const task = await findTask(engine, token, id, 'video')
+    const task = await api.findTask(token, id, 'video')
     const isHere = pinnedTo === undefined || isSamePlace(pinnedTo, task)
     if (task?.upstreamId === undefined || task.protocol !== 'arkvendor' || !isHere) {
       return refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`, {
@@ -103,25 +96,24 @@ async function withOwnDrafts(
 const isSamePlace = (one: VideoTask, other: VideoTask | undefined): boolean =>
   one.channelId === other?.channelId && one.keyMark === other.keyMark
 
-async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
   // Whoever names a task may see it; otherwise the list is that of the native ones.
-  const scope =
-    page.ids === undefined ? ({ protocol: 'arkvendor' } as const) : { interfaces: videoInterfaces }
-  const { tasks, total } = await searchVideos(engine, token, { ...page, ...scope })
-  const items = tasks.map((task) => viewOf(task, linksOf(engine)))
+  const scope = page.ids === undefined && ({ protocol: 'arkvendor' } as const)
+  const { tasks, total } = await api.searchVideos(token, { ...page, ...scope })
+  const items = tasks.map((task) => viewOf(task, api.linkTo))
   return answerJson(x, JSON.stringify({ items, total }))
 }
 
 async function cancel(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   task: VideoTask,
   token: Token,
 ): Promise<Outcome> {
   x.connection.keepOpen()
-  const cancelled = await cancelVideo(engine, token, task.id)
+  const cancelled = await api.cancelVideo(token, task.id)
   return cancelled instanceof Refusal
     ? cancelled
     : answerJson(x, JSON.stringify({ ...idsOf(cancelled), status: statusOf(cancelled) }))

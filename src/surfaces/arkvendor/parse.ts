@@ -1,21 +1,19 @@
 // The native request: what the gateway must understand of it to route it and to set money aside.
 // The rest is the upstream's to judge, and goes up as it came.
+import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
-import type { VideoRequest } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 
 export interface NativeCall {
   model: string
-  request: VideoRequest
+  request: VideoParams
 }
 
 type Item = Readonly<Record<string, unknown>>
 
 export const mostItems = 32
-/** Until the channel is known that will read the body. */
-const unsaid = { seconds: 5, resolution: '720p' } as const
 /** Never handed up: the caller's own address for a notice, and the gateway's own words. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 
@@ -35,7 +33,6 @@ export function parseNative(given: Fields): NativeCall | Refusal {
     model,
     request: {
       prompt: textOf(content),
-      ...unsaid,
       ...(typeof fields['seed'] === 'number' && { seed: fields['seed'] }),
       media: [],
       native: { body },
@@ -107,14 +104,14 @@ function draftIn({ draft_task: draft }: Item): string | undefined {
 }
 
 /** Tasks that this one is to be made from, as the caller names them. */
-export const draftsIn = ({ native }: VideoRequest): string[] =>
+export const draftsIn = ({ native }: VideoParams): string[] =>
   itemsIn(native).flatMap((item) => draftIn(item) ?? [])
 
-const itemsIn = (native: VideoRequest['native']): Item[] =>
+const itemsIn = (native: VideoParams['native']): Item[] =>
   Array.isArray(native?.body['content']) ? native.body['content'].filter(isObject) : []
 
 /** The same request with the ids by which the upstream knows those tasks. */
-export function withDrafts(request: VideoRequest, ids: ReadonlyMap<string, string>): VideoRequest {
+export function withDrafts(request: VideoParams, ids: ReadonlyMap<string, string>): VideoParams {
   const content = itemsIn(request.native).map((item) => {
     const id = ids.get(draftIn(item) ?? '')
     return id === undefined ? item : { ...item, draft_task: { id } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import type { LinkTo } from '../../contract/caller-api.ts'
 import { taskStates, type VideoTask } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 import { nativeTask } from './test-task.ts'
 import { viewOf } from './view.ts'
 

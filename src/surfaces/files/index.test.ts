@@ -1,7 +1,9 @@
 // Files by their links: no token, no way to make a link up or to make it last.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { Hono } from 'hono'
 import type { VideoTask } from '../../contract/task.ts'
+import { createCallerApi } from '../../engine/caller-api.ts'
 import { linksOf } from '../../engine/results/file-links.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
@@ -29,7 +31,7 @@ const upstream = Bun.serve({
 
 beforeAll(async () => {
   test_ = await newTestEngine('sqlite')
-  files.mount(app, { engine: test_.engine, limits, hotPost: () => {} })
+  files.mount(app, { api: createCallerApi(test_.engine), limits, hotPost: () => {} })
 })
 afterAll(async () => {
   await upstream.stop(true)

@@ -1,7 +1,7 @@
 // Finished files by the links that answers hand out. No token is asked for: the link is the leave.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { followLink } from '../../engine/results/file-links.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
 import { serveContent } from '../media/serve-content.ts'
@@ -13,16 +13,16 @@ export const files: Surface = {
   // A link works wherever it is shown.
   browsers: true,
   operations: async () => (await import('./operations.ts')).filesOperations,
-  mount(app, { engine }) {
+  mount(app, { api }) {
     // The router asks this for HEAD too.
     app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>
-      answer(x, await serve(engine, x, req.param('id'), req.param('part'))),
+      answer(x, await serve(api, x, req.param('id'), req.param('part'))),
     )
   },
 }
 
 async function serve(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   taskId: string,
   part: string,
@@ -33,9 +33,9 @@ async function serve(
     return refuse('file_not_found', 'there is no such file')
   }
   const link = { taskId, part: Number(part), until: Number(until), sig }
-  const task = await followLink(engine, link)
+  const task = await api.followLink(link)
   if (task instanceof Refusal) return task
-  return serveContent(engine, x, task, fileName(task.id, link.part), link.part)
+  return serveContent(api, x, task, fileName(task.id, link.part), link.part)
 }
 
 const fileName = (id: string, part: number): string => (part === 0 ? id : `${id}-${part}`)

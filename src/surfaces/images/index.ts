@@ -1,11 +1,9 @@
 // Pictures for callers that wait: drawn from a prompt, or made of pictures they send. What they get
 // is addresses of the gateway's own, or bytes.
+
+import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { linksOf } from '../../engine/results/file-links.ts'
-import { fetchPictures } from '../../engine/results/images/fetch-images.ts'
-import { type MadeImages, makeImages } from '../../engine/results/images/make-images.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
@@ -33,7 +31,7 @@ export const images: Surface = {
   mount(app, deps) {
     for (const route of routes) {
       app.post(route.path, ({ env: { exchange: x } }) =>
-        asCaller(deps.engine, x, (token) => make(deps, x, token, route)),
+        asCaller(deps.api, x, (token) => make(deps, x, token, route)),
       )
     }
   },
@@ -47,14 +45,14 @@ async function make(
 ): Promise<Outcome> {
   const read = await readCreate(deps, x, token, route)
   if (read instanceof Refusal) return read
-  const made = await makeImages(deps.engine, read.ctx, read.wish, fetchPictures)
+  const made = await deps.api.makeImages(read.ctx, read.create)
   if (made instanceof Refusal) return made
-  const response = answerJson(x, JSON.stringify(viewOf(deps.engine, made)))
+  const response = answerJson(x, JSON.stringify(viewOf(deps.api, made)))
   return made.replayed ? asReplay(response) : response
 }
 
-function viewOf(engine: Engine, { task, pictures }: MadeImages) {
-  const linkTo = linksOf(engine)
+function viewOf(api: CallerApi, { task, pictures }: MadeImages) {
+  const linkTo = api.linkTo
   const data = pictures.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
     ...(bytes === undefined
       ? { url: inlineUrl ?? linkTo(task, part) }

@@ -1,11 +1,10 @@
 // Image tasks: create, look and list, in the image vendor's own shapes. Every look is at the
 // gateway's own row; both paths show the tasks of both.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { linksOf } from '../../engine/results/file-links.ts'
-import { findTask, searchImages } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
@@ -14,7 +13,7 @@ import type { Surface, SurfaceDeps } from '../surface.ts'
 import { imageTaskErrors } from './errors.ts'
 import { isPlain } from './fields.ts'
 import { imageTaskKeys } from './keys.ts'
-import { isVisible, meantIn, type Path } from './models.ts'
+import { meantIn, type Path } from './models.ts'
 import { noticeOf } from './notice.ts'
 import { pageIn } from './page.ts'
 import { parseImageTask } from './parse.ts'
@@ -32,36 +31,35 @@ export const imgvendor: Surface = {
   // Only pictures are made here.
   notice: (task, linkTo) => noticeOf(task as ImageTask, linkTo),
   mount(app, deps) {
-    const { engine } = deps
+    const { api } = deps
     for (const name of paths) {
       const path = `/imgvendor/v1/images/${name}`
       app.post(path, ({ env: { exchange: x } }) =>
-        asCaller(engine, x, (token) => create(deps, x, token, name)),
+        asCaller(api, x, (token) => create(deps, x, token, name)),
       )
-      app.get(path, ({ env: { exchange: x } }) =>
-        asCaller(engine, x, (token) => list(engine, x, token)),
-      )
+      app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
       app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
-        asCaller(engine, x, (token) => show(engine, x, token, req.param('id'))),
+        asCaller(api, x, (token) => show(api, x, token, req.param('id'))),
       )
     }
   },
 }
 
 async function create(deps: SurfaceDeps, x: Exchange, token: Token, path: Path): Promise<Outcome> {
+  const kindOf = (name: string) => deps.api.models.find(name)?.kind
   const outcome = await serveCreate<ImageTask>(deps, x, token, {
     interface: 'imgvendor',
     path: x.path,
     modelIn: (fields) => meantIn(fields, path),
-    isVisible: (name) => isVisible(deps.engine, token, name),
+    isVisible: (name) => deps.api.models.isNamed(token, name),
     keys: imageTaskKeys,
-    parse: (fields) => withCallback(deps.engine, fields, parseImageTask(fields, path)),
-    answer: (task) => enveloped(x, viewOf(task, linksOf(deps.engine))),
+    parse: (fields) => withCallback(deps.api, fields, parseImageTask(fields, path, kindOf)),
+    answer: (task) => enveloped(x, viewOf(task, deps.api.linkTo)),
   })
   return outcome instanceof Refusal ? inOwnWords(outcome) : outcome
 }
 
-/** The engine knows no dialect: what it calls the model has another name here. */
+/** The api knows no dialect: what it calls the model has another name here. */
 function inOwnWords(refusal: Refusal): Refusal {
   const { code, message, extras } = refusal
   const isAboutModel = code === 'model_not_supported' || code === 'model_not_found'
@@ -69,19 +67,19 @@ function inOwnWords(refusal: Refusal): Refusal {
 }
 
 /** Another's task and one that never was look the same. */
-async function show(engine: Engine, x: Exchange, token: Token, id: string): Promise<Outcome> {
-  const task = isPlain(id) ? await findTask(engine, token, id, 'image') : undefined
+async function show(api: CallerApi, x: Exchange, token: Token, id: string): Promise<Outcome> {
+  const task = isPlain(id) ? await api.findTask(token, id, 'image') : undefined
   if (task?.interface !== 'imgvendor') {
     return refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`)
   }
-  return enveloped(x, viewOf(task, linksOf(engine)))
+  return enveloped(x, viewOf(task, api.linkTo))
 }
 
-async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
-  const tasks = await searchImages(engine, token, { ...page, interfaces: ['imgvendor'] })
-  const linkTo = linksOf(engine)
+  const tasks = await api.searchImages(token, { ...page, interfaces: ['imgvendor'] })
+  const linkTo = api.linkTo
   return enveloped(
     x,
     tasks.map((task) => viewOf(task, linkTo)),

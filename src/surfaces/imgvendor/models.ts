@@ -1,12 +1,10 @@
 // Which models are asked for at which of the two paths. What else there is, such as models an
 // operator has added, is for the catalog to judge.
-import { builtinModels } from '../../catalog/builtin.ts'
-import type { Token } from '../../contract/catalog.ts'
+
+import type { ModelKind } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { modelNotFound } from '../../contract/not-found.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { modelNotFound } from '../../engine/admission/admit.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { matches } from '../../lib/text/pattern.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
 export type Path = NonNullable<ImageRequest['native']>['path']
@@ -32,24 +30,16 @@ const plainModels: readonly string[] = [
   elementModel,
 ]
 
-const videoModels = new Set(
-  builtinModels.filter(({ kind }) => kind === 'video').map(({ name }) => name),
-)
-
 const maxModelName = 256
 
 /** The model that is meant, as far as that can be told. */
 export const meantIn = (fields: Fields, path: Path): unknown =>
   fields['model_name'] ?? (fields['model'] === undefined ? defaults[path] : undefined)
 
-/** Also one that no interface reaches: to say so is more than to say that it is not there. */
-export function isVisible({ catalog }: Engine, token: Token, name: string): boolean {
-  if (catalog.visible(token, name) !== undefined) return true
-  const isUnreachable = catalog.models.get(name)?.interfaces.length === 0
-  return isUnreachable && token.models.some((pattern) => matches(pattern, name))
-}
+/** What a model makes, as far as the catalog knows it. */
+export type KindOf = (model: string) => ModelKind | undefined
 
-export function modelNameIn(fields: Fields, path: Path): string | Refusal {
+export function modelNameIn(fields: Fields, path: Path, kindOf: KindOf): string | Refusal {
   const given = fields['model_name'] ?? undefined
   if (given === undefined && fields['model'] !== undefined) {
     // Left out silently, another model would draw, and be charged for.
@@ -60,11 +50,11 @@ export function modelNameIn(fields: Fields, path: Path): string | Refusal {
     return wrong('model_name', "'model_name' must be a non-empty string")
   }
   if (name.length > maxModelName) return modelNotFound(`${name.slice(0, 32)}…`)
-  return misplaced(name, path) ?? name
+  return misplaced(name, path, kindOf) ?? name
 }
 
-function misplaced(name: string, path: Path): Refusal | undefined {
-  if (videoModels.has(name)) return notHere(`'${name}' makes videos, not images`)
+function misplaced(name: string, path: Path, kindOf: KindOf): Refusal | undefined {
+  if (kindOf(name) === 'video') return notHere(`'${name}' makes videos, not images`)
   if (name === omniModel && path === 'generations') {
     return notHere(`'${name}' is to be had at /imgvendor/v1/images/omni-image only`)
   }

@@ -1,6 +1,6 @@
 // What a receiver is told of an image task that has ended: flat, without the envelope.
+import type { LinkTo } from '../../contract/caller-api.ts'
 import type { ImageTask } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 import { infoOf, reasonOf, resultOf, statusOf } from './view.ts'
 
 export function noticeOf(task: ImageTask, linkTo: LinkTo): Record<string, unknown> {

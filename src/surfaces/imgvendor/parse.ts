@@ -2,7 +2,7 @@
 // the upstream, in its own words. What its caller calls it stays here.
 import { Refusal } from '../../contract/errors.ts'
 import type { ImageTask, InputMedia } from '../../contract/task.ts'
-import type { WishFor } from '../media/create.ts'
+import type { CreateOf } from '../media/create.ts'
 import { isAddress } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { elementsIn, imageListIn } from './inputs.ts'
 import {
   elementModel,
+  type KindOf,
   modelNameIn,
   movedModel,
   omniModel,
@@ -38,8 +39,12 @@ interface Checked {
   count: number
 }
 
-export function parseImageTask(fields: Fields, path: Path): WishFor<ImageTask> | Refusal {
-  const model = modelNameIn(fields, path)
+export function parseImageTask(
+  fields: Fields,
+  path: Path,
+  kindOf: KindOf = () => undefined,
+): CreateOf<ImageTask> | Refusal {
+  const model = modelNameIn(fields, path, kindOf)
   if (model instanceof Refusal) return model
   const externalId = externalIdIn(fields)
   if (externalId instanceof Refusal) return externalId

@@ -1,7 +1,8 @@
 // A task in each of its states, as an answer and as a notice.
+
 import { expect, test } from 'bun:test'
+import type { LinkTo } from '../../contract/caller-api.ts'
 import type { ImageTask, TaskState } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 import { noticeOf } from './notice.ts'
 import { imageTask } from './test-task.ts'
 import { envelope, viewOf } from './view.ts'

@@ -1,7 +1,7 @@
 // An image task as its callers know it, and the envelope around it. The addresses in it are the
 // gateway's own.
+import type { LinkTo } from '../../contract/caller-api.ts'
 import type { ImageTask, TaskState } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 
 type Status = 'submitted' | 'processing' | 'succeed' | 'failed'
 

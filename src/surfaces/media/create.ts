@@ -1,26 +1,25 @@
 // A create of a task, from the caller's body to the answer, once per Idempotency-Key. What a body
 // means and how a task looks is the dialect's.
+
+import type { ImageCreate, VideoCreate } from '../../contract/caller-api.ts'
 import type { Interface, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
+import { modelNotFound } from '../../contract/not-found.ts'
 import type { Task, VideoTask } from '../../contract/task.ts'
-import { modelNotFound } from '../../engine/admission/admit.ts'
-import { turnedAway } from '../../engine/admission/refused-callers.ts'
-import { modelAskedFor } from '../../engine/admission/refused-requests.ts'
-import { newRecord, recordUnbilled } from '../../engine/calls/call-record.ts'
-import type { TaskWish } from '../../engine/tasks/create/accept-task.ts'
-import { createTask } from '../../engine/tasks/create/create-task.ts'
 import type { Keys } from '../../http/exact-keys.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isForm, readForm } from '../../http/read-form.ts'
 import { readJsonObject } from '../../http/read-json.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { Caller, type SurfaceDeps } from '../surface.ts'
-import { type Fields, maxModelName, wrong } from '../text/fields.ts'
+import { type Fields, maxModelName, modelNamedIn, wrong } from '../text/fields.ts'
 import type { Outcome } from './as-caller.ts'
 
-/** What a body says of a wish for a task of that kind. */
-export type WishFor<Made extends Task> = Pick<Made, 'kind' | 'request'> &
-  Omit<TaskWish, 'kind' | 'request' | 'interface' | 'key'>
+/** What a body says of a create of such a task. */
+export type CreateOf<Made extends Task> = Omit<
+  Made extends VideoTask ? VideoCreate : ImageCreate,
+  'interface' | 'key'
+>
 
 export interface ReadRoute<Call> {
   interface: Interface
@@ -29,6 +28,8 @@ export interface ReadRoute<Call> {
   /** Forms are taken besides JSON. */
   forms?: { lists: ReadonlySet<string> }
   keys: Keys
+  /** Where the path names it. */
+  pathModel?: string
   /** Name of the model, where it can be read at all. Left out: the field `model`. */
   modelIn?(fields: Fields): unknown
   /** Whether the caller may see it. Left out: as in its list of models. */
@@ -36,7 +37,7 @@ export interface ReadRoute<Call> {
   parse(fields: Fields, isForm: boolean): Call | Refusal | Promise<Call | Refusal>
 }
 
-export interface CreateRoute<Made extends Task> extends ReadRoute<WishFor<Made>> {
+export interface CreateRoute<Made extends Task> extends ReadRoute<CreateOf<Made>> {
   answer(task: Made): Response
 }
 
@@ -48,7 +49,7 @@ export async function serveCreate<Made extends Task>(
 ): Promise<Outcome> {
   const read = await readCreate(deps, x, token, route)
   if (read instanceof Refusal) return read
-  const created = await createTask(deps.engine, read.ctx, read.wish as TaskWish)
+  const created = await deps.api.createTask(read.ctx, read.create as VideoCreate | ImageCreate)
   if (created instanceof Refusal) return created
   // What was asked for is what was made.
   const response = answer(created.task as Made)
@@ -60,20 +61,20 @@ export function asReplay(response: Response): Response {
   return response
 }
 
-/** The caller's wish, with its key; one that cannot be read is on record as refused. */
+/** What the caller wants made, with its key. The engine records one that cannot be read. */
 export async function readCreate<Call extends object>(
-  { engine, limits }: SurfaceDeps,
+  { api, limits }: SurfaceDeps,
   x: Exchange,
   token: Token,
   route: ReadRoute<Call>,
-): Promise<{ ctx: Caller; wish: Call & Pick<TaskWish, 'interface' | 'key'> } | Refusal> {
+): Promise<{ ctx: Caller; create: Call & Pick<VideoCreate, 'interface' | 'key'> } | Refusal> {
   const { interface: use, path, forms, keys } = route
   const ctx = new Caller(x, token, (errorBody) => `data: ${errorBody}\n\n`)
   const key = keyIn(x)
-  const refused = (refusal: Refusal, model = modelAskedFor({}, x.path)) =>
-    recordUnbilled(engine, newRecord(ctx, use, model), 'refused', refusal)
+  const refused = (refusal: Refusal, model = route.pathModel ?? '') =>
+    api.refuseCall(ctx, use, model, refusal)
   if (key instanceof Refusal) return refused(key)
-  const away = turnedAway(engine, token, key !== null)
+  const away = api.refusalBeforeBody(token, key !== null)
   if (away !== undefined) return refused(away)
   const form = forms !== undefined && isForm(x)
   const body = await (form
@@ -82,14 +83,14 @@ export async function readCreate<Call extends object>(
   if (body instanceof Refusal) return refused(body)
   const { fields } = body
   const model = nameIn(fields, route)
-  const isSeen = route.isVisible ?? ((name) => engine.catalog.visible(token, name) !== undefined)
+  const isSeen = route.isVisible ?? ((name) => api.models.visible(token, name) !== undefined)
   if (model !== '' && !isSeen(model)) return refused(modelNotFound(model), model)
   const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
-  if (call instanceof Refusal) return refused(call, model || modelAskedFor(fields, x.path))
+  if (call instanceof Refusal) return refused(call, model || modelNamedIn(fields))
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }
-  return { ctx, wish: { interface: use, ...call, ...named } }
+  return { ctx, create: { interface: use, ...call, ...named } }
 }
 
 /** Empty when there is none. No name is longer than can be told. */
@@ -110,8 +111,8 @@ function keyIn({ request: { headers } }: Exchange): string | null | Refusal {
   return wrong('Idempotency-Key', message)
 }
 
-/** A parsed body as a wish for a video. */
-export const asVideo = <Call extends Pick<VideoTask, 'request'>>(
+/** A parsed body as a create of a video. */
+export const asVideo = <Call extends Pick<VideoCreate, 'request'>>(
   call: Call | Refusal,
 ): (Call & { kind: 'video' }) | Refusal =>
   call instanceof Refusal ? call : { ...call, kind: 'video' }

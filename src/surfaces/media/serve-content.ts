@@ -1,29 +1,23 @@
 // A finished file as a download: the bytes under the gateway's own headers, whole or a part. Knows no
 // dialect.
+
+import type { CallerApi, Content, ContentBody, ContentWish } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
-import {
-  type Content,
-  type ContentBody,
-  type ContentWish,
-  dropContent,
-  openContent,
-} from '../../engine/results/open-content.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { hasTag } from '../../lib/http/byte-range.ts'
 
 /** `fileName` without an ending gets that of its type. */
 export async function serveContent(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   task: Task,
   fileName: string,
   file: OutputMedia['kind'] | number = 'video',
 ): Promise<Response | Refusal> {
   x.connection.keepOpen()
-  const content = await openContent(engine, task, { ...wishOf(x), file })
+  const content = await api.openContent(task, { ...wishOf(x), file })
   return content instanceof Refusal ? content : answerContent(x, content, fileName)
 }
 
@@ -64,6 +58,11 @@ export async function answerContent(
   const body = await bodyOf(content)
   x.connection.keepOpen(readerIdleSeconds)
   return body instanceof Refusal ? body : new Response(body, { status: content.status, headers })
+}
+
+/** An open body that is not read keeps its connection. */
+async function dropContent({ body }: ContentBody): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel().catch(() => {})
 }
 
 const withoutLength = ({ 'content-length': _, ...rest }: Record<string, string>) => rest

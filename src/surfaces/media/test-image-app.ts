@@ -1,8 +1,10 @@
 // For tests: a surface of pictures over a real store, two accounts, and an upstream that says what
 // the test has told it to say.
+
 import { Hono } from 'hono'
 import type { Checked, ImageProvider, Started } from '../../contract/provider.ts'
 import type { ImageRequest, ImageTask } from '../../contract/task.ts'
+import { createCallerApi } from '../../engine/caller-api.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
@@ -92,7 +94,7 @@ export async function newImageApp(surface: Surface) {
     tokens.find(({ name }) => name === owner)!.accountId
   const app = new Hono<Env>()
   const dialectAt = createDialects([surface]).at
-  surface.mount(app, { engine, limits, hotPost: () => {} })
+  surface.mount(app, { api: createCallerApi(engine), limits, hotPost: () => {} })
 
   const ask = async (
     method: string,

@@ -1,6 +1,5 @@
 // How many tokens a call would have, asked of an upstream that can tell, else estimated and marked.
 import { Refusal } from '../../contract/errors.ts'
-import { countInput } from '../../engine/calls/count-input.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
@@ -12,9 +11,9 @@ import { messagesShape } from './shape.ts'
 const shape = { ...messagesShape, parse: parseCount }
 
 export async function serveCount(deps: SurfaceDeps, x: Exchange): Promise<Response> {
-  const asked = await readCall(shape, deps.engine, deps.limits, x).finally(() => x.releaseBody?.())
+  const asked = await readCall(shape, deps.api, deps.limits, x).finally(() => x.releaseBody?.())
   if (asked instanceof Refusal) return answerRefusal(x, asked)
-  const counted = await countInput(deps.engine, asked.ctx, asked.call)
+  const counted = await deps.api.countInput(asked.ctx, asked.call)
   if (counted instanceof Refusal) return answerRefusal(x, counted)
   return answerJson(x, JSON.stringify({ input_tokens: counted.inputTokens }), 200, {
     ...rateHeaders(counted.rate),

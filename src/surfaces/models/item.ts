@@ -1,6 +1,6 @@
 // One model as clients read it. Models carry no date of their own; clients only need the fields to
 // be there and steady.
-import type { Catalog } from '../../catalog/snapshot.ts'
+import type { CallerModels } from '../../contract/caller-api.ts'
 import { type Interface, interfaceRows, type Model } from '../../contract/catalog.ts'
 
 /** What the long-running style can do with a model. */
@@ -9,8 +9,8 @@ const methods: Readonly<Partial<Record<Interface, string>>> = { vendorg: 'predic
 const created = 1_767_225_600
 const createdAt = new Date(created * 1000).toISOString()
 
-export function itemOf(catalog: Catalog, model: Model): object {
-  const types = catalog
+export function itemOf(models: CallerModels, model: Model): object {
+  const types = models
     .servedBy(model)
     .flatMap((use): readonly string[] => interfaceRows[use].clientWords)
   return {
@@ -26,8 +26,8 @@ export function itemOf(catalog: Catalog, model: Model): object {
   }
 }
 
-export function longRunningItemOf(catalog: Catalog, model: Model): object {
-  const served = catalog.servedBy(model)
+export function longRunningItemOf(models: CallerModels, model: Model): object {
+  const served = models.servedBy(model)
   return {
     name: `models/${model.name}`,
     baseModelId: model.name,

@@ -1,7 +1,8 @@
 // The responses request: what the gateway itself must know of it. Everything else passes.
+
 import { Refusal } from '../../contract/errors.ts'
+import { unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
-import { unknownObject } from '../../engine/calls/object-ids.ts'
 import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { InputCounter } from '../text/count-input.ts'

@@ -1,8 +1,8 @@
 // What the built-in sandbox filmed, under the gateway's own address, so that a browser can open it. Its
 // addresses are signed and end; nothing else of the sandbox can be reached this way.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { openSandboxMedia } from '../../engine/results/sandbox-media.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
 import { answerContent, wishOf } from '../media/serve-content.ts'
@@ -12,19 +12,19 @@ export const sandboxMedia: Surface = {
   name: 'sandbox',
   prefixes: ['/sandbox'],
   operations: async () => (await import('./operations.ts')).sandboxOperations,
-  mount(app, { engine }) {
+  mount(app, { api }) {
     // The router asks this for HEAD too.
     app.get('/sandbox/media/:name', async ({ env: { exchange: x }, req }) =>
-      answer(x, await serve(engine, x, req.param('name'))),
+      answer(x, await serve(api, x, req.param('name'))),
     )
   },
 }
 
-async function serve(engine: Engine, x: Exchange, name: string): Promise<Response | Refusal> {
+async function serve(api: CallerApi, x: Exchange, name: string): Promise<Response | Refusal> {
   if (!/^[\w-]{1,80}\.(?:mp4|png)$/.test(name)) {
     return refuse('not_found', 'the sandbox has made no such file')
   }
   const { search } = new URL(x.request.url, 'http://gateway')
-  const content = await openSandboxMedia(engine, `${name}${search}`, wishOf(x))
+  const content = await api.openSandboxMedia(`${name}${search}`, wishOf(x))
   return content instanceof Refusal ? content : answerContent(x, content, name)
 }

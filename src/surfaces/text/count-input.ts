@@ -1,9 +1,10 @@
 // How large the input of a call is: a rough count of its tokens, and what bounds them. Reads the
 // content shapes of all text styles; a shape it does not know leaves the size open. Notes what may
 // not be asked for on its way.
+
 import type { Refusal } from '../../contract/errors.ts'
+import { unknownObject } from '../../contract/not-found.ts'
 import type { InputBound } from '../../contract/requests.ts'
-import { unknownObject } from '../../engine/calls/object-ids.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import type { Fields } from './fields.ts'

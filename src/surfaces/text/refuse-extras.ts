@@ -1,8 +1,9 @@
 // What a text call may not ask for. Work that costs the operator beyond tokens (server tools, faster
 // tiers, audio, background work) has no price, and objects of the operator's upstream account that
 // this gateway never hands out belong to nobody who could name them.
+
 import type { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../engine/calls/object-ids.ts'
+import { unknownObject } from '../../contract/not-found.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from './fields.ts'
 

@@ -1,13 +1,10 @@
 // A text surface: who asks, what is asked, and the answer as JSON or as a stream. What is special to
 // a style comes as a table.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Interface } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { turnedAway } from '../../engine/admission/refused-callers.ts'
-import { modelAskedFor } from '../../engine/admission/refused-requests.ts'
-import { newRecord, recordUnbilled } from '../../engine/calls/call-record.ts'
-import { runText } from '../../engine/calls/run-text.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { DialectDeclaration } from '../../http/dialect.ts'
 import type { Keys } from '../../http/exact-keys.ts'
 import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
@@ -16,6 +13,7 @@ import { type BodyLimits, type JsonBody, readJsonObject, textWork } from '../../
 import { answerRefusal } from '../../http/render-error.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { Caller, callerOf, type Surface } from '../surface.ts'
+import { modelNamedIn } from './fields.ts'
 
 export interface TextShape {
   name: Interface
@@ -35,19 +33,19 @@ export const textSurface = (shape: TextShape, operations: Surface['operations'])
   loggedAs: shape.name,
   ...shape.dialect,
   operations,
-  mount(_, { engine, limits, hotPost }) {
-    hotPost(shape.path, (x) => serve(shape, engine, limits, x))
+  mount(_, { api, limits, hotPost }) {
+    hotPost(shape.path, (x) => serve(shape, api, limits, x))
   },
 })
 
 async function serve(
   shape: TextShape,
-  engine: Engine,
+  api: CallerApi,
   limits: BodyLimits,
   x: Exchange,
 ): Promise<Response> {
   try {
-    return await answerTo(shape, engine, limits, x)
+    return await answerTo(shape, api, limits, x)
   } finally {
     x.releaseBody?.()
   }
@@ -55,14 +53,14 @@ async function serve(
 
 async function answerTo(
   shape: TextShape,
-  engine: Engine,
+  api: CallerApi,
   limits: BodyLimits,
   x: Exchange,
 ): Promise<Response> {
-  const asked = await readCall(shape, engine, limits, x)
+  const asked = await readCall(shape, api, limits, x)
   if (asked instanceof Refusal) return answerRefusal(x, asked)
   x.connection.keepOpen()
-  const done = await runText(engine, asked.ctx, asked.call)
+  const done = await api.runText(asked.ctx, asked.call)
   if (done instanceof Refusal) return answerRefusal(x, done)
   const headers = rateHeaders(done.rate)
   return 'body' in done
@@ -73,21 +71,21 @@ async function answerTo(
 /** A caller that was let in, with a call that makes sense. What does not leaves a row in the log. */
 export async function readCall(
   shape: TextShape,
-  engine: Engine,
+  api: CallerApi,
   limits: BodyLimits,
   x: Exchange,
 ): Promise<{ ctx: Caller; call: TextCall } | Refusal> {
-  const token = callerOf(engine, x)
+  const token = callerOf(api, x)
   if (token instanceof Refusal) return token
   const ctx = new Caller(x, token, shape.errorEvent)
   const { keys } = shape
   const body =
-    turnedAway(engine, token) ?? (await readJsonObject(x, limits, { keys, work: textWork }))
+    api.refusalBeforeBody(token) ?? (await readJsonObject(x, limits, { keys, work: textWork }))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
-    const model = body instanceof Refusal ? '' : modelAskedFor(body.fields, x.path)
-    return recordUnbilled(engine, newRecord(ctx, shape.name, model), 'refused', call)
+    const model = body instanceof Refusal ? '' : modelNamedIn(body.fields)
+    return api.refuseCall(ctx, shape.name, model, call)
   }
   return { ctx, call }
 }

@@ -1,7 +1,9 @@
 // What a caller asks about its usage, from the words of its address.
+import { type UsageAsk, usageKeys } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type UsageAsk, type UsageKey, usageKeys } from '../../engine/books/usage-report.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
+
+type UsageKey = UsageAsk['by'][number]
 
 export type Query = (name: string) => string | undefined
 

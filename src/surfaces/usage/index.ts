@@ -1,15 +1,9 @@
 // A caller's own account: what it has used, and its bills. Counts against no rate limit and is not in
 // the request log.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import {
-  begunMonth,
-  listOwnMonths,
-  openOwnBillFile,
-  reportUsage,
-  showOwnBill,
-} from '../../engine/books/usage-report.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
@@ -24,22 +18,22 @@ export const usage: Surface = {
   prefixes: ['/gateway'],
   browsers: true,
   operations: async () => (await import('./operations.ts')).usageOperations,
-  mount(app, { engine }) {
+  mount(app, { api }) {
     app.get('/gateway/v1/usage', ({ env: { exchange: x }, req }) =>
-      asCaller(engine, x, async (token) => {
-        const ask = usageAsk((name) => req.query(name), engine.clock.nowMs())
-        return ask instanceof Refusal ? ask : reportUsage(engine, token, ask)
+      asCaller(api, x, async (token) => {
+        const ask = usageAsk((name) => req.query(name), api.nowMs())
+        return ask instanceof Refusal ? ask : api.reportUsage(token, ask)
       }),
     )
     app.get('/gateway/v1/bills', ({ env: { exchange: x }, req }) =>
-      asCaller(engine, x, (token) => bills(engine, x, token, (name) => req.query(name))),
+      asCaller(api, x, (token) => bills(api, x, token, (name) => req.query(name))),
     )
   },
 }
 
 /** All months, or the bill of one. */
 async function bills(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   token: Token,
   query: Query,
@@ -47,23 +41,23 @@ async function bills(
   const named = query('month')
   if (named === undefined) {
     const page = pageIn(query, usualMonths)
-    return page instanceof Refusal ? page : listOwnMonths(engine, token, page)
+    return page instanceof Refusal ? page : api.listMonths(token, page)
   }
-  const month = begunMonth(engine, named)
+  const month = api.begunMonth(named)
   if (month instanceof Refusal) return month
   const format = query('format') ?? 'json'
-  if (format === 'json') return showOwnBill(engine, token, month)
+  if (format === 'json') return api.showBill(token, month)
   if (format !== 'csv') return wrong('format', 'must be json or csv')
-  const file = await openOwnBillFile(engine, token, month)
+  const file = await api.openBillFile(token, month)
   return file instanceof Refusal ? file : answerTable(x, file, `${token.accountName}-${month}.csv`)
 }
 
 async function asCaller(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   work: (token: Token) => Promise<object | Refusal>,
 ): Promise<Response> {
-  const token = callerOf(engine, x)
+  const token = callerOf(api, x)
   const result = token instanceof Refusal ? token : await work(token)
   if (result instanceof Refusal || result instanceof Response) return answer(x, result)
   return answerJson(x, JSON.stringify(result), 200, { 'cache-control': 'private, no-store' })

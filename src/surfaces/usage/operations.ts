@@ -1,5 +1,5 @@
 // A caller's own usage and bills as documents tell of them.
-import { usageKeys } from '../../engine/books/usage-report.ts'
+import { usageKeys } from '../../contract/caller-api.ts'
 import { bill, monthRow, monthText, pageOf, usageRow } from '../../http/bill-schemas.ts'
 import { answered, callerRefusals, inQuery, json, type Operation } from '../../http/operation.ts'
 import { either, list, named, object, orNull, text, time, whole, word } from '../../http/schema.ts'

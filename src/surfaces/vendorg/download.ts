@@ -1,18 +1,19 @@
 // The finished video as a file, once there is one.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { serveContent } from '../media/serve-content.ts'
 import { plainIdOf } from './names.ts'
 import { pollSeconds } from './view.ts'
 
 export const serveFile = async (
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   task: Task,
 ): Promise<Response | Refusal> =>
-  notDownloadable(task) ?? serveContent(engine, x, task, `${plainIdOf(task.id)}.mp4`)
+  notDownloadable(task) ?? serveContent(api, x, task, `${plainIdOf(task.id)}.mp4`)
 
 function notDownloadable({ state }: Task): Refusal | undefined {
   if (state === 'succeeded') return undefined

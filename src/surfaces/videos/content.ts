@@ -1,19 +1,20 @@
 // The finished video, once there is one.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { serveContent } from '../media/serve-content.ts'
 import { pollSeconds, statusOf } from './view.ts'
 
 export async function serveVideo(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   task: VideoTask,
 ): Promise<Response | Refusal> {
   const variant = new URL(x.request.url, 'http://gateway').searchParams.get('variant') ?? 'video'
   if (variant !== 'video') return refuse('not_found', 'only the video itself can be downloaded')
-  return notDownloadable(task) ?? serveContent(engine, x, task, `${task.id}.mp4`)
+  return notDownloadable(task) ?? serveContent(api, x, task, `${task.id}.mp4`)
 }
 
 function notDownloadable(task: VideoTask): Refusal | undefined {

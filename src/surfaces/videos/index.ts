@@ -1,12 +1,10 @@
 // Videos: create, look, list, download, and cancel or put away. Every look is at the gateway's own
 // row; no upstream is asked while a caller waits for one.
+
+import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { linksOf } from '../../engine/results/file-links.ts'
-import { cancelVideo, hideTask } from '../../engine/tasks/cancel-task.ts'
-import { findTask, isOwnVideo, listVideos } from '../../engine/tasks/read-task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
@@ -26,46 +24,44 @@ export const videos: Surface = {
   loggedAs: 'videos',
   operations: async () => (await import('./operations.ts')).videosOperations,
   mount(app, deps) {
-    const { engine } = deps
+    const { api } = deps
     app.post(path, ({ env: { exchange: x } }) =>
-      asCaller(engine, x, (token) => create(deps, x, token)),
+      asCaller(api, x, (token) => create(deps, x, token)),
     )
-    app.get(path, ({ env: { exchange: x } }) =>
-      asCaller(engine, x, (token) => list(engine, x, token)),
-    )
+    app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
     app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task) => answerTask(engine, x, task)),
+      withTask(api, x, req.param('id'), (task) => answerTask(api, x, task)),
     )
     // The router asks this for HEAD too.
     app.get(`${path}/:id/content`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task) => serveVideo(engine, x, task)),
+      withTask(api, x, req.param('id'), (task) => serveVideo(api, x, task)),
     )
     app.post(`${path}/:id/cancel`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task, token) => cancel(engine, x, task, token)),
+      withTask(api, x, req.param('id'), (task, token) => cancel(api, x, task, token)),
     )
     app.delete(`${path}/:id`, ({ env: { exchange: x }, req }) =>
-      withTask(engine, x, req.param('id'), (task, token) => remove(engine, x, task, token)),
+      withTask(api, x, req.param('id'), (task, token) => remove(api, x, task, token)),
     )
   },
 }
 
 /** Another's video and one that never was look the same. */
 const withTask = (
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   id: string,
   work: (task: VideoTask, token: Token) => Outcome | Promise<Outcome>,
 ): Promise<Response> =>
-  asCaller(engine, x, async (token) => {
-    const task = isVideoId(id) ? await findTask(engine, token, id, 'video') : undefined
+  asCaller(api, x, async (token) => {
+    const task = isVideoId(id) ? await api.findTask(token, id, 'video') : undefined
     return task === undefined ? videoNotFound(id) : work(task, token)
   })
 
 const videoNotFound = (id: string): Refusal =>
   refuse('video_not_found', `there is no video '${id.slice(0, 80)}'`)
 
-const answerTask = (engine: Engine, x: Exchange, task: VideoTask): Response =>
-  answerJson(x, JSON.stringify(viewOf(task, linksOf(engine))), 200, pollHeaders(task))
+const answerTask = (api: CallerApi, x: Exchange, task: VideoTask): Response =>
+  answerJson(x, JSON.stringify(viewOf(task, api.linkTo)), 200, pollHeaders(task))
 
 const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> =>
   serveCreate<VideoTask>(deps, x, token, {
@@ -74,43 +70,43 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
     forms: { lists: videoLists },
     keys: videosKeys,
     parse: (fields, isForm) => asVideo(parseVideo(fields, isForm)),
-    answer: (task) => answerTask(deps.engine, x, task),
+    answer: (task) => answerTask(deps.api, x, task),
   })
 
-async function list(engine: Engine, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
-  if (page.after !== undefined && !(await isOwnVideo(engine, token, page.after))) {
+  if (page.after !== undefined && !(await api.isOwnVideo(token, page.after))) {
     return refuse('video_not_found', `there is no video '${page.after}'`, { param: 'after' })
   }
-  const tasks = await listVideos(engine, token, { ...page, limit: page.limit + 1 })
-  return answerJson(x, JSON.stringify(pageBody(tasks, page, linksOf(engine))))
+  const tasks = await api.listVideos(token, { ...page, limit: page.limit + 1 })
+  return answerJson(x, JSON.stringify(pageBody(tasks, page, api.linkTo)))
 }
 
 /** A live one is cancelled and stays in sight; one that is over goes out of sight. */
 async function remove(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   task: VideoTask,
   token: Token,
 ): Promise<Outcome> {
   const { id } = task
-  if (!isEnd(task.state)) return cancel(engine, x, task, token)
-  const hidden = await hideTask(engine, token, id)
+  if (!isEnd(task.state)) return cancel(api, x, task, token)
+  const hidden = await api.hideTask(token, id)
   return hidden instanceof Refusal
     ? ownWords(hidden, id)
     : answerJson(x, JSON.stringify({ id, object: 'video.deleted', deleted: true }))
 }
 
 async function cancel(
-  engine: Engine,
+  api: CallerApi,
   x: Exchange,
   { id }: VideoTask,
   token: Token,
 ): Promise<Outcome> {
   x.connection.keepOpen()
-  const cancelled = await cancelVideo(engine, token, id)
-  return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(engine, x, cancelled)
+  const cancelled = await api.cancelVideo(token, id)
+  return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(api, x, cancelled)
 }
 
 /** A task is a video here. */

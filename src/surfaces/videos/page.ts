@@ -1,8 +1,8 @@
 // One page of a caller's videos: which one was asked for, and how it looks.
 
+import type { LinkTo } from '../../contract/caller-api.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'

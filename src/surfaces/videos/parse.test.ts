@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Refusal } from '../../contract/errors.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
+import { asVideoRequest } from '../../engine/tasks/task-charge.ts'
 import { maxImageBytes } from '../media/pictures.ts'
 import { parseVideo } from './parse.ts'
 
@@ -13,7 +14,7 @@ const read = (fields: Fields, form = false) => parseVideo(fields, form)
 function accepted(fields: Fields, form = false): VideoRequest {
   const call = read(fields, form)
   if (call instanceof Refusal) throw new Error(`refused: ${call.code} ${call.message}`)
-  return call.request
+  return asVideoRequest(call.request)
 }
 
 function expectRefused(fields: Fields, code: string, param: string, form = false): void {
@@ -32,11 +33,12 @@ const mp4s = (n: number) => Array.from({ length: n }, (_, i) => mp4(i))
 const image = (url: string): InputMedia => ({ kind: 'image', url })
 const video = (url: string): InputMedia => ({ kind: 'video', url })
 
-test('a prompt alone is five seconds at 1080p', () => {
+test('a prompt alone is five seconds; which resolution is held for is not decided here', () => {
   expect(read(text)).toEqual({
     model: 'vfa-2.7-t2v',
-    request: { prompt: 'a boat', seconds: 5, resolution: '1080p', media: [] },
+    request: { prompt: 'a boat', seconds: 5, media: [] },
   })
+  expect(accepted(text)).toMatchObject({ seconds: 5, resolution: '1080p' })
 })
 
 test('null is absent, and unknown fields go nowhere', () => {
@@ -454,11 +456,12 @@ test('whatever stands in the fields, what is taken can be filmed and paid for', 
     fc.property(odd, fc.boolean(), (fields, form) => {
       const call = read({ model: 'own-film', ...fields }, form)
       if (call instanceof Refusal) return
-      const { seconds, resolution, media } = call.request
+      const request = asVideoRequest(call.request)
+      const { seconds, resolution, media } = request
       expect(Number.isInteger(seconds) && seconds >= 2 && seconds <= 15).toBe(true)
       expect(['720p', '1080p']).toContain(resolution)
       for (const { url } of media) expect(url).toMatch(/^(https?:\/\/|data:image\/)/)
-      taken.push(call.request)
+      taken.push(request)
     }),
     { numRuns: 500 },
   )

@@ -1,7 +1,9 @@
 // The video request: a caller's fields, of JSON or of a form, as a plain request in nobody's
 // dialect. What a model takes is in the rules; unknown fields go nowhere.
+
+import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type Resolution, resolutions, type VideoRequest } from '../../contract/task.ts'
+import { resolutions } from '../../contract/task.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 import { misnamedIn } from './misnamed.ts'
@@ -9,12 +11,10 @@ import { defaultSeconds, leastSeconds, mostSeconds, ratioOf, ruleFor } from './r
 
 export interface VideoCall {
   model: string
-  request: VideoRequest
+  request: VideoParams
 }
 
 export const maxSeed = 2_147_483_647
-/** Whoever names none is held for the dearer one, so that the charge never exceeds the hold. */
-const defaultResolution: Resolution = '1080p'
 
 /** `form`: every value came as text, so digits may be a number. */
 export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
@@ -82,7 +82,7 @@ const digitsIn = (value: unknown): number | undefined =>
 const isWithin = (value: unknown, least: number, most: number): value is number =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most
 
-type Shape = Pick<VideoRequest, 'resolution' | 'ratio'>
+type Shape = Pick<VideoParams, 'resolution' | 'ratio'>
 
 function shapeIn(fields: Fields): Shape | Refusal {
   const { resolution, size } = fields
@@ -96,7 +96,7 @@ function shapeIn(fields: Fields): Shape | Refusal {
 
 /** 1280x720 -> 720p, 16:9. The short side is what the price goes by. */
 function shapeOfSize(size: unknown): Shape | Refusal {
-  if (size === undefined || size === null) return { resolution: defaultResolution }
+  if (size === undefined || size === null) return {}
   const sides = typeof size === 'string' ? /^(\d{3,4})x(\d{3,4})$/.exec(size) : null
   const [width, height] = [Number(sides?.[1]), Number(sides?.[2])]
   const resolution = resolutions.find((each) => each === `${Math.min(width, height)}p`)

@@ -1,7 +1,9 @@
 // For tests: the video routes over a real store, two accounts, and a channel that leads to a server
 // of the test's own.
+
 import { Hono } from 'hono'
 import type { Task } from '../../contract/task.ts'
+import { createCallerApi } from '../../engine/caller-api.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
@@ -43,7 +45,7 @@ export async function newVideoApp(answerUpstream: (request: Request) => Promise<
   const tokens = await loadTokens(engine.store.read)
   const app = new Hono<Env>()
   const dialectAt = createDialects([videos]).at
-  videos.mount(app, { engine, limits, hotPost: () => {} })
+  videos.mount(app, { api: createCallerApi(engine), limits, hotPost: () => {} })
 
   const send = (request: Request) =>
     app.fetch(request, { exchange: newExchange(request, connection, undefined, dialectAt) })

@@ -1,7 +1,8 @@
 // The video object in each state, and that it shows nothing of the upstream.
+
 import { describe, expect, test } from 'bun:test'
+import type { LinkTo } from '../../contract/caller-api.ts'
 import type { TaskState, VideoRequest } from '../../contract/task.ts'
-import type { LinkTo } from '../../engine/results/file-links.ts'
 import { finishedWith, taskWith } from './test-task.ts'
 import { pollHeaders, viewOf } from './view.ts'
 

@@ -1,6 +1,6 @@
 // A task as the video object callers of this interface know. Addresses in it are the gateway's own.
-import { isEnd, type TaskState, type VideoTask } from '../../contract/task.ts'
-import { expiryOf, type LinkTo } from '../../engine/results/file-links.ts'
+import type { LinkTo } from '../../contract/caller-api.ts'
+import { expiryOf, isEnd, type TaskState, type VideoTask } from '../../contract/task.ts'
 import type { AnswerHeaders } from '../../http/exchange.ts'
 import { sizeTextOf } from '../media/size-of.ts'
 

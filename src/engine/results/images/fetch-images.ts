@@ -1,10 +1,11 @@
 // The bytes of pictures that an upstream made, all at once, for a caller that wants no addresses.
 // Guarded like any download of a result; only what begins like a picture is one.
+import type { ContentBody } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { ImageTask, OutputMedia } from '../../../contract/task.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import type { Engine } from '../../engine.ts'
-import { type ContentBody, dropContent, openContent } from '../open-content.ts'
+import { dropContent, openContent } from '../open-content.ts'
 
 const mostBytes = 32 * 1024 * 1024
 /** Of all pictures of one answer, which is held in memory as a whole. */

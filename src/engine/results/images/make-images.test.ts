@@ -1,8 +1,10 @@
 // Pictures for a caller that waits: what reaches it is charged, everything else is free, whoever of
 // caller, gateway and upstream goes away in between.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createPriceBook } from '../../../billing/prices/price-book.ts'
 import { createCatalog } from '../../../catalog/snapshot.ts'
+import type { CreateKey, MadeImages } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Checked, ImageProvider, Started } from '../../../contract/provider.ts'
 import type { ImageRequest, OutputMedia } from '../../../contract/task.ts'
@@ -10,11 +12,10 @@ import { newId } from '../../../lib/crypto/ids.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
 import { engines } from '../../../store/test-stores.ts'
 import { testChannelWith } from '../../routing/test-channel.ts'
-import type { CreateKey } from '../../tasks/create/repeat-create.ts'
 import { endTask } from '../../tasks/end-task.ts'
 import { lookOnce } from '../../tasks/poll/abandoned-checks.ts'
 import { anError, newTaskEngine, says, type TaskEngine } from '../../tasks/test-task-engine.ts'
-import { type FetchPictures, longestWaitMs, type MadeImages, makeImages } from './make-images.ts'
+import { type FetchPictures, longestWaitMs, makeImages } from './make-images.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: pictures on PostgreSQL (set TEST_POSTGRES_URL)')

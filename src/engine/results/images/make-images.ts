@@ -5,6 +5,7 @@
 //                  └────> asked for until it is over ──┴─> fetched ──> charged ──> answered
 //
 // Without a key nobody but this connection can see them: if it ends early, they cost nothing.
+import type { CallContext, MadeImages, Picture } from '../../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
 import type { TaskReport } from '../../../contract/provider.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
@@ -13,7 +14,7 @@ import { crashPoint } from '../../../lib/crash-point.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { absorbTask, lossOfTask } from '../../books/losses.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
-import type { CallContext, Engine } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
 import { type Accepted, acceptTask, type TaskWish } from '../../tasks/create/accept-task.ts'
 import {
   createOnce,
@@ -32,23 +33,6 @@ import { waitForEnd } from './wait-for-end.ts'
 export type ImageWish = Extract<TaskWish, { kind: 'image' }> & {
   /** Whether the caller wants the bytes, not an address. */
   wantsBytes: boolean
-}
-
-/** One picture, as far as it could be had. */
-export interface Picture {
-  /** Its place among the task's files. */
-  part: number
-  /** Where the caller asked for them. */
-  bytes?: Uint8Array
-  /** As a `data:` address, where the upstream gave no other: only this answer ever has it. */
-  inlineUrl?: string
-  revisedPrompt?: string
-}
-
-export interface MadeImages {
-  task: ImageTask
-  pictures: readonly Picture[]
-  replayed: boolean
 }
 
 /** Gets the bytes of these files, all at once; what cannot be had is undefined. */

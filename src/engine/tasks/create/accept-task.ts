@@ -1,15 +1,18 @@
 // Whether a task may be made, and all that must be durable before anything is sent: its row, the
 // money set aside for it, and its caller's key, in one transaction.
+
 import type { Route } from '../../../catalog/snapshot.ts'
+import type { CallContext, CreateKey } from '../../../contract/caller-api.ts'
 import type { Interface, Model } from '../../../contract/catalog.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
+import { modelNotFound } from '../../../contract/not-found.ts'
 import type { ImageTask, Task, TaskKind, VideoTask } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
-import { accountStopped, modelNotFound } from '../../admission/admit.ts'
-import type { CallContext, Engine } from '../../engine.ts'
+import { accountStopped } from '../../admission/admit.ts'
+import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { dropProbes } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
@@ -19,7 +22,7 @@ import { keptRequest } from '../kept-request.ts'
 import { patienceOf } from '../poll/task-timeouts.ts'
 import { holdFor, plainBound } from '../task-charge.ts'
 import { keyMark } from '../task-upstream.ts'
-import { type CreateKey, type KeyedCreate, keepKey } from './repeat-create.ts'
+import { type KeyedCreate, keepKey } from './repeat-create.ts'
 
 /** What a caller wants made. */
 export type TaskWish = (

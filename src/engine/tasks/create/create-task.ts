@@ -3,17 +3,18 @@
 //
 //   transaction 1: row `accepted` + hold ──> send ──> transaction 2: `queued`, or `failed` + release
 //                                                └──> `unknown`: never sent again
+import type { CallContext, Created } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
 import type { Task } from '../../../contract/task.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
-import type { CallContext, Engine } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
 import { endTask } from '../end-task.ts'
 import { insist } from '../retry-write.ts'
 import { acceptTask, type TaskWish } from './accept-task.ts'
-import { asCreated, type Created, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
+import { asCreated, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
 import { runAdmitted } from './run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
 

@@ -1,6 +1,8 @@
 // A create that is asked again under its key: what the second asker gets, and that nothing is made,
 // sent or held twice.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Created } from '../../../contract/caller-api.ts'
 import type { Token } from '../../../contract/catalog.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'
@@ -15,7 +17,6 @@ import {
   succeeded,
   type TaskEngine,
 } from '../test-task-engine.ts'
-import type { Created } from './repeat-create.ts'
 
 if (!engines.includes('postgres')) {
   console.error('left out: repeated creates on PostgreSQL (set TEST_POSTGRES_URL)')

@@ -1,5 +1,6 @@
 // A create that is asked again under the same key: it gets the first one's answer, and nothing is
 // made, sent or held a second time. What was answered is told by the task; only the key is stored.
+import type { Created } from '../../../contract/caller-api.ts'
 import type { Token } from '../../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'
@@ -21,20 +22,8 @@ import type { TaskWish } from './accept-task.ts'
 import { loseTrackOf } from './lose-track.ts'
 import { isUnderWay } from './under-way.ts'
 
-/** What the caller calls its create, and where: the same key elsewhere is another one. */
-export interface CreateKey {
-  path: string
-  key: string
-}
-
 export interface KeyedCreate extends CreateName {
   fingerprint: string
-}
-
-/** A task that a create has made, now or before. */
-export interface Created {
-  task: Task
-  replayed: boolean
 }
 
 /** The request whose answer it is, when it is not this one's own. */

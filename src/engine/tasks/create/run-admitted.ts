@@ -1,9 +1,10 @@
 // A create within its token's limits, counted among what runs until it is over.
+import type { CallContext } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
 import { enter } from '../../admission/admit.ts'
 import { recordUnbilled } from '../../calls/call-record.ts'
-import type { CallContext, Engine } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
 
 export async function runAdmitted<Made>(
   engine: Engine,

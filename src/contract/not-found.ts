@@ -1,0 +1,13 @@
+// Refusals for what a caller names and this gateway does not have for it, worded in one place.
+import { type Refusal, refuse } from './errors.ts'
+
+export const modelNotFound = (name: string): Refusal =>
+  refuse('model_not_found', `model '${name}' does not exist or is not visible to this token`, {
+    param: 'model',
+  })
+
+/** An object of an upstream account: the same whether it exists there or not. */
+export const unknownObject = (param: string): Refusal =>
+  refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {
+    param,
+  })

@@ -1,0 +1,126 @@
+// The engine as surfaces see it: one object over the functions that do the work. Everything a caller
+// causes goes through here; nothing of ledger, store or seal does.
+import type { CallerApi, CallerModels } from '../contract/caller-api.ts'
+import { Refusal } from '../contract/errors.ts'
+import { matches } from '../lib/text/pattern.ts'
+import { authenticate } from './admission/authenticate.ts'
+import { turnedAway } from './admission/refused-callers.ts'
+import { recordRefused } from './admission/refused-requests.ts'
+import {
+  begunMonth,
+  listOwnMonths,
+  openOwnBillFile,
+  reportUsage,
+  showOwnBill,
+} from './books/usage-report.ts'
+import { callbackIn } from './callbacks/callback-url.ts'
+import { newRecord, recordUnbilled } from './calls/call-record.ts'
+import { countInput } from './calls/count-input.ts'
+import { runText } from './calls/run-text.ts'
+import type { Engine } from './engine.ts'
+import { followLink, linksOf } from './results/file-links.ts'
+import { fetchPictures } from './results/images/fetch-images.ts'
+import { makeImages } from './results/images/make-images.ts'
+import { openContent } from './results/open-content.ts'
+import { openSandboxMedia } from './results/sandbox-media.ts'
+import { cancelVideo, hideTask } from './tasks/cancel-task.ts'
+import { createTask } from './tasks/create/create-task.ts'
+import { findTask, isOwnVideo, listVideos, searchImages, searchVideos } from './tasks/read-task.ts'
+import { asVideoRequest } from './tasks/task-charge.ts'
+
+export const createCallerApi = (engine: Engine): CallerApi => ({
+  get publicUrl() {
+    return engine.publicUrl
+  },
+  nowMs: () => engine.clock.nowMs(),
+  models: modelsOf(engine),
+  ...callsOf(engine),
+  ...tasksOf(engine),
+  ...filesOf(engine),
+  ...accountOf(engine),
+})
+
+const callsOf = (engine: Engine) =>
+  ({
+    authenticate(request, credential) {
+      const token =
+        credential instanceof Refusal
+          ? credential
+          : authenticate(engine, credential, request.connection)
+      return token instanceof Refusal ? notAuthenticated(engine, request, token) : token
+    },
+    refusalBeforeBody: (token, mayRepeat) => turnedAway(engine, token, mayRepeat),
+    refuseCall: (context, surface, model, refusal) =>
+      recordUnbilled(engine, newRecord(context, surface, model), 'refused', refusal),
+    refuseRead: (request, token, refusal) => recordRefused(engine, request, refusal, token),
+    runText: (context, call) => runText(engine, context, call),
+    countInput: (context, call) => countInput(engine, context, call),
+  }) satisfies Partial<CallerApi>
+
+const tasksOf = (engine: Engine) =>
+  ({
+    createTask: (context, create) =>
+      createTask(
+        engine,
+        context,
+        create.kind === 'video' ? { ...create, request: asVideoRequest(create.request) } : create,
+      ),
+    makeImages: (context, create) => makeImages(engine, context, create, fetchPictures),
+    callbackIn: (value) => callbackIn(engine, value),
+    findTask: (token, id, kind) => findTask(engine, token, id, kind),
+    isOwnVideo: (token, id) => isOwnVideo(engine, token, id),
+    listVideos: (token, page) => listVideos(engine, token, page),
+    searchVideos: (token, filter) => searchVideos(engine, token, filter),
+    searchImages: (token, filter) => searchImages(engine, token, filter),
+    cancelVideo: (token, id) => cancelVideo(engine, token, id),
+    hideTask: (token, id) => hideTask(engine, token, id),
+  }) satisfies Partial<CallerApi>
+
+const filesOf = (engine: Engine) =>
+  ({
+    linkTo: (task, part) => linksOf(engine)(task, part),
+    followLink: (link) => followLink(engine, link),
+    openContent: (task, wish) => openContent(engine, task, wish),
+    openSandboxMedia: (name, wish) => openSandboxMedia(engine, name, wish),
+  }) satisfies Partial<CallerApi>
+
+const accountOf = (engine: Engine) =>
+  ({
+    reportUsage: (token, ask) => reportUsage(engine, token, ask),
+    listMonths: (token, page) => listOwnMonths(engine, token, page),
+    begunMonth: (month) => begunMonth(engine, month),
+    showBill: (token, month) => showOwnBill(engine, token, month),
+    openBillFile: (token, month) => openOwnBillFile(engine, token, month),
+  }) satisfies Partial<CallerApi>
+
+/** The catalog is swapped as a whole when something changes. */
+const modelsOf = (engine: Engine): CallerModels => ({
+  visible: (token, name) => engine.catalog.visible(token, name),
+  list: (token) => engine.catalog.listVisible(token),
+  isNamed(token, name) {
+    const { catalog } = engine
+    if (catalog.visible(token, name) !== undefined) return true
+    const isUnreachable = catalog.models.get(name)?.interfaces.length === 0
+    return isUnreachable && token.models.some((pattern) => matches(pattern, name))
+  },
+  find: (name) => engine.catalog.models.get(name),
+  servedBy: (model) => engine.catalog.servedBy(model),
+})
+
+/** The request id leads to this line, and to a row of the request log while there are few of them. */
+function notAuthenticated(
+  engine: Engine,
+  request: Parameters<CallerApi['authenticate']>[0],
+  refusal: Refusal,
+): Refusal {
+  const { requestId, path, trace } = request
+  engine.log.info('not let in', {
+    request_id: requestId,
+    trace_id: trace?.traceId,
+    // What follows names what was asked for, in the caller's own words.
+    path: path.split('/').slice(0, 3).join('/'),
+    code: refusal.code,
+  })
+  engine.meters?.turnedAway(refusal.code)
+  return recordRefused(engine, request, refusal)
+}
