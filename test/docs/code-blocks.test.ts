@@ -44,7 +44,7 @@ const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
   [
     'docs/sandbox.test.ts',
     /^docs\/use\/sandbox\.md$/,
-    /^(sh start|text output|json \w+|text (film|picture))$/,
+    /^(sh start|text output|json \w+|text (video|image))$/,
   ],
   ['docs/upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
   [

@@ -83,23 +83,23 @@ describe(page, () => {
     limitMs,
   )
 
-  test('shows the address of a film', async () => {
+  test('shows the address of a video', async () => {
     const id = await order('A boat [[sim:delay=100ms]]')
-    const url = await until('the film', async () => {
+    const url = await until('the video', async () => {
       const { output } = await read(`/api/v1/tasks/${id}`)
       return output.video_url as string | undefined
     })
-    expect({ url, missing: missingLine(shown('text film'), url) }).toEqual({
+    expect({ url, missing: missingLine(shown('text video'), url) }).toEqual({
       url,
       missing: undefined,
     })
   })
 
-  test('shows the address of a picture', async () => {
+  test('shows the address of an image', async () => {
     const size = '1024x1024'
     const made = await ask('/v1/images/generations', { model: 'imga-plus', prompt: 'A boat', size })
     const { url } = ((await made.json()) as Any).data[0]
-    expect({ url, missing: missingLine(shown('text picture'), url) }).toEqual({
+    expect({ url, missing: missingLine(shown('text image'), url) }).toEqual({
       url,
       missing: undefined,
     })

@@ -1,7 +1,4 @@
 // What the prose of the repository names: requests, paths of files, and words that it should not use.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from '../gateway.ts'
 
 export interface Named {
   /** page:line */
@@ -73,16 +70,3 @@ export const vagueLinesIn = (page: string, text: string): Named[] =>
   text.split('\n').flatMap((line, at) => {
     return vague.test(line) ? [{ place: `${page}:${at + 1}`, text: line.trim() }] : []
   })
-
-const programs = ['src', 'console', 'sandbox', 'simulation', 'bench', 'scripts']
-
-/** Production sources: no tests, no helpers of tests. */
-export function productionFiles(): string[] {
-  return programs.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$|(^|\/)test-/.test(name))
-      .map((name) => join(folder, name)),
-  )
-}
-
-export const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8')
