@@ -38,6 +38,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'burial-keeps-credit': 3,
   'draw-for-one': 8,
   'charge-cut-to-lease': 20,
+  'short-again': 12,
   'void-in-memory': 105,
   'own-clock': 40,
 }

@@ -22,6 +22,8 @@ export interface Manners {
   bursts: number
   /** How long ago a month has ended when the world begins; undefined: in the middle of one. */
   monthEndedMs: number | undefined
+  /** How likely a call of text is to be reported with far more input than was sent. */
+  overstated: number
 }
 
 /** The end of 2027-01, in which worlds at the border of a month begin or have just begun. */
@@ -35,7 +37,7 @@ export class Stage {
   faults: Faults
   /** How callers and upstreams of this world are. */
   readonly manners: Manners
-  readonly random: { store: Random; wire: Random; upstream: Random; process: Random; work: Random }
+  readonly random: Record<'store' | 'wire' | 'upstream' | 'reports' | 'process' | 'work', Random>
   storeAwayUntilMs = 0
   /** On the wall: from here on nothing goes wrong. */
   calmSinceMs = 0
@@ -54,6 +56,7 @@ export class Stage {
       store: stream('store'),
       wire: stream('wire'),
       upstream: stream('upstream'),
+      reports: stream('reports'),
       process: stream('process'),
       work: stream('work'),
     }
@@ -76,6 +79,7 @@ export class Stage {
         manners.whole(-20_000, 295_000),
         manners.whole(290_000, 320_000),
       ]),
+      overstated: manners.pick([0, 0, 0, 0.3, 0.8]),
     }
     if (this.manners.monthEndedMs !== undefined)
       world.beginsMs = monthEndMs + this.manners.monthEndedMs

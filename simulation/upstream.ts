@@ -133,7 +133,8 @@ export class Upstream {
   }
 
   #inputTokens(): number {
-    const { random, faults } = this.#stage
+    const { random, faults, manners } = this.#stage
+    if (random.reports.chance(manners.overstated)) return random.reports.whole(50_000, 200_000)
     const isMore = random.upstream.chance(faults.later.undercounted)
     return isMore ? random.upstream.whole(200, 40_000) : 100
   }
