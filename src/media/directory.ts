@@ -1,19 +1,19 @@
-// Kept files in a directory of this machine. A file has its name only when it is whole and on disk;
-// whoever is sent one gets all of it, whatever happens to its name meanwhile.
+// Kept files in a directory of this machine. A file gets its name only when it is complete and on disk;
+// a reader that has opened it gets all of it, even if it is removed meanwhile.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkName, type MediaStore, problemOf, Tally } from './store.ts'
 
 const unfinished = '.part'
-/** A write that lives is never silent for so long. */
-const deadAfterMs = 3_600_000
+/** A running write adds to its file more often than this. */
+const abandonedAfterMs = 3_600_000
 
 export function openDirectory(dir: string): MediaStore {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const pathOf = (name: string) => join(dir, checkName(name))
   return {
-    place: `data:${markOf(dir)}`,
+    place: `data:${readOrCreateId(dir)}`,
     async write(name, body) {
       const path = pathOf(name)
       const tally = new Tally()
@@ -38,14 +38,14 @@ export function openDirectory(dir: string): MediaStore {
         if (!name.endsWith(unfinished)) continue
         const path = join(dir, name)
         const mtimeMs = await stat(path).then((found) => found.mtimeMs, ifAbsent(nowMs))
-        if (mtimeMs < nowMs - deadAfterMs) await drop(path)
+        if (mtimeMs < nowMs - abandonedAfterMs) await drop(path)
       }
     },
   }
 }
 
-/** The directory's own name: gateways with directories of their own may share a database. */
-function markOf(dir: string): string {
+/** The directory's own id: gateways with separate directories may share a database. */
+function readOrCreateId(dir: string): string {
   const path = join(dir, '.place')
   try {
     writeFileSync(path, crypto.randomUUID().slice(0, 8), { flag: 'wx', mode: 0o600 })
@@ -74,7 +74,7 @@ async function writeAll(
   }
 }
 
-/** The new name, too, must survive the machine. */
+/** Makes the new name durable too. */
 async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, 'r')
   await handle.sync().finally(() => handle.close())

@@ -1,5 +1,5 @@
-// Kept files in an S3-compatible store: sent in parts, so that none has to fit into memory, and
-// read no faster than asked for. The address is the operator's own choice and may be private.
+// Kept files in an S3-compatible store: uploaded in parts, so that no file has to fit into memory, and
+// read only as fast as the caller reads. The operator chooses the address; it may be private.
 import type { ByteRange } from '../lib/http/byte-range.ts'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '../lib/http/client.ts'
 import { type Signing, sha256Hex, signRequest } from './sign-request.ts'
@@ -9,7 +9,7 @@ export interface S3Settings extends Signing {
   endpoint: string
   bucket: string
   prefix: string
-  /** The bucket in the path, not in the host name. */
+  /** The bucket in the path instead of the host name. */
   pathStyle: boolean
 }
 
@@ -18,9 +18,9 @@ const defaultPartBytes = 5 * 1024 * 1024
 const connectMs = 10_000
 const sendMs = 120_000
 const idleMs = 60_000
-const mostTries = 3
+const maxTries = 3
 const defaultRetryMs = 250
-const answerBytes = 1024 * 1024
+const maxReplyBytes = 1024 * 1024
 
 export function openS3(
   settings: S3Settings,
@@ -49,7 +49,7 @@ export function openS3(
       const status = await bucket.delete(checkName(name)).catch(() => 0)
       return status === 404 || (status >= 200 && status < 300)
     },
-    // Uploads that were cut off are the store's to forget: a rule of the bucket says when.
+    // A lifecycle rule of the bucket removes parts of interrupted uploads.
     async tidy() {},
   }
 }
@@ -57,7 +57,7 @@ export function openS3(
 const placeOf = ({ endpoint, bucket, prefix }: S3Settings): string =>
   sha256Hex([endpoint, bucket, prefix].join('\n')).slice(0, 12)
 
-interface Answered {
+interface Reply {
   status: number
   text: string
   etag: string | undefined
@@ -91,12 +91,12 @@ class Bucket {
     return signRequest(unsigned, this.#settings, this.#nowMs())
   }
 
-  /** Sends a body again when the store stumbles: the same bytes under the same name do no harm. */
+  /** Retries on failure: the same bytes under the same name are idempotent. */
   async put(
     name: string,
     body: Uint8Array<ArrayBuffer>,
     query?: Readonly<Record<string, string>>,
-  ): Promise<Answered> {
+  ): Promise<Reply> {
     const url = this.#urlOf(name, query)
     for (let tries = 1; ; tries++) {
       try {
@@ -109,12 +109,12 @@ class Bucket {
           signal,
           redirect: 'manual',
         })
-        const text = (await answer.text()).slice(0, answerBytes)
-        if (answer.status < 500 || tries === mostTries) {
+        const text = (await answer.text()).slice(0, maxReplyBytes)
+        if (answer.status < 500 || tries === maxTries) {
           return { status: answer.status, text, etag: answer.headers.get('etag') ?? undefined }
         }
       } catch (error) {
-        if (tries === mostTries) throw error
+        if (tries === maxTries) throw error
       }
       await Bun.sleep(this.#retryMs * 2 ** tries)
     }
@@ -123,20 +123,21 @@ class Bucket {
   async post(name: string, query: Readonly<Record<string, string>>, body: string) {
     const url = this.#urlOf(name, query)
     const call = this.#http.post(url.href, this.#sign('POST', url, body), body, { connectMs })
-    return heard(call)
+    return readReply(call)
   }
 
   async delete(name: string, query?: Readonly<Record<string, string>>): Promise<number> {
     const url = this.#urlOf(name, query)
-    return (await heard(this.#http.delete(url.href, this.#sign('DELETE', url, ''), { connectMs })))
-      .status
+    return (
+      await readReply(this.#http.delete(url.href, this.#sign('DELETE', url, ''), { connectMs }))
+    ).status
   }
 
   async read(name: string, { first, last }: ByteRange) {
     const url = this.#urlOf(name)
     const headers = this.#sign('GET', url, '', { range: `bytes=${first}-${last}` })
     const call = this.#http.get(url.href, headers, { connectMs })
-    const answer = await within(call, call.answer)
+    const answer = await withIdleTimeout(call, call.answer)
     const length = Number(answer.header('content-length'))
     if (answer.status === 206 && length === last + 1 - first) return bodyOf(answer, call)
     answer.cancel()
@@ -147,22 +148,22 @@ class Bucket {
 
 type Call = ReturnType<HttpClient['get']>
 
-/** The answer, or a failure when nothing has come for too long. */
-async function within<T>(call: Call, awaited: Promise<T>): Promise<T> {
+/** Cancels the call when nothing arrives for too long. */
+async function withIdleTimeout<T>(call: Call, awaited: Promise<T>): Promise<T> {
   const timer = setTimeout(() => call.cancel(), idleMs)
   return awaited.finally(() => clearTimeout(timer))
 }
 
-async function heard(call: Call): Promise<{ status: number; text: string }> {
-  const answer = await within(call, call.answer)
-  const text = (await within(call, answer.text(answerBytes))) ?? ''
+async function readReply(call: Call): Promise<{ status: number; text: string }> {
+  const answer = await withIdleTimeout(call, call.answer)
+  const text = (await withIdleTimeout(call, answer.text(maxReplyBytes))) ?? ''
   return { status: answer.status, text }
 }
 
 function bodyOf(answer: HttpAnswer, call: Call): ReadableStream<Uint8Array> {
   const source = {
     async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
-      const piece = await within(call, answer.read())
+      const piece = await withIdleTimeout(call, answer.read())
       if (piece === undefined) controller.close()
       else controller.enqueue(piece)
     },
@@ -171,7 +172,7 @@ function bodyOf(answer: HttpAnswer, call: Call): ReadableStream<Uint8Array> {
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
-/** One file on its way: in one piece when it is small, else part by part. */
+/** One upload: a single request for a small file, else part by part. */
 class Upload {
   readonly #bucket: Bucket
   readonly #name: string
@@ -208,7 +209,7 @@ class Upload {
     )
     const list = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
     const { status, text } = await this.#bucket.post(this.#name, { uploadId: this.#id }, list)
-    // It begins to answer before it knows how it ends.
+    // The store may start a 200 reply before it knows the result.
     if (status !== 200 || !text.includes('<CompleteMultipartUploadResult')) {
       throw new Error(`the media store answered ${status} to a whole file`)
     }

@@ -24,7 +24,7 @@ export const sha256Hex = (bytes: string | Uint8Array): string =>
 const hmac = (key: string | Uint8Array, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest()
 
-/** The headers to send: those given, the date, the body's hash and the signature over them all. */
+/** The headers to send: the given ones, the date, the hash of the body and the signature over all. */
 export function signRequest(
   { method, url, headers = {}, payloadHash }: Unsigned,
   { region, accessKey, secretKey }: Signing,
@@ -64,7 +64,7 @@ const encode = (text: string): string =>
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 
-/** A path counts as encoded once, however it was written. */
+/** Encodes a path exactly once, whether it was encoded or not. */
 export const encodePath = (path: string): string =>
   path
     .split('/')

@@ -1,34 +1,34 @@
-// A place where files are kept by name. Knows bytes and names; not what they are, nor whose.
+// A store of files by name. Knows bytes and names, not what the files are or who owns them.
 import type { ByteRange } from '../lib/http/byte-range.ts'
 
 export interface Written {
   bytes: number
-  /** Of the content, quoted as HTTP wants it: equal content, equal tag. */
+  /** Of the content, quoted as in HTTP: equal content has equal tags. */
   etag: string
 }
 
 export interface MediaStore {
-  /** Tells places apart, also after a restart. */
+  /** Identifies the store, also after a restart. */
   readonly place: string
-  /** Under that name there is either the whole file or nothing. The body ends early by failing. */
+  /** All or nothing: a body that fails leaves no file under the name. */
   write(name: string, body: AsyncIterable<Uint8Array>): Promise<Written | { problem: string }>
-  /** Undefined when there is no such file, or not all of the range. */
+  /** Undefined when the file does not exist or is shorter than the range. */
   open(name: string, range: ByteRange): Promise<ReadableStream<Uint8Array> | Blob | undefined>
-  /** False when it could not be done; what is not there is removed already. */
+  /** False when it failed; a missing file counts as removed. */
   remove(name: string): Promise<boolean>
-  /** Removes what writes that were cut off have left behind. */
+  /** Removes leftovers of interrupted writes. */
   tidy(nowMs: number): Promise<void>
 }
 
 const plainName = /^[A-Za-z0-9_-]{1,128}(?:\.[a-z0-9]{1,8})?$/
 
-/** Names are made by the gateway; one that leads elsewhere is a bug. */
+/** The gateway makes the names; one that leads out of the store is a bug. */
 export function checkName(name: string): string {
   if (!plainName.test(name)) throw new Error('a kept file has a name that may not be used')
   return name
 }
 
-/** Counts and tags what goes by. */
+/** Counts bytes and computes the tag. */
 export class Tally {
   bytes = 0
   readonly #hash = new Bun.CryptoHasher('sha256')

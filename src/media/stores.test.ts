@@ -197,6 +197,41 @@ describe('an S3-compatible store', () => {
     expect(await opened.catch((error: Error) => error.message)).toMatch('answered 403')
   })
 
+  test('that redirects is a problem, and neither files nor keys go elsewhere', async () => {
+    const elsewhere: string[] = []
+    const other = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        elsewhere.push(request.method)
+        return new Response('x', { headers: { etag: '"x"' } })
+      },
+    })
+    const location = `http://127.0.0.1:${other.port}/`
+    const redirecting = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(null, { status: 307, headers: { location } }),
+    })
+    const store = remote({ endpoint: `http://127.0.0.1:${redirecting.port}` })
+    for (const bytes of [bytesOf(5), whole]) {
+      const written = await store.write('a', inPieces(bytes))
+      expect(written).toEqual({ problem: 'the media store answered 307' })
+    }
+    const opened = store.open('a', { first: 0, last: 0 })
+    expect(await opened.catch((error: Error) => error.message)).toMatch('answered 307')
+    expect([await store.remove('a'), elsewhere]).toEqual([false, []])
+    await Promise.all([other.stop(true), redirecting.stop(true)])
+  })
+
+  test('that answers a range with something else is an error', async () => {
+    const wrong = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('12345') })
+    const store = remote({ endpoint: `http://127.0.0.1:${wrong.port}` })
+    const opened = store.open('a', { first: 5, last: 9 })
+    expect(await opened.catch((error: Error) => error.message)).toMatch('answered 200')
+    await wrong.stop(true)
+  })
+
   test('that is not there is a problem', async () => {
     await s3.stop()
     expect(await remote().write('a', inPieces(whole))).toEqual({ problem: expect.any(String) })
