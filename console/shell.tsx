@@ -1,5 +1,6 @@
 // What is around every page: the way to the others, the search for any id, language, theme, and who
 // is signed in.
+
 import {
   ActionIcon,
   AppShell,
@@ -22,6 +23,7 @@ import { defineMessages, setLanguage, useLanguage } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
 import { privateClass, usePrivacy } from './lib/privacy.ts'
 import { Link, navigate, useLocation } from './lib/router.tsx'
+import { useServerText } from './lib/server/use-server-text.ts'
 import { endSession, hasRole, useSession } from './lib/session.ts'
 import { useShortcuts } from './lib/shortcuts.ts'
 import { groups, pages, pageTitles } from './navigation.ts'
@@ -30,23 +32,22 @@ const messages = defineMessages({
   en: {
     sandbox: 'SANDBOX',
     live: 'LIVE',
-    sandbox_hint: 'Everything is answered by the built-in simulator',
-    live_hint: 'Real upstreams are in use',
+    sandbox_hint: 'The built-in simulator answers all requests',
+    live_hint: 'Requests go to real upstreams',
     sign_out: 'Sign out',
     theme: 'Theme',
     light: 'Light',
     dark: 'Dark',
-    auto: 'As the system',
+    auto: 'System',
     language: '中文',
     menu: 'Menu',
-    skip: 'Skip to content',
     keys: 'Keyboard shortcuts',
   },
   zh: {
     sandbox: '沙盒',
     live: '生产',
-    sandbox_hint: '所有请求均由内置模拟器应答',
-    live_hint: '正在使用真实上游',
+    sandbox_hint: '所有请求由内置模拟器应答',
+    live_hint: '请求发往真实上游',
     sign_out: '退出登录',
     theme: '主题',
     light: '浅色',
@@ -54,7 +55,6 @@ const messages = defineMessages({
     auto: '跟随系统',
     language: 'English',
     menu: '菜单',
-    skip: '跳到正文',
     keys: '快捷键',
   },
 })
@@ -236,6 +236,7 @@ function ThemeMenu() {
 }
 
 function UserMenu({ onKeys }: { onKeys: () => void }) {
+  const server = useServerText()
   const session = useSession()
   const queryClient = useQueryClient()
   const t = useMessages(messages)
@@ -253,7 +254,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className={privateClass}>
-          {session.role}
+          {server.text('role', session.role)}
           {session.account !== null && ` · ${session.account}`}
         </Menu.Label>
         <Menu.Item onClick={onKeys}>{t('keys')}</Menu.Item>

@@ -1,8 +1,10 @@
 // The frame of a page: its title, what can be done on it, its panels, and what went wrong.
+
 import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { ApiError } from '../lib/api.ts'
 import { useMessages } from '../lib/messages.ts'
+import { type ServerText, useServerText } from '../lib/server/use-server-text.ts'
 
 export function Page({
   title,
@@ -56,9 +58,10 @@ export const SectionTitle = ({ children }: { children: ReactNode }) => (
 /** The gateway's own sentence, and the id to ask about it with. */
 export function ErrorAlert({ error }: { error: Error | null | undefined }) {
   const t = useMessages()
+  const server = useServerText()
   if (error === null || error === undefined) return null
   return (
-    <Alert color="red" role="alert" title={t('went_wrong')}>
+    <Alert color="red" role="alert" title={titleOf(error, t('went_wrong'), server)}>
       {error.message}
       {error instanceof ApiError && error.requestId !== '' && !error.message.includes('req_') && (
         <Text size="xs" c="dimmed">
@@ -68,3 +71,6 @@ export function ErrorAlert({ error }: { error: Error | null | undefined }) {
     </Alert>
   )
 }
+
+const titleOf = (error: Error, otherwise: string, { text }: ServerText): string =>
+  error instanceof ApiError ? text('error', error.code, otherwise) : otherwise

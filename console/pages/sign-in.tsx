@@ -16,20 +16,20 @@ const messages = defineMessages({
     password: 'Password',
     set_up: 'Set up the console',
     set_up_hint:
-      'You are the first here: choose your name and a password of at least 12 characters.',
-    begin: 'Begin',
+      'Create the first administrator: choose a name and a password of at least 12 characters.',
+    begin: 'Create administrator',
     other: '中文',
-    lost: 'No link? While nobody is set up, every start of the gateway prints one.',
+    lost: 'No setup code? Until the first administrator exists, the gateway prints a setup link at every start.',
   },
   zh: {
     sign_in: '登录',
     name: '用户名',
     password: '密码',
     set_up: '初始化控制台',
-    set_up_hint: '你是第一位使用者：请设置用户名，以及至少 12 个字符的密码。',
-    begin: '开始',
+    set_up_hint: '创建首位管理员：请设置用户名和至少 12 个字符的密码。',
+    begin: '创建管理员',
     other: 'English',
-    lost: '没有链接？在无人完成初始化之前，网关每次启动都会打印一个。',
+    lost: '没有链接？首位管理员创建之前，网关每次启动都会打印一个初始化链接。',
   },
 })
 

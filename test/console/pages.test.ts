@@ -93,13 +93,13 @@ if (chromiumPath === undefined) {
       await page.getByRole('combobox', { name: 'Account' }).click()
       await page.getByRole('option', { name: 'acme' }).click()
       await page.getByRole('button', { name: 'Create' }).click()
-      const secret = await page.getByLabel('This is the secret').textContent()
+      const secret = await page.getByLabel('Copy the secret now').textContent()
       expect(secret).toMatch(/^sk-/)
       const answer = await fetch(`${gateway.url}/v1/models`, {
         headers: { authorization: `Bearer ${secret}` },
       })
       expect(answer.status).toBe(200)
-      await page.getByRole('button', { name: 'I have kept it' }).click()
+      await page.getByRole('button', { name: 'I have saved it' }).click()
       await page.getByRole('row', { name: /from-the-console/ }).waitFor()
     }, 30_000)
 
@@ -155,7 +155,7 @@ if (chromiumPath === undefined) {
       await page.keyboard.press('Escape')
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' })
       await page.keyboard.press('Control+k')
-      const search = page.getByRole('textbox', { name: 'Search or paste an id' })
+      const search = page.getByRole('textbox', { name: 'Search or paste an ID' })
       await search.fill('request')
       await page.keyboard.press('Enter')
       await page.waitForURL('**/console/requests')

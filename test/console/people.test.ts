@@ -99,7 +99,7 @@ if (chromiumPath === undefined) {
       await page.goto(link)
       await page.getByLabel('Name').fill('eve')
       await page.getByLabel(/^Password/).fill(password)
-      await page.getByRole('button', { name: 'Begin' }).click()
+      await page.getByRole('button', { name: 'Create administrator' }).click()
       const refused = await page.getByRole('alert').textContent()
       expect(refused).toContain('used or has expired')
       expect(await context.cookies()).toEqual([])
@@ -186,7 +186,7 @@ if (chromiumPath === undefined) {
       await page.getByText('other / of-other').waitFor()
       await page.goto('/console/tokens')
       await page.getByRole('row', { name: /of-other/ }).waitFor()
-      await page.getByRole('link', { name: 'Task centre' }).click()
+      await page.getByRole('link', { name: 'Tasks' }).click()
       const elsewhere = await context.newPage()
       await elsewhere.goto('/console/')
       await elsewhere.getByRole('button', { name: 'ada', exact: true }).click()
@@ -210,7 +210,7 @@ if (chromiumPath === undefined) {
       const { page, context } = await visit(browser, gateway.url)
       await page.goto('/console/tasks?state=failed')
       await tryToSignIn(page, 'ada', password)
-      await page.getByRole('heading', { name: 'Task centre' }).waitFor()
+      await page.getByRole('heading', { name: 'Tasks' }).waitFor()
       expect(page.url()).toContain('/console/tasks?state=failed')
       await context.close()
     }, 30_000)
@@ -248,12 +248,14 @@ if (chromiumPath === undefined) {
       const others = everyPage.filter((path) => !mine.includes(path))
       expect(others.length).toBeGreaterThan(1)
       await page.goto(`/console${others[0]}`)
-      await page.getByText('Your role does not allow this page.').waitFor()
+      await page.getByText('You do not have permission to view this page.').waitFor()
       // The others as a link of the page would.
       for (const path of others.slice(1)) {
         await goTo(page, `/console${path}`)
         await quiet()
-        expect(await page.locator('main').textContent()).toBe('Your role does not allow this page.')
+        expect(await page.locator('main').textContent()).toBe(
+          'You do not have permission to view this page.',
+        )
       }
       await context.close()
     }

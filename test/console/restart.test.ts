@@ -55,7 +55,7 @@ if (chromiumPath === undefined) {
       await requests.locator(`[title="${requestId}"]`).waitFor()
       await sheet.getByText('Succeeded').first().waitFor()
       await sheet.locator('video').waitFor()
-      await another.getByText('Can write').waitFor()
+      await another.getByText('OK', { exact: true }).waitFor()
       for (const page of pages) {
         expect(await page.evaluate('globalThis.mark')).toBe('not loaded again')
         await page.getByRole('alert').waitFor({ state: 'hidden' })

@@ -1,9 +1,11 @@
 // ChargeExplanation a request or a task cost what it cost: the price as it was, the arithmetic, and what was booked.
+
 import { List, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Explanation } from '../../lib/resources/request.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from '../../pages/requests/messages.ts'
 import { CopyId } from '../copy.tsx'
 import { PropertyList } from '../drawer.tsx'
@@ -13,6 +15,7 @@ import { Terms } from './price-terms.tsx'
 
 export function ChargeExplanation({ id }: { id: string }) {
   const t = useMessages(messages)
+  const server = useServerText()
   const { data } = useQuery({
     queryKey: ['explain', id],
     queryFn: () => api<Explanation>('GET', `/explain/${encodeURIComponent(id)}`),
@@ -34,7 +37,7 @@ export function ChargeExplanation({ id }: { id: string }) {
       )}
       <List size="sm">
         {steps.map((step) => (
-          <List.Item key={step}>{step}</List.Item>
+          <List.Item key={step}>{server.explanation(step)}</List.Item>
         ))}
       </List>
       {entries.length > 0 && (
@@ -48,7 +51,7 @@ export function ChargeExplanation({ id }: { id: string }) {
           <Table.Tbody>
             {entries.map((entry) => (
               <Table.Tr key={entry.id}>
-                <Table.Td>{entry.kind}</Table.Td>
+                <Table.Td>{server.text('entry', entry.kind)}</Table.Td>
                 <Table.Td ta="right">
                   <Money amount={entry.amount} currency={currency} />
                 </Table.Td>

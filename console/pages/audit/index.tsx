@@ -1,4 +1,5 @@
 // Who changed what, before and after. Rows are only ever added.
+
 import { Stack, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
 import { CopyId } from '../../components/copy.tsx'
@@ -14,6 +15,8 @@ import { Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
+import { auditActions } from '../../lib/server/codes.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 interface Change {
@@ -28,21 +31,18 @@ interface Change {
   after: Record<string, unknown> | null
 }
 
-/** Those there are; whoever writes another one into the address finds it, too. */
-const actions: readonly string[] = [
-  ...['account.create', 'account.credit', 'alert.resolve', 'backup', 'bill.close'],
-  ...['channel.create', 'channel.update', 'channel.delete', 'diagnostics'],
-  ...['export.create', 'export.delete', 'model.put'],
-  ...['person.create', 'person.change', 'person.password', 'person.delete'],
-  ...['price.create', 'price.import', 'statement.import', 'statement.delete'],
-  ...['task.again', 'task.callback', 'task.cancel'],
-  ...['token.create', 'token.update', 'token.rotate', 'token.revoke'],
-]
+/** The known ones; the address may name others. */
+const actions = Object.keys(auditActions.en)
 
 function useAuditFilters(): Filter[] {
   const t = useMessages(messages)
+  const server = useServerText()
   return [
-    { name: 'action', title: t('action'), options: actions },
+    {
+      name: 'action',
+      title: t('action'),
+      options: actions.map((value) => ({ value, label: server.text('audit_action', value) })),
+    },
     { name: 'actor', title: t('who') },
     { name: 'subject', title: t('subject') },
     { name: 'from', title: t('from'), isTime: true },
@@ -52,6 +52,7 @@ function useAuditFilters(): Filter[] {
 
 export default function AuditLog() {
   const t = useMessages(messages)
+  const server = useServerText()
   const filters = useAuditFilters()
   const set = useFilters(filters)
   const list = useList<Change>('/audit-log', set)
@@ -59,7 +60,11 @@ export default function AuditLog() {
   const columns: Column<Change>[] = [
     { title: t('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
     { title: t('who'), width: '140px', isPrivate: true, cell: ({ actor }) => actor },
-    { title: t('action'), width: '160px', cell: ({ action }) => action },
+    {
+      title: t('action'),
+      width: '160px',
+      cell: ({ action }) => <span title={action}>{server.text('audit_action', action)}</span>,
+    },
     {
       title: t('subject'),
       width: '260px',
@@ -84,7 +89,7 @@ export default function AuditLog() {
         empty={<EmptyState icon="audit" text={t('empty')} />}
       />
       <DetailsDrawer
-        title={shown?.action}
+        title={shown && server.text('audit_action', shown.action)}
         isOpen={shown !== undefined}
         onClose={() => setOpened(undefined)}
       >

@@ -1,4 +1,5 @@
 // A bill day by day: bars by model, and the same in figures.
+
 import { Card, Skeleton, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
@@ -9,6 +10,7 @@ import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type DayRow, daysOf } from '../../lib/resources/bill.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 const colors = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
@@ -88,6 +90,7 @@ const nameIn = (shown: readonly string[], model: string | null): string =>
   shown.includes(model ?? '–') ? (model ?? '–') : '…'
 
 function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: string }) {
+  const server = useServerText()
   const t = useMessages(messages)
   const format = useFormat()
   const ordered = [...rows].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
@@ -108,7 +111,7 @@ function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: strin
             <Table.Tr key={`${row.day} ${row.model} ${row.unit}`}>
               <Table.Td>{row.day}</Table.Td>
               <Table.Td>{row.model}</Table.Td>
-              <Table.Td>{row.unit}</Table.Td>
+              <Table.Td>{server.text('unit', row.unit ?? '')}</Table.Td>
               <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
               <Table.Td ta="right">
                 <Money amount={row.amount} currency={currency} />

@@ -1,5 +1,6 @@
 // One bill: its figures, what each model and token cost, its lines down to requests and tasks; closing
 // it, taking it along, correcting it.
+
 import { Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -15,6 +16,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { type Bill, type Line, thisMonth } from '../../lib/resources/bill.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { type CreditDraft, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
@@ -191,6 +193,7 @@ function BillFigures({ bill }: { bill: Bill }) {
 }
 
 function ByModel({ bill }: { bill: Bill }) {
+  const server = useServerText()
   const t = useMessages(messages)
   const format = useFormat()
   return (
@@ -209,7 +212,7 @@ function ByModel({ bill }: { bill: Bill }) {
         {bill.totals.map((row) => (
           <Table.Tr key={`${row.model} ${row.unit}`}>
             <Table.Td>{row.model}</Table.Td>
-            <Table.Td>{row.unit}</Table.Td>
+            <Table.Td>{server.text('unit', row.unit ?? '')}</Table.Td>
             <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
             <Table.Td ta="right">{format.number(row.quantity)}</Table.Td>
             <Table.Td ta="right">{format.number(row.estimated)}</Table.Td>

@@ -1,4 +1,5 @@
 // The lines behind a bill, page after page, each leading to its request or task.
+
 import { Button, Center, Table } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -9,6 +10,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Line, pageOf } from '../../lib/resources/bill.ts'
 import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 
@@ -26,6 +28,7 @@ export function BillLines({
 }) {
   const t = useMessages(messages)
   const format = useFormat()
+  const server = useServerText()
   const { currency } = useSession()
   const list = useInfiniteQuery({
     queryKey: ['bill-lines', account, month],
@@ -65,7 +68,8 @@ export function BillLines({
                   <Table.Td>{t(line.kind)}</Table.Td>
                   <Table.Td>{line.model}</Table.Td>
                   <Table.Td ta="right">
-                    {line.quantity !== null && `${format.number(line.quantity)} ${line.unit ?? ''}`}
+                    {line.quantity !== null &&
+                      `${format.number(line.quantity)} ${server.text('unit', line.unit ?? '')}`}
                   </Table.Td>
                   <Table.Td ta="right">
                     <Money amount={line.amount} currency={currency} />

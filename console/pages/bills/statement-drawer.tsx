@@ -1,4 +1,5 @@
 // One statement of an upstream, line by line: what matched, what differs and what only one side knows.
+
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -20,6 +21,7 @@ import {
   type StatementLine,
 } from '../../lib/resources/bill.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 const colors: Readonly<Record<Outcome, string>> = {
@@ -143,6 +145,7 @@ function Lines({ statement, outcome }: { statement: Statement; outcome: Outcome 
 }
 
 function useColumns(currency: string): Column<StatementLine>[] {
+  const server = useServerText()
   const t = useMessages(messages)
   const format = useFormat()
   const money = (title: string, of: (line: StatementLine) => string | null) => ({
@@ -163,7 +166,7 @@ function useColumns(currency: string): Column<StatementLine>[] {
       title: t('outcome'),
       width: '175px',
       cell: ({ outcome, loss }) => (
-        <span title={loss ?? undefined}>
+        <span title={loss === null ? undefined : server.text('loss', loss)}>
           <State state={colors[outcome]} label={t(outcome)} />
         </span>
       ),

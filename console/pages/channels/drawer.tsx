@@ -1,4 +1,5 @@
 // One channel: its settings, its health key by key, a test, a drain, its end.
+
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ChannelHealth } from '../../components/channel-health.tsx'
@@ -11,6 +12,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { pageTitles } from '../../navigation.ts'
 import { DiscoverDialog } from './discover.tsx'
@@ -33,6 +35,7 @@ export function ChannelDrawer({
 }) {
   const t = useMessages(messages)
   const page = useMessages(pageTitles)
+  const server = useServerText()
   const [doing, setDoing] = useState<'edit' | 'clone' | 'delete' | 'discover' | 'keys'>()
   const [model, setModel] = useState<string | null>(null)
   const { error, run } = useAction()
@@ -119,7 +122,7 @@ export function ChannelDrawer({
             [t('priority'), channel.priority],
             [t('weight'), channel.weight],
             [t('timeouts'), <Lines key="t" text={linesOf(channel.timeouts)} />],
-            [t('source'), channel.source],
+            [t('source'), server.text('source', channel.source)],
           ]}
         />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>

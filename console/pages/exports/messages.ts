@@ -4,16 +4,15 @@ import { defineMessages } from '../../lib/i18n.ts'
 export const messages = defineMessages({
   en: {
     title: 'Exports',
-    hint: 'Whole lists as files. Begin one with the Export button of a list; files are kept for a day.',
+    hint: 'Complete lists as files. Start one with the Export button of a list; files are kept for one day.',
     list: 'List',
     filters: 'Filters',
     progress: 'Rows',
     size: 'Size',
-    by: 'By',
-    expires: 'Deleted',
-    no_exports: 'Nothing was exported in the last day.',
-    everything: 'everything',
-    delete_text: 'The file is deleted, or the export stopped. The list itself stays as it is.',
+    by: 'User',
+    expires: 'Expires',
+    no_exports: 'No exports in the last 24 hours.',
+    everything: 'all',
   },
   zh: {
     title: '导出',
@@ -23,9 +22,8 @@ export const messages = defineMessages({
     progress: '行数',
     size: '大小',
     by: '操作人',
-    expires: '删除时间',
-    no_exports: '最近一天没有导出。',
+    expires: '到期',
+    no_exports: '最近 24 小时没有导出。',
     everything: '全部',
-    delete_text: '将删除文件或停止导出，列表本身不受影响。',
   },
 })

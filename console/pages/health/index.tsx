@@ -1,5 +1,6 @@
 // How the gateway is doing: the process, its database, work in the background, what it complained of,
 // and the books proven on request.
+
 import { Alert, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,6 +13,7 @@ import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Health } from '../../lib/resources/health.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
@@ -21,7 +23,7 @@ interface Audit {
   ok: boolean
   accounts: number
   entries: number
-  problems: { account?: string; ref?: string; problem: string }[]
+  problems: { check: string; account?: string; ref?: string; problem: string }[]
 }
 
 const refetchMs = 3_000
@@ -184,6 +186,7 @@ function Gateways({ health: { gateway, gateways } }: { health: Health }) {
 
 function LedgerAudit() {
   const t = useMessages(messages)
+  const server = useServerText()
   const [audit, setAudit] = useState<Audit>()
   const { error, isBusy, run } = useAction()
   const prove = () => run(async () => setAudit(await api<Audit>('POST', '/audit')))
@@ -202,9 +205,9 @@ function LedgerAudit() {
         {audit?.ok === true && <Alert color="teal">{t('clean', { ...count(audit) })}</Alert>}
         {audit?.ok === false && (
           <Alert color="red" title={t('problems', { n: audit.problems.length })}>
-            {audit.problems.slice(0, 50).map(({ account, ref, problem }) => (
+            {audit.problems.slice(0, 50).map(({ check, account, ref, problem }) => (
               <Text key={`${account}${ref}${problem}`} size="sm">
-                {account ?? ref}: {problem}
+                {server.text('ledger_check', check)} · {account ?? ref}: {problem}
               </Text>
             ))}
           </Alert>

@@ -1,4 +1,5 @@
 // What needs somebody, and saying that it was seen to.
+
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,6 +8,7 @@ import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 
@@ -20,6 +22,7 @@ interface Alert {
 
 export function Alerts() {
   const t = useMessages(messages)
+  const server = useServerText()
   const format = useFormat()
   const session = useSession()
   const [failed, setFailed] = useState<Error>()
@@ -44,12 +47,18 @@ export function Alerts() {
       {data?.items.map((alert) => (
         <div key={alert.id}>
           <Group justify="space-between" wrap="nowrap">
-            <State state={alert.kind === 'books' ? 'failed' : 'unknown'} label={alert.kind} />
+            <State
+              state={alert.kind === 'books' ? 'failed' : 'unknown'}
+              label={server.text('alert', alert.kind)}
+            />
             <Text size="xs" c="dimmed">
               {t('since', { when: format.ago(alert.since) })}
             </Text>
           </Group>
-          <Text size="sm">{alert.message}</Text>
+          <Text size="sm">{server.text('alert_advice', alert.kind, '')}</Text>
+          <Text size="sm" c="dimmed">
+            {alert.message}
+          </Text>
           {session.role === 'administrator' && (
             <Button size="compact-xs" variant="default" onClick={() => resolve(alert)}>
               {t('resolve')}

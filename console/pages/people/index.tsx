@@ -1,4 +1,5 @@
 // Who may sign in, as what. Administrators only.
+
 import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { FormActions } from '../../components/form-actions.tsx'
@@ -10,31 +11,28 @@ import { api } from '../../lib/api.ts'
 import { defineMessages } from '../../lib/i18n.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import type { Role } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 
 const messages = defineMessages({
   en: {
     title: 'People',
-    hint: 'Who may sign in to this console, and what each may do.',
-    add: 'New person',
+    hint: 'People who can sign in to this console, and their roles.',
+    add: 'Add person',
     name: 'Name',
     role: 'Role',
-    password: 'First password',
-    created: 'Since',
+    password: 'Initial password',
+    created: 'Created',
     active: 'Active',
     disabled: 'Disabled',
     enable: 'Enable',
     disable: 'Disable',
-    administrator: 'Administrator',
-    operator: 'Operator',
-    finance: 'Finance',
-    member: 'Member of an account',
   },
   zh: {
-    title: '人员',
-    hint: '谁可以登录控制台，以及各自的权限。',
-    add: '新增人员',
+    title: '用户',
+    hint: '可登录控制台的用户及其角色。',
+    add: '新增用户',
     name: '用户名',
     role: '角色',
     password: '初始密码',
@@ -43,10 +41,6 @@ const messages = defineMessages({
     disabled: '已停用',
     enable: '启用',
     disable: '停用',
-    administrator: '管理员',
-    operator: '运维',
-    finance: '财务',
-    member: '账户成员',
   },
 })
 
@@ -63,6 +57,7 @@ const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member'
 
 export default function People() {
   const t = useMessages(messages)
+  const server = useServerText()
   const list = useList<Person>('/people')
   const [isAdding, setAdding] = useState(false)
   const { error, run } = useAction()
@@ -73,7 +68,7 @@ export default function People() {
     })
   const columns: Column<Person>[] = [
     { title: t('name'), isPrivate: true, cell: ({ name }) => name },
-    { title: t('role'), cell: ({ role }) => t(role) },
+    { title: t('role'), cell: ({ role }) => server.text('role', role) },
     { title: t('account'), cell: ({ account }) => account ?? '–' },
     {
       title: t('state'),
@@ -117,6 +112,7 @@ export default function People() {
 
 function PersonForm({ onDone }: { onDone: () => void }) {
   const t = useMessages(messages)
+  const server = useServerText()
   const [given, setGiven] = useState({ name: '', password: '', account: '' })
   const [role, setRole] = useState<Role>('operator')
   const { error, isBusy, run } = useAction()
@@ -141,7 +137,7 @@ function PersonForm({ onDone }: { onDone: () => void }) {
         <TextInput label={t('name')} autoComplete="off" data-autofocus {...field('name')} />
         <Select
           label={t('role')}
-          data={roles.map((each) => ({ value: each, label: t(each) }))}
+          data={roles.map((each) => ({ value: each, label: server.text('role', each) }))}
           value={role}
           allowDeselect={false}
           onChange={(value) => setRole((value ?? 'operator') as Role)}

@@ -1,4 +1,5 @@
 // One model: the versions of its price, and a new one that can be tried on last month first.
+
 import { Button, Group, Stack, Table } from '@mantine/core'
 import { useState } from 'react'
 import { Change, SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
@@ -9,6 +10,7 @@ import { State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { type Model, type Price, versionBefore } from '../../lib/resources/price.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 import { NewVersion } from './new-version.tsx'
@@ -27,6 +29,7 @@ export function ModelDrawer({
 }) {
   const t = useMessages(messages)
   const session = useSession()
+  const server = useServerText()
   const [isAdding, setAdding] = useState(false)
   if (model === undefined) return null
   const versions = prices.filter((price) => price.model === model.name)
@@ -50,7 +53,7 @@ export function ModelDrawer({
       <Stack>
         <PropertyList
           rows={[
-            [t('kind'), model.kind],
+            [t('kind'), server.text('model', model.kind)],
             [t('interfaces'), model.interfaces.join(', ')],
             [t('callable'), t(model.callable ? 'yes' : 'no')],
             [t('because'), model.not_callable_because],

@@ -1,5 +1,6 @@
 // Models and what they cost: who can be called, the versions of each price, a new one with what it
 // would have meant.
+
 import { Button, Menu, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,6 +13,7 @@ import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Price } from '../../lib/resources/price.ts'
 import { useQueryValue } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { AdjustPrices, ImportPrices } from './bulk.tsx'
 import { ModelDrawer } from './drawer.tsx'
@@ -36,6 +38,7 @@ export function usePrices() {
 }
 
 export default function Prices() {
+  const server = useServerText()
   const t = useMessages(messages)
   const models = useList<Model>('/models', { limit: 500 })
   const prices = usePrices()
@@ -62,7 +65,7 @@ export default function Prices() {
         </Text>
       ),
     },
-    { title: t('kind'), width: '95px', cell: ({ kind }) => kind },
+    { title: t('kind'), width: '95px', cell: ({ kind }) => server.text('model', kind) },
     { title: t('interfaces'), width: '170px', cell: ({ interfaces }) => interfaces.join(', ') },
     {
       title: t('callable'),

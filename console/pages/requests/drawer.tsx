@@ -1,4 +1,5 @@
 // One request in full: what happened at each upstream, what was used, and why it cost what it cost.
+
 import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ChargeExplanation } from '../../components/billing/explanation.tsx'
@@ -11,6 +12,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { curlFor, type LoggedRequest, playgroundPath } from '../../lib/resources/request.ts'
 import { Link, navigate } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 import { Waterfall } from './waterfall.tsx'
@@ -56,10 +58,15 @@ function Replay({ request }: { request: LoggedRequest }) {
 function RequestDetails({ request }: { request: LoggedRequest }) {
   const t = useMessages(messages)
   const format = useFormat()
+  const server = useServerText()
   const { currency, public_url } = useSession()
   return (
     <Stack>
-      {request.error !== null && <Alert color="red">{request.error}</Alert>}
+      {request.error !== null && (
+        <Alert color="red" title={server.text('error', request.error_code ?? '', '')}>
+          {request.error}
+        </Alert>
+      )}
       <PropertyList
         rows={[
           [t('time'), <Time at={request.at} />],
@@ -81,7 +88,7 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
             request.task_id && <Link to={`/tasks?open=${request.task_id}`}>{request.task_id}</Link>,
           ],
           [t('stream'), t(request.stream ? 'yes' : 'no')],
-          [t('ending'), request.ending],
+          [t('ending'), server.text('ending', request.ending)],
           [t('first_byte'), format.ms(request.first_byte_ms)],
           [t('total'), format.ms(request.total_ms)],
           [t('cost'), <Money amount={request.charge} currency={currency} />],

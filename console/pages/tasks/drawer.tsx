@@ -1,4 +1,5 @@
 // One task in full: its result, what was asked for, its way through the states, money and notices.
+
 import { Alert, Button, Code, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -12,6 +13,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { actors, isLive, type Task } from '../../lib/resources/task.ts'
 import { Link, navigate, setQuery } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { ChargeExplanation } from '../requests/drawer.tsx'
 import { CallbackAttempts } from './callback.tsx'
@@ -100,6 +102,7 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
 function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void }) {
   const t = useMessages(messages)
   const { currency } = useSession()
+  const server = useServerText()
   const { request } = task
   return (
     <Stack gap="lg">
@@ -109,7 +112,7 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
         <Elapsed task={task} />
       </Group>
       {task.error !== null && (
-        <Alert color="red" title={task.error.code}>
+        <Alert color="red" title={server.text('error', task.error.code)}>
           {task.error.message}
         </Alert>
       )}

@@ -1,17 +1,20 @@
 // The way of a task from its create to its end: every state, every look, and who was told of it. Looks
 // that saw the same are one step, with how many there were and between which moments.
+
 import { Button, Group, Text, Timeline } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
+import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type CallbackAttempt, isLive, type Step, type Task } from '../../lib/resources/task.ts'
+import { type ServerText, useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 /** Of a long way the first and the last are shown, until somebody wants all. */
 const [firstShown, lastShown] = [8, 24]
 
-type Word = keyof (typeof messages)['en']
+type Key = keyof (typeof messages)['en']
 
 interface Event {
   key: string
@@ -106,10 +109,10 @@ function When({ event: { at, lastAt, progress }, task }: { event: Event; task: T
 }
 
 function useEvents(task: Task): Event[] {
-  const told = useStepEvents()
-  const tried = useCallbackEvents()
-  const steps = (task.timeline ?? []).map((step, i, all) => told(step, all[i - 1], i))
-  const attempts = (task.callback?.attempts ?? []).map(tried)
+  const toEvent = useStepEvents()
+  const toCallbackEvent = useCallbackEvents()
+  const steps = (task.timeline ?? []).map((step, i, all) => toEvent(step, all[i - 1], i))
+  const attempts = (task.callback?.attempts ?? []).map(toCallbackEvent)
   // Steps are in order among themselves, whatever clocks have done in between.
   if (attempts.length === 0) return steps
   return [...steps, ...attempts].sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
@@ -128,21 +131,9 @@ const colors: Readonly<Record<string, string>> = {
   cancelled: 'gray',
 }
 
-/** What happens more than once in a row. */
-const many: Readonly<Partial<Record<Step['kind'], Word>>> = {
-  look: 'look_many',
-  look_failed: 'look_failed_many',
-  missing: 'missing_many',
-  empty: 'empty_many',
-  not_asked: 'not_asked_many',
-  search: 'search_many',
-  search_failed: 'search_failed_many',
-  late_look: 'late_look_many',
-  late_look_failed: 'late_look_failed_many',
-}
-
 function useStepEvents() {
   const t = useMessages(messages)
+  const server = useServerText()
   return (step: Step, before: Step | undefined, i: number): Event => {
     const { kind, at, last_at, times, state, progress, note } = step
     const isEnd = kind === 'ended'
@@ -151,23 +142,23 @@ function useStepEvents() {
       key: `${kind} ${at} ${i}`,
       at,
       lastAt: last_at,
-      title: t((times > 1 ? many[kind] : undefined) ?? `${kind}_one`, { n: times }),
+      title: server.step(kind, times),
       color: colors[isEnd ? state : kind] ?? 'blue',
       ...((isNew || isEnd) && kind !== 'created' && { state }),
       ...((isEnd || kind.startsWith('look')) && { progress }),
-      ...(note !== null && { note: noteOf(step, t) }),
+      ...(note !== null && { note: noteOf(step, t, server) }),
     }
   }
 }
 
-/** Messages of the gateway's own are said in the reader's language; the upstream's stay as they are. */
-function noteOf({ kind, note }: Step, t: (word: Word) => string): string {
+/** Codes of the gateway in the reader's language; texts of an upstream stay as they are. */
+function noteOf({ kind, note }: Step, t: Translate<Key>, server: ServerText): string {
   if (note === null) return ''
   if (kind === 'cancel_asked') return t(note === 'caller' ? 'by_caller' : 'by_operator')
-  if (kind !== 'late_look') return note
+  if (kind !== 'late_look') return server.note(note)
   return note
     .split(' ')
-    .map((word) => t(word as Word))
+    .map((word) => t(word as Key))
     .join(', ')
 }
 

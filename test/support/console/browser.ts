@@ -110,7 +110,7 @@ export async function setUp(page: Page, output: string, name = 'ada'): Promise<v
   await page.goto(link)
   await page.getByLabel(/^(Name|用户名)/).fill(name)
   await page.getByLabel(/^(Password|密码)/).fill(password)
-  await page.getByRole('button', { name: /^(Begin|开始)$/ }).click()
+  await page.getByRole('button', { name: /^(Create administrator|创建管理员)$/ }).click()
   await page.locator('nav').waitFor()
 }
 

@@ -1,0 +1,66 @@
+// Codes of the gateway as the reader's language has them; what is not known stays as the gateway wrote it.
+import { fillIn, useLanguage } from '../i18n.ts'
+import {
+  alertAdvice,
+  alertKinds,
+  auditActions,
+  callEndings,
+  entryKinds,
+  ledgerChecks,
+  lossReasons,
+  modelKinds,
+  roles,
+  sources,
+  units,
+} from './codes.ts'
+import { errorCodes } from './errors.ts'
+import { explanationInChinese } from './explanation.ts'
+import { stepTitles } from './timeline.ts'
+
+const vocabularies = {
+  alert: alertKinds,
+  alert_advice: alertAdvice,
+  audit_action: auditActions,
+  ending: callEndings,
+  entry: entryKinds,
+  error: errorCodes,
+  ledger_check: ledgerChecks,
+  loss: lossReasons,
+  model: modelKinds,
+  role: roles,
+  source: sources,
+  unit: units,
+}
+
+export type Vocabulary = keyof typeof vocabularies
+
+export interface ServerText {
+  /** The text for a code; `fallback` where there is none, the code itself by default. */
+  text(vocabulary: Vocabulary, code: string, fallback?: string): string
+  /** `code: text of the gateway`, with the code translated. */
+  note(note: string): string
+  step(kind: string, times: number): string
+  explanation(step: string): string
+}
+
+export function useServerText(): ServerText {
+  const language = useLanguage()
+  const text = (vocabulary: Vocabulary, code: string, fallback = code): string => {
+    const texts: Readonly<Record<string, string>> = vocabularies[vocabulary][language]
+    return Object.hasOwn(texts, code) ? texts[code]! : fallback
+  }
+  return {
+    text,
+    note(note) {
+      const [, code = '', rest = ''] = /^([a-z_]+): (.*)$/s.exec(note) ?? []
+      const sentence = text('error', code, '')
+      return sentence === '' ? note : `${sentence} ${rest}`
+    },
+    step(kind, times) {
+      const titles = stepTitles[language][kind]
+      const title = times > 1 ? (titles?.many ?? titles?.one) : titles?.one
+      return fillIn(title ?? kind, { n: times })
+    },
+    explanation: (step) => (language === 'zh' ? explanationInChinese(step) : undefined) ?? step,
+  }
+}

@@ -1,0 +1,95 @@
+// Every code and kind that the gateway may show in the console has a text in both languages.
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as codes from '../../console/lib/server/codes.ts'
+import { errorCodes } from '../../console/lib/server/errors.ts'
+import { explanationInChinese } from '../../console/lib/server/explanation.ts'
+import { stepTitles } from '../../console/lib/server/timeline.ts'
+import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
+import { checks } from '../../src/billing/proof/audit-findings.ts'
+import { modelKinds } from '../../src/contract/catalog.ts'
+import { refusals } from '../../src/contract/errors.ts'
+import { entryKinds, lossReasons } from '../../src/contract/ledger.ts'
+import { roles } from '../../src/contract/people.ts'
+import type { Price, PriceTerms } from '../../src/contract/price.ts'
+import type { CallEnding } from '../../src/contract/requests.ts'
+import { stepKinds } from '../../src/contract/timeline.ts'
+import { root } from '../support/gateway.ts'
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.includes('test'))
+  .map((path) => readFileSync(join(root, 'src', path), 'utf8'))
+
+const foundIn = (texts: readonly string[], pattern: RegExp): string[] => [
+  ...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, found]) => found!))),
+]
+
+const admin = sources.filter((text) => text.includes('noteChange') || text.includes('audit'))
+const auditActions = foundIn(admin, /action(?:: | = )'([a-z_]+(?:\.[a-z_]+)?)'/g)
+const alerts = sources.filter((text) => text.includes('raiseAlert(tx'))
+const alertKinds = foundIn(alerts, /\bkind(?:: | = )'([a-z_]+)'(?:, subject|\n)/g)
+
+const endings: Record<CallEnding, true> = {
+  complete: true,
+  refused: true,
+  failed: true,
+  caller_left: true,
+  cut_short: true,
+}
+
+const known: [string, Record<'en' | 'zh', object>, readonly string[]][] = [
+  ['error codes', errorCodes, Object.keys(refusals)],
+  ['audit actions', codes.auditActions, auditActions],
+  ['alert kinds', codes.alertKinds, alertKinds],
+  ['alert advice', codes.alertAdvice, alertKinds],
+  ['endings of calls', codes.callEndings, Object.keys(endings)],
+  ['reasons of losses', codes.lossReasons, lossReasons],
+  ['checks of the ledger', codes.ledgerChecks, Object.keys(checks)],
+  ['kinds of ledger entries', codes.entryKinds, entryKinds],
+  ['kinds of models', codes.modelKinds, modelKinds],
+  ['roles', codes.roles, roles],
+  ['units', codes.units, ['token', 'image', 'video_second', 'video_token']],
+  ['steps of a timeline', stepTitles, stepKinds],
+]
+
+test.each(known)('%s of the gateway have a text in English and in Chinese', (_, texts, all) => {
+  expect(all.length).toBeGreaterThan(2)
+  for (const language of ['en', 'zh'] as const) {
+    expect(all.filter((code) => !Object.hasOwn(texts[language], code))).toEqual([])
+  }
+  expect(Object.keys(texts.zh)).toEqual(Object.keys(texts.en))
+})
+
+test('Chinese texts are Chinese', () => {
+  const all = known.flatMap(([, { zh }]) => JSON.stringify(Object.values(zh)))
+  for (const text of all) expect(text).toMatch(/[\u4e00-\u9fff]/)
+})
+
+const priced = (terms: PriceTerms) => ({ terms }) as Price
+const rates = { inputNanos: 1n, outputNanos: 1n, cacheReadNanos: 1n, cacheWriteNanos: 1n }
+const usage = { inputTokens: 12, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2 }
+
+test('every line of the arithmetic of a charge is put into Chinese', () => {
+  const tiers = [{ upTo: 10, ...rates }, rates]
+  const lines = [
+    ...explainTokens(priced({ unit: 'token', tiers }), usage, 'CNY'),
+    ...explainTokens(priced({ unit: 'token', tiers }), { ...usage, inputTokens: 8 }, 'CNY'),
+    ...explainReading({ prompt_tokens: 12 }, usage),
+    ...explainReading({ input_tokens: 7 }, usage),
+    ...explainReading({}, { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 }),
+    ...unitLines({ unit: 'image', perImageNanos: 5n }),
+    ...unitLines({ unit: 'image', perSizeNanos: { '1k': 5n }, defaultSize: '1k' }, '1k'),
+    ...unitLines({ unit: 'video_second', perSecondNanos: { '720p': 5n } }, '720p'),
+    ...unitLines({ unit: 'video_token', perMillionNanos: 5n }),
+  ]
+  expect(lines.length).toBeGreaterThan(15)
+  expect(lines.filter((line) => explanationInChinese(line) === undefined)).toEqual([])
+})
+
+const unitLines = (terms: PriceTerms, tier?: string): string[] =>
+  explainUnits(priced(terms), { quantity: 2, tier }, 'CNY')
+
+test('a line of another shape stays as it is', () => {
+  expect(explanationInChinese('something new')).toBeUndefined()
+})
