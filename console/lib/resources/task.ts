@@ -45,7 +45,7 @@ export interface Task {
 }
 
 export interface Step {
-  kind: StepKind
+  kind: string
   at: string
   last_at: string
   times: number
@@ -53,24 +53,6 @@ export interface Step {
   progress: number
   note: string | null
 }
-
-export type StepKind =
-  | 'created'
-  | 'sent'
-  | 'lost'
-  | 'found'
-  | 'look'
-  | 'look_failed'
-  | 'missing'
-  | 'empty'
-  | 'not_asked'
-  | 'search'
-  | 'search_failed'
-  | 'cancel_asked'
-  | 'ended'
-  | 'late_look'
-  | 'late_look_failed'
-  | 'gap'
 
 export interface Callback {
   url: string

@@ -15,6 +15,7 @@ import {
 } from './codes.ts'
 import { errorCodes } from './errors.ts'
 import { explanationInChinese } from './explanation.ts'
+import type { Texts } from './texts.ts'
 import { stepTitles } from './timeline.ts'
 
 const vocabularies = {
@@ -32,7 +33,7 @@ const vocabularies = {
   unit: units,
 }
 
-export type Vocabulary = keyof typeof vocabularies
+type Vocabulary = keyof typeof vocabularies
 
 export interface ServerText {
   /** The text for a code; `fallback` where there is none, the code itself by default. */
@@ -45,9 +46,10 @@ export interface ServerText {
 
 export function useServerText(): ServerText {
   const language = useLanguage()
+  const column = language === 'en' ? 0 : 1
   const text = (vocabulary: Vocabulary, code: string, fallback = code): string => {
-    const texts: Readonly<Record<string, string>> = vocabularies[vocabulary][language]
-    return Object.hasOwn(texts, code) ? texts[code]! : fallback
+    const texts: Texts = vocabularies[vocabulary]
+    return Object.hasOwn(texts, code) ? texts[code]![column] : fallback
   }
   return {
     text,
@@ -57,9 +59,9 @@ export function useServerText(): ServerText {
       return sentence === '' ? note : `${sentence} ${rest}`
     },
     step(kind, times) {
-      const titles = stepTitles[language][kind]
-      const title = times > 1 ? (titles?.many ?? titles?.one) : titles?.one
-      return fillIn(title ?? kind, { n: times })
+      const titles = stepTitles[kind]
+      const title = (times > 1 ? titles?.many : undefined) ?? titles?.one
+      return fillIn(title?.[column] ?? kind, { n: times })
     },
     explanation: (step) => (language === 'zh' ? explanationInChinese(step) : undefined) ?? step,
   }

@@ -32,7 +32,7 @@ interface Change {
 }
 
 /** The known ones; the address may name others. */
-const actions = Object.keys(auditActions.en)
+const actions = Object.keys(auditActions)
 
 function useAuditFilters(): Filter[] {
   const t = useMessages(messages)

@@ -148,20 +148,13 @@ function useColumns(currency: string): Column<StatementLine>[] {
   const server = useServerText()
   const t = useMessages(messages)
   const format = useFormat()
-  const money = (title: string, of: (line: StatementLine) => string | null) => ({
-    title,
+  const right = (title: string, width: string, cell: Column<StatementLine>['cell']) => ({
+    ...{ title, width, cell },
     align: 'right' as const,
-    width: '130px',
-    cell: (line: StatementLine) => <Money amount={of(line)} currency={currency} />,
   })
-  const quantity = (title: string, of: (line: StatementLine) => number | null) => ({
-    title,
-    align: 'right' as const,
-    width: '140px',
-    cell: (line: StatementLine) => format.number(of(line)),
-  })
+  const money = (amount: string | null) => <Money amount={amount} currency={currency} />
   return [
-    { title: t('line_number'), width: '70px', align: 'right', cell: ({ line }) => line },
+    right(t('line_number'), '70px', ({ line }) => line),
     {
       title: t('outcome'),
       width: '175px',
@@ -178,11 +171,11 @@ function useColumns(currency: string): Column<StatementLine>[] {
       width: '200px',
       cell: ({ upstream_id }) => <CopyId id={upstream_id} />,
     },
-    money(t('theirs'), ({ amount }) => amount),
-    money(t('ours'), ({ our_amount }) => our_amount),
+    right(t('theirs'), '130px', ({ amount }) => money(amount)),
+    right(t('ours'), '130px', ({ our_amount }) => money(our_amount)),
     { title: t('ours_is'), width: '300px', cell: ({ ref }) => <Ours id={ref} /> },
-    quantity(t('their_quantity'), (line) => line.quantity),
-    quantity(t('our_quantity'), (line) => line.our_quantity),
+    right(t('their_quantity'), '140px', ({ quantity }) => format.number(quantity)),
+    right(t('our_quantity'), '140px', (line) => format.number(line.our_quantity)),
   ]
 }
 
