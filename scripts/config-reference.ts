@@ -60,10 +60,17 @@ function section(name: string, node: Node): string {
   const list = node.items === undefined ? '' : ' A list.'
   const parts = shapes.length > 0 ? shapes : [shape]
   const tables = parts.map((part) => {
-    const title = shapes.length > 0 && part.description ? `\n${part.description}\n` : ''
+    const title = shapes.length > 0 ? `\n${titleOf(part)}\n` : ''
     return `${title}\n${table(rowsOf(part, ''))}`
   })
   return `\n### ${name}\n\n${said}${list}\n${tables.join('')}`.trimEnd()
+}
+
+/** Shapes of one setting differ by a constant: `unit: token`. */
+function titleOf(node: Node): string {
+  const [name, constant] =
+    Object.entries(node.properties ?? {}).find(([, each]) => each.const !== undefined) ?? []
+  return node.description ?? `With \`${name}: ${String(constant?.const)}\`:`
 }
 
 function rowsOf(node: Node, prefix: string): string[] {
@@ -77,7 +84,7 @@ function rowsOf(node: Node, prefix: string): string[] {
 }
 
 const table = (rows: readonly string[]): string =>
-  ['| Setting | Value | What it is |', '| --- | --- | --- |', ...rows, ''].join('\n')
+  ['| Setting | Value | Meaning |', '| --- | --- | --- |', ...rows, ''].join('\n')
 
 const row = (path: string, node: Node, isRequired: boolean): string =>
   `| \`${path}\` | ${formOf(node)}${isRequired ? ', required' : ''} | ${saidOf(node)} |`

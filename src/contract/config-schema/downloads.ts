@@ -7,8 +7,8 @@ export const downloadsDeclaration = strict({
     .boolean()
     .meta({
       description:
-        "Send callers to the upstream's own address, where it is public and wants no key. " +
-        'Default false: the gateway passes the bytes on.',
+        "Redirect callers to the upstream's address if it is public and needs no key. " +
+        'Default false: the gateway passes the bytes through.',
     })
     .optional(),
   hosts: z
@@ -26,4 +26,4 @@ export const downloadsDeclaration = strict({
         'region. Left out, any public one.',
     })
     .optional(),
-}).meta({ description: 'How finished files reach their callers.' })
+}).meta({ description: 'How callers download results.' })

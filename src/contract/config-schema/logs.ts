@@ -16,11 +16,11 @@ export const logsDeclaration = strict({
       `must be a number of days from ${leastDays}d to ${mostDays}d, such as 90d`,
     )
     .meta({
-      description: `How long rows of the request log are kept. Default ${defaultDays}d.`,
+      description: `How long request log rows are kept. Default ${defaultDays}d.`,
       examples: ['90d'],
     })
     .optional(),
-}).meta({ description: 'How long the request log is kept. The ledger is kept for good.' })
+}).meta({ description: 'Retention of the request log. The ledger is never deleted.' })
 
 export type LogsDeclaration = z.infer<typeof logsDeclaration>
 

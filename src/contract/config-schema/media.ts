@@ -37,20 +37,24 @@ const s3Declaration = strict({
   prefix: text(
     /^(?!\/)(?!.*(?:\/\/|\.\.))[A-Za-z0-9._/-]{0,256}$/,
     'letters, digits, dots, dashes, underscores and single slashes',
-    'Put before the name of every file. Left out, nothing.',
+    'Prefix of every object name. Left out, none.',
   ).optional(),
   path_style: z
     .boolean()
-    .meta({ description: 'The bucket in the path, not in the host name. Default true.' })
+    .meta({
+      description: 'Whether the bucket is in the path instead of the host name. Default true.',
+    })
     .optional(),
 }).meta({ description: 'An S3-compatible store.' })
 
 export const mediaDeclaration = strict({
   keep: z.enum(['data', 's3']).meta({
-    description: 'Where results are kept: the data directory, or an S3-compatible store.',
+    description: 'Where copies are stored: the data directory, or an S3-compatible store.',
   }),
-  budget: size('Most that is kept; beyond it the oldest go. Default 20GB.').optional(),
-  days: count('How long a result is kept. Default 30.').max(3650).optional(),
+  budget: size(
+    'Maximum total size; beyond it the oldest copies are deleted. Default 20GB.',
+  ).optional(),
+  days: count('Days before a copy is deleted. Default 30.').max(3650).optional(),
   s3: s3Declaration.optional(),
 })
   .superRefine((media, context) => {
@@ -59,8 +63,7 @@ export const mediaDeclaration = strict({
     context.addIssue({ code: 'custom', path: ['s3'], message })
   })
   .meta({
-    description:
-      'Results are copied as tasks succeed, and outlive the upstream. Left out, they do not.',
+    description: 'Stores copies of results when tasks succeed. Left out, nothing is copied.',
   })
 
 export type MediaDeclaration = z.infer<typeof mediaDeclaration>

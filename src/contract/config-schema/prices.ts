@@ -15,7 +15,9 @@ export const mostTiers = 32
 const tokenTiers = z
   .array(
     strict({
-      up_to: count('Largest whole input this tier covers; the last takes all above.').optional(),
+      up_to: count(
+        'Maximum input of this tier; the last tier also covers larger inputs.',
+      ).optional(),
       per_million: tokenRates,
     }),
   )
@@ -40,7 +42,7 @@ const priceOf = {
   account: name(
     'Account that this price applies to. Left out, all accounts without one.',
   ).optional(),
-  effective_from: timestamp('When it takes over. Left out, at once.').optional(),
+  effective_from: timestamp('When it takes effect. Left out, at once.').optional(),
 }
 
 const tokenPrice = strict({
@@ -75,7 +77,7 @@ const imagePrice = strict({
   per_image: perImage,
   default_size: z
     .enum(imageSizes)
-    .meta({ description: 'What a request counts as that asks for no size. Default 1k.' })
+    .meta({ description: 'Size of a request that names none. Default 1k.' })
     .optional(),
 }).refine((price) => price.default_size === undefined || typeof price.per_image !== 'string', {
   path: ['default_size'],

@@ -25,13 +25,13 @@ import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
-  balance: amount('What a new account starts with; later changes here do nothing.').optional(),
+  balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
 }).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
 
 const tokenLimits = strict({
   rpm: count('Requests per minute.').optional(),
-  tpm: count('Tokens of text per minute.').optional(),
-  concurrency: count('Requests at the same time.').optional(),
+  tpm: count('Text tokens per minute.').optional(),
+  concurrency: count('Concurrent requests.').optional(),
 })
 
 export const tokenDeclaration = strict({
@@ -40,12 +40,12 @@ export const tokenDeclaration = strict({
   token: text(
     /^sk-[A-Za-z0-9_-]{24,253}$/,
     "'sk-' and at least 24 more letters, digits, dashes or underscores",
-    'The secret itself. Left out, the first start makes one and shows it.',
+    'The secret. Left out, the first start creates one and prints it.',
   ).optional(),
   models: z
     .array(modelPattern('A model name, or a prefix that ends in *.'))
     .min(1)
-    .meta({ description: 'Models this token may use. Left out, all of them.' })
+    .meta({ description: 'Models this token may use. Left out, all models.' })
     .optional(),
   limits: tokenLimits.meta({ description: 'Rate limits. Left out, unlimited.' }).optional(),
   allowed_ips: z
@@ -55,7 +55,7 @@ export const tokenDeclaration = strict({
         .refine((value) => asCidr(value) !== undefined, 'must be an IP address or a CIDR')
         .meta({ description: 'An IP address or a CIDR.' }),
     )
-    .meta({ description: 'Addresses callers may come from. Left out or empty, any.' })
+    .meta({ description: 'IP addresses and networks of callers. Left out or empty, any.' })
     .optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
@@ -67,20 +67,20 @@ const protocolAddresses = strict(
 )
 
 const timeouts = strict({
-  connect: duration('Until the connection stands. Default 10s.').optional(),
+  connect: duration('Until the connection is established. Default 10s.').optional(),
   first_byte: duration('Until the answer begins. Default 120s.').optional(),
-  idle: duration('Longest silence inside an answer. Default 60s.').optional(),
+  idle: duration('Maximum silence within an answer. Default 60s.').optional(),
   total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
 })
 
 const messagesSettings = strict({
   headers: z
     .enum(['msgapi', 'anthropic', 'both'])
-    .meta({ description: 'Names under which version and betas go upstream. Default both.' })
+    .meta({ description: 'Names of the version and beta headers sent upstream. Default both.' })
     .optional(),
   auth: z
     .enum(['x-api-key', 'bearer', 'both'])
-    .meta({ description: 'Header in which the key goes upstream. Default both.' })
+    .meta({ description: 'Header that carries the key upstream. Default both.' })
     .optional(),
   version: text(
     /^[\x21-\x7e]{1,64}$/,
@@ -116,7 +116,7 @@ export const channelDeclaration = strict({
       ),
     )
     .refine((value) => Object.keys(value).length > 0, 'must name at least one model')
-    .meta({ description: 'Which models it serves, and how the upstream calls them.' }),
+    .meta({ description: 'Models it serves, each with its name upstream.' }),
   priority: z
     .int()
     .meta({ description: 'Channels with a larger number get the work first. Default 0.' })
@@ -128,34 +128,39 @@ export const channelDeclaration = strict({
     .meta({ description: 'Share among channels of equal priority. Default 1.' })
     .optional(),
   timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
-  max_concurrency: count('Calls at the same time. Default 200.').optional(),
+  max_concurrency: count('Maximum concurrent calls. Default 200.').optional(),
   messages: messagesSettings
-    .meta({ description: 'How the messages protocol is spoken on this channel.' })
+    .meta({ description: 'The messages protocol on this channel.' })
     .optional(),
   trace: z
     .boolean()
-    .meta({ description: 'Whether traceparent and tracestate go upstream. Default true.' })
+    .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })
     .optional(),
 }).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
 
 const modelShape = strict({
-  name: modelName('Name callers use.'),
+  name: modelName('Name that callers use.'),
   kind: z.enum(modelKinds).meta({ description: 'What the model makes.' }),
   interfaces: z
     .array(z.enum(interfaces))
     .min(1)
     .refine(unique, 'must not name an interface twice')
-    .meta({ description: 'Ways callers can ask for it.' }),
+    .meta({ description: 'Interfaces that offer it.' }),
   protocols: z
     .array(z.enum(protocols))
     .min(1)
     .refine(unique, 'must not name a protocol twice')
     .meta({ description: 'Upstream protocols that serve it, best first.' })
     .optional(),
-  display_name: z.string().min(1).max(128).meta({ description: 'Name for people.' }).optional(),
-  context_window: count('Most input tokens of one call. Default 1000000.').optional(),
-  max_output_tokens: count('Most output tokens of one answer. Default 32768.').optional(),
-  max_tokens_per_image: count('Most input tokens of one image. Default 16384.').optional(),
+  display_name: z
+    .string()
+    .min(1)
+    .max(128)
+    .meta({ description: 'Name shown to people.' })
+    .optional(),
+  context_window: count('Maximum input tokens of one call. Default 1000000.').optional(),
+  max_output_tokens: count('Maximum output tokens of one answer. Default 32768.').optional(),
+  max_tokens_per_image: count('Maximum input tokens of one image. Default 16384.').optional(),
 })
 
 export const modelDeclaration = modelShape
@@ -184,19 +189,22 @@ const callbacks = strict({
 })
 
 const tasks = strict({
-  lifetime: duration('Longest a task may take until it is given up. Default 24h.').optional(),
+  lifetime: duration('Maximum age of a task before it is given up. Default 24h.').optional(),
   unknown_for: duration(
     'How long to search for the task of a create that got no answer. Default 15m.',
   ).optional(),
   lost_after: duration(
-    'How long an upstream may not know a task until it is given up. Default 10m.',
+    'How long a task must be missing at its upstream before it is given up. Default 10m.',
   ).optional(),
-}).meta({ description: 'How long to wait for tasks that do not end by themselves.' })
+}).meta({ description: 'When to give up tasks that do not end.' })
 
 const fileShape = strict({
   region: region("This gateway's region.").default('cn'),
-  currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all money.').default('CNY'),
-  accounts: z.array(accountDeclaration).default([]).meta({ description: 'Who pays.' }),
+  currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all amounts.').default('CNY'),
+  accounts: z
+    .array(accountDeclaration)
+    .default([])
+    .meta({ description: 'Accounts, which pay for calls.' }),
   tokens: z.array(tokenDeclaration).default([]).meta({ description: "Callers' credentials." }),
   channels: z
     .array(channelDeclaration)
@@ -205,11 +213,11 @@ const fileShape = strict({
   models: z
     .array(modelDeclaration)
     .default([])
-    .meta({ description: 'Additions to the catalog that ships, and replacements.' }),
+    .meta({ description: 'Additions to the built-in catalog, and replacements.' }),
   prices: z
     .array(priceDeclaration)
     .default([])
-    .meta({ description: 'Additions to the prices that ship, and replacements.' }),
+    .meta({ description: 'Additions to the built-in prices, and replacements.' }),
   tasks: tasks.optional(),
   callbacks: callbacks.optional(),
   media: mediaDeclaration.optional(),
