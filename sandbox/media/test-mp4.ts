@@ -20,7 +20,7 @@ const parents: Readonly<Record<string, number>> = {
 }
 
 /** Every box with its path: 'moov/trak/tkhd'. Throws where the boxes do not tile the file. */
-export function boxesOf(file: Buffer, start = 0, end = file.length, above = ''): Map<string, Box> {
+function boxesOf(file: Buffer, start = 0, end = file.length, above = ''): Map<string, Box> {
   const found = new Map<string, Box>()
   let at = start
   while (at < end) {

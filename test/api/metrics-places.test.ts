@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { freePort } from '../support/free-port.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
 import { requestIdOf, until } from '../support/read.ts'
@@ -22,14 +23,6 @@ channels:
     models: { txta-plus: "*" }
 `
 
-/** Nobody listens there at this moment. */
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port!
-}
-
 describe('a gateway with metrics on a port of their own', () => {
   let upstream: TestUpstream
   let gateway: TestGateway
@@ -39,7 +32,7 @@ describe('a gateway with metrics on a port of their own', () => {
     upstream = startUpstream(() =>
       jsonReply(completion({ prompt_tokens: 3, completion_tokens: 2 })),
     )
-    const port = await freePort()
+    const port = freePort()
     metricsUrl = `http://127.0.0.1:${port}`
     const env = { GATEWAY_METRICS: String(port) }
     gateway = await startGateway({ config: configFor(upstream.chat), env })

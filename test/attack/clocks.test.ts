@@ -2,11 +2,11 @@
 // work of everybody ends as it would have with right clocks, and nothing is sent twice.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type WallClock, wallClock } from '../support/process/wall-clock.ts'
 import { accountOf, errorOf, until } from '../support/read.ts'
+import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -41,11 +41,6 @@ const nativeTask = (text: string) => ({
   duration: 5,
 })
 const picture = (prompt: string) => ({ model: 'imga-plus', prompt, n: 1, size: '1024x1024' })
-
-async function madeUpstream(sandbox: Sandbox): Promise<ListedTask[]> {
-  const response = await fetch(`${sandbox.url}/_sandbox/tasks`)
-  return ((await response.json()) as { tasks: ListedTask[] }).tasks
-}
 
 async function settled(gateway: TestGateway): Promise<void> {
   const left = async () => (await readTasks(gateway)).filter((row) => !isOver(row))
@@ -300,7 +295,7 @@ if (!engines.includes('postgres')) {
       expect(await Promise.all(ways.map((way) => ask(other, way)))).toEqual(
         ways.map(() => '409 idempotency_in_flight'),
       )
-      const before = (await madeUpstream(sandbox)).length
+      const before = (await sandboxTasks(sandbox)).length
       await dying.stop('SIGKILL')
       expect(await Promise.all(asked)).toEqual(ways.map(() => 'cut off'))
       // Far below the time that a create may take: nothing waits for that to pass.
@@ -322,7 +317,7 @@ if (!engines.includes('postgres')) {
       expect(await Promise.all(ways.map((way) => ask(other, way)))).toEqual(
         ways.map(() => '504 upstream_outcome_unknown'),
       )
-      expect((await madeUpstream(sandbox)).length).toBe(before)
+      expect((await sandboxTasks(sandbox)).length).toBe(before)
     })
   })
 }
@@ -417,7 +412,7 @@ describe.each([...engines])('a clock that is set while a gateway on %s runs', (e
     const first = await create('ahead', 'forty days')
     expect(first.status).toBe(200)
     const { id } = (await first.json()) as { id: string }
-    const made = (await madeUpstream(sandbox)).length
+    const made = (await sandboxTasks(sandbox)).length
     const again = async () => {
       const answer = await create('ahead', 'forty days')
       const body = (await answer.json()) as { id: string }
@@ -436,7 +431,7 @@ describe.each([...engines])('a clock that is set while a gateway on %s runs', (e
     await gateway.stop()
     gateway = await start()
     expect(await again()).toEqual([200, id, 'true'])
-    expect((await madeUpstream(sandbox)).length).toBe(made + (engine === 'postgres' ? 0 : 1))
+    expect((await sandboxTasks(sandbox)).length).toBe(made + (engine === 'postgres' ? 0 : 1))
     clock.set(0)
   })
 })

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
 import {
   adminToken,
   apiToken,
@@ -16,13 +17,6 @@ import { rawRequest } from '../support/raw.ts'
 const caseLimitMs = 60_000
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port!
-}
-
 interface Proxy {
   callers: string
   admin: string
@@ -32,7 +26,7 @@ interface Proxy {
 /** The text with ports of this machine: 8080 and 8081 of the gateways and of nginx itself. */
 async function startNginx(text: string, gateway: { port: string; adminPort: string }) {
   const dir = tempDir()
-  const [callers, admin] = [await freePort(), await freePort()]
+  const [callers, admin] = [freePort(), freePort()]
   const conf = text
     .replaceAll(/gateway-\d:8080/g, `127.0.0.1:${gateway.port}`)
     .replaceAll(/gateway-\d:8081/g, `127.0.0.1:${gateway.adminPort}`)

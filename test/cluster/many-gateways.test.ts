@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
 import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, nanos, until } from '../support/read.ts'
+import { sandboxTasks } from '../support/sandbox-tasks.ts'
+import { balanceForTen } from '../support/spending.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 
 const key = 'upk-many-0123456789abcdef'
@@ -100,10 +101,7 @@ if (!engines.includes('postgres')) {
       const nothing = await newAccount('none', '0.000000001')
       const poor = { max_tokens: 1000, user: 'poor' }
       const refused = await ask(gateways[0]!.url, nothing, content, poor)
-      const [, hold] = /may cost (\d\.\d+)/.exec(await refused.text())!
-      // Nine calls cost 1000 tokens of output and a little input each; the tenth needs all its hold.
-      const balance = 9n * (1000n * 2000n + 20_000n) + nanos(hold!)
-      const token = await newAccount('poor', `0.${balance.toString().padStart(9, '0')}`)
+      const token = await newAccount('poor', await balanceForTen(refused))
       const askAt = (at: number) => ask(gateways[at % 3]!.url, token, content, poor)
       const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => askAt(i)))
       const statuses = answers.map(({ status }) => status)
@@ -248,11 +246,8 @@ function flushed() {
     return answer.status
   }
 
-  /** Nobody else uses this upstream. */
-  async function upstreamTasks(): Promise<number> {
-    const listed = await fetch(`${sandbox.url}/_sandbox/tasks`)
-    return ((await listed.json()) as { tasks: ListedTask[] }).tasks.length
-  }
+  /** No other test uses this upstream. */
+  const upstreamTasks = async () => (await sandboxTasks(sandbox)).length
 
   test('never let an account spend more than it has, whatever is asked for and changed meanwhile', async () => {
     for (let round = 0; round < rounds; round++) {

@@ -9,6 +9,7 @@ import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { plainStart, refusedStart, secretsIn, sentenceIn } from '../support/process/plain-start.ts'
 import { nanos, until } from '../support/read.ts'
+import { balanceForTen } from '../support/spending.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 
 const key = 'upk-workers-0123456789abcdef'
@@ -128,10 +129,7 @@ if (!engines.includes('postgres') || process.platform !== 'linux') {
         const poor = { max_tokens: 1000, user: 'poor' }
         const nothing = await newAccount('none', '0.000000001')
         const refused = await ask(gateway.url, nothing, content, poor)
-        const [, hold] = /may cost (\d\.\d+)/.exec(await refused.text())!
-        // Nine calls cost 1000 tokens of output and a little input each; the tenth needs all its hold.
-        const balance = 9n * (1000n * 2000n + 20_000n) + nanos(hold!)
-        const token = await newAccount('poor', `0.${balance.toString().padStart(9, '0')}`)
+        const token = await newAccount('poor', await balanceForTen(refused))
         const askOne = () => ask(gateway.url, token, content, poor)
         const answers = await Promise.all(Array.from({ length: 200 }, askOne))
         const statuses = answers.map(({ status }) => status)

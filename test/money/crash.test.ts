@@ -17,6 +17,7 @@ import {
   readRequests,
   sumOf,
 } from '../support/books.ts'
+import { freePort } from '../support/free-port.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Outcome, pickKind, runLoad } from '../support/load/crash-load.ts'
 import { startKilling } from '../support/load/killing.ts'
@@ -53,16 +54,9 @@ channels:
     models: { txta-plus: txta-plus-2026-01-01 }
 `
 
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port!
-}
-
 async function runCrashes(place: Place, sandbox: Sandbox, seed: number): Promise<Aftermath> {
   const random = seeded(seed)
-  const port = await freePort()
+  const port = freePort()
   const { dataDir, databaseUrl } = place.options
   const env = databaseUrl === undefined ? {} : { GATEWAY_DATABASE_URL: databaseUrl }
   const start = () => startGateway({ config: configFor(sandbox), dataDir, port, env })

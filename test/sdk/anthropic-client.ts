@@ -33,7 +33,7 @@ export async function failureOf(sdk: AnthropicPackage, work: () => unknown) {
   throw error
 }
 
-export const says = (content: string) => [{ role: 'user' as const, content }]
+const says = (content: string) => [{ role: 'user' as const, content }]
 
 /** A request with the fields that every call needs. */
 export const asking = (content: string) => ({

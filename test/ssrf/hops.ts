@@ -20,7 +20,7 @@ const allowedUrl = `http://${allowedAddress}`
 const named = (name: string) => ({ url: `http://${name}/` })
 const plainly = /^(\s*)h\t?ttp:/i
 
-export const hops: Readonly<Record<string, Hop>> = {
+const hops: Readonly<Record<string, Hop>> = {
   direct: ({ url }) => ({ url }),
   'direct with TLS': ({ url }) =>
     plainly.test(url) ? { url: url.replace(plainly, '$1https:') } : undefined,

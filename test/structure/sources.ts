@@ -1,5 +1,5 @@
 // The files that the fences look at, and the modules each of them names.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 
 export interface SourceFile {
@@ -32,11 +32,6 @@ export function readPages(): SourceFile[] {
   const pages = paths.filter((path) => !isHistory(path))
   return pages.sort().map((path) => ({ path, text: read(path) }))
 }
-
-export const foldersIn = (directory: string): string[] =>
-  readdirSync(resolve(root, directory), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
 
 const tsxScanner = new Bun.Transpiler({ loader: 'tsx' })
 const tsScanner = new Bun.Transpiler({ loader: 'ts' })

@@ -9,10 +9,10 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 
 export interface OwnPostgres {
   url: string
@@ -63,14 +63,6 @@ async function run(program: string, args: readonly string[]): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${program} failed`)
 }
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
-
 export async function startPostgres(settings: readonly string[] = []): Promise<OwnPostgres> {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-postgres-'))
   chmodSync(dir, 0o700)
@@ -88,7 +80,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<O
     '-A',
     'trust',
   ])
-  const port = await freePort()
+  const port = freePort()
   // No socket file: its path would be too long inside the temp directory of a test run.
   const given = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
   const flags = [...given, ...settings].map((setting) => `-c ${setting}`).join(' ')

@@ -110,6 +110,18 @@ export async function until<T>(
   }
 }
 
+/** Asks again until the answer is as wanted; the limit of the case ends the waiting. */
+export async function untilTrue<T>(
+  read: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+): Promise<T> {
+  for (;;) {
+    const answer = await read()
+    if (isWanted(answer)) return answer
+    await Bun.sleep(20)
+  }
+}
+
 export async function accountOf(gateway: TestGateway, name = 'acme'): Promise<Account> {
   return (await gateway.admin('GET', `/accounts/${name}`)).body as Account
 }

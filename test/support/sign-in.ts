@@ -24,7 +24,7 @@ export async function newPerson(
   return signedIn(gateway.url, person.name)
 }
 
-export async function signedIn(url: string, name: string): Promise<SignedIn> {
+async function signedIn(url: string, name: string): Promise<SignedIn> {
   const answer = await trySignIn(url, name, personPassword)
   const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
   if (cookie === '') throw new Error(`${name} could not sign in: ${await answer.text()}`)

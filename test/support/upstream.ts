@@ -60,7 +60,7 @@ export const jsonReply = (body: unknown, init: ResponseInit = {}): Response =>
   })
 
 /** One stream chunk's JSON. */
-export const chunk = (fields: object, model = 'upstream-name'): string =>
+const chunk = (fields: object, model = 'upstream-name'): string =>
   JSON.stringify({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',

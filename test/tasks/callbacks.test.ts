@@ -19,6 +19,7 @@ import {
 } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { python } from '../support/python.ts'
+import { untilTrue } from '../support/read.ts'
 
 const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
@@ -98,24 +99,15 @@ async function create(gateway: TestGateway, callbackUrl = `${base}/hook`, text?:
   return body.platform_id as string
 }
 
-/** The case's own limit ends the waiting. */
-async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (;;) {
-    const seen = await look()
-    if (holds(seen)) return seen
-    await Bun.sleep(20)
-  }
-}
-
 const callbackOf = async (gateway: TestGateway, id: string): Promise<Body> =>
   (await gateway.admin('GET', `/tasks/${id}`)).body.callback
 const attempted = (gateway: TestGateway, id: string, times: number) =>
-  until(
+  untilTrue(
     () => callbackOf(gateway, id),
     ({ attempts }) => attempts.length >= times,
   )
 const delivered = (gateway: TestGateway, id: string) =>
-  until(
+  untilTrue(
     () => callbackOf(gateway, id),
     ({ state }) => state === 'delivered',
   )
@@ -240,7 +232,7 @@ describe('a notice', () => {
     async () => {
       const gateway = await start({ ...open, GATEWAY_SANDBOX_TASK_SECONDS: '30' })
       const id = await create(gateway)
-      const cancelled = await until(
+      const cancelled = await untilTrue(
         () =>
           fetch(`${gateway.url}${nativePath}/${id}`, {
             method: 'DELETE',

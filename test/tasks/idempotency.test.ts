@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import OpenAI from 'openai'
 import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { readLedger } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
+import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { readTaskLedger, readTasks, type TaskEntry } from '../support/task-books.ts'
 import { jsonReply, startUpstream } from '../support/upstream.ts'
 
@@ -109,11 +109,6 @@ const requestId = ({ headers }: Answer) => headers.get('x-gateway-request-id')!
 /** An error names the request it answers; all else is to be the same. */
 const withoutId = (answer: Answer) => answer.text.replaceAll(requestId(answer), 'REQ')
 
-async function createdUpstream(sandbox: Sandbox): Promise<ListedTask[]> {
-  const response = await fetch(`${sandbox.url}/_sandbox/tasks`)
-  return ((await response.json()) as { tasks: ListedTask[] }).tasks
-}
-
 let made = 0
 const freshKey = () => `key ${++made} ~"'`
 
@@ -150,7 +145,7 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
   async function traces(work: () => Promise<void>): Promise<{ upstream: number; holds: number }> {
     const count = async () => {
       const holds = (await readLedger(gateway)).filter(({ kind }) => kind === 'hold')
-      return { upstream: (await createdUpstream(sandbox)).length, holds: holds.length }
+      return { upstream: (await sandboxTasks(sandbox)).length, holds: holds.length }
     }
     const before = await count()
     await work()

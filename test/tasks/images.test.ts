@@ -2,10 +2,10 @@
 // seen is paid for once and everything else is free.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'
+import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 
 if (!engines.includes('postgres')) {
@@ -52,10 +52,7 @@ describe.each([...engines])('pictures that take their time, on %s,', (engine) =>
 
   const draw = (prompt: string, extra: object = {}, headers: Record<string, string> = {}) =>
     gateway.post('/v1/images/generations', { model: 'imga-plus', prompt, n: 2, ...extra }, headers)
-  const upstreamTasks = async () => {
-    const listed = await fetch(`${sandbox.url}/_sandbox/tasks`)
-    return ((await listed.json()) as { tasks: ListedTask[] }).tasks.length
-  }
+  const upstreamTasks = async () => (await sandboxTasks(sandbox)).length
   /** The upstream has it, and the gateway knows by which name. */
   const isUnderWay = () =>
     until('the upstream', async () => {

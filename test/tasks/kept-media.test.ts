@@ -7,6 +7,7 @@ import { makeVideo } from '../../sandbox/media/video.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { untilTrue } from '../support/read.ts'
 import { type FakeS3, s3Keys, s3Region, startFakeS3 } from '../support/tasks/fake-s3.ts'
 
 const caseLimitMs = 60_000
@@ -87,19 +88,10 @@ async function create(gateway: TestGateway): Promise<string> {
   return ((await answer.json()) as Video).id
 }
 
-/** The case's own limit ends the waiting. */
-async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  for (;;) {
-    const seen = await look()
-    if (holds(seen)) return seen
-    await Bun.sleep(50)
-  }
-}
-
 const isKept = ({ completed_at, expires_at }: Video) => expires_at > completed_at + 2 * daySeconds
-const whenKept = (gateway: TestGateway, id: string) => until(() => look(gateway, id), isKept)
+const whenKept = (gateway: TestGateway, id: string) => untilTrue(() => look(gateway, id), isKept)
 const whenDone = (gateway: TestGateway, id: string) =>
-  until(
+  untilTrue(
     () => look(gateway, id),
     ({ status }) => status === 'completed',
   )
@@ -222,12 +214,12 @@ test(
       await whenKept(gateway, ids.at(-1)!)
     }
     const [first = '', ...others] = ids
-    const gone = await until(
+    const gone = await untilTrue(
       () => look(gateway, first),
       (video) => !isKept(video),
     )
     expect(gone.expires_at).toBeLessThanOrEqual(gone.completed_at + daySeconds)
-    await until(
+    await untilTrue(
       async () => filesIn(gateway.dataDir),
       (files) => files.length === 2,
     )
@@ -252,7 +244,7 @@ describe.each(['media-copied', 'media-kept'])('after a kill at %s', (point) => {
       const env = { GATEWAY_CRASH_AT: point }
       const doomed = await start({ media: media(), dataDir, env })
       const id = await create(doomed)
-      await until(
+      await untilTrue(
         () => look(doomed, id).then(String, () => 'dead'),
         (seen) => seen === 'dead',
       )
@@ -312,7 +304,7 @@ if (engines.includes('postgres')) {
       async () => {
         const [one, other] = await two('media: { keep: data }')
         const id = await create(one)
-        await until(
+        await untilTrue(
           async () => [await look(one, id), await look(other, id)],
           (seen) => seen.some(isKept),
         )
@@ -335,7 +327,7 @@ if (engines.includes('postgres')) {
         const media = `media:\n  keep: s3\n  ${inS3()}`
         const doomed = await start({ media, env: { ...env, GATEWAY_CRASH_AT: 'media-copied' } })
         const id = await create(doomed)
-        await until(
+        await untilTrue(
           () => look(doomed, id).then(String, () => 'dead'),
           (seen) => seen === 'dead',
         )

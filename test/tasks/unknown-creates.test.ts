@@ -2,9 +2,9 @@
 // are charged once; those that cannot end free. None is ever sent twice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import type { ListedTask } from '../../sandbox/tasks/task-memory.ts'
 import { readAccount } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { isOver, readTaskLedger, readTasks, type TaskRow } from '../support/task-books.ts'
 
 const native = '/arkvendor/api/v3/contents/generations/tasks'
@@ -48,11 +48,6 @@ channels:
       vendorg: ${sandbox.protocols.vendorg}
 `
 
-async function madeUpstream(): Promise<ListedTask[]> {
-  const response = await fetch(`${sandbox.url}/_sandbox/tasks`)
-  return ((await response.json()) as { tasks: ListedTask[] }).tasks
-}
-
 const mostLooks = 1_000
 
 async function ended(gateway: TestGateway, prompt: string): Promise<TaskRow> {
@@ -70,13 +65,13 @@ async function kindsOf(gateway: TestGateway, id: string): Promise<string[]> {
 }
 
 async function loseCreate(gateway: TestGateway, path: string, body: object): Promise<void> {
-  const before = (await madeUpstream()).length
+  const before = (await sandboxTasks(sandbox)).length
   const answer = await gateway.post(path, body)
   expect(answer.status).toBe(504)
   expect(answer.headers.get('x-should-retry')).toBe('false')
   const { error } = (await answer.json()) as { error: { code: unknown; reason?: string } }
   expect(error.reason ?? error.code).toBe('upstream_outcome_unknown')
-  expect(await madeUpstream()).toHaveLength(before + 1)
+  expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
 }
 
 describe('a create that was made upstream and never answered', () => {
@@ -93,7 +88,7 @@ describe('a create that was made upstream and never answered', () => {
     await loseCreate(gateway, path, body)
     const row = await ended(gateway, prompt)
     expect(row.state).toBe('succeeded')
-    const upstream = (await madeUpstream()).find(({ id }) => id === row.upstream_id)
+    const upstream = (await sandboxTasks(sandbox)).find(({ id }) => id === row.upstream_id)
     expect(upstream).toMatchObject({ state: 'succeeded' })
     expect(await kindsOf(gateway, row.id)).toEqual(['charge', 'hold', 'release'])
     const headers = { authorization: `Bearer ${apiToken}` }
@@ -154,18 +149,18 @@ describe('a gateway that dies between the answer of its upstream and its own row
   ])(
     'finds the task when it is back (%s)',
     async (_name, path, body, prompt) => {
-      const before = (await madeUpstream()).length
+      const before = (await sandboxTasks(sandbox)).length
       const start = { config: configWith('2s'), dataDir: tempDir() }
       const dying = await startGateway({ ...start, env: { GATEWAY_CRASH_AT: 'task-answered' } })
       expect(await dying.post(path, body).catch(() => 'died')).toBe('died')
       await dying.stop('SIGKILL')
-      expect(await madeUpstream()).toHaveLength(before + 1)
+      expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
       const gateway = await startGateway(start)
       try {
         const row = await ended(gateway, prompt)
         expect(row.state).toBe('succeeded')
         expect(await kindsOf(gateway, row.id)).toEqual(['charge', 'hold', 'release'])
-        expect(await madeUpstream()).toHaveLength(before + 1)
+        expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
       } finally {
         await gateway.stop()
       }

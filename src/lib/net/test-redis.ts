@@ -1,10 +1,10 @@
 // For tests: a Redis server of one's own that may be stopped, killed and spoilt, and where to find
 // the shared one.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RedisClient } from 'bun'
+import { freePort } from '../../../test/support/free-port.ts'
 
 export const redisUrl = process.env['TEST_REDIS_URL']
 export const hasRedisServer = Bun.which('redis-server') !== null
@@ -31,14 +31,6 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
-
 /** One command on a connection of its own. */
 async function askOnce(url: string, [command = '', ...args]: string[]): Promise<unknown> {
   const client = new RedisClient(url, { autoReconnect: false })
@@ -51,7 +43,7 @@ async function askOnce(url: string, [command = '', ...args]: string[]): Promise<
 
 export async function startRedis(...settings: string[]): Promise<RedisServer> {
   const dir = mkdtempSync(join(tmpdir(), 'gateway-redis-'))
-  const port = await freePort()
+  const port = freePort()
   const url = `redis://127.0.0.1:${port}`
   const plain = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir]
   let child: Bun.Subprocess | undefined

@@ -7,8 +7,8 @@ import { hostileTexts, inAscii } from './hostile-texts.ts'
 const numberIn = (text: string): number => Number(/case (\d+)/.exec(text)?.[1] ?? 0)
 const textAt = (number: number): string => hostileTexts[number % hostileTexts.length]!
 
-export const page = '<!doctype html><script>hit(9001)</script><h1>a page</h1>'
-export const drawing =
+const page = '<!doctype html><script>hit(9001)</script><h1>a page</h1>'
+const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" onload="hit(9002)"><script>hit(9003)</script></svg>'
 
 /** By its name: what comes, and as what. */

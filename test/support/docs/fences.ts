@@ -83,7 +83,7 @@ export function missingLine(documented: string, printed: string): string | undef
 }
 
 if (!python.has('openai')) python.sayLeftOut('Python examples of the documentation', 'openai')
-export const commands: Readonly<Record<string, (text: string) => string[]>> = {
+const commands: Readonly<Record<string, (text: string) => string[]>> = {
   sh: (text) => ['sh', '-eu', '-c', text],
   ts: (text) => [join(root, 'scripts/bun'), '-e', text],
   ...(python.has('openai') && { python: (text: string) => [python.program, '-c', text] }),
@@ -117,7 +117,7 @@ export function renamed(text: string, names: ReadonlyMap<string, string>): strin
 const none: ReadonlyMap<string, string> = new Map()
 
 /** The text of an example as it must be here. */
-export const textHere = ({ url, names = none, lastIds }: Stage, text: string): string => {
+const textHere = ({ url, names = none, lastIds }: Stage, text: string): string => {
   const ofHere = text.replace(anyId, (id, kind: string) =>
     names.has(id) ? id : (lastIds.get(kind) ?? id),
   )

@@ -28,7 +28,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
   return { gateway, data, admin, ids: new Map(), stop: () => gateway.stop() }
 }
 
-export const secretFor = ({ operation }: Call): string | undefined => {
+const secretFor = ({ operation }: Call): string | undefined => {
   const names = (operation['security'] as Json[]).flatMap((each) => Object.keys(each))
   if (names.includes('adminToken')) return adminToken
   return names.includes('token') ? apiToken : undefined

@@ -62,7 +62,7 @@ const callPauseMs = 250
 const cancelAfterMs = { least: 900, most: 1_600 }
 const gatePauseMs = 20
 
-export function newLoad(): TaskLoad {
+function newLoad(): TaskLoad {
   return {
     asked: new Map(),
     created: new Map(),

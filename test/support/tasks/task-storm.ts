@@ -6,8 +6,10 @@ import type { ListedTask } from '../../../sandbox/tasks/task-memory.ts'
 import { loggedCalls } from '../../../sandbox/testing.ts'
 import type { CrashAt, CrashPoint } from '../../../src/lib/crash-point.ts'
 import type { Place } from '../../../src/store/test-stores.ts'
+import { freePort } from '../free-port.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../gateway.ts'
 import { plannedEvery, startKilling } from '../load/killing.ts'
+import { sandboxTasks } from '../sandbox-tasks.ts'
 import { seeded } from '../seeded.ts'
 import {
   isOver,
@@ -73,16 +75,9 @@ channels:
     models: { vfa-2.7-t2v: "*", vidmodel-1-0-pro: "*", vendorg-video-1: "*", imgvendor-v2: "*", txta-plus: "*" }
 `
 
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-  return port!
-}
-
 /** Always at the same address, on the same store; several share nothing else. */
 async function prepareGateway(plan: StormPlan) {
-  const port = await freePort()
+  const port = freePort()
   const { databaseUrl } = plan.place.options
   const dataDir = databaseUrl === undefined ? plan.place.options.dataDir : tempDir()
   const env = {
@@ -135,8 +130,7 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   await lookAtAll(load, fresh, rows)
   await untilTold(fresh[0]!, rows)
   await receiver.stop()
-  const listed = await fetch(`${plan.sandbox.url}/_sandbox/tasks`)
-  const { tasks } = (await listed.json()) as { tasks: ListedTask[] }
+  const tasks = await sandboxTasks(plan.sandbox)
   return {
     load,
     randomKills: killed(),
