@@ -14,7 +14,7 @@ import {
   startBuild,
   stopJobs,
 } from './testing/jobs.ts'
-import { endProcessesOf, hasNeighbours, ownEntriesIn } from './testing/leftovers.ts'
+import { endProcessesOf, ownEntriesIn, watchNeighbours } from './testing/leftovers.ts'
 import { report } from './testing/report.ts'
 import { missingServices, noServices, startServices } from './testing/services.ts'
 import { makeWorkFolder, removeAbandoned, removeFolder } from './testing/work-folder.ts'
@@ -78,22 +78,30 @@ async function prepare(work: string): Promise<JobSettings> {
   }
 }
 
-async function cleanUp(work: string, entriesBefore: ReadonlySet<string>): Promise<void> {
+/** Removes everything, and makes a problem of what should not have been there. */
+async function cleanUp(work: string, findAdded: () => string[]): Promise<void> {
   services.stop()
   for (const { pid, command } of await endProcessesOf(work)) {
     problems.push(`left a process behind: ${pid} ${command}`)
   }
   removeFolder(work)
-  const added = [...ownEntriesIn(tmpdir()).difference(entriesBefore)]
-  // Beside other programs of this repository, it is not known whose they are.
-  if (hasNeighbours(work)) return
-  problems.push(...added.map((name) => `left in the temp directory: ${join(tmpdir(), name)}`))
+  problems.push(...findAdded().map((path) => `left in the temp directory: ${path}`))
+}
+
+/** Tells what was added to the temp directory meanwhile, if it can only be the work of this run. */
+function watchTempDirectory(work: string): () => string[] {
+  const before = ownEntriesIn(tmpdir())
+  const hadNeighbours = watchNeighbours(work)
+  return () => {
+    if (hadNeighbours()) return []
+    return [...ownEntriesIn(tmpdir()).difference(before)].map((name) => join(tmpdir(), name))
+  }
 }
 
 async function main(): Promise<number> {
   await removeAbandoned()
-  const entriesBefore = ownEntriesIn(tmpdir())
   const work = makeWorkFolder()
+  const findAdded = watchTempDirectory(work)
   let signalCode: number | undefined
   const stopEarly = (problem: string) => {
     problems.push(problem)
@@ -111,7 +119,7 @@ async function main(): Promise<number> {
   const jobs = isWhole ? jobsOf(await allFiles()) : [{ name: 'the files named', files: named }]
   const outcomes = await runAll(jobs, await prepare(work))
   clearTimeout(watchdog)
-  await cleanUp(work, entriesBefore)
+  await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
   const { text, failures } = report({ jobs, outcomes, isWhole, hasPostgres, problems })
   print(text)

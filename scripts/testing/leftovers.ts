@@ -9,6 +9,7 @@ export interface FoundProcess {
 
 const graceMs = 3_000
 const pollMs = 100
+const neighbourPollMs = 2_000
 
 /** Empty for a process that ended meanwhile, is a zombie, or belongs to another user. */
 function readOrNothing(read: () => string): string {
@@ -55,11 +56,23 @@ export const processesOf = (folder: string): FoundProcess[] =>
     .filter(({ facts }) => facts.includes(folder))
     .map(({ pid, command }) => ({ pid, command }))
 
-/** True when programs of this repository may be running beside the run that works in `folder`. */
-export const hasNeighbours = (folder: string): boolean =>
+const hasNeighbours = (folder: string): boolean =>
   liveProcesses().some(
     ({ command, facts }) => /^\S*\bbun(?!\S)/.test(command) && !facts.includes(folder),
   )
+
+/** Tells whether programs of this repository have been running beside the run that works in `folder`. */
+export function watchNeighbours(folder: string): () => boolean {
+  let hasSeen = hasNeighbours(folder)
+  const timer = setInterval(() => {
+    hasSeen ||= hasNeighbours(folder)
+    if (hasSeen) clearInterval(timer)
+  }, neighbourPollMs)
+  return () => {
+    clearInterval(timer)
+    return hasSeen || hasNeighbours(folder)
+  }
+}
 
 /** Waits a moment for the processes of a folder to end, kills the others, and returns those it killed. */
 export async function endProcessesOf(folder: string): Promise<FoundProcess[]> {
