@@ -63,14 +63,14 @@ const hasNeighbours = (folder: string): boolean =>
 
 /** Tells whether programs of this repository have been running beside the run that works in `folder`. */
 export function watchNeighbours(folder: string): () => boolean {
-  let hasSeen = hasNeighbours(folder)
+  let isShared = hasNeighbours(folder)
   const timer = setInterval(() => {
-    hasSeen ||= hasNeighbours(folder)
-    if (hasSeen) clearInterval(timer)
+    isShared ||= hasNeighbours(folder)
+    if (isShared) clearInterval(timer)
   }, neighbourPollMs)
   return () => {
     clearInterval(timer)
-    return hasSeen || hasNeighbours(folder)
+    return isShared || hasNeighbours(folder)
   }
 }
 
