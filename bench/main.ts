@@ -19,7 +19,7 @@ import { pagesSeconds, runPages } from './pages/pages.ts'
 import { pollerSeconds, runPoller } from './poller/poller.ts'
 import { runScaling, scalingSeconds } from './scaling/scaling.ts'
 import { runScrape, scrapeSeconds } from './scrape/scrape.ts'
-import { runStall, stallSeconds } from './stall.ts'
+import { runStall, stallSeconds } from './stall/stall.ts'
 import { firstTokenSeconds, runFirstToken } from './streams/first-token.ts'
 import { memorySeconds, runMemory } from './streams/memory.ts'
 

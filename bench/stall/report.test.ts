@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatStalls, judgeStalls, type StallFigures } from './stall-report.ts'
+import { formatStalls, judgeStalls, type StallFigures } from './report.ts'
 
 const mebibyte = 1024 * 1024
 const figures: StallFigures = {

@@ -2,7 +2,7 @@
 // it costs is not the gateway's.
 
 import { createInterface } from 'node:readline'
-import { stallBodies } from './stall-bodies.ts'
+import { stallBodies } from './bodies.ts'
 
 export interface SendOrder {
   url: string

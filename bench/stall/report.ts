@@ -1,7 +1,7 @@
 // What bodies of every shape did to others, judged: how long nobody else was answered, and whether
 // the memory came back. Refuses to know how it was measured.
 
-import { formatTable, type Verdict } from './lib/report.ts'
+import { formatTable, type Verdict } from '../lib/report.ts'
 
 export interface StallRow {
   shape: string

@@ -1,20 +1,20 @@
 // How long others wait while the gateway reads a body of the largest size, for every shape that is
 // much work for some reader; alone, and some of them four at once. And what stays in memory.
 
-import { account, callerToken } from './lib/gateway-config.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from './lib/part.ts'
-import { memory } from './lib/proc.ts'
-import { startGateway } from './lib/targets.ts'
-import { stallBodies } from './stall-bodies.ts'
-import type { Probed } from './stall-probe.ts'
+import { account, callerToken } from '../lib/gateway-config.ts'
+import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { memory } from '../lib/proc.ts'
+import { startGateway } from '../lib/targets.ts'
+import { stallBodies } from './bodies.ts'
+import type { Probed } from './probe.ts'
 import {
   formatStalls,
   judgeStalls,
   restSeconds,
   type StallFigures,
   type StallRow,
-} from './stall-report.ts'
-import type { SendOrder, Sent } from './stall-send.ts'
+} from './report.ts'
+import type { SendOrder, Sent } from './send.ts'
 
 const bodyBytes = 32 * 1024 * 1024 - 1024
 const sendMs = 60_000
@@ -83,14 +83,14 @@ const channel = (name: string, key: string) => ({
 
 export async function runStall(run: Run): Promise<PartResult> {
   const own = placeFor(run, 'stall')
-  const upstreamPort = await portOf(startOwn(own, 'stall-upstream'))
+  const upstreamPort = await portOf(startOwn(own, 'stall/upstream'))
   const place = { ...own, upstreamPort }
   const gateway = await startGateway(place, run.options.gatewayCommand, [], {
     config: config(`http://127.0.0.1:${upstreamPort}`),
   })
   const url = `http://127.0.0.1:${gateway.port}`
-  const probe = startOwn(own, 'stall-probe')
-  const sender = startOwn(own, 'stall-send')
+  const probe = startOwn(own, 'stall/probe')
+  const sender = startOwn(own, 'stall/send')
   const look = () => ask<Probed>(probe, { url }, sendMs)
   const row = async (shape: string, copies: number): Promise<StallRow> => {
     await look()
