@@ -11,7 +11,7 @@ import {
   visit,
 } from '../../test/support/console/browser.ts'
 import { adminToken, callerToken } from '../lib/gateway-config.ts'
-import { note, type PartResult, placeFor, type Run, startOwn } from '../lib/part.ts'
+import { note, type PartResult, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import { cpuMicros } from '../lib/proc.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import { requestsPerTask } from './fill.ts'
@@ -48,16 +48,17 @@ export async function runConsole(run: Run): Promise<PartResult> {
     const omitted = 'console: left out (install Chromium, or set TEST_CHROMIUM)'
     return { setting: omitted, tables: [], figures: {} }
   }
-  const place = { ...placeFor(run, 'console'), upstreamPort: 0 }
+  const workspace = { ...workspaceFor(run, 'console'), upstreamPort: 0 }
   const start = () =>
-    startGateway(place, run.options.gatewayCommand, [], {
+    startGateway(workspace, run.options.gatewayCommand, [], {
       config,
       env: { GATEWAY_SANDBOX: 'on' },
     })
   const first = await start()
   await first.child.stop()
   note(`console: filling ${requests} requests ...`)
-  const filler = startOwn(place, 'console/fill', join(place.tempDir, 'data'), String(requests))
+  const dataDir = join(workspace.tempDir, 'data')
+  const filler = startProgram(workspace, 'console/fill', dataDir, String(requests))
   await filler.waitForLine(/^\{.*\}$/, fillSeconds * 1000)
   await filler.stop()
   const gateway = await start()

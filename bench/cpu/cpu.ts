@@ -3,7 +3,7 @@
 
 import { type Charges, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import { startGateway, startNginx, startPeer, type Target } from '../lib/targets.ts'
 import { type Call, measure, probe, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
@@ -55,18 +55,18 @@ export async function runCpu(run: Run): Promise<PartResult> {
 
 async function startAll(run: Run): Promise<{ targets: Target[]; load: Child }> {
   const { options } = run
-  const own = placeFor(run, 'cpu')
-  const upstream = startOwn(own, 'upstreams/text-upstream', String(options.chunksPerWrite))
-  const place = { ...own, upstreamPort: await portOf(upstream) }
+  const own = workspaceFor(run, 'cpu')
+  const upstream = startProgram(own, 'upstreams/text-upstream', String(options.chunksPerWrite))
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
   const targets = [
-    await startNginx(place, run.nginx),
-    await startGateway(place, options.gatewayCommand),
+    await startNginx(workspace, run.nginx),
+    await startGateway(workspace, options.gatewayCommand),
   ]
   if (options.peers) {
     note('installing the peer from npm into a temp dir ...')
-    targets.push(await startPeer(place))
+    targets.push(await startPeer(workspace))
   }
-  return { targets, load: startOwn(own, 'load/load') }
+  return { targets, load: startProgram(own, 'load/load') }
 }
 
 /** All slices of one kind of call: probe and warm-up first, then styles and targets in turn. */

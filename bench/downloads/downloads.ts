@@ -7,11 +7,11 @@ import {
   ask,
   note,
   type PartResult,
-  placeFor,
   portOf,
   type Run,
-  startOwn,
+  startProgram,
   stopAll,
+  workspaceFor,
 } from '../lib/part.ts'
 import { watchPeakMemory } from '../lib/peak-memory.ts'
 import { memory } from '../lib/proc.ts'
@@ -52,14 +52,14 @@ export async function runDownloads(run: Run): Promise<PartResult> {
 }
 
 async function measure(run: Run, readers: DownloadFigures['readers']): Promise<DownloadFigures> {
-  const own = placeFor(run, `downloads-${readers}`)
-  const upstream = startOwn(own, 'upstreams/file-upstream', String(fileBytes))
-  const place = { ...own, upstreamPort: await portOf(upstream) }
-  const gateway = await startGateway(place, run.options.gatewayCommand, [], {
-    config: configFor(place.upstreamPort),
+  const own = workspaceFor(run, `downloads-${readers}`)
+  const upstream = startProgram(own, 'upstreams/file-upstream', String(fileBytes))
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
+  const gateway = await startGateway(workspace, run.options.gatewayCommand, [], {
+    config: configFor(workspace.upstreamPort),
     env: { GATEWAY_EGRESS_ALLOW: '127.0.0.1/32' },
   })
-  const load = startOwn(own, 'load/slow-load')
+  const load = startProgram(own, 'load/slow-load')
   const url = `http://127.0.0.1:${gateway.port}/v1/videos/${await makeVideo(gateway)}/content`
   const baseBytes = await warmBase(gateway, url)
   await ask<FilesSent>(upstream, { command: 'count', forget: true } satisfies FileCommand, askMs)

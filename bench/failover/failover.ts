@@ -3,7 +3,15 @@
 
 import { type Balance, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import {
+  ask,
+  note,
+  type PartResult,
+  portOf,
+  type Run,
+  startProgram,
+  workspaceFor,
+} from '../lib/part.ts'
 import { startGateway } from '../lib/targets.ts'
 import { commandFor, probe, runLoad, type Work } from '../load/slice.ts'
 import type { FailCommand } from '../upstreams/failing-upstream.ts'
@@ -39,18 +47,18 @@ interface Setup {
 }
 
 async function setUp(run: Run): Promise<Setup> {
-  const own = placeFor(run, 'failover')
-  const upstream = startOwn(own, 'upstreams/failing-upstream')
-  const place = { ...own, upstreamPort: await portOf(upstream) }
-  const url = `http://127.0.0.1:${place.upstreamPort}`
+  const own = workspaceFor(run, 'failover')
+  const upstream = startProgram(own, 'upstreams/failing-upstream')
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
+  const url = `http://127.0.0.1:${workspace.upstreamPort}`
   const gateway = await startGateway(
-    place,
+    workspace,
     run.options.gatewayCommand,
     channels.map((name) => ({ name, url: `${url}/${name}` })),
   )
   const balance = await readBalance(gateway)
   const work = await probe(gateway, { style: 'chat', mode: 'json' })
-  return { upstream, load: startOwn(own, 'load/load'), work, balance }
+  return { upstream, load: startProgram(own, 'load/load'), work, balance }
 }
 
 export async function runFailover(run: Run): Promise<PartResult> {
@@ -88,12 +96,12 @@ export async function runFailover(run: Run): Promise<PartResult> {
 
 type RunPhase = (name: string, seconds: number) => Promise<Phase>
 
-const tell = (upstream: Child, command: FailCommand) => upstream.tell(JSON.stringify(command))
+const send = (upstream: Child, command: FailCommand) => upstream.send(JSON.stringify(command))
 
 async function failOne(upstream: Child, phase: RunPhase): Promise<Phase> {
-  tell(upstream, { command: 'fail', channels: [failing] })
+  send(upstream, { command: 'fail', channels: [failing] })
   const during = await phase('during', failingSeconds)
-  tell(upstream, { command: 'fail', channels: [] })
+  send(upstream, { command: 'fail', channels: [] })
   return during
 }
 

@@ -3,7 +3,7 @@
 
 import type { Charges } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { ask, note, type PartResult, placeFor, type Run, startOwn } from '../lib/part.ts'
+import { ask, note, type PartResult, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import {
   hasPostgresPrograms,
   type OwnPostgres,
@@ -51,8 +51,13 @@ export async function runLedger(run: Run): Promise<PartResult> {
 }
 
 function startLoad(run: Run, name: string, databaseUrl?: string): Child {
-  const place = placeFor(run, name)
-  return startOwn(place, 'ledger/ledger-load', place.tempDir, ...(databaseUrl ? [databaseUrl] : []))
+  const workspace = workspaceFor(run, name)
+  return startProgram(
+    workspace,
+    'ledger/ledger-load',
+    workspace.tempDir,
+    ...(databaseUrl ? [databaseUrl] : []),
+  )
 }
 
 interface StoreRun {

@@ -7,7 +7,7 @@ import type { Subprocess } from 'bun'
 export interface Child {
   pid: number
   /** Writes a line to its input. */
-  tell(line: string): void
+  send(line: string): void
   /** The next line it prints that matches: the first group of the match, or all of it. */
   waitForLine(pattern: RegExp, timeoutMs: number): Promise<string>
   waitUntil(ready: () => Promise<boolean>, timeoutMs: number): Promise<void>
@@ -44,7 +44,7 @@ export function startChild(options: ChildOptions): Child {
   const lines = linesOf(running)
   return {
     pid: running.pid,
-    tell(line) {
+    send(line) {
       running.stdin.write(`${line}\n`)
       running.stdin.flush()
     },

@@ -7,7 +7,7 @@ import type { Options } from '../options.ts'
 import type { Charges } from './charges.ts'
 import { type Child, startChild } from './children.ts'
 import type { Verdict } from './report.ts'
-import type { Place } from './targets.ts'
+import type { Workspace } from './targets.ts'
 
 export interface Run {
   options: Options
@@ -39,22 +39,22 @@ export function note(text: string): void {
 }
 
 /** A part's own folder, so that no two gateways share a store. */
-export function placeFor(run: Run, name: string): Omit<Place, 'upstreamPort'> {
+export function workspaceFor(run: Run, name: string): Omit<Workspace, 'upstreamPort'> {
   const tempDir = join(run.tempDir, name)
   mkdirSync(tempDir)
   return { root, tempDir, children: run.children }
 }
 
 /** Starts a program of the bench, such as 'load/load'. */
-export function startOwn(
-  place: Omit<Place, 'upstreamPort'>,
+export function startProgram(
+  workspace: Omit<Workspace, 'upstreamPort'>,
   program: string,
   ...args: string[]
 ): Child {
   const command = [bun, join(root, 'bench', `${program}.ts`), ...args]
-  const logFile = join(place.tempDir, `${basename(program)}.log`)
+  const logFile = join(workspace.tempDir, `${basename(program)}.log`)
   const child = startChild({ name: program, command, cwd: root, logFile })
-  place.children.push(child)
+  workspace.children.push(child)
   return child
 }
 
@@ -64,7 +64,7 @@ export const portOf = async (upstream: Child): Promise<number> =>
 
 /** One command to a child that answers each with a line of JSON. */
 export async function ask<T>(child: Child, command: object, timeoutMs: number): Promise<T> {
-  child.tell(JSON.stringify(command))
+  child.send(JSON.stringify(command))
   return JSON.parse(await child.waitForLine(/^\{.*\}$/, timeoutMs)) as T
 }
 

@@ -19,7 +19,7 @@ export interface Target {
   peer: boolean
 }
 
-export interface Place {
+export interface Workspace {
   root: string
   tempDir: string
   upstreamPort: number
@@ -50,8 +50,8 @@ export function nginxVersion(path: string): string {
 }
 
 /** A plain reverse proxy for streams: no buffering, no log, connections kept on both sides. */
-export function nginxConfig(place: Place, port: number): string {
-  const dir = place.tempDir
+export function nginxConfig(workspace: Workspace, port: number): string {
+  const dir = workspace.tempDir
   const kept = 'keepalive_requests 100000000;'
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `  ${name}_temp_path ${dir}/nginx-${name};`,
@@ -65,7 +65,7 @@ http {
   access_log off;
   ${kept}
 ${temp.join('\n')}
-  upstream fake { server 127.0.0.1:${place.upstreamPort}; keepalive 2048; ${kept} }
+  upstream fake { server 127.0.0.1:${workspace.upstreamPort}; keepalive 2048; ${kept} }
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / {
@@ -79,44 +79,46 @@ ${temp.join('\n')}
 `
 }
 
-export async function startNginx(place: Place, path: string): Promise<Target> {
+export async function startNginx(workspace: Workspace, path: string): Promise<Target> {
   const port = freePort()
-  const config = join(place.tempDir, 'nginx.conf')
-  writeFileSync(config, nginxConfig(place, port))
-  const logFile = join(place.tempDir, 'nginx.log')
+  const config = join(workspace.tempDir, 'nginx.conf')
+  writeFileSync(config, nginxConfig(workspace, port))
+  const logFile = join(workspace.tempDir, 'nginx.log')
   const command = [path, '-e', logFile, '-c', config]
-  const child = startChild({ name: 'nginx', command, cwd: place.root, logFile })
-  place.children.push(child)
+  const child = startChild({ name: 'nginx', command, cwd: workspace.root, logFile })
+  workspace.children.push(child)
   await child.waitUntil(() => isListening(port), startMs)
   return { name: 'nginx', port, pids: childrenOf(child.pid), headers: {}, child, peer: false }
 }
 
 export async function startGateway(
-  place: Place,
+  workspace: Workspace,
   command: string | undefined,
-  channels: readonly Channel[] = [{ name: 'fake', url: `http://127.0.0.1:${place.upstreamPort}` }],
+  channels: readonly Channel[] = [
+    { name: 'fake', url: `http://127.0.0.1:${workspace.upstreamPort}` },
+  ],
   /** Another configuration as a whole, and settings besides. */
   other: { config?: object; env?: Record<string, string> } = {},
 ): Promise<Target> {
-  const config = join(place.tempDir, 'gateway.yaml')
+  const config = join(workspace.tempDir, 'gateway.yaml')
   writeFileSync(config, JSON.stringify(other.config ?? gatewayConfig(channels), undefined, 2))
   const child = startChild({
     name: 'gateway',
     command: command === undefined ? ['bin/gateway', 'start'] : ['sh', '-c', `exec ${command}`],
-    cwd: place.root,
+    cwd: workspace.root,
     env: {
       ...withoutGatewayVariables(),
       GATEWAY_PORT: '0',
-      GATEWAY_DATA_DIR: join(place.tempDir, 'data'),
+      GATEWAY_DATA_DIR: join(workspace.tempDir, 'data'),
       GATEWAY_CONFIG: config,
       GATEWAY_ADMIN_TOKEN: adminToken,
       GATEWAY_SANDBOX: 'off',
       GATEWAY_LOG: 'warn',
       ...other.env,
     },
-    logFile: join(place.tempDir, 'gateway.log'),
+    logFile: join(workspace.tempDir, 'gateway.log'),
   })
-  place.children.push(child)
+  workspace.children.push(child)
   const port = Number(await child.waitForLine(/^ready http:\/\/[^:]+:(\d+)$/, startMs))
   const headers = { authorization: `Bearer ${callerToken}` }
   return {
@@ -129,8 +131,8 @@ export async function startGateway(
   }
 }
 
-export async function startPeer(place: Place): Promise<Target> {
-  const dir = join(place.tempDir, 'peer')
+export async function startPeer(workspace: Workspace): Promise<Target> {
+  const dir = join(workspace.tempDir, 'peer')
   mkdirSync(dir)
   writeFileSync(join(dir, 'package.json'), JSON.stringify(peerPackage))
   const install = ['npm', 'install', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund']
@@ -142,14 +144,14 @@ export async function startPeer(place: Place): Promise<Target> {
     name: 'portkey',
     command: ['node', script, `--port=${port}`, '--headless'],
     cwd: dir,
-    logFile: join(place.tempDir, 'peer.log'),
+    logFile: join(workspace.tempDir, 'peer.log'),
   })
-  place.children.push(child)
+  workspace.children.push(child)
   await child.waitUntil(() => isListening(port), startMs)
   const headers = {
     authorization: 'Bearer bench-upstream-key',
     'x-portkey-provider': 'openai',
-    'x-portkey-custom-host': `http://127.0.0.1:${place.upstreamPort}/v1`,
+    'x-portkey-custom-host': `http://127.0.0.1:${workspace.upstreamPort}/v1`,
   }
   return {
     name: 'portkey',

@@ -82,7 +82,7 @@ export async function runLoad(
   target: Target,
   command: LoadCommand,
 ): Promise<LoadResult> {
-  load.tell(JSON.stringify(command))
+  load.send(JSON.stringify(command))
   const line = await load.waitForLine(/^\{.*\}$/, command.seconds * 1000 + lateMs)
   const exitReport = target.child.exitReport()
   if (exitReport !== undefined) throw new Error(`under load ${exitReport}`)

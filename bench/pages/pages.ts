@@ -7,7 +7,7 @@ import { openStore, type Store } from '../../src/store/index.ts'
 import { floorKey } from '../../src/store/proof/hourly-totals.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
 import { adminToken, gatewayConfig } from '../lib/gateway-config.ts'
-import { note, type PartResult, placeFor, type Run } from '../lib/part.ts'
+import { note, type PartResult, type Run, workspaceFor } from '../lib/part.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
 import { type Filling, fill, indexAll } from './fill.ts'
@@ -61,7 +61,7 @@ async function onPostgres(run: Run, server: string): Promise<PagesFigures> {
 async function measure(run: Run, databaseUrl: string | undefined): Promise<PagesFigures> {
   const { rows } = run.options
   const store = databaseUrl === undefined ? 'sqlite' : 'postgres'
-  const place = { ...placeFor(run, `pages-${store}`), upstreamPort: 9 }
+  const workspace = { ...workspaceFor(run, `pages-${store}`), upstreamPort: 9 }
   const filling: Filling = {
     rows,
     tasks: Math.ceil(rows / 10),
@@ -70,7 +70,7 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
     untilMs: Date.now(),
   }
   const opened = await openStore({
-    dataDir: join(place.tempDir, 'data'),
+    dataDir: join(workspace.tempDir, 'data'),
     ...(databaseUrl !== undefined && { databaseUrl }),
     lateIndex: { quietMs: askMs * 1000 },
   })
@@ -81,7 +81,7 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
   const indexedMs = performance.now()
   await tidy(opened)
   await opened.close()
-  const gateway = await startGateway(place, run.options.gatewayCommand, [], {
+  const gateway = await startGateway(workspace, run.options.gatewayCommand, [], {
     config: gatewayConfig([]),
     ...(databaseUrl !== undefined && { env: { GATEWAY_DATABASE_URL: databaseUrl } }),
   })

@@ -11,9 +11,17 @@ import { insertTask, listTaskRows } from '../../src/store/tasks/tasks.ts'
 import { type Balance, type Charges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
 import { account, adminToken, callerConfig } from '../lib/gateway-config.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import {
+  ask,
+  note,
+  type PartResult,
+  portOf,
+  type Run,
+  startProgram,
+  workspaceFor,
+} from '../lib/part.ts'
 import { cpuMicros, memory } from '../lib/proc.ts'
-import { type Place, startGateway, type Target } from '../lib/targets.ts'
+import { startGateway, type Target, type Workspace } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
 import type { Ends, PollCounts, TaskCommand } from '../upstreams/task-upstream.ts'
 import {
@@ -64,12 +72,14 @@ const config = (upstreamPort: number): object => ({
 })
 
 async function setUp(run: Run, name: string) {
-  const own = placeFor(run, name)
-  const upstream = startOwn(own, 'upstreams/task-upstream')
-  const place: Place = { ...own, upstreamPort: await portOf(upstream) }
+  const own = workspaceFor(run, name)
+  const upstream = startProgram(own, 'upstreams/task-upstream')
+  const workspace: Workspace = { ...own, upstreamPort: await portOf(upstream) }
   const start = () =>
-    startGateway(place, run.options.gatewayCommand, [], { config: config(place.upstreamPort) })
-  const openRows = () => openStore({ dataDir: join(place.tempDir, 'data') })
+    startGateway(workspace, run.options.gatewayCommand, [], {
+      config: config(workspace.upstreamPort),
+    })
+  const openRows = () => openStore({ dataDir: join(workspace.tempDir, 'data') })
   return { upstream, start, openRows }
 }
 
@@ -92,10 +102,10 @@ export async function runPoller(run: Run): Promise<PartResult> {
   }
 }
 
-const tell = (upstream: Child, command: TaskCommand) => upstream.tell(JSON.stringify(command))
+const send = (upstream: Child, command: TaskCommand) => upstream.send(JSON.stringify(command))
 
 async function runFlight({ upstream, start, openRows }: Setup, { tasks }: Options) {
-  tell(upstream, { command: 'plan', minMs, maxMs })
+  send(upstream, { command: 'plan', minMs, maxMs })
   const gateway = await start()
   const before = await readBalance(gateway)
   const cpuBefore = cpuMicros(gateway.pids)

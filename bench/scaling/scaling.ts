@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Charges, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import {
   hasPostgresPrograms,
   type OwnPostgres,
@@ -14,7 +14,7 @@ import {
   startBenchPostgres,
 } from '../lib/postgres.ts'
 import { childrenOf, cpuMicros } from '../lib/proc.ts'
-import { type Place, startGateway, type Target } from '../lib/targets.ts'
+import { startGateway, type Target, type Workspace } from '../lib/targets.ts'
 import type { LoadResult } from '../load/load.ts'
 import { commandFor, probe, runLoad, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
@@ -71,8 +71,8 @@ async function setUp(
   { gateways, workers }: (typeof settings)[number],
   postgres: OwnPostgres,
 ): Promise<Setup> {
-  const own = placeFor(run, `scaling-${gateways}-${workers}`)
-  const upstream = startOwn(own, 'upstreams/text-upstream', '10')
+  const own = workspaceFor(run, `scaling-${gateways}-${workers}`)
+  const upstream = startProgram(own, 'upstreams/text-upstream', '10')
   const upstreamPort = await portOf(upstream)
   const env = {
     GATEWAY_DATABASE_URL: postgres.url,
@@ -81,13 +81,13 @@ async function setUp(
   }
   const started: Target[] = []
   for (let i = 0; i < gateways; i++) {
-    const place: Place = { ...own, tempDir: join(own.tempDir, String(i)), upstreamPort }
-    mkdirSync(place.tempDir)
-    started.push(await startGateway(place, run.options.gatewayCommand, undefined, { env }))
+    const workspace: Workspace = { ...own, tempDir: join(own.tempDir, String(i)), upstreamPort }
+    mkdirSync(workspace.tempDir)
+    started.push(await startGateway(workspace, run.options.gatewayCommand, undefined, { env }))
   }
   const works = await Promise.all(started.map((target) => probe(target, call)))
   // Several callers, so that they are not what is measured.
-  const loads = started.map(() => startOwn(own, 'load/load'))
+  const loads = started.map(() => startProgram(own, 'load/load'))
   return { gateways: started, loads, works, upstream }
 }
 

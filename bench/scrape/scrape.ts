@@ -5,7 +5,7 @@
 import { countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
 import { adminToken } from '../lib/gateway-config.ts'
-import { note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import { cpuMicros } from '../lib/proc.ts'
 import { median } from '../lib/stats.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
@@ -22,11 +22,11 @@ export const scrapeSeconds = ({ rounds, seconds }: Options): number =>
 
 export async function runScrape(run: Run): Promise<PartResult> {
   const { options } = run
-  const own = placeFor(run, 'scrape')
-  const upstream = startOwn(own, 'upstreams/text-upstream', String(options.chunksPerWrite))
-  const place = { ...own, upstreamPort: await portOf(upstream) }
-  const gateway = await startGateway(place, options.gatewayCommand)
-  const load = startOwn(own, 'load/load')
+  const own = workspaceFor(run, 'scrape')
+  const upstream = startProgram(own, 'upstreams/text-upstream', String(options.chunksPerWrite))
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
+  const gateway = await startGateway(workspace, options.gatewayCommand)
+  const load = startProgram(own, 'load/load')
   const before = await readBalance(gateway)
   const work = await probe(gateway, { style: 'chat', mode: 'json' })
   const answered = await callEveryModel(gateway)

@@ -1,5 +1,5 @@
-// Bodies of up to the largest size, each of a shape that is some reader's worst. Refuses to know what
-// becomes of them.
+// Bodies of up to the largest size, each of a shape that is the worst case of some parser. Refuses to know
+// how they are answered.
 
 export interface StallBody {
   path: string
@@ -9,8 +9,8 @@ export interface StallBody {
 
 const chat = '/v1/chat/completions'
 const json = 'application/json'
-const ask = '"model":"bench-chat","max_tokens":5'
-const hello = `${ask},"messages":[{"role":"user","content":"hi"}]`
+const model = '"model":"bench-chat","max_tokens":5'
+const hello = `${model},"messages":[{"role":"user","content":"hi"}]`
 
 const filled = (piece: string, bytes: number): string =>
   piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
@@ -26,10 +26,10 @@ function numbered(bytes: number, piece: (index: number) => string): string {
   return pieces.join(',')
 }
 
-const said = (content: string, model = 'bench-chat'): StallBody => ({
+const said = (content: string, name = 'bench-chat'): StallBody => ({
   path: chat,
   type: json,
-  body: `{"model":"${model}","max_tokens":5,"messages":[{"role":"user","content":${content}}]}`,
+  body: `{"model":"${name}","max_tokens":5,"messages":[{"role":"user","content":${content}}]}`,
 })
 
 const beside = (field: string): StallBody => ({
@@ -48,9 +48,9 @@ const part = (name: string, value: string): string =>
   `--bench\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 
 const base64 = (bytes: number): string => filled('iVBORw0K', bytes)
-/** More is refused as too large a picture. */
-const pictureBytes = 26 * 1024 * 1024
-/** What is looked through of a request for the words of an error. */
+/** A larger image is refused. */
+const imageBytes = 26 * 1024 * 1024
+/** How much of a request is searched for the words of an error. */
 const keptBytes = 4 * 1024 * 1024
 
 const post = (path: string, body: string): StallBody => ({ path, type: json, body })
@@ -58,7 +58,6 @@ const post = (path: string, body: string): StallBody => ({ path, type: json, bod
 const native = (content: string): StallBody =>
   post('/arkvendor/api/v3/contents/generations/tasks', `{"model":"vidmodel-1-5-pro",${content}}`)
 
-/** Every shape of which a call to a text model is made, with what is much work besides. */
 const streamed = ({ body, ...rest }: StallBody): StallBody => ({
   ...rest,
   body: body.replace('{', '{"stream":true,'),
@@ -86,7 +85,7 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
         ),
       ),
     ),
-  'a picture': (bytes) =>
+  'an image': (bytes) =>
     said(
       `[{"type":"image_url","image_url":{"url":"data:image/png;base64,${base64(bytes - 100)}"}}]`,
     ),
@@ -109,7 +108,7 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
   messages: (bytes) => ({
     path: chat,
     type: json,
-    body: `{${ask},"messages":[${filled('{"role":"user","content":"hi"},', bytes)}{"role":"user"}]}`,
+    body: `{${model},"messages":[${filled('{"role":"user","content":"hi"},', bytes)}{"role":"user"}]}`,
   }),
   'tokens as numbers': (bytes) => ({
     path: '/v1/embeddings',
@@ -117,36 +116,36 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
     body: `{"model":"bench-embed","input":[${filled('1234,', bytes)}1]}`,
   }),
   'not JSON': (bytes) => ({ path: chat, type: json, body: filled('x', bytes) }),
-  'a picture of a video': (bytes) => ({
+  'an image of a video': (bytes) => ({
     path: '/v1/videos',
     type: json,
-    body: `{"model":"vfb-1.1-i2v","prompt":"a","input_reference":"data:image/png;base64,${base64(Math.min(bytes, pictureBytes))}"}`,
+    body: `{"model":"vfb-1.1-i2v","prompt":"a","input_reference":"data:image/png;base64,${base64(Math.min(bytes, imageBytes))}"}`,
   }),
-  'a picture with line ends': (bytes) =>
+  'an image with line ends': (bytes) =>
     post(
       '/v1/videos',
       `{"model":"vfb-1.1-i2v","prompt":"a","input_reference":"data:image/png;base64,${filled(
         `${base64(76)}\\n`,
-        Math.min(bytes, pictureBytes),
+        Math.min(bytes, imageBytes),
       )}"}`,
     ),
-  'a picture to be edited': (bytes) =>
+  'an image to be edited': (bytes) =>
     post(
       '/v1/images/edits',
-      `{"model":"imga-edit","prompt":"a","images":[{"image_url":"data:image/png;base64,${base64(Math.min(bytes, pictureBytes))}"}]}`,
+      `{"model":"imga-edit","prompt":"a","images":[{"image_url":"data:image/png;base64,${base64(Math.min(bytes, imageBytes))}"}]}`,
     ),
-  'pictures of an image task': () => {
+  'images of an image task': () => {
     const image = `{"image":"${base64(12 * 1024 * 1024)}"}`
     return post(
       '/imgvendor/v1/images/omni-image',
       `{"model_name":"imgvendor-v3-omni","prompt":"a","image_list":[${image},${image}]}`,
     )
   },
-  'a native picture': (bytes) =>
+  'a native image': (bytes) =>
     native(
       `"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,${base64(bytes - 200)}"}}]`,
     ),
-  'a native picture with line ends': (bytes) =>
+  'a native image with line ends': (bytes) =>
     native(
       `"content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,${filled(`${base64(76)}\\n`, bytes - 200)}"}}]`,
     ),
@@ -161,22 +160,22 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
       '/vendorg/v1/models/vendorg-video-1:predictLongRunning',
       `{"instances":[{"prompt":"${filled('你好世界', bytes - 200)}"}]}`,
     ),
-  'a picture of an operation': (bytes) =>
+  'an image of an operation': (bytes) =>
     post(
       '/vendorg/v1/models/vendorg-video-1:predictLongRunning',
-      `{"instances":[{"prompt":"a","image":{"mimeType":"image/png","bytesBase64Encoded":"${base64(Math.min(bytes, pictureBytes))}"}}]}`,
+      `{"instances":[{"prompt":"a","image":{"mimeType":"image/png","bytesBase64Encoded":"${base64(Math.min(bytes, imageBytes))}"}}]}`,
     ),
   'a response to a long text': (bytes) =>
     post(
       '/v1/responses',
       `{"model":"txta-plus","max_output_tokens":5,"input":"${filled('abcdefgh', bytes - 200)}"}`,
     ),
-  'a message with a picture': (bytes) =>
+  'a message with an image': (bytes) =>
     post(
       '/v1/messages',
       `{"model":"txta-plus","max_tokens":5,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${base64(bytes - 400)}"}}]}]}`,
     ),
-  'a message with a picture with line ends': (bytes) =>
+  'a message with an image with line ends': (bytes) =>
     post(
       '/v1/messages',
       `{"model":"txta-plus","max_tokens":5,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"${filled(`${base64(76)}\\n`, Math.floor(bytes / 2))}"}}]}]}`,
@@ -192,7 +191,7 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
   'a form with a name of brackets': (bytes) =>
     form(part(`a${filled('[]', 16_000)}`, '1') + part('b', filled('a', bytes - 50_000))),
   'a form with near dividers': (bytes) => form(part('prompt', filled('\r\n--benc', bytes - 500))),
-  'a form with a picture': (bytes) =>
+  'a form with an image': (bytes) =>
     form(
       part('model', 'vfb-1.1-i2v') +
         part('prompt', 'a') +

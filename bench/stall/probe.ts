@@ -1,17 +1,17 @@
-// Asks for the gateway's health again and again and keeps the longest wait. The first line of input
-// is where to ask; every further line asks for what was seen since the last one.
+// Requests the gateway's health again and again and records the longest wait. The first command starts it;
+// every command returns what was measured since the one before.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 
-export interface Probed {
-  asked: number
+export interface ProbeResult {
+  sent: number
   failed: number
   worstMs: number
 }
 
 const pauseMs = 2
-let url: string | undefined
-let seen: Probed = { asked: 0, failed: 0, worstMs: 0 }
+let isProbing = false
+let seen: ProbeResult = { sent: 0, failed: 0, worstMs: 0 }
 
 async function probe(at: string): Promise<never> {
   for (;;) {
@@ -20,18 +20,17 @@ async function probe(at: string): Promise<never> {
       async (answer) => (await answer.text()) !== '' && answer.ok,
       () => false,
     )
-    seen.asked++
+    seen.sent++
     if (!good) seen.failed++
     seen.worstMs = Math.max(seen.worstMs, performance.now() - startMs)
     await Bun.sleep(pauseMs)
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  if (url === undefined) {
-    url = (JSON.parse(line) as { url: string }).url
-    probe(url)
-  }
-  console.log(JSON.stringify(seen))
-  seen = { asked: 0, failed: 0, worstMs: 0 }
-}
+await serveCommands((command: { url: string }) => {
+  if (!isProbing) probe(command.url)
+  isProbing = true
+  const result = seen
+  seen = { sent: 0, failed: 0, worstMs: 0 }
+  return result
+})

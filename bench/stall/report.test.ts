@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatStalls, judgeStalls, type StallFigures } from './report.ts'
+import { checkStalls, formatStalls, type StallFigures } from './report.ts'
 
 const mebibyte = 1024 * 1024
 const figures: StallFigures = {
@@ -12,7 +12,7 @@ const figures: StallFigures = {
   baseBytes: 100 * mebibyte,
   restBytes: 120 * mebibyte,
 }
-const met = (given: StallFigures) => judgeStalls(given).map((verdict) => verdict.met)
+const met = (given: StallFigures) => checkStalls(given).map((verdict) => verdict.met)
 
 test('the worst of single bodies counts, and what stays in memory', () => {
   expect(met(figures)).toEqual([true, true, true])
@@ -21,7 +21,7 @@ test('the worst of single bodies counts, and what stays in memory', () => {
   expect(met({ ...figures, restBytes: 300 * mebibyte })).toEqual([true, false, true])
 })
 
-test('a body that was not answered is told', () => {
+test('a body that was not answered is reported', () => {
   const rows = [{ ...figures.rows[0]!, statuses: [0] }]
   expect(met({ ...figures, rows })).toEqual([true, true, false])
 })

@@ -1,14 +1,14 @@
-// What bodies of every shape did to others, judged: how long nobody else was answered, and whether
-// the memory came back. Refuses to know how it was measured.
+// How long large bodies of every shape delay other callers, and whether the memory is freed, as a table
+// and verdicts. Pure. Refuses to know how it was measured.
 
-import { formatTable, type Verdict } from '../lib/report.ts'
+import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
 
 export interface StallRow {
   shape: string
   copies: number
-  /** Of each copy; 0 for none. */
+  /** Of each copy; 0 for no answer. */
   statuses: readonly number[]
-  /** Longest wait of somebody who asked for next to nothing meanwhile. */
+  /** Longest wait of another caller with a trivial request. */
   worstMs: number
   peakBytes: number
 }
@@ -22,48 +22,42 @@ export interface StallFigures {
   restBytes: number
 }
 
-const stallLimitMs = 50
-const keptLimitBytes = 96 * 1024 * 1024
 export const restSeconds = 10
 
-const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0)
+const mebibytes = (bytes: number): number => bytes / 1024 / 1024
 
-export function formatStalls({ quietMs, rows, baseBytes, restBytes }: StallFigures): string {
-  const heading = ['body', 'copies', 'status', 'longest wait ms', 'peak MB']
-  const lines = rows.map(({ shape, copies, statuses, worstMs, peakBytes }) => [
-    shape,
-    String(copies),
-    [...new Set(statuses)].join(', '),
-    worstMs.toFixed(0),
-    megabytes(peakBytes),
-  ])
-  const quiet = ['(nothing)', '0', '', quietMs.toFixed(0), megabytes(baseBytes)]
-  const rest = [`(${restSeconds} s later)`, '0', '', '', megabytes(restBytes)]
-  return formatTable([heading, quiet, ...lines, rest])
+const columns: Columns<StallRow> = {
+  body: (row) => row.shape,
+  copies: (row) => row.copies,
+  status: (row) => [...new Set(row.statuses)].join(', '),
+  'longest wait ms': (row) => row.worstMs,
+  'peak MB': (row) => mebibytes(row.peakBytes),
 }
 
-export function judgeStalls({ rows, baseBytes, restBytes }: StallFigures): Verdict[] {
+export function formatStalls({ quietMs, rows, baseBytes, restBytes }: StallFigures): string {
+  const nothing = { copies: 0, statuses: [] }
+  const quiet = { ...nothing, shape: '(nothing)', worstMs: quietMs, peakBytes: baseBytes }
+  const shape = `(${restSeconds} s later)`
+  const rest = { ...nothing, shape, worstMs: Number.NaN, peakBytes: restBytes }
+  return formatRows(columns, [quiet, ...rows, rest])
+}
+
+export function checkStalls({ rows, baseBytes, restBytes }: StallFigures): Verdict[] {
   const single = rows.filter(({ copies }) => copies === 1)
-  const worst = single.reduce((most, row) => (row.worstMs > most.worstMs ? row : most))
+  const worst = single.reduce((slowest, row) => (row.worstMs > slowest.worstMs ? row : slowest))
   const unanswered = rows.filter(({ statuses }) => statuses.includes(0) || statuses.includes(500))
   return [
-    {
+    check({
       label: 'longest wait beside any one body',
-      limit: `${stallLimitMs} ms`,
-      value: `${worst.worstMs.toFixed(0)} ms (${worst.shape})`,
-      met: worst.worstMs <= stallLimitMs,
-    },
-    {
+      value: worst.worstMs,
+      limit: '<= 50 ms',
+      note: worst.shape,
+    }),
+    check({
       label: `memory kept ${restSeconds} s after the bodies`,
-      limit: `${megabytes(keptLimitBytes)} MB`,
-      value: `${megabytes(restBytes - baseBytes)} MB`,
-      met: restBytes - baseBytes <= keptLimitBytes,
-    },
-    {
-      label: 'bodies without a proper answer',
-      limit: '0',
-      value: String(unanswered.length),
-      met: unanswered.length === 0,
-    },
+      value: mebibytes(restBytes - baseBytes),
+      limit: '<= 96 MB',
+    }),
+    check({ label: 'bodies without a proper answer', value: unanswered.length, limit: '= 0' }),
   ]
 }

@@ -1,10 +1,10 @@
-// Sends one body, or several copies at once, and tells the status of each. A process of its own: what
-// it costs is not the gateway's.
+// Sends one body, or several copies at once, and returns the status of each. Its own process, so that its
+// cost is not counted as the gateway's.
 
-import { createInterface } from 'node:readline'
+import { serveCommands } from '../lib/commands.ts'
 import { stallBodies } from './bodies.ts'
 
-export interface SendOrder {
+export interface SendCommand {
   url: string
   headers: Record<string, string>
   shape: string
@@ -16,7 +16,7 @@ export interface Sent {
   statuses: number[]
 }
 
-async function send({ url, headers, shape, bytes, copies }: SendOrder): Promise<Sent> {
+async function send({ url, headers, shape, bytes, copies }: SendCommand): Promise<Sent> {
   const { path, type, body } = stallBodies[shape]!(bytes)
   const sendOne = async () => {
     try {
@@ -31,6 +31,4 @@ async function send({ url, headers, shape, bytes, copies }: SendOrder): Promise<
   return { statuses: await Promise.all(Array.from({ length: copies }, sendOne)) }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify(await send(JSON.parse(line) as SendOrder)))
-}
+await serveCommands(send)

@@ -1,35 +1,43 @@
-// How long others wait while the gateway reads a body of the largest size, for every shape that is
-// much work for some reader; alone, and some of them four at once. And what stays in memory.
+// How long other callers wait while the gateway reads a body of the largest size, for every shape that is
+// expensive for some parser; alone, and some of them four at once. And what stays in memory.
 
-import { account, callerToken } from '../lib/gateway-config.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
-import { memory } from '../lib/proc.ts'
-import { startGateway } from '../lib/targets.ts'
-import { stallBodies } from './bodies.ts'
-import type { Probed } from './probe.ts'
+import type { Child } from '../lib/children.ts'
+import { callerConfig } from '../lib/gateway-config.ts'
 import {
+  ask,
+  note,
+  type PartResult,
+  portOf,
+  type Run,
+  startProgram,
+  workspaceFor,
+} from '../lib/part.ts'
+import { watchPeakMemory } from '../lib/peak-memory.ts'
+import { memory } from '../lib/proc.ts'
+import { startGateway, type Target } from '../lib/targets.ts'
+import { stallBodies } from './bodies.ts'
+import type { ProbeResult } from './probe.ts'
+import {
+  checkStalls,
   formatStalls,
-  judgeStalls,
   restSeconds,
   type StallFigures,
   type StallRow,
 } from './report.ts'
-import type { SendOrder, Sent } from './send.ts'
+import type { SendCommand, Sent } from './send.ts'
 
 const bodyBytes = 32 * 1024 * 1024 - 1024
 const sendMs = 60_000
 const quietMs = 2_000
-const peakEveryMs = 50
-const together = ['one long text', 'a picture', 'empty objects', 'text in Chinese']
-const copiesTogether = 4
+const concurrent = ['one long text', 'an image', 'empty objects', 'text in Chinese']
+const copiesAtOnce = 4
 
-export const stallSeconds = 4 * (Object.keys(stallBodies).length + together.length) + 30
+export const stallSeconds = 4 * (Object.keys(stallBodies).length + concurrent.length) + 30
 
 const config = (url: string): object => ({
   region: 'cn',
   currency: 'CNY',
-  accounts: [{ name: account, balance: '900000000.00' }],
-  tokens: [{ account, name: 'bench', token: callerToken, models: ['*'] }],
+  ...callerConfig,
   models: [
     ...textModels.map((name) => ({ name, kind: 'text', interfaces: ['chat'] })),
     { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
@@ -55,7 +63,7 @@ const config = (url: string): object => ({
       models: { 'bench-chat': '*', 'bench-renamed': 'another-name', ...sameNames },
     },
     {
-      ...channel('bench-pictures', 'bench-access:bench-secret'),
+      ...channel('bench-images', 'bench-access:bench-secret'),
       protocols: { imgvendor: url },
       models: { 'imgvendor-v3-omni': '*' },
     },
@@ -82,57 +90,49 @@ const channel = (name: string, key: string) => ({
 })
 
 export async function runStall(run: Run): Promise<PartResult> {
-  const own = placeFor(run, 'stall')
-  const upstreamPort = await portOf(startOwn(own, 'stall/upstream'))
-  const place = { ...own, upstreamPort }
-  const gateway = await startGateway(place, run.options.gatewayCommand, [], {
+  const own = workspaceFor(run, 'stall')
+  const upstreamPort = await portOf(startProgram(own, 'stall/upstream'))
+  const gateway = await startGateway({ ...own, upstreamPort }, run.options.gatewayCommand, [], {
     config: config(`http://127.0.0.1:${upstreamPort}`),
   })
-  const url = `http://127.0.0.1:${gateway.port}`
-  const probe = startOwn(own, 'stall/probe')
-  const sender = startOwn(own, 'stall/send')
-  const look = () => ask<Probed>(probe, { url }, sendMs)
-  const row = async (shape: string, copies: number): Promise<StallRow> => {
-    await look()
-    const watch = watchPeak(gateway.pids)
-    const { headers } = gateway
-    const order: SendOrder = { url, headers, shape, bytes: bodyBytes, copies }
-    const { statuses } = await ask<Sent>(sender, order, sendMs)
-    const { worstMs } = await look()
-    note(`stall: ${shape} x ${copies}: ${worstMs.toFixed(0)} ms`)
-    return { shape, copies, statuses, worstMs, peakBytes: watch.end() }
-  }
-  // Once for the code to be compiled.
-  await row('one long text', 1)
-  await look()
+  const measure = measureWith(
+    gateway,
+    startProgram(own, 'stall/probe'),
+    startProgram(own, 'stall/send'),
+  )
+  // Once, so that the code is compiled.
+  await measure.body('one long text', 1)
+  await measure.wait()
   await Bun.sleep(quietMs)
-  const quiet = await look()
+  const quiet = await measure.wait()
   const baseBytes = memory(gateway.pids).rssBytes
   const rows: StallRow[] = []
-  for (const shape of Object.keys(stallBodies)) rows.push(await row(shape, 1))
-  for (const shape of together) rows.push(await row(shape, copiesTogether))
+  for (const shape of Object.keys(stallBodies)) rows.push(await measure.body(shape, 1))
+  for (const shape of concurrent) rows.push(await measure.body(shape, copiesAtOnce))
   await Bun.sleep(restSeconds * 1000)
   const restBytes = memory(gateway.pids).rssBytes
   const figures: StallFigures = { quietMs: quiet.worstMs, rows, baseBytes, restBytes }
   return {
-    setting: `stall: bodies of ${bodyBytes} bytes, while another caller asks for /healthz`,
+    setting: `stall: bodies of ${bodyBytes} bytes, while another caller requests /healthz`,
     tables: [formatStalls(figures)],
-    verdicts: judgeStalls(figures),
-    charges: [],
-    failed: 0,
+    verdicts: checkStalls(figures),
     figures: { stall: figures },
   }
 }
 
-function watchPeak(pids: readonly number[]): { end(): number } {
-  let peakBytes = 0
-  const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, memory(pids).rssBytes)
-  }, peakEveryMs)
-  return {
-    end() {
-      clearInterval(timer)
-      return Math.max(peakBytes, memory(pids).rssBytes)
-    },
+/** The wait of the probe since the last call, and beside one body or several copies of it. */
+function measureWith(gateway: Target, probe: Child, sender: Child) {
+  const url = `http://127.0.0.1:${gateway.port}`
+  const wait = () => ask<ProbeResult>(probe, { url }, sendMs)
+  const body = async (shape: string, copies: number): Promise<StallRow> => {
+    await wait()
+    const peakMemory = watchPeakMemory(gateway)
+    const { headers } = gateway
+    const command: SendCommand = { url, headers, shape, bytes: bodyBytes, copies }
+    const { statuses } = await ask<Sent>(sender, command, sendMs)
+    const { worstMs } = await wait()
+    note(`stall: ${shape} x ${copies}: ${worstMs.toFixed(0)} ms`)
+    return { shape, copies, statuses, worstMs, peakBytes: peakMemory() }
   }
+  return { wait, body }
 }

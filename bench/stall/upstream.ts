@@ -1,8 +1,8 @@
-// A fake upstream that takes bodies of any size and answers each style with the least it must, or with
-// an error that is much work to clean. Refuses to know what was asked. Prints its port.
+// A fake upstream that takes bodies of any size and answers each style with a minimal reply, or with an
+// error that is expensive to clean. Prints its port.
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-/** As much as is read of an error: names of hosts, addresses and what looks like keys. */
+/** As long as an error is read: host names, addresses and texts that look like keys. */
 const errorText = Array.from(
   { length: 2_000 },
   (_, i) => `h${i}.svc.internal:80 sk-${i}abcdefghijklmnopqrstuvwx https://m${i}.example/p?k=${i}`,

@@ -3,7 +3,15 @@
 
 import { countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
-import { ask, note, type PartResult, placeFor, portOf, type Run, startOwn } from '../lib/part.ts'
+import {
+  ask,
+  note,
+  type PartResult,
+  portOf,
+  type Run,
+  startProgram,
+  workspaceFor,
+} from '../lib/part.ts'
 import { startGateway, startNginx, type Target } from '../lib/targets.ts'
 import type { LoadCommand, LoadResult } from '../load/load.ts'
 import { rawRequest } from '../load/slice.ts'
@@ -34,17 +42,17 @@ export const firstTokenSeconds = ({ rounds, seconds }: Options): number =>
 
 export async function runFirstToken(run: Run): Promise<PartResult> {
   const { options } = run
-  const own = placeFor(run, 'first-token')
-  const upstream = startOwn(own, 'upstreams/paced-upstream')
-  const place = { ...own, upstreamPort: await portOf(upstream) }
-  upstream.tell(JSON.stringify({ command: 'pace', ...pace } satisfies PaceCommand))
-  const gateway = await startGateway(place, options.gatewayCommand)
+  const own = workspaceFor(run, 'first-token')
+  const upstream = startProgram(own, 'upstreams/paced-upstream')
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
+  upstream.send(JSON.stringify({ command: 'pace', ...pace } satisfies PaceCommand))
+  const gateway = await startGateway(workspace, options.gatewayCommand)
   const targets: Record<TargetName, Asked> = {
-    direct: { port: place.upstreamPort, headers: {} },
-    nginx: await startNginx(place, run.nginx),
+    direct: { port: workspace.upstreamPort, headers: {} },
+    nginx: await startNginx(workspace, run.nginx),
     gateway,
   }
-  const load = startOwn(own, 'load/load')
+  const load = startProgram(own, 'load/load')
   const before = await readBalance(gateway)
   let served = 0
   for (const name of targetNames) {

@@ -7,11 +7,11 @@ import {
   ask,
   note,
   type PartResult,
-  placeFor,
   portOf,
   type Run,
-  startOwn,
+  startProgram,
   stopAll,
+  workspaceFor,
 } from '../lib/part.ts'
 import { watchPeakMemory } from '../lib/peak-memory.ts'
 import { maxOpenFiles, memory } from '../lib/proc.ts'
@@ -73,12 +73,12 @@ export async function runMemory(run: Run): Promise<PartResult> {
 }
 
 async function setUp(run: Run, name: string) {
-  const own = placeFor(run, name)
-  const upstream = startOwn(own, 'upstreams/paced-upstream')
-  const place = { ...own, upstreamPort: await portOf(upstream) }
-  const gateway = await startGateway(place, run.options.gatewayCommand)
-  const pace = (command: PaceCommand) => upstream.tell(JSON.stringify(command))
-  return { own, upstream, gateway, pace, held: startOwn(own, 'load/held-load') }
+  const own = workspaceFor(run, name)
+  const upstream = startProgram(own, 'upstreams/paced-upstream')
+  const workspace = { ...own, upstreamPort: await portOf(upstream) }
+  const gateway = await startGateway(workspace, run.options.gatewayCommand)
+  const pace = (command: PaceCommand) => upstream.send(JSON.stringify(command))
+  return { own, upstream, gateway, pace, held: startProgram(own, 'load/held-load') }
 }
 
 const chatStream = (
@@ -130,7 +130,7 @@ async function runSlow(run: Run): Promise<{ slow: SlowFigures; charges: Charges 
 
 async function runStalled(run: Run): Promise<StalledFigures> {
   const { own, upstream, gateway, pace, held } = await setUp(run, 'stalled')
-  const baseBytes = await warmBase(startOwn(own, 'load/load'), gateway, pace)
+  const baseBytes = await warmBase(startProgram(own, 'load/load'), gateway, pace)
   pace({ command: 'flood', bytes: floodBytes })
   note(`memory: ${stalledCallers} callers that do not read ...`)
   const peakMemory = watchPeakMemory(gateway)
