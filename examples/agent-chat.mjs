@@ -1,5 +1,5 @@
-// An agent over chat completions: the model may call tools as often as it likes, up to a limit, and
-// then answers. Streamed, so that words appear as they come.
+// An agent over chat completions: the model calls tools, up to a limit, and then answers. The answer is
+// streamed.
 //   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... node examples/agent-chat.mjs 'Your question'
 import OpenAI from 'openai'
 import { needed } from './settings.mjs'
@@ -12,7 +12,7 @@ const functions = Object.entries(tools).map(([name, { description, parameters }]
   type: 'function',
   function: { name, description, parameters },
 }))
-// The words in brackets make the sandbox call a tool; a real model decides by itself.
+// The directive in brackets makes the sandbox call a tool; a real model decides itself.
 const question = process.argv[2] ?? 'Shall I take an umbrella in Lisbon? [[sim:tool]]'
 const messages = [{ role: 'user', content: question }]
 

@@ -1,5 +1,5 @@
 // The same agent over messages: tool calls are blocks of the answer, their results blocks of the next
-// question.
+// request.
 //   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... node examples/agent-messages.mjs 'Your question'
 import Anthropic from '@anthropic-ai/sdk'
 import { needed } from './settings.mjs'
@@ -13,7 +13,7 @@ const known = Object.entries(tools).map(([name, { description, parameters }]) =>
   description,
   input_schema: parameters,
 }))
-// The words in brackets make the sandbox call a tool; a real model decides by itself.
+// The directive in brackets makes the sandbox call a tool; a real model decides itself.
 const question = process.argv[2] ?? 'Shall I take an umbrella in Lisbon? [[sim:tool]]'
 const messages = [{ role: 'user', content: question }]
 

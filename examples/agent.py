@@ -1,4 +1,4 @@
-# An agent with a tool, with nothing but Python: the model calls it, sees what it gave, and answers.
+# An agent with a tool, in plain Python: the model calls the tool, reads its result and answers.
 #   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... python3 examples/agent.py 'Your question'
 import json
 import os
@@ -29,7 +29,7 @@ def ask(messages):
         return json.load(answer)["choices"][0]["message"]
 
 
-# The words in brackets make the sandbox call the tool; a real model decides by itself.
+# The directive in brackets makes the sandbox call the tool; a real model decides itself.
 question = "Shall I take an umbrella in Lisbon? [[sim:tool]]"
 messages = [{"role": "user", "content": sys.argv[1] if len(sys.argv) > 1 else question}]
 for turn in range(most_turns):
@@ -42,7 +42,7 @@ for turn in range(most_turns):
         try:
             result = json.dumps(weather(**json.loads(wanted["arguments"])))
         except (TypeError, ValueError) as error:
-            # The model shall see what was wrong with its call.
+            # The model gets the error as the result of its call.
             result = json.dumps({"error": str(error)})
         print(f"tool: {wanted['name']}({wanted['arguments']}) -> {result}")
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})

@@ -1,10 +1,10 @@
-// The gateway through the official Anthropic SDK: count the tokens, ask once, ask for a stream.
+// The gateway through the official Anthropic SDK: a token count, one answer, one stream.
 //   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... node examples/anthropic-messages.mjs
 import Anthropic from '@anthropic-ai/sdk'
 import { needed } from './settings.mjs'
 
 const { url, token, model } = needed()
-// This SDK adds /v1 by itself.
+// This SDK adds /v1.
 const client = new Anthropic({ apiKey: token, baseURL: url, timeout: 60_000 })
 const messages = [{ role: 'user', content: 'Say hello.' }]
 

@@ -6,7 +6,7 @@ from anthropic import Anthropic
 
 url = os.environ.get("GATEWAY_URL", "http://localhost:8080")
 model = os.environ.get("GATEWAY_MODEL", "txta-plus")
-# This package adds /v1 by itself.
+# This package adds /v1.
 client = Anthropic(api_key=os.environ["GATEWAY_TOKEN"], base_url=url, timeout=60)
 messages = [{"role": "user", "content": "Say hello."}]
 

@@ -6,7 +6,7 @@ url=${GATEWAY_URL:-http://localhost:8080}
 token=${GATEWAY_TOKEN:?set GATEWAY_TOKEN to an API token; the first start of the gateway prints one}
 model=${GATEWAY_MODEL:-txta-plus}
 
-# An HTTP error fails the script; the body, which says why, is still shown.
+# An HTTP error fails the script; the body, which has the reason, is still shown.
 ask() {
   curl --fail-with-body -sS "$@" \
     -H "Authorization: Bearer $token" -H 'Content-Type: application/json'

@@ -1,4 +1,4 @@
-# The first calls with nothing but Python: list the models, ask once, ask for a stream.
+# The first calls in plain Python: the model list, one answer, one stream.
 #   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... python3 examples/first_call.py
 import json
 import os
@@ -21,7 +21,7 @@ def ask(path, body=None):
     try:
         return urllib.request.urlopen(request, timeout=60)
     except urllib.error.HTTPError as error:
-        # The body says why, and the id is what to ask the operator about.
+        # The body has the reason; give the id to the operator.
         sys.exit(f"{error.code}: {json.load(error)['error']['message']}")
 
 
@@ -43,7 +43,7 @@ with ask("/v1/chat/completions", wish) as answer:
         if event in ("", "[DONE]"):
             continue
         chunk = json.loads(event)
-        # The usage comes alone, in the last chunk.
+        # The last chunk has only the usage.
         if chunk.get("usage"):
             usage = chunk["usage"]
             print(f"\nusage: {usage['prompt_tokens']} in, {usage['completion_tokens']} out")

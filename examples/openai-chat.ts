@@ -1,4 +1,4 @@
-// The gateway through the official OpenAI SDK: list the models, ask once, ask for a stream.
+// The gateway through the official OpenAI SDK: the model list, one answer, one stream.
 //   GATEWAY_TOKEN=sk-... scripts/bun examples/openai-chat.ts
 import OpenAI from 'openai'
 
@@ -30,7 +30,7 @@ const stream = await client.chat.completions.create({
 process.stdout.write('stream: ')
 for await (const chunk of stream) {
   process.stdout.write(chunk.choices[0]?.delta.content ?? '')
-  // The usage comes alone, in the last chunk.
+  // The last chunk has only the usage.
   if (chunk.usage) {
     const { prompt_tokens: input, completion_tokens: output } = chunk.usage
     console.log(`\nusage: ${input} in, ${output} out`)

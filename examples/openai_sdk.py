@@ -1,4 +1,4 @@
-# The gateway through the official OpenAI package (pip install openai): ask once, ask for a stream.
+# The gateway through the official OpenAI package (pip install openai): one answer, one stream.
 #   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... python3 examples/openai_sdk.py
 import os
 

@@ -1,4 +1,4 @@
-// What every example needs: where the gateway is, and a token of it.
+// What every example needs: the gateway's address and a token.
 
 export function needed() {
   const { GATEWAY_URL, GATEWAY_TOKEN, GATEWAY_MODEL } = process.env

@@ -1,4 +1,4 @@
-// The tools that both agents have. Whatever a tool throws becomes its result: the model shall see it.
+// The tools of both agents. An error that a tool throws becomes its result, for the model to read.
 
 export const tools = {
   weather: {

@@ -1,5 +1,5 @@
-// A batch of videos with callbacks: orders all of them, hears of each one's end, trusts only what is
-// signed, and saves the films.
+// A batch of videos with callbacks: creates all of them, verifies the signed notice of each end, and saves
+// the videos.
 //   GATEWAY_TOKEN=sk-... CALLBACK_SECRET=whsec_... node examples/video-batch.mjs [FOLDER]
 // The secret is what `gateway callback secret` shows. The gateway must be able to reach this program:
 // on one machine it needs GATEWAY_EGRESS_ALLOW=127.0.0.0/8, elsewhere a public https address.
@@ -32,7 +32,7 @@ const receiver = createServer(async (request, answer) => {
     if (body.length > mostBytes) return answer.writeHead(413).end()
   }
   if (!isGenuine(request.headers, body)) return answer.writeHead(401).end()
-  // Answered at once: whatever takes long comes later. The same notice may come twice.
+  // Respond at once and work later. The same notice can arrive twice.
   answer.writeHead(204).end()
   const id = request.headers['webhook-id']
   if (seen.has(id)) return

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A video with nothing but curl: order it, look until it is done, download it.
+# A video with curl only: create it, poll until it is done, download it.
 #   GATEWAY_URL=http://localhost:8080 GATEWAY_TOKEN=sk-... examples/video.sh [FILE]
 set -eu
 url=${GATEWAY_URL:-http://localhost:8080}
@@ -10,10 +10,10 @@ most_looks=300
 ask() {
   curl --fail-with-body -sS --max-time 60 -H "Authorization: Bearer $token" "$@"
 }
-# The value of a text field at the top of a JSON answer: enough here; use jq for more.
+# The value of a top-level text field of a JSON answer; use jq for more.
 field() { sed -n "s/^.*\"$1\":\"\([^\"]*\)\".*$/\1/p" | head -n 1; }
 
-# With the same key it may be sent again: one video is made, and one is charged.
+# With the same key the request can be repeated: one video is made and charged.
 id=$(ask "$url/v1/videos" -H 'Content-Type: application/json' -H "Idempotency-Key: $$-$(date +%s)" \
   -d '{"model": "vfb-1.1-t2v", "prompt": "A cat on a roof", "seconds": 3}' | field id)
 echo "ordered: $id"

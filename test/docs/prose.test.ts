@@ -8,6 +8,7 @@ import { fencesOf, pages, textOf } from '../support/docs/pages.ts'
 import {
   filesIn,
   isRouted,
+  labelsIn,
   type Named,
   pathsIn,
   requestsIn,
@@ -96,6 +97,18 @@ describe('the documentation', () => {
       return filesIn(page, textOf(page)).filter((each) => !isThere(each))
     })
     expect(missing.map(({ place, text }) => `${place} ${text}`)).toEqual([])
+  })
+
+  test('names only labels that the console has', () => {
+    const messages = [...new Bun.Glob('console/**/messages.ts').scanSync(root)]
+      .map(textOf)
+      .join('\n')
+    const named = texts.flatMap(({ page, text }) =>
+      page.endsWith('.md') && page.startsWith('docs/') ? labelsIn(page, text) : [],
+    )
+    const unknown = named.filter(({ text }) => !messages.includes(`'${text}`))
+    expect(unknown.map(({ place, text }) => `${place} ${text}`)).toEqual([])
+    expect(named.length).toBeGreaterThan(10)
   })
 
   test('says on each page for whom it is', () => {

@@ -64,6 +64,13 @@ export const filesIn = (page: string, text: string): Named[] =>
     /`((?:src|test|docs|sandbox|simulation|bench|scripts|console|deploy|examples)\/[\w./-]*)`/g,
   ).map(({ place, found: [, path] }) => ({ place, text: path! }))
 
+/** Labels of the console, which pages show in italics: _New channel_. */
+export const labelsIn = (page: string, text: string): Named[] =>
+  findAll(page, text, /(?<=[\s(])_([A-Z][^_\n]+)_/g).map(({ place, found: [, label] }) => ({
+    place,
+    text: label!,
+  }))
+
 const vague = /\b(whoever|somebody|nobody|everybody)\b/i
 
 export const vagueLinesIn = (page: string, text: string): Named[] =>
