@@ -31,7 +31,7 @@ export interface SandboxOptions {
   pollDelayMs?: number
 }
 
-const largestBodyBytes = 128 * 1024 * 1024
+const maxBodyBytes = 128 * 1024 * 1024
 
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const { port = 0, host = '127.0.0.1', taskSeconds = 3, now = Date.now } = options
@@ -46,7 +46,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     port,
     hostname: host,
     idleTimeout: 0,
-    maxRequestBodySize: largestBodyBytes,
+    maxRequestBodySize: maxBodyBytes,
     development: false,
     async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname

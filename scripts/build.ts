@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import type { BunPlugin } from 'bun'
 
 const root = resolve(import.meta.dir, '..')
-const piecesFile = join(root, 'src/lib/assets.ts')
+const assetsFile = join(root, 'src/lib/assets.ts')
 /** Threads, each with a program of its own: what it is called in the build, and where it lies here. */
 const threads = {
   databaseThread: { file: 'database-thread.js', source: 'src/store/dialects/sqlite/worker.ts' },
@@ -54,7 +54,7 @@ async function buildBeside(to: string): Promise<void> {
     entrypoints: [join(root, 'src/main.ts')],
     outdir: to,
     naming: programFile,
-    plugins: [inPlaceOfPieces(text)],
+    plugins: [inPlaceOfAssets(text)],
     ...compiled,
   })
 }
@@ -118,7 +118,7 @@ async function buildAlone(to: string): Promise<void> {
         ...(values.runtime !== undefined && { executablePath: resolve(values.runtime) }),
         ...(values.target !== undefined && { target: targetNamed(values.target) }),
       },
-      plugins: [inPlaceOfPieces(text)],
+      plugins: [inPlaceOfAssets(text)],
       ...compiled,
     })
   } finally {
@@ -159,11 +159,11 @@ async function readTexts(): Promise<string> {
   return `const configSchema = ${JSON.stringify(schema)}`
 }
 
-const inPlaceOfPieces = (contents: string): BunPlugin => ({
+const inPlaceOfAssets = (contents: string): BunPlugin => ({
   name: 'pieces',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/]lib[\\/]assets\.ts$/ }, ({ path }) =>
-      path === piecesFile ? { contents, loader: 'js' } : undefined,
+      path === assetsFile ? { contents, loader: 'js' } : undefined,
     )
   },
 })

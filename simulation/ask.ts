@@ -8,7 +8,7 @@ import type { SimGateway } from './gateway.ts'
 import type { Stage } from './stage.ts'
 import type { Proc } from './world.ts'
 
-const patienceMs = 150_000
+const timeoutMs = 150_000
 
 export const tokenOf = (accountId: string): Token => ({
   id: `tok_${accountId}`,
@@ -58,7 +58,7 @@ export async function ask<T>(
     const died = () => back('lost')
     proc.onDeath.add(died)
     const line = new AbortController()
-    world.after(patienceMs, proc, () => line.abort())
+    world.after(timeoutMs, proc, () => line.abort())
     world.after(wayMs(stage), proc, () => {
       const requestId = newId('req', engine.clock.nowMs())
       began(requestId)

@@ -2,12 +2,12 @@
 // holds the database against it.
 import type { Price } from '../src/contract/price.ts'
 
-export type WishKind = 'film' | 'tokenFilm' | 'drawing' | 'picture' | 'text'
+export type InputKind = 'film' | 'tokenFilm' | 'drawing' | 'picture' | 'text'
 
 /** One thing that a caller wants, however often it has to ask. */
-export interface Wish {
+export interface Input {
   readonly number: number
-  readonly kind: WishKind
+  readonly kind: InputKind
   readonly accountId: string
   readonly prompt: string
   /** Its Idempotency-Key. */
@@ -32,7 +32,7 @@ export type Answer =
   /** Nothing came, or too little. */
   | { kind: 'lost'; requestId: string }
 
-export interface CreditWish {
+export interface CreditInput {
   ref: string
   accountId: string
   amountNanos: bigint
@@ -46,8 +46,8 @@ export interface Account {
 }
 
 export class CallersBooks {
-  readonly wishes: Wish[] = []
-  readonly credits: CreditWish[] = []
+  readonly inputs: Input[] = []
+  readonly credits: CreditInput[] = []
   readonly accounts: Account[] = []
   /** Every version that was ever stored, or may have been. */
   readonly prices = new Map<string, Price>()

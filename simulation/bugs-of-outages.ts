@@ -31,8 +31,8 @@ export const outageBugs: readonly Bug[] = [
     'charge-cut-to-lease',
     'what a charge needs beyond its hold is taken from what this gateway happens to have',
     beyondHolds,
-    'if (this.#purses !== undefined) {',
-    'if (this.#purses === null) {',
+    'if (this.#credit_leases !== undefined) {',
+    'if (this.#credit_leases === null) {',
   ),
   one(
     'short-again',

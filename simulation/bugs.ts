@@ -285,8 +285,8 @@ export const bugs: readonly Bug[] = [
     'burial-keeps-credit',
     'what a dead gateway had drawn stays drawn',
     'src/store/ledger/credit-leases.ts',
-    "drawn_nanos: e('drawn_nanos', '-', amount_nanos)",
-    "drawn_nanos: e('drawn_nanos', '-', amount_nanos / 2n)",
+    "leased_nanos: e('leased_nanos', '-', amount_nanos)",
+    "leased_nanos: e('leased_nanos', '-', amount_nanos / 2n)",
   ),
   ...outageBugs,
 ]

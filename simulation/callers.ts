@@ -5,16 +5,16 @@ import { Refusal } from '../src/contract/errors.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { makeImages } from '../src/engine/results/images/make-images.ts'
 import { cancelVideo } from '../src/engine/tasks/cancel-task.ts'
-import type { TaskWish } from '../src/engine/tasks/create/accept-task.ts'
+import type { TaskInput } from '../src/engine/tasks/create/accept-task.ts'
 import { createTask } from '../src/engine/tasks/create/create-task.ts'
 import { findTask } from '../src/engine/tasks/read-task.ts'
 import { type Asked, type Asking, ask, tokenOf } from './ask.ts'
-import type { Answer, CallersBooks, Wish } from './books.ts'
+import type { Answer, CallersBooks, Input } from './books.ts'
 import type { Plenty } from './check-plenty.ts'
 import { models } from './settings.ts'
 import { askForText } from './text-caller.ts'
 
-const mostTries = 6
+const maxTries = 6
 const ends = ['succeeded', 'failed', 'cancelled']
 /** Refusals after which a caller with a key tries again. */
 const passing = ['idempotency_in_flight', 'overloaded', 'no_available_channel']
@@ -25,52 +25,52 @@ export interface Calling extends Asking {
 }
 
 /** Gets it, or gives up. */
-export async function pursue(calling: Calling, wish: Wish): Promise<void> {
+export async function pursue(calling: Calling, input: Input): Promise<void> {
   const { stage, books, callers } = calling
   const { random, world } = stage
   books.waiting++
   try {
-    if (wish.kind === 'text') {
-      await askForText(calling, wish)
+    if (input.kind === 'text') {
+      await askForText(calling, input)
       return
     }
     // Now and then the same is asked several times at once.
-    const times = wish.key !== undefined && random.work.chance(0.2) ? random.work.whole(2, 3) : 1
-    await Promise.all(Array.from({ length: times }, () => create(calling, wish)))
-    const made = wish.answers.find((answer) => answer.kind === 'task')
-    if (made === undefined || wish.kind === 'picture') return
+    const times = input.key !== undefined && random.work.chance(0.2) ? random.work.whole(2, 3) : 1
+    await Promise.all(Array.from({ length: times }, () => create(calling, input)))
+    const made = input.answers.find((answer) => answer.kind === 'task')
+    if (made === undefined || input.kind === 'picture') return
     const isCancelled = random.work.chance(stage.manners.cancels)
     const isWatched = random.work.chance(0.4)
     await world.pause(random.work.between(0, 6_000), callers)
-    if (isCancelled) await callOff(calling, wish, made.taskId)
-    if (isWatched) await watch(calling, wish, made.taskId)
+    if (isCancelled) await callOff(calling, input, made.taskId)
+    if (isWatched) await watch(calling, input, made.taskId)
   } finally {
     books.waiting--
   }
 }
 
-async function create(calling: Calling, wish: Wish): Promise<void> {
+async function create(calling: Calling, input: Input): Promise<void> {
   const { stage, callers } = calling
   const { world, random } = stage
   for (let tries = 1; ; tries++) {
     let requestId = ''
     const asked = await ask(
       calling,
-      wish.accountId,
-      (engine, ctx) => createAt(calling, engine, ctx, wish),
+      input.accountId,
+      (engine, ctx) => createAt(calling, engine, ctx, input),
       (id) => {
         requestId = id
-        wish.requestIds.push(id)
+        input.requestIds.push(id)
       },
     )
     const answer = answerOf(asked, requestId)
-    wish.answers.push(answer)
-    world.note(`wish ${wish.number} (${wish.prompt}): ${JSON.stringify(answer)}`, callers)
-    if (answer.kind === 'task') checkAnswered(calling, wish, answer)
-    if (answer.kind === 'refused') checkRefused(calling, wish, answer)
+    input.answers.push(answer)
+    world.note(`wish ${input.number} (${input.prompt}): ${JSON.stringify(answer)}`, callers)
+    if (answer.kind === 'task') checkAnswered(calling, input, answer)
+    if (answer.kind === 'refused') checkRefused(calling, input, answer)
     const isOpen =
       answer.kind === 'lost' || (answer.kind === 'refused' && passing.includes(answer.code))
-    if (!isOpen || wish.key === undefined || tries >= mostTries) return
+    if (!isOpen || input.key === undefined || tries >= maxTries) return
     await world.pause(random.work.between(100, 4_000) * tries, callers)
   }
 }
@@ -81,14 +81,14 @@ async function createAt(
   { stage, books }: Calling,
   engine: Engine,
   ctx: CallContext,
-  wish: Wish,
+  input: Input,
 ): Promise<Made> {
-  const order = orderOf(wish)
-  if (order.kind === 'image' && wish.kind === 'picture') {
+  const order = orderOf(input)
+  if (order.kind === 'image' && input.kind === 'picture') {
     const made = await makeImages(
       engine,
       ctx,
-      { ...order, wantsBytes: wish.wantsBytes },
+      { ...order, wantsBytes: input.wantsBytes },
       async (_, task, media) => {
         const { world, random, faults } = stage
         await world.pause(random.wire.between(10, 500), world.current)
@@ -106,17 +106,17 @@ async function createAt(
   return made instanceof Refusal ? made : { taskId: made.task.id, replayed: made.replayed }
 }
 
-function orderOf(wish: Wish): TaskWish {
-  const { prompt, count, seconds, resolution, key, callbackUrl } = wish
+function orderOf(input: Input): TaskInput {
+  const { prompt, count, seconds, resolution, key, callbackUrl } = input
   const more = {
-    ...(key !== undefined && { key: { path: wish.kind, key } }),
+    ...(key !== undefined && { key: { path: input.kind, key } }),
     ...(callbackUrl !== undefined && { callbackUrl }),
   }
-  if (wish.kind === 'drawing' || wish.kind === 'picture') {
+  if (input.kind === 'drawing' || input.kind === 'picture') {
     return {
-      interface: wish.kind === 'drawing' ? 'imgvendor' : 'images',
+      interface: input.kind === 'drawing' ? 'imgvendor' : 'images',
       kind: 'image',
-      model: models[wish.kind],
+      model: models[input.kind],
       request: { prompt, count, media: [], isEdit: false },
       ...more,
     }
@@ -124,7 +124,7 @@ function orderOf(wish: Wish): TaskWish {
   return {
     interface: 'videos',
     kind: 'video',
-    model: wish.kind === 'film' ? models.film : models.tokenFilm,
+    model: input.kind === 'film' ? models.film : models.tokenFilm,
     request: { prompt, seconds, resolution, media: [] },
     ...more,
   }
@@ -138,7 +138,7 @@ function answerOf(asked: Asked<Made>, requestId: string): Answer {
 }
 
 /** A task that a caller was told of is there, under the request it was made by. */
-function checkAnswered({ stage }: Calling, wish: Wish, answer: Answer & { kind: 'task' }): void {
+function checkAnswered({ stage }: Calling, input: Input, answer: Answer & { kind: 'task' }): void {
   const { db, world } = stage
   const [row] = db.query<{ request_id: string; account_id: string }>(
     'SELECT request_id, account_id FROM tasks WHERE id = ?',
@@ -148,9 +148,9 @@ function checkAnswered({ stage }: Calling, wish: Wish, answer: Answer & { kind: 
     world.blame(`task ${answer.taskId} was answered and is not there`)
     return
   }
-  if (row.account_id !== wish.accountId) world.blame(`task ${answer.taskId} is another account's`)
+  if (row.account_id !== input.accountId) world.blame(`task ${answer.taskId} is another account's`)
   const isRight = answer.replayed
-    ? wish.requestIds.includes(row.request_id)
+    ? input.requestIds.includes(row.request_id)
     : row.request_id === answer.requestId
   if (!isRight) world.blame(`task ${answer.taskId} goes by request ${row.request_id}`)
 }
@@ -158,19 +158,19 @@ function checkAnswered({ stage }: Calling, wish: Wish, answer: Answer & { kind: 
 /** Only an account that is short is told so. */
 export function checkRefused(
   { stage, plenty }: Calling,
-  wish: Wish,
+  input: Input,
   { code, requestId }: Answer & { kind: 'refused' },
 ): void {
-  const what = wish.kind === 'text' ? 'text' : 'task'
-  if (code !== 'insufficient_quota' || !plenty.has(wish.accountId, what)) return
-  stage.world.blame(`${requestId} was refused for want of money, which ${wish.accountId} has`)
+  const what = input.kind === 'text' ? 'text' : 'task'
+  if (code !== 'insufficient_quota' || !plenty.has(input.accountId, what)) return
+  stage.world.blame(`${requestId} was refused for want of money, which ${input.accountId} has`)
 }
 
-async function callOff(calling: Calling, wish: Wish, taskId: string): Promise<void> {
-  if (wish.kind !== 'film' && wish.kind !== 'tokenFilm') return
+async function callOff(calling: Calling, input: Input, taskId: string): Promise<void> {
+  if (input.kind !== 'film' && input.kind !== 'tokenFilm') return
   const { stage, books, callers } = calling
-  const asked = await ask(calling, wish.accountId, (engine) =>
-    cancelVideo(engine, tokenOf(wish.accountId), taskId),
+  const asked = await ask(calling, input.accountId, (engine) =>
+    cancelVideo(engine, tokenOf(input.accountId), taskId),
   )
   const outcome =
     asked === 'lost' ? asked : asked.answer instanceof Refusal ? asked.answer.code : 'cancelled'
@@ -180,14 +180,14 @@ async function callOff(calling: Calling, wish: Wish, taskId: string): Promise<vo
   see(calling, taskId, 'cancelled')
 }
 
-async function watch(calling: Calling, wish: Wish, taskId: string): Promise<void> {
+async function watch(calling: Calling, input: Input, taskId: string): Promise<void> {
   const { stage, callers } = calling
   const { world, random } = stage
-  const kind = wish.kind === 'drawing' ? 'image' : 'video'
-  for (let looks = 0; looks < 12; looks++) {
+  const kind = input.kind === 'drawing' ? 'image' : 'video'
+  for (let polls = 0; polls < 12; polls++) {
     await world.pause(random.work.between(200, 8_000), callers)
-    const asked = await ask(calling, wish.accountId, (engine) =>
-      findTask(engine, tokenOf(wish.accountId), taskId, kind),
+    const asked = await ask(calling, input.accountId, (engine) =>
+      findTask(engine, tokenOf(input.accountId), taskId, kind),
     )
     if (asked === 'lost') continue
     if (asked.answer === undefined) return world.blame(`task ${taskId} is not to be found`)

@@ -1,11 +1,11 @@
 // What must hold after every commit, whoever made it: no account below nought, and every task that was
 // touched at one with its entries. Cheap, because it looks only at what the commit has touched.
-import { readTrail } from '../src/contract/timeline.ts'
+import { readTimeline } from '../src/contract/timeline.ts'
 import type { Stage } from './stage.ts'
 
-const below = `SELECT id, balance_nanos, held_nanos, drawn_nanos FROM accounts
-  WHERE balance_nanos < 0 OR held_nanos < 0 OR drawn_nanos < 0
-    OR balance_nanos - held_nanos - drawn_nanos < 0`
+const below = `SELECT id, balance_nanos, held_nanos, leased_nanos FROM accounts
+  WHERE balance_nanos < 0 OR held_nanos < 0 OR leased_nanos < 0
+    OR balance_nanos - held_nanos - leased_nanos < 0`
 
 /** A task, its hold, its release and its charge: there is one right answer for each state. */
 const atOdds = `SELECT x.task_id AS id, t.state, t.hold_nanos, t.charge_nanos,
@@ -20,12 +20,13 @@ const atOdds = `SELECT x.task_id AS id, t.state, t.hold_nanos, t.charge_nanos,
     OR (c.id IS NOT NULL) <> (t.state = 'succeeded')
     OR t.charge_nanos <> coalesce(-c.amount_nanos, 0)`
 
-const trails = `SELECT t.id, t.state, t.trail FROM sim_touched x JOIN tasks t ON t.id = x.task_id`
+const timelines = `SELECT t.id, t.state, t.trail FROM sim_touched x JOIN tasks t ON t.id = x.task_id`
 
 /** What is told of a task last is how it is: both are one write, or there is a moment in between. */
-function checkTrails({ db, world }: Stage): void {
-  for (const row of db.query<{ id: string; state: string; trail: string | null }>(trails).rows) {
-    const last = readTrail(row.trail ?? '', 0).at(-1)
+function checkTimelines({ db, world }: Stage): void {
+  for (const row of db.query<{ id: string; state: string; timeline: string | null }>(timelines)
+    .rows) {
+    const last = readTimeline(row.timeline ?? '', 0).at(-1)
     if (last?.state !== row.state) {
       world.blame(`task ${row.id} is ${row.state}, but its trail ends with ${shown(last ?? {})}`)
     }
@@ -42,7 +43,7 @@ export function checkCommit(stage: Stage): void {
     for (const row of db.query(atOdds).rows) {
       world.blame(`a task and its entries are not at one after a commit: ${shown(row)}`)
     }
-    checkTrails(stage)
+    checkTimelines(stage)
     db.run('DELETE FROM sim_touched')
   }
   for (const { what } of db.query<{ what: string }>('SELECT what FROM sim_wrong').rows) {

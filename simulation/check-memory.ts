@@ -11,12 +11,12 @@ interface Row {
 
 /** Only where nothing is on its way: then both speak of the same. */
 export function checkMemory(stage: Stage, gateway: SimGateway, books: CallersBooks): void {
-  const { engine, sharing } = gateway
+  const { engine, cluster } = gateway
   if (engine === undefined || !gateway.ready) return
   for (const { id } of books.accounts) {
     const funds = engine.ledger.funds(id)
     if (funds.stale || funds.pending > 0) continue
-    const stored = sharing === undefined ? ofAccount(stage, id) : ofPurse(stage, id, sharing)
+    const stored = cluster === undefined ? ofAccount(stage, id) : ofCreditLease(stage, id, cluster)
     if (stored === undefined) continue
     const { callHoldsNanos } = funds
     const believed = availableNanos(funds) + callHoldsNanos
@@ -46,16 +46,16 @@ const ofAccount = ({ db }: Stage, id: string): Row | undefined =>
   db.query<Row>('SELECT balance_nanos, held_nanos FROM accounts WHERE id = ?', [id]).rows[0]
 
 /** Undefined while it has been given up and has not heard of it. */
-function ofPurse(
+function ofCreditLease(
   { db }: Stage,
   id: string,
   { gatewayId, here }: { gatewayId: string; here: boolean },
 ): Row | undefined {
   const known = db.query('SELECT 1 FROM gateways WHERE id = ?', [gatewayId]).rows.length > 0
   if (!known || !here) return undefined
-  const [purse] = db.query<{ amount_nanos: bigint }>(
-    'SELECT amount_nanos FROM purses WHERE account_id = ? AND gateway_id = ?',
+  const [creditLease] = db.query<{ amount_nanos: bigint }>(
+    'SELECT amount_nanos FROM credit_leases WHERE account_id = ? AND gateway_id = ?',
     [id, gatewayId],
   ).rows
-  return { balance_nanos: purse?.amount_nanos ?? 0n, held_nanos: 0n }
+  return { balance_nanos: creditLease?.amount_nanos ?? 0n, held_nanos: 0n }
 }

@@ -34,12 +34,12 @@ export class Plenty {
 
 function freeOf({ db }: Stage, gateways: readonly SimGateway[], accountId: string): bigint {
   const [row] = db.query<{ free: bigint }>(
-    'SELECT balance_nanos - held_nanos - drawn_nanos AS free FROM accounts WHERE id = ?',
+    'SELECT balance_nanos - held_nanos - leased_nanos AS free FROM accounts WHERE id = ?',
     [accountId],
   ).rows
   const isAlone = gateways.length === 1
-  const spendable = gateways.map(({ engine, sharing, ready }) => {
-    if (engine === undefined || !ready || (!isAlone && sharing?.here !== true)) return 0n
+  const spendable = gateways.map(({ engine, cluster, ready }) => {
+    if (engine === undefined || !ready || (!isAlone && cluster?.here !== true)) return 0n
     const funds = engine.ledger.funds(accountId)
     return funds.stale ? 0n : availableNanos(funds)
   })

@@ -1,7 +1,7 @@
 // Finance people of a world at the border of a month: they close the month that has ended for every
 // account, again and again until it is closed, at whatever gateway answers.
 import { closeMonth } from '../src/billing/bills/close-month.ts'
-import { billDesk } from '../src/engine/books/bill-deps.ts'
+import { billDeps } from '../src/engine/books/bill-deps.ts'
 import { ask } from './ask.ts'
 import type { Calling } from './callers.ts'
 
@@ -22,7 +22,7 @@ async function close(calling: Calling, accountId: string): Promise<void> {
   for (let tries = 0; tries < closeTries; tries++) {
     const of = { accountId, account: accountId, month, currency: 'CNY' }
     const asked = await ask(calling, accountId, (engine) =>
-      closeMonth(billDesk(engine), of, undefined, async () => {}).catch(() => undefined),
+      closeMonth(billDeps(engine), of, undefined, async () => {}).catch(() => undefined),
     )
     const kind = asked === 'lost' ? asked : asked.answer?.kind
     world.note(`closing ${month} of ${accountId}: ${kind}`, callers)

@@ -142,13 +142,13 @@ const present = 0.6
 
 export function drawFaults(seed: number): Faults {
   const random = createRandom(seed, 'faults')
-  const calm = random.chance(isCalm)
-  return mapped(ceilings, (most) => drawn(random, calm, most))
+  const isHealthy = random.chance(isCalm)
+  return mapped(ceilings, (most) => drawn(random, isHealthy, most))
 }
 
-function drawn(random: Random, calm: boolean, most: number): number {
+function drawn(random: Random, isHealthy: boolean, most: number): number {
   const [isThere, share] = [random.chance(present), random.next()]
-  return isThere && !calm ? most * share * share : 0
+  return isThere && !isHealthy ? most * share * share : 0
 }
 
 export const noFaults: Faults = mapped(ceilings, () => 0)

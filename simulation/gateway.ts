@@ -3,7 +3,7 @@
 
 import { Ledger } from '../src/billing/ledger.ts'
 import { createPriceBook } from '../src/billing/prices/price-book.ts'
-import { Bookkeeper } from '../src/billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../src/billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../src/billing/proof/signing-keys.ts'
 import { createCatalog } from '../src/catalog/snapshot.ts'
 import { Entitlements } from '../src/engine/admission/entitlements.ts'
@@ -16,7 +16,7 @@ import { hearOfChanges, refresh } from '../src/engine/catalog/refresh.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { RetryBudget } from '../src/engine/routing/retry-budget.ts'
 import { WaitingRoom } from '../src/engine/routing/waiting-room.ts'
-import { LateLooks } from '../src/engine/tasks/poll/abandoned-checks.ts'
+import { AbandonedChecks } from '../src/engine/tasks/poll/abandoned-checks.ts'
 import { Poller } from '../src/engine/tasks/poll/poller.ts'
 import { createSeal } from '../src/lib/crypto/seal.ts'
 import { createCleaner } from '../src/lib/redact/index.ts'
@@ -27,7 +27,7 @@ import type { Receivers } from './receivers.ts'
 import { settings } from './settings.ts'
 import { SimHttp } from './sim-http.ts'
 import { type JournalDir, SimJournal } from './sim-journal.ts'
-import { type Hub, SimSharing } from './sim-sharing.ts'
+import { type Hub, SimCluster } from './sim-sharing.ts'
 import { SimStore } from './sim-store.ts'
 import type { Stage } from './stage.ts'
 import type { Speaker } from './wire.ts'
@@ -42,7 +42,7 @@ const limits = {
 }
 const seal = createSeal(new Uint8Array(32).fill(3))
 const startFailedMs = 1_000
-const longestDrainMs = 5_000
+const maxDrainMs = 5_000
 /** As the heartbeat of the PostgreSQL store has it. */
 const silentMs = 600
 
@@ -60,7 +60,7 @@ export class SimGateway {
   readonly #journals: JournalDir = new Map()
   proc: Proc
   engine: Engine | undefined
-  sharing: SimSharing | undefined
+  cluster: SimCluster | undefined
 
   constructor(name: string, around: Surroundings) {
     this.name = name
@@ -118,18 +118,18 @@ export class SimGateway {
 
   async #close(engine: Engine, proc: Proc): Promise<void> {
     const { stage } = this.#around
-    const untilMs = performance.now() + longestDrainMs
+    const untilMs = performance.now() + maxDrainMs
     const isBusy = () => engine.running > 0 || engine.abandoned > 0
     while (isBusy() && performance.now() < untilMs) await Bun.sleep(20)
     stopWatchingPrices(engine)
     await engine.poller.close()
     await engine.callbacks.close()
-    await engine.lateLooks?.close()
+    await engine.abandonedChecks?.close()
     await engine.auditor?.close()
     engine.deadlines.close()
     engine.rates.close()
     engine.ledger.close()
-    await engine.bookkeeper.stop()
+    await engine.receiptWriter.stop()
     await engine.store.close()
     stage.kill(proc, 'stopped')
   }
@@ -137,22 +137,22 @@ export class SimGateway {
   async #open(proc: Proc): Promise<void> {
     const { stage, hub } = this.#around
     const store = new SimStore(stage, proc)
-    this.sharing = undefined
+    this.cluster = undefined
     if (stage.gateways > 1) {
-      const sharing = new SimSharing(stage, proc, store, hub)
-      store.join(sharing)
-      await sharing.join()
-      this.sharing = sharing
+      const cluster = new SimCluster(stage, proc, store, hub)
+      store.join(cluster)
+      await cluster.join()
+      this.cluster = cluster
     }
     await store.keepClock()
     const engine = await this.#engine(store, proc)
-    if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
+    if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
     hearOfChanges(engine)
     await refresh(engine)
-    engine.bookkeeper.start()
+    engine.receiptWriter.start()
     engine.poller.start(engine)
     await engine.callbacks.start(engine)
-    engine.lateLooks?.start(engine)
+    engine.abandonedChecks?.start(engine)
     engine.auditor?.start(engine)
     stage.world.note('is ready')
     this.engine = engine
@@ -162,21 +162,21 @@ export class SimGateway {
     const { speaker, receivers, stage } = this.#around
     const { world } = stage
     const { nowMs } = store.clock
-    const owner = store.sharing?.gatewayId ?? proc.name
+    const owner = store.cluster?.gatewayId ?? proc.name
     const log = logOf(world, proc)
     const journal = new SimJournal(
       stage,
       proc,
       this.#journals,
-      store.sharing?.gatewayId ?? proc.name,
+      store.cluster?.gatewayId ?? proc.name,
     )
     const ledger = await Ledger.open(store, journal)
-    const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
-    ledger.onEntry = () => bookkeeper.recorded()
+    const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
+    ledger.onEntry = () => receiptWriter.recorded()
     return {
       store,
       ledger,
-      bookkeeper,
+      receiptWriter,
       seal,
       log,
       providers,
@@ -196,13 +196,13 @@ export class SimGateway {
       prices: createPriceBook([], new Set(), nowMs),
       cleaner: createCleaner([]),
       knownSecrets: new Map(),
-      standings: new Map(),
+      channelStates: new Map(),
       entitlements: new Entitlements(nowMs),
       retries: new RetryBudget(),
       waiting: new WaitingRoom(limits),
       poller: new Poller(owner),
       callbacks: new CallbackSender(owner, undefined, { post: receivers.postFrom(proc) }),
-      lateLooks: new LateLooks(),
+      abandonedChecks: new AbandonedChecks(),
       auditor: new Auditor(),
       noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),
       durations: new Map(),

@@ -1,7 +1,7 @@
 // Every task against the truth: whether its end is one that its upstream spoke of, what it should have
 // cost, whether it was sent more than once, and whether its key made only one.
 import type { LossReason } from '../src/contract/ledger.ts'
-import type { Wish } from './books.ts'
+import type { Input } from './books.ts'
 import type { Calling } from './callers.ts'
 import { shown } from './check-commit.ts'
 import { filmCosts, picturesCost, tokensCost } from './prices.ts'
@@ -39,31 +39,33 @@ export function judgeTasks(calling: Calling, upstream: Upstream): void {
   const { stage, books } = calling
   const { world } = stage
   const rows = taskRows(calling)
-  const wishes = new Map<string, Wish>()
-  for (const wish of books.wishes) for (const id of wish.requestIds) wishes.set(id, wish)
+  const inputs = new Map<string, Input>()
+  for (const input of books.inputs) for (const id of input.requestIds) inputs.set(id, input)
   const perPrompt = new Map<string, number>()
   for (const row of rows) {
     const prompt = promptIn(row)
     perPrompt.set(prompt, (perPrompt.get(prompt) ?? 0) + 1)
-    const wish = wishes.get(row.request_id)
-    if (wish === undefined) world.blame(`task ${row.id} goes by a request that nobody made`)
-    else judgeEnd(calling, upstream, row, wish)
+    const input = inputs.get(row.request_id)
+    if (input === undefined) world.blame(`task ${row.id} goes by a request that nobody made`)
+    else judgeEnd(calling, upstream, row, input)
   }
   for (const [name, count] of upstream.arrivals) {
     const isMarker = name.startsWith('marker ')
     const prompt = name.slice('prompt '.length)
-    const isText = books.wishes.some((wish) => wish.kind === 'text' && wish.prompt === prompt)
+    const isText = books.inputs.some((input) => input.kind === 'text' && input.prompt === prompt)
     if (isMarker ? count > 1 : !isText && count > (perPrompt.get(prompt) ?? 0)) {
       world.blame(`${name} was sent ${count} times, there are ${perPrompt.get(prompt) ?? 0} tasks`)
     }
   }
-  for (const wish of books.wishes) judgeKey(calling, upstream, wish, rows)
+  for (const input of books.inputs) judgeKey(calling, upstream, input, rows)
 }
 
-function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, wish: Wish): void {
+function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, input: Input): void {
   const { world } = calling.stage
   const work =
-    row.upstream_id === null ? workAtOnce(upstream, row, wish) : upstream.works.get(row.upstream_id)
+    row.upstream_id === null
+      ? workAtOnce(upstream, row, input)
+      : upstream.works.get(row.upstream_id)
   const isCharged = row.charged_nanos !== null
   if (isCharged !== (row.state === 'succeeded')) {
     world.blame(`task ${row.id} is ${row.state} and ${isCharged ? '' : 'not '}charged`)
@@ -72,7 +74,7 @@ function judgeEnd(calling: Calling, upstream: Upstream, row: TaskRow, wish: Wish
   if (seen !== undefined && seen !== row.state) {
     world.blame(`task ${row.id} was shown as ${seen} and is ${row.state}`)
   }
-  if (row.state === 'succeeded') judgeCharge(calling, row, wish, work)
+  if (row.state === 'succeeded') judgeCharge(calling, row, input, work)
   else if (isWithheld(row)) judgeWithheld(calling, row, work)
   else if (work !== undefined && mustSucceed(calling, work, row)) {
     const { id, fate, told, endsMs, createdMs } = work
@@ -97,38 +99,38 @@ function judgeWithheld({ stage, books }: Calling, row: TaskRow, work: Work | und
 }
 
 /** Of those that are answered with what was made nobody has an id: one that comes to what was charged. */
-function workAtOnce(upstream: Upstream, row: TaskRow, wish: Wish): Work | undefined {
+function workAtOnce(upstream: Upstream, row: TaskRow, input: Input): Work | undefined {
   if (row.state !== 'succeeded') return undefined
   const likely = [...upstream.works.values()].filter(
     ({ protocol, prompt, asked, fate }) =>
       protocol === 'images' &&
-      prompt === wish.prompt &&
-      asked === wish.count &&
+      prompt === input.prompt &&
+      asked === input.count &&
       fate === 'succeeded',
   )
   return likely.find(({ quantity }) => quantity === row.charged_quantity) ?? likely[0]
 }
 
 /** Of a task that is sure to be seen to have ended before it is given up. */
-const mostMs = lifetimeMs / 2
-const leastCalmMs = 30_000
+const maxMs = lifetimeMs / 2
+const minCalmMs = 30_000
 
 /** Done well in time, never spoken of otherwise, called off by nobody, and visible to its caller. */
 function mustSucceed({ stage }: Calling, work: Work, row: TaskRow): boolean {
   // In a time of faults everything may be lost for as long as a task lives.
   const calmMs = work.createdMs + lifetimeMs - stage.calmSinceMs
-  if (calmMs < leastCalmMs) return false
+  if (calmMs < minCalmMs) return false
   const tookMs = work.endsMs - work.createdMs
   return (
     row.interface !== 'images' &&
     work.fate === 'succeeded' &&
     !work.contradicts &&
     work.cancelledMs === undefined &&
-    tookMs < mostMs
+    tookMs < maxMs
   )
 }
 
-function judgeCharge(calling: Calling, row: TaskRow, wish: Wish, work: Work | undefined): void {
+function judgeCharge(calling: Calling, row: TaskRow, input: Input, work: Work | undefined): void {
   const { stage, books } = calling
   const { world } = stage
   const price = books.prices.get(row.price_id)
@@ -143,30 +145,30 @@ function judgeCharge(calling: Calling, row: TaskRow, wish: Wish, work: Work | un
     world.blame(`task ${row.id} has a price that was not in force when it was made`)
   }
   if (row.charged_price !== row.price_id) world.blame(`task ${row.id} is charged by another price`)
-  const right = expected(calling, row, wish, work)
+  const right = expected(calling, row, input, work)
   const charged = -(row.charged_nanos ?? 0n)
   if (!right.includes(charged)) {
     world.blame(
       `task ${row.id} is charged ${charged}, by the truth it is ${right.join(' or ')}: ` +
-        `${shown({ ...work, told: undefined })} ${shown({ price, wish: wish.number })}`,
+        `${shown({ ...work, told: undefined })} ${shown({ price, input: input.number })}`,
     )
   }
 }
 
-function expected({ stage, books }: Calling, row: TaskRow, wish: Wish, work: Work): bigint[] {
+function expected({ stage, books }: Calling, row: TaskRow, input: Input, work: Work): bigint[] {
   const price = books.prices.get(row.price_id)!
   const { quantity } = work
-  if (wish.kind === 'film') {
-    const seconds = Math.min(quantity ?? wish.seconds, wish.seconds)
-    return [filmCosts(price, wish.resolution, seconds)!]
+  if (input.kind === 'film') {
+    const seconds = Math.min(quantity ?? input.seconds, input.seconds)
+    return [filmCosts(price, input.resolution, seconds)!]
   }
-  if (wish.kind === 'tokenFilm') {
+  if (input.kind === 'tokenFilm') {
     // What was not told is reckoned; it is less than what was set aside, which has a margin.
     if (quantity === undefined) return within(row)
     // What passes the hold comes from the balance; what that does not cover is a loss.
     return [tokensCost(price, quantity)! - lossOf(stage, row.id, 'balance_short')]
   }
-  const told = Math.min(quantity ?? 0, wish.count)
+  const told = Math.min(quantity ?? 0, input.count)
   const counts = [told, ...(books.fetched.get(row.id) ?? [])]
   return counts.map((count) => picturesCost(price, count)!)
 }
@@ -186,25 +188,25 @@ const within = ({ charge_nanos, hold_nanos }: TaskRow): bigint[] =>
 function judgeKey(
   { stage, books }: Calling,
   upstream: Upstream,
-  wish: Wish,
+  input: Input,
   rows: readonly TaskRow[],
 ): void {
   const { world } = stage
-  if (wish.key === undefined || wish.kind === 'text') return
-  const made = rows.filter(({ request_id }) => wish.requestIds.includes(request_id))
+  if (input.key === undefined || input.kind === 'text') return
+  const made = rows.filter(({ request_id }) => input.requestIds.includes(request_id))
   const real = made.filter(({ state, upstream_id }) => state !== 'failed' || upstream_id !== null)
-  if (real.length > 1) world.blame(`${wish.key} has made ${real.map(({ id }) => id).join(', ')}`)
-  const isAlone = !books.wishes.some((other) => other !== wish && other.prompt === wish.prompt)
+  if (real.length > 1) world.blame(`${input.key} has made ${real.map(({ id }) => id).join(', ')}`)
+  const isAlone = !books.inputs.some((other) => other !== input && other.prompt === input.prompt)
   const works = [...upstream.works.values()].filter(
-    ({ prompt, isExtra }) => isAlone && prompt === wish.prompt && !isExtra,
+    ({ prompt, isExtra }) => isAlone && prompt === input.prompt && !isExtra,
   )
   // What was answered with an error of its own is over: the next one is a new try.
   const begun = works.filter(({ protocol, fate }) => protocol !== 'images' || fate === 'succeeded')
   if (begun.length > 1) {
-    world.blame(`${wish.key} was made upstream as ${begun.map(({ id }) => id).join(', ')}`)
+    world.blame(`${input.key} was made upstream as ${begun.map(({ id }) => id).join(', ')}`)
   }
   const told = new Set(
-    wish.answers.flatMap((answer) => (answer.kind === 'task' ? [answer.taskId] : [])),
+    input.answers.flatMap((answer) => (answer.kind === 'task' ? [answer.taskId] : [])),
   )
-  if (told.size > 1) world.blame(`${wish.key} was answered with ${[...told].join(', ')}`)
+  if (told.size > 1) world.blame(`${input.key} was answered with ${[...told].join(', ')}`)
 }

@@ -2,7 +2,7 @@
 // was answered, and a loss for what was done and not delivered for want of money.
 import type { LossReason } from '../src/contract/ledger.ts'
 import { countTokens } from '../src/lib/text/count-tokens.ts'
-import type { Answer, Wish } from './books.ts'
+import type { Answer, Input } from './books.ts'
 import type { Calling } from './callers.ts'
 import { shown } from './check-commit.ts'
 import { textCosts } from './prices.ts'
@@ -33,12 +33,12 @@ export function judgeText(calling: Calling, upstream: Upstream): void {
      WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
   )
   for (const row of rows) charges.set(row.ref, row)
-  for (const wish of books.wishes) {
-    if (wish.kind !== 'text') continue
-    const paid = wish.requestIds.filter((id) => charges.has(id))
-    if (paid.length > 1) world.blame(`text ${wish.number} is charged as ${paid.join(', ')}`)
-    for (const id of paid) judgeCharge(calling, upstream, wish, charges.get(id)!)
-    for (const answer of wish.answers) judgeAnswer(calling, answer, charges)
+  for (const input of books.inputs) {
+    if (input.kind !== 'text') continue
+    const paid = input.requestIds.filter((id) => charges.has(id))
+    if (paid.length > 1) world.blame(`text ${input.number} is charged as ${paid.join(', ')}`)
+    for (const id of paid) judgeCharge(calling, upstream, input, charges.get(id)!)
+    for (const answer of input.answers) judgeAnswer(calling, answer, charges)
   }
   judgeWithheld(calling, upstream)
 }
@@ -51,8 +51,8 @@ function judgeWithheld({ stage, books }: Calling, upstream: Upstream): void {
   )
   for (const { request_id, price_id, detail } of rows) {
     const price = books.prices.get(price_id)
-    const wish = books.wishes.find(({ requestIds }) => requestIds.includes(request_id))
-    const costs = worksFor(upstream, wish?.prompt).map(
+    const input = books.inputs.find(({ requestIds }) => requestIds.includes(request_id))
+    const costs = worksFor(upstream, input?.prompt).map(
       ({ inputTokens, quantity }) => price && textCosts(price, inputTokens, quantity ?? 0),
     )
     const lost = lostOf(detail, 'not_delivered')
@@ -83,13 +83,13 @@ function judgeAnswer(
   }
 }
 
-function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, row: ChargeRow) {
+function judgeCharge({ stage, books }: Calling, upstream: Upstream, input: Input, row: ChargeRow) {
   const { world } = stage
   const price = books.prices.get(row.price_id)
   if (price === undefined || row.price_id !== row.price_of_request) {
     return world.blame(`${row.ref} is charged by a price that is not its own: ${shown(row)}`)
   }
-  const works = worksFor(upstream, wish.prompt)
+  const works = worksFor(upstream, input.prompt)
   if (works.length === 0) return world.blame(`${row.ref} is charged and was done by no upstream`)
   const short = lostOf(row.detail, 'balance_short')
   // What a call may cost is set aside for it, and only a gateway that was given up can lose that.
@@ -107,7 +107,7 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, 
   }
   const right =
     row.estimated === 1
-      ? row.input_tokens === textInputTokens && row.output_tokens <= mostOutput
+      ? row.input_tokens === textInputTokens && row.output_tokens <= maxOutput
         ? [textCosts(price, row.input_tokens, row.output_tokens)!]
         : []
       : costs
@@ -119,11 +119,11 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, wish: Wish, 
 }
 
 function lostOf(detail: string, wanted: LossReason): bigint {
-  const { absorbed = [] } = JSON.parse(detail) as { absorbed?: { reason: string; nanos: string }[] }
-  return absorbed
+  const { loss = [] } = JSON.parse(detail) as { loss?: { reason: string; nanos: string }[] }
+  return loss
     .filter(({ reason }) => reason === wanted)
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 }
 
 /** No answer of the simulated upstream is longer. */
-const mostOutput = countTokens('x'.repeat(60))
+const maxOutput = countTokens('x'.repeat(60))

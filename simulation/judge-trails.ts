@@ -1,7 +1,7 @@
-// The trail of every task that has ended: it begins with the create, goes only where a task may go, and
+// The timeline of every task that has ended: it begins with the create, goes only where a task may go, and
 // ends once, as the task did. Every look is in it.
 import { mayMove, type TaskState } from '../src/contract/task.ts'
-import { readTrail, type Step, type StepKind } from '../src/contract/timeline.ts'
+import { readTimeline, type Step, type StepKind } from '../src/contract/timeline.ts'
 import type { Calling } from './callers.ts'
 
 interface Row {
@@ -9,19 +9,19 @@ interface Row {
   state: TaskState
   interface: string
   checks: number
-  trail: string | null
+  timeline: string | null
 }
 
-const looking: readonly StepKind[] = [
+const polling: readonly StepKind[] = [
   ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'found'] as const),
 ]
 
-export function judgeTrails({ stage: { db, world } }: Calling): void {
+export function judgeTimelines({ stage: { db, world } }: Calling): void {
   const { rows } = db.query<Row>('SELECT id, state, interface, checks, trail FROM tasks')
   for (const row of rows) {
-    const steps = readTrail(row.trail ?? '', 0)
+    const steps = readTimeline(row.timeline ?? '', 0)
     const wrong = wrongWith(row, steps)
-    if (wrong !== undefined) world.blame(`the trail of task ${row.id} ${wrong}: ${row.trail}`)
+    if (wrong !== undefined) world.blame(`the trail of task ${row.id} ${wrong}: ${row.timeline}`)
   }
 }
 
@@ -41,12 +41,12 @@ function wrongWith(
     }
   }
   // The look that brought the end is no step of its own, and two gateways may have looked at once.
-  const looks = steps
-    .filter(({ kind }) => looking.includes(kind))
+  const polls = steps
+    .filter(({ kind }) => polling.includes(kind))
     .reduce((sum, { times }) => sum + times, 0)
   // Whoever waits for pictures looks without counting.
   const isUncounted = use === 'images' || steps.some(({ kind }) => kind === 'gap')
-  return isUncounted || Math.abs(looks - checks) <= 1
+  return isUncounted || Math.abs(polls - checks) <= 1
     ? undefined
-    : `has ${looks} looks of ${checks}`
+    : `has ${polls} looks of ${checks}`
 }

@@ -15,7 +15,7 @@ interface Accounts {
   /** Upstream ids of losses, and the refs of those that name none. */
   lost: ReadonlySet<string>
   /** Tasks that were given up and will be looked for, and when. */
-  lookedFor: ReadonlyMap<string, number>
+  searched: ReadonlyMap<string, number>
 }
 
 function accountsOf(calling: Calling): Accounts {
@@ -24,14 +24,14 @@ function accountsOf(calling: Calling): Accounts {
   const losses = db.query<{ ref: string; upstream_id: string }>(
     'SELECT ref, upstream_id FROM losses',
   ).rows
-  const looks = db.query<{ task_id: string; next_at_ms: number }>(
-    'SELECT task_id, next_at_ms FROM late_looks',
+  const polls = db.query<{ task_id: string; next_at_ms: number }>(
+    'SELECT task_id, next_at_ms FROM abandoned_checks',
   ).rows
   return {
     rows,
     byUpstream: new Map(rows.map((row) => [row.upstream_id ?? '', row])),
     lost: new Set(losses.map(({ ref, upstream_id }) => upstream_id || ref)),
-    lookedFor: new Map(looks.map(({ task_id, next_at_ms }) => [task_id, next_at_ms])),
+    searched: new Map(polls.map(({ task_id, next_at_ms }) => [task_id, next_at_ms])),
   }
 }
 
@@ -69,7 +69,7 @@ const ownersOf = ({ marker, prompt, protocol }: Work, { rows }: Accounts): TaskR
 export function openTruths(calling: Calling, { speaker }: Surroundings): string[] {
   const accounts = accountsOf(calling)
   const soonMs = calling.stage.calmSinceMs + waitedForMs
-  const isSoon = ({ id }: TaskRow) => (accounts.lookedFor.get(id) ?? Number.MAX_VALUE) < soonMs
+  const isSoon = ({ id }: TaskRow) => (accounts.searched.get(id) ?? Number.MAX_VALUE) < soonMs
   return unaccounted(calling, speaker.upstream, accounts)
     .filter(({ owners }) => owners.some(isSoon))
     .filter(({ work }) => work.marker !== undefined || accounts.byUpstream.has(work.id))
@@ -92,7 +92,7 @@ export function judgeTruth(calling: Calling, upstream: Upstream): void {
   }
   for (const { work, owners } of unaccounted(calling, upstream, accounts)) {
     if (isUnknowable(work, accounts)) continue
-    if (owners.some(({ id }) => accounts.lookedFor.has(id))) continue
+    if (owners.some(({ id }) => accounts.searched.has(id))) continue
     const whose = owners.map(({ id, state, body }) => `${id} (${state}) ${body}`).join(', ')
     world.blame(
       `${work.id} was done and is neither charged nor a loss; it was for ${whose || 'nobody'}`,

@@ -8,7 +8,7 @@ import type { Surroundings } from './gateway.ts'
 import { judgeNotices } from './judge-notices.ts'
 import { judgeTasks } from './judge-tasks.ts'
 import { judgeText } from './judge-text.ts'
-import { judgeTrails } from './judge-trails.ts'
+import { judgeTimelines } from './judge-trails.ts'
 import { judgeTruth, openTruths } from './judge-truth.ts'
 import { kyselyOver } from './sim-database.ts'
 
@@ -38,7 +38,7 @@ export function openEnds(calling: Calling, around: Surroundings): string[] {
   ).rows
   if (due.length > 0) return due.map(({ task_id }) => `nobody was told of ${task_id}`)
   const kept = db.query(
-    'SELECT id, held_nanos, drawn_nanos FROM accounts WHERE held_nanos <> 0 OR drawn_nanos <> 0',
+    'SELECT id, held_nanos, leased_nanos FROM accounts WHERE held_nanos <> 0 OR leased_nanos <> 0',
   ).rows
   if (kept.length > 0) return kept.map((row) => `money is held or drawn: ${shown(row)}`)
   const [bare] = db.query<{ count: number }>(
@@ -53,7 +53,7 @@ export function judge(calling: Calling, around: Surroundings): void {
   judgeBooks(calling)
   judgeCredits(calling)
   judgeTasks(calling, around.speaker.upstream)
-  judgeTrails(calling)
+  judgeTimelines(calling)
   judgeText(calling, around.speaker.upstream)
   judgeTruth(calling, around.speaker.upstream)
   judgeNotices(calling, around.receivers)
@@ -84,8 +84,8 @@ function judgeBooks({ stage, gateways, books }: Calling): void {
      WHERE a.balance_nanos <> entries_nanos`,
   ).rows
   for (const row of wrong) world.blame(`a balance is not the sum of its entries: ${shown(row)}`)
-  for (const { engine, name, sharing } of gateways) {
-    if (engine === undefined || sharing !== undefined) continue
+  for (const { engine, name, cluster } of gateways) {
+    if (engine === undefined || cluster !== undefined) continue
     for (const { id } of books.accounts) {
       const { balanceNanos, callHoldsNanos, taskHoldsNanos } = engine.ledger.funds(id)
       const [row] = db.query<{ balance_nanos: bigint }>(

@@ -21,7 +21,7 @@ import { kyselyOver, SimDatabase } from './sim-database.ts'
 import type { Hub } from './sim-sharing.ts'
 import { Stage } from './stage.ts'
 import { Upstream } from './upstream.ts'
-import { planTrouble, planWishes } from './workload.ts'
+import { planInputs, planTrouble } from './workload.ts'
 import { World } from './world.ts'
 import { closeWriter } from './write-batch.ts'
 
@@ -55,7 +55,7 @@ const livenessMs = 480_000
 const openedMs = Date.UTC(2027, 0, 2)
 const openingNanos = [400_000_000_000n, 14_000_000_000n, 5_000_000_000n]
 /** A time with faults lasts at least so long, also where all is wanted at once. */
-const leastMs = 4_000
+const minMs = 4_000
 /** Between two questions whether everything has come to its end. */
 const overEveryMs = 500
 
@@ -150,9 +150,9 @@ function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: 
     world.blame('the gateways do not start')
     return
   }
-  const again = (everyMs: number, look: (gateway: SimGateway) => void): void => {
-    for (const gateway of all) look(gateway)
-    world.after(everyMs, undefined, () => again(everyMs, look))
+  const again = (everyMs: number, poll: (gateway: SimGateway) => void): void => {
+    for (const gateway of all) poll(gateway)
+    world.after(everyMs, undefined, () => again(everyMs, poll))
   }
   again(memoryEveryMs, (gateway) => checkMemory(stage, gateway, books))
   again(holdsEveryMs, (gateway) => checkHolds(stage, gateway, books))
@@ -160,15 +160,15 @@ function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: 
     if (gateway !== all[0]) return
     for (const { id } of books.accounts) calling.plenty.follow(stage, all, id)
   })
-  const overMs = leastMs + tasks * stage.manners.wishEveryMs
+  const overMs = minMs + tasks * stage.manners.inputEveryMs
   stage.faults = drawFaults(world.seed)
   stage.mayBeCutOff = stage.faults.process.partitions > 0
   world.note(`faults: ${JSON.stringify(stage.faults)}`)
-  planWishes(calling, tasks)
+  planInputs(calling, tasks)
   planTrouble(calling, all, around.speaker.upstream, overMs)
   world.run(world.nowMs + overMs)
   if (world.violations.length > 0) return
-  calm(calling)
+  isHealthy(calling)
   let isOver = false
   const ask = () => {
     isOver = openEnds(calling, around).length === 0
@@ -187,7 +187,7 @@ function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: 
 const livenessOf = ({ gateways, manners }: Stage): number =>
   gateways > 1 ? livenessMs : livenessMs + 3_600_000 + manners.maxClockStepMs
 
-function calm({ stage, gateways }: Calling): void {
+function isHealthy({ stage, gateways }: Calling): void {
   stage.faults = noFaults
   stage.storeAwayUntilMs = 0
   stage.frozenUntilMs = 0

@@ -119,7 +119,7 @@ export async function makeTemplate(): Promise<Uint8Array> {
   const db = new Database(':memory:', { safeIntegers: true })
   const target = new Kysely<Schema>({ dialect: dialectOf(openDoor(db)) })
   await migrate({
-    engine: 'sqlite',
+    dialect: 'sqlite',
     name: 'a simulation',
     tx: (work) => target.transaction().execute(work),
   })

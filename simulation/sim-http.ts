@@ -1,6 +1,6 @@
 // The way from one simulated gateway to the upstream. A request that has left arrives or does not,
 // whatever becomes of the gateway; its answer comes, comes late, breaks off or never comes.
-import type { HttpAnswer, HttpDoor } from '../src/contract/provider.ts'
+import type { HttpAnswer, HttpPort } from '../src/contract/provider.ts'
 import { HttpError } from '../src/lib/http/error.ts'
 import type { Stage } from './stage.ts'
 import { type Asked, answer, type Speaker, type Told } from './wire.ts'
@@ -13,7 +13,7 @@ interface CallState {
   isGivenUp: boolean
 }
 
-export class SimHttp implements HttpDoor {
+export class SimHttp implements HttpPort {
   readonly #speaker: Speaker
   readonly #stage: Stage
   readonly #proc: Proc
@@ -24,15 +24,15 @@ export class SimHttp implements HttpDoor {
     this.#proc = proc
   }
 
-  post: HttpDoor['post'] = (url, _headers, body) =>
+  post: HttpPort['post'] = (url, _headers, body) =>
     this.#call({ method: 'POST', url: new URL(url), body: parsed(body) })
 
-  get: HttpDoor['get'] = (url) => this.#call({ method: 'GET', url: new URL(url), body: {} })
+  get: HttpPort['get'] = (url) => this.#call({ method: 'GET', url: new URL(url), body: {} })
 
-  delete: HttpDoor['delete'] = (url) =>
+  delete: HttpPort['delete'] = (url) =>
     this.#call({ method: 'DELETE', url: new URL(url), body: {} })
 
-  #call(asked: Asked): ReturnType<HttpDoor['get']> {
+  #call(asked: Asked): ReturnType<HttpPort['get']> {
     const { world, random, faults } = this.#stage
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
     // Whoever gave it up does not wait for it.
@@ -97,7 +97,7 @@ export class SimHttp implements HttpDoor {
     const breaks = random.wire.chance(faults.wire.brokenOff)
     const isTrickle = random.wire.chance(faults.wire.answerSlow)
     const rest = [...chunks]
-    const fewest = breaks ? random.wire.whole(0, rest.length) : 0
+    const min = breaks ? random.wire.whole(0, rest.length) : 0
     const later = <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
         world.after(this.#wayMs(), this.#proc, () => {
@@ -122,7 +122,7 @@ export class SimHttp implements HttpDoor {
             : Promise.resolve(body),
       read: () =>
         later(() => {
-          if (breaks && rest.length <= fewest) throw new HttpError('broken', 'it broke off')
+          if (breaks && rest.length <= min) throw new HttpError('broken', 'it broke off')
           const chunk = rest.shift()
           return chunk === undefined ? undefined : Buffer.from(chunk)
         }),

@@ -2,7 +2,7 @@
 // that falls free when it dies or cannot be seen, and whoever finds a gateway without its lock buries it.
 // Notices travel; to whom the others cannot see, none comes.
 import { newShortId } from '../src/lib/crypto/ids.ts'
-import { buryGateway } from '../src/store/ledger/credit-leases.ts'
+import { evictGateway } from '../src/store/ledger/credit-leases.ts'
 import { isGateway } from '../src/store/maintenance/gateways.ts'
 import type { Notice } from '../src/store/store.ts'
 import type { Joined, SimStore } from './sim-store.ts'
@@ -14,9 +14,9 @@ const reconnectEveryMs = 1_000
 const burialPollMs = 20
 
 /** All that have joined, dead or alive, by their ids. */
-export type Hub = Map<string, SimSharing>
+export type Hub = Map<string, SimCluster>
 
-export class SimSharing implements Joined {
+export class SimCluster implements Joined {
   readonly gatewayId = newShortId('gwy')
   readonly proc: Proc
   readonly #stage: Stage
@@ -28,7 +28,7 @@ export class SimSharing implements Joined {
   #isHere = false
   #closed = false
   /** Who is burying it right now. */
-  buriedBy: Proc | undefined
+  evictedBy: Proc | undefined
 
   constructor(stage: Stage, proc: Proc, store: SimStore, hub: Hub) {
     this.#stage = stage
@@ -86,7 +86,7 @@ export class SimSharing implements Joined {
     this.#closed = true
     clearInterval(this.#timer)
     await this.#sweeping
-    if (this.here) await this.#store.tx((tx) => buryGateway(tx, this.gatewayId)).catch(() => {})
+    if (this.here) await this.#store.tx((tx) => evictGateway(tx, this.gatewayId)).catch(() => {})
     this.#isHere = false
   }
 
@@ -112,7 +112,7 @@ export class SimSharing implements Joined {
   async #connect(): Promise<void> {
     const { world, db, random } = this.#stage
     await world.pause(random.store.between(0.5, 5), this.proc)
-    while (this.buriedBy?.alive === true) await world.pause(burialPollMs, this.proc)
+    while (this.evictedBy?.alive === true) await world.pause(burialPollMs, this.proc)
     const { changes } = db.query(
       `INSERT INTO gateways (id, lock_key, started_at_ms) VALUES (?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
@@ -132,13 +132,13 @@ export class SimSharing implements Joined {
     ])
     for (const { id } of rows) {
       const other = this.#hub.get(id)
-      if (other === undefined || other.here || other.buriedBy?.alive === true) continue
-      other.buriedBy = this.proc
+      if (other === undefined || other.here || other.evictedBy?.alive === true) continue
+      other.evictedBy = this.proc
       try {
-        await this.#store.tx((tx) => buryGateway(tx, id))
+        await this.#store.tx((tx) => evictGateway(tx, id))
         world.note(`buries ${other.proc.name}`, this.proc)
       } finally {
-        other.buriedBy = undefined
+        other.evictedBy = undefined
       }
     }
   }

@@ -6,19 +6,19 @@ import { SteadyClock } from '../src/lib/clock.ts'
 import { ensure } from '../src/lib/ensure.ts'
 import { ClockKeeper } from '../src/store/dialects/clock-keeper.ts'
 import { codeOf, DatabaseError } from '../src/store/dialects/errors.ts'
-import { type Batch, HotQueue } from '../src/store/dialects/group-commit.ts'
+import { type Batch, GroupCommit } from '../src/store/dialects/group-commit.ts'
 import { Health } from '../src/store/dialects/health.ts'
-import { bookEntries } from '../src/store/proof/receipts.ts'
+import { issueReceipts } from '../src/store/proof/receipts.ts'
 import type { Schema } from '../src/store/schema.ts'
 import { setMeta } from '../src/store/sql/meta.ts'
-import type { Sharing, Store } from '../src/store/store.ts'
+import type { Cluster, Store } from '../src/store/store.ts'
 import { checkCommit } from './check-commit.ts'
 import { kyselyOver, translate } from './sim-database.ts'
 import type { Stage } from './stage.ts'
 import type { Proc } from './world.ts'
 import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
 
-const mostTries = 5
+const maxTries = 5
 /** Restarts here take moments, and a task has no more than a minute. */
 const maxGapMs = 20_000
 /** As the PostgreSQL store has them: when connections are cut, until when a batch may be run by the
@@ -29,7 +29,7 @@ const giveUpMs = 4_700
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 
 /** Presence among several gateways, as far as the store has to know. */
-export interface Joined extends Sharing {
+export interface Joined extends Cluster {
   readonly here: boolean
   leave(): Promise<void>
 }
@@ -38,7 +38,7 @@ export interface Joined extends Sharing {
 const never = <T>(): Promise<T> => new Promise(() => {})
 
 export class SimStore implements Store {
-  readonly engine: 'sqlite' | 'postgres'
+  readonly dialect: 'sqlite' | 'postgres'
   /** Several gateways go by the database's; one alone by what its machine said at its start. */
   readonly clock: SteadyClock
   readonly read: Kysely<Schema>
@@ -46,16 +46,16 @@ export class SimStore implements Store {
   readonly #proc: Proc
   readonly #writer: Kysely<Schema>
   readonly #health: Health
-  readonly #queue: HotQueue
+  readonly #queue: GroupCommit
   readonly #clockKeeper: ClockKeeper
   /** Undefined where it is the only gateway there can be. */
-  sharing?: Joined
+  cluster?: Joined
 
   constructor(stage: Stage, proc: Proc) {
     this.#stage = stage
     this.#proc = proc
-    this.engine = stage.gateways === 1 ? 'sqlite' : 'postgres'
-    this.clock = new SteadyClock(stage.world.wallMs(this.engine === 'sqlite' ? proc : noProc))
+    this.dialect = stage.gateways === 1 ? 'sqlite' : 'postgres'
+    this.clock = new SteadyClock(stage.world.wallMs(this.dialect === 'sqlite' ? proc : noProc))
     this.#writer = kyselyOver({
       ask: async (sql, parameters) => this.#ask(sql, parameters),
       begin: async () => {
@@ -73,12 +73,12 @@ export class SimStore implements Store {
     })
     this.#health = new Health(
       async () => {
-        if (this.sharing?.here === false) throw new Error('the others cannot see this gateway')
+        if (this.cluster?.here === false) throw new Error('the others cannot see this gateway')
         await this.tx((tx) => setMeta(tx, 'probe', String(Date.now())))
       },
       () => {},
     )
-    this.#queue = new HotQueue((batch) => this.#write(batch))
+    this.#queue = new GroupCommit((batch) => this.#write(batch))
     this.#clockKeeper = new ClockKeeper(this, this.clock, maxGapMs)
   }
 
@@ -91,7 +91,7 @@ export class SimStore implements Store {
   }
 
   join(joined: Joined): void {
-    this.sharing = joined
+    this.cluster = joined
   }
 
   failed(error: unknown): void {
@@ -100,7 +100,7 @@ export class SimStore implements Store {
 
   /** The database says nothing. */
   silent(): void {
-    if (this.engine === 'postgres') this.failed(new Error('the database does not answer'))
+    if (this.dialect === 'postgres') this.failed(new Error('the database does not answer'))
   }
 
   record: Store['record'] = (request, entry) => this.#queue.add(request, entry)
@@ -110,7 +110,7 @@ export class SimStore implements Store {
   /** As alone as SQLite's is, also where the real one would have to be waited for. */
   book: NonNullable<Store['book']> = (limit) =>
     this.tx(async (tx) => {
-      const booked = await bookEntries(tx, { engine: 'sqlite', limit })
+      const booked = await issueReceipts(tx, { dialect: 'sqlite', limit })
       ensure(booked !== 'busy', 'whoever is alone does not wait')
       return booked
     })
@@ -120,7 +120,7 @@ export class SimStore implements Store {
       try {
         return await this.#once(work)
       } catch (error) {
-        if (codeOf(error) === '40001' && tries < mostTries) continue
+        if (codeOf(error) === '40001' && tries < maxTries) continue
         if (isInjected(error)) this.failed(error)
         throw error
       }
@@ -129,7 +129,7 @@ export class SimStore implements Store {
 
   async close(): Promise<void> {
     await this.#queue.close()
-    await this.sharing?.leave()
+    await this.cluster?.leave()
     this.#health.stop()
   }
 
@@ -154,7 +154,7 @@ export class SimStore implements Store {
 
   /** A server that one process has for itself does not freeze without it. */
   get #hangs(): boolean {
-    return this.engine === 'postgres' && this.#stage.storeIsFrozen
+    return this.dialect === 'postgres' && this.#stage.storeIsFrozen
   }
 
   /** What hangs ends when its connection is cut; a transaction that had not begun never does. */
@@ -169,7 +169,7 @@ export class SimStore implements Store {
     if (sql.includes('clock_timestamp()')) return this.#clock()
     const { db, world } = this.#stage
     try {
-      return db.query(this.engine === 'postgres' ? translate(sql) : sql, parameters)
+      return db.query(this.dialect === 'postgres' ? translate(sql) : sql, parameters)
     } catch (error) {
       if (codeOf(error) === 'SQLITE_ERROR') world.blame(`SQLite cannot run this: ${error} ${sql}`)
       throw error
@@ -207,7 +207,7 @@ export class SimStore implements Store {
     if (!this.#proc.alive) return never()
     if (random.process.chance(process.crashAtCommit)) return this.#die('before a commit')
     if (random.store.chance(store.lost)) throw trouble('the commit failed')
-    if (this.engine === 'postgres' && random.store.chance(store.raced)) {
+    if (this.dialect === 'postgres' && random.store.chance(store.raced)) {
       throw new DatabaseError('40001', 'could not serialize access')
     }
     db.run('COMMIT')
@@ -233,17 +233,17 @@ export class SimStore implements Store {
     for (let tries = 0; ; tries++) {
       try {
         await this.#writeOnce(batch, deadlineMs)
-        if (this.sharing?.here !== false) this.#health.wrote()
+        if (this.cluster?.here !== false) this.#health.wrote()
         return
       } catch (error) {
-        const pauseMs = this.engine === 'postgres' ? retryPausesMs[tries] : undefined
+        const pauseMs = this.dialect === 'postgres' ? retryPausesMs[tries] : undefined
         if (isInjected(error)) this.failed(error)
         if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < deadlineMs) {
           await this.#stage.world.pause(pauseMs, this.#proc)
           continue
         }
         // Only when the database can no longer take it do its callers hear of it.
-        if (this.engine === 'postgres' && isInjected(error)) {
+        if (this.dialect === 'postgres' && isInjected(error)) {
           await world.pause(startMs + giveUpMs - world.nowMs, this.#proc)
         }
         throw error
@@ -254,7 +254,7 @@ export class SimStore implements Store {
   /** What has been sent arrives although its sender dies, where the database is not its own. */
   #writeOnce(batch: Batch, deadlineMs: number): Promise<void> {
     const { world, db, random } = this.#stage
-    const server = this.sharing === undefined ? this.#proc : undefined
+    const server = this.cluster === undefined ? this.#proc : undefined
     return new Promise((resolve, reject) => {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
       const arrive = () => {
@@ -266,7 +266,7 @@ export class SimStore implements Store {
         }
         const { store, process } = this.#stage.faults
         if (this.#stage.storeIsAway) return void answer(() => reject(away()))
-        if (this.sharing !== undefined && world.nowMs > deadlineMs) {
+        if (this.cluster !== undefined && world.nowMs > deadlineMs) {
           return void answer(() => reject(trouble('the batch came after its deadline')))
         }
         if (random.process.chance(process.crashAtCommit)) return void this.#die('before a batch')
@@ -274,8 +274,8 @@ export class SimStore implements Store {
           return void answer(() => reject(trouble('the batch failed')))
         }
         try {
-          if (this.sharing === undefined) writeSingleBatch(db, batch)
-          else writeSharedBatch(db, batch, this.sharing.gatewayId)
+          if (this.cluster === undefined) writeSingleBatch(db, batch)
+          else writeSharedBatch(db, batch, this.cluster.gatewayId)
         } catch (error) {
           return void answer(() => reject(error))
         }

@@ -11,7 +11,7 @@ export interface Manners {
   /** How long upstreams let work wait, at most. */
   queueMs: number
   /** Between two wishes. */
-  wishEveryMs: number
+  inputEveryMs: number
   /** How much of what is wanted is text. */
   text: number
   /** Everybody spends from one account. */
@@ -64,7 +64,7 @@ export class Stage {
     this.manners = {
       cancels: manners.pick([0.1, 0.25, 0.7]),
       queueMs: manners.pick([2_000, 6_000, 20_000]),
-      wishEveryMs: manners.pick([8, 60, 250, 900, 900, 1_400]),
+      inputEveryMs: manners.pick([8, 60, 250, 900, 900, 1_400]),
       text: manners.pick([0.1, 0.2, 0.6]),
       oneAccount: manners.chance(0.3),
       maxClockStepMs: manners.pick(

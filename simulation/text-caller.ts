@@ -5,25 +5,25 @@ import type { TextCall } from '../src/contract/requests.ts'
 import { runText } from '../src/engine/calls/run-text.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { ask } from './ask.ts'
-import type { Wish } from './books.ts'
+import type { Input } from './books.ts'
 import { type Calling, checkRefused } from './callers.ts'
 import { models } from './settings.ts'
 
 export const textInputTokens = 120
 export const textOutputTokens = 300
 
-export async function askForText(calling: Calling, wish: Wish): Promise<void> {
+export async function askForText(calling: Calling, input: Input): Promise<void> {
   const { stage, callers } = calling
   let requestId = ''
   const asked = await ask(
     calling,
-    wish.accountId,
-    (engine, ctx, hangUp) => textAt(calling, engine, ctx, wish, hangUp),
+    input.accountId,
+    (engine, ctx, hangUp) => textAt(calling, engine, ctx, input, hangUp),
     (id) => {
       requestId = id
-      wish.requestIds.push(id)
+      input.requestIds.push(id)
     },
-    wish.at,
+    input.at,
   )
   const answer =
     asked === 'lost' || asked.answer === 'cut'
@@ -31,35 +31,35 @@ export async function askForText(calling: Calling, wish: Wish): Promise<void> {
       : asked.answer === 'whole'
         ? ({ kind: 'text', requestId } as const)
         : ({ kind: 'refused', requestId, code: asked.answer.code } as const)
-  wish.answers.push(answer)
-  if (answer.kind === 'refused') checkRefused(calling, wish, answer)
-  stage.world.note(`text ${wish.number}: ${JSON.stringify(answer)}`, callers)
+  input.answers.push(answer)
+  if (answer.kind === 'refused') checkRefused(calling, input, answer)
+  stage.world.note(`text ${input.number}: ${JSON.stringify(answer)}`, callers)
 }
 
 async function textAt(
   calling: Calling,
   engine: Engine,
   ctx: CallContext,
-  wish: Wish,
+  input: Input,
   hangUp: () => void,
 ): Promise<'whole' | 'cut' | Refusal> {
-  const follow = () => calling.plenty.follow(calling.stage, calling.gateways, wish.accountId)
+  const follow = () => calling.plenty.follow(calling.stage, calling.gateways, input.accountId)
   follow()
-  const made = await runText(engine, ctx, callOf(wish))
+  const made = await runText(engine, ctx, callOf(input))
   follow()
   if (made instanceof Refusal) return made
   if ('body' in made) {
-    checkPaid(calling, wish, ctx.requestId)
+    checkPaid(calling, input, ctx.requestId)
     return 'whole'
   }
-  return readStream(calling, made.stream, ctx, wish, hangUp)
+  return readStream(calling, made.stream, ctx, input, hangUp)
 }
 
 async function readStream(
   calling: Calling,
   stream: ReadableStream<Uint8Array>,
   { requestId, signal }: CallContext,
-  wish: Wish,
+  input: Input,
   hangUp: () => void,
 ): Promise<'whole' | 'cut'> {
   const { world, random, faults } = calling.stage
@@ -79,14 +79,14 @@ async function readStream(
     if (next === 'gone') continue
     if (next.done) break
     text += Buffer.from(next.value!).toString()
-    if (text.includes('[DONE]')) checkPaid(calling, wish, requestId)
+    if (text.includes('[DONE]')) checkPaid(calling, input, requestId)
     await world.pause(random.work.between(0, 300), proc)
   }
   return text.includes('[DONE]') ? 'whole' : 'cut'
 }
 
 /** The charge is durable before the answer leaves, and whole where the account can pay it. */
-function checkPaid(calling: Calling, { accountId }: Wish, requestId: string): void {
+function checkPaid(calling: Calling, { accountId }: Input, requestId: string): void {
   const { stage, plenty, gateways } = calling
   plenty.follow(stage, gateways, accountId)
   const [row] = stage.db.query<{ detail: string }>(
@@ -101,7 +101,7 @@ function checkPaid(calling: Calling, { accountId }: Wish, requestId: string): vo
   }
 }
 
-function callOf({ prompt, stream }: Wish): TextCall {
+function callOf({ prompt, stream }: Input): TextCall {
   const fields = {
     model: models.text,
     messages: [{ role: 'user', content: prompt }],

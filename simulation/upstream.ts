@@ -33,7 +33,7 @@ export interface Work {
   readonly told: WorkEnd[]
 }
 
-export interface Wish {
+export interface Input {
   kind: WorkKind
   protocol: string
   model: string
@@ -69,13 +69,14 @@ export class Upstream {
   }
 
   /** It has arrived, and is done: one piece of work, now and then two. */
-  make(wish: Wish): Work[] {
+  make(input: Input): Work[] {
     const { random, faults, world } = this.#stage
-    this.#count(`prompt ${wish.prompt}`)
-    if (wish.marker !== undefined) this.#count(`marker ${wish.marker}`)
-    const made = [this.#one(wish, false)]
-    const mayBeTwo = wish.protocol === 'vf' || wish.protocol === 'arkvendor'
-    if (mayBeTwo && random.upstream.chance(faults.upstream.twoIds)) made.push(this.#one(wish, true))
+    this.#count(`prompt ${input.prompt}`)
+    if (input.marker !== undefined) this.#count(`marker ${input.marker}`)
+    const made = [this.#one(input, false)]
+    const mayBeTwo = input.protocol === 'vf' || input.protocol === 'arkvendor'
+    if (mayBeTwo && random.upstream.chance(faults.upstream.twoIds))
+      made.push(this.#one(input, true))
     world.note(`upstream makes ${made.map(({ id, fate }) => `${id} (${fate})`).join(' and ')}`)
     return made
   }
@@ -84,7 +85,7 @@ export class Upstream {
     this.arrivals.set(name, (this.arrivals.get(name) ?? 0) + 1)
   }
 
-  #one(wish: Wish, isExtra: boolean): Work {
+  #one(input: Input, isExtra: boolean): Work {
     const { random, faults, world } = this.#stage
     const { upstream } = random
     const createdMs = world.wallMs(undefined)
@@ -92,16 +93,16 @@ export class Upstream {
     const isLate = upstream.chance(faults.upstream.late)
     const endsMs = startsMs + upstream.between(300, 15_000) + (isLate ? lateMs : 0)
     const work: Work = {
-      ...wish,
-      marker: wish.marker,
-      id: `${wish.protocol}-${++this.#ids}`,
+      ...input,
+      marker: input.marker,
+      id: `${input.protocol}-${++this.#ids}`,
       createdMs,
       isExtra,
       startsMs,
       endsMs,
       fate: this.#fate(),
       contradicts: upstream.chance(faults.upstream.contradicts),
-      quantity: this.#quantity(wish),
+      quantity: this.#quantity(input),
       inputTokens: this.#inputTokens(),
       cancelledMs: undefined,
       told: [],
@@ -120,7 +121,7 @@ export class Upstream {
     return random.upstream.chance(stuck) ? 'stuck' : 'succeeded'
   }
 
-  #quantity({ kind, asked }: Wish): number | undefined {
+  #quantity({ kind, asked }: Input): number | undefined {
     const { random, faults } = this.#stage
     if (kind === 'image') {
       return random.upstream.chance(faults.upstream.partial)

@@ -3,7 +3,7 @@ import { announce } from '../src/engine/catalog/refresh.ts'
 import { newShortId } from '../src/lib/crypto/ids.ts'
 import { insertPrice } from '../src/store/catalog/prices.ts'
 import { ask } from './ask.ts'
-import type { CreditWish, Wish, WishKind } from './books.ts'
+import type { CreditInput, Input, InputKind } from './books.ts'
 import { type Calling, pursue } from './callers.ts'
 import { planClosings } from './close-months.ts'
 import { freeze } from './freeze.ts'
@@ -13,7 +13,7 @@ import { models } from './settings.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Of nine that are not text so many are of each kind. */
-const mix: readonly WishKind[] = [
+const mix: readonly InputKind[] = [
   ...(['film', 'film', 'film', 'tokenFilm', 'tokenFilm'] as const),
   ...(['drawing', 'drawing', 'picture', 'picture'] as const),
 ]
@@ -23,23 +23,23 @@ const maxBurst = 60
 const maxRecalls = 3
 
 /** Plans everything callers will want; `tasks` of it are films and pictures. */
-export function planWishes(calling: Calling, tasks: number): void {
+export function planInputs(calling: Calling, tasks: number): void {
   const { stage, callers } = calling
   const { world, random } = stage
-  const wishesMs = tasks * stage.manners.wishEveryMs
+  const inputsMs = tasks * stage.manners.inputEveryMs
   let planned = 0
   while (planned < tasks) {
-    const wish = newWish(calling)
-    if (wish.kind !== 'text') planned++
-    world.after(random.work.between(0, wishesMs), callers, () => void pursue(calling, wish))
+    const input = newInput(calling)
+    if (input.kind !== 'text') planned++
+    world.after(random.work.between(0, inputsMs), callers, () => void pursue(calling, input))
   }
   for (let count = 0; count < stage.manners.bursts; count++) {
-    planBurst(calling, random.work.between(0, wishesMs))
+    planBurst(calling, random.work.between(0, inputsMs))
   }
-  if (stage.manners.monthEndedMs !== undefined) planClosings(calling, wishesMs)
+  if (stage.manners.monthEndedMs !== undefined) planClosings(calling, inputsMs)
   const others = Math.ceil(tasks / 10)
   for (let count = 0; count < others; count++) {
-    const atMs = random.work.between(0, wishesMs)
+    const atMs = random.work.between(0, inputsMs)
     if (random.work.chance(0.6)) world.after(atMs, callers, () => void putCredit(calling))
     else world.after(atMs, callers, () => void changePrice(calling))
   }
@@ -53,14 +53,14 @@ function planBurst(calling: Calling, atMs: number): void {
   const at = random.work.whole(0, stage.gateways - 1)
   const count = random.work.whole(minBurst, maxBurst)
   for (let each = 0; each < count; each++) {
-    const wish = newWish(calling, { kind: 'text', accountId, at })
-    world.after(atMs + random.work.between(0, 5), callers, () => void pursue(calling, wish))
+    const input = newInput(calling, { kind: 'text', accountId, at })
+    world.after(atMs + random.work.between(0, 5), callers, () => void pursue(calling, input))
   }
   // Other gateways may want what this one is just about to spend.
   for (let count = 0; count < maxRecalls; count++) {
     const asker = calling.gateways[(at + 1) % calling.gateways.length]!
     world.after(atMs + random.work.between(0, 60), undefined, () => {
-      asker.sharing?.tell({ kind: 'wanted', accountId, nonce: `recall ${count}` })
+      asker.cluster?.tell({ kind: 'wanted', accountId, nonce: `recall ${count}` })
     })
   }
   if (random.process.chance(stage.faults.later.freezesUnderLoad)) {
@@ -70,21 +70,21 @@ function planBurst(calling: Calling, atMs: number): void {
 }
 
 interface Given {
-  kind: WishKind
+  kind: InputKind
   accountId: string
   at: number
 }
 
-function newWish({ stage, books }: Calling, given?: Given): Wish {
+function newInput({ stage, books }: Calling, given?: Given): Input {
   const { random, faults } = stage
-  const number = books.wishes.length + 1
+  const number = books.inputs.length + 1
   const { text, oneAccount } = stage.manners
   const kind = given?.kind ?? (random.work.chance(text) ? 'text' : random.work.pick(mix))
   const twin = random.work.chance(faults.upstream.twins)
-    ? books.wishes.findLast((other) => other.kind === kind)
+    ? books.inputs.findLast((other) => other.kind === kind)
     : undefined
   const isKeyed = random.work.chance(0.5)
-  const wish: Wish = {
+  const input: Input = {
     number,
     kind,
     accountId:
@@ -101,8 +101,8 @@ function newWish({ stage, books }: Calling, given?: Given): Wish {
     answers: [],
     requestIds: [],
   }
-  books.wishes.push(wish)
-  return wish
+  books.inputs.push(input)
+  return input
 }
 
 /** Money comes in, or some of it is taken back; asked again until somebody says what became of it. */
@@ -110,7 +110,7 @@ async function putCredit(calling: Calling): Promise<void> {
   const { stage, books, callers } = calling
   const { random, world } = stage
   const amountNanos = BigInt(random.work.whole(1, 30)) * 1_000_000_000n
-  const credit: CreditWish = {
+  const credit: CreditInput = {
     ref: `credit_${books.credits.length + 1}`,
     accountId: random.work.pick(books.accounts).id,
     amountNanos: random.work.chance(0.4) ? -amountNanos : amountNanos,
@@ -179,6 +179,6 @@ export function planTrouble(
       gateway.proc.skewMs = random.process.whole(-maxClockStepMs, maxClockStepMs)
       world.note(`the clock is off by ${gateway.proc.skewMs} ms`, gateway.proc)
     })
-    plan(process.partitions, () => gateway.sharing?.cutOff(random.process.between(500, 25_000)))
+    plan(process.partitions, () => gateway.cluster?.cutOff(random.process.between(500, 25_000)))
   }
 }

@@ -91,7 +91,7 @@ export class World {
     this.note(`dies: ${why}`, proc)
     proc.alive = false
     this.deaths.push(why)
-    for (const heard of proc.onDeath) heard()
+    for (const reply of proc.onDeath) reply()
     proc.onDeath.clear()
   }
 

@@ -1,6 +1,6 @@
 // One batch of records in one transaction. Alone it is the real writer of the SQLite engine. For several
 // gateways it follows the rules of the PostgreSQL engine's statement, which SQLite cannot run: what is
-// there already changes nothing, a charge comes out of the gateway's purse, and one on credit that the
+// there already changes nothing, a charge comes out of the gateway's credit lease, and one on credit that the
 // gateway no longer has makes the whole batch fail.
 
 import { DatabaseError } from '../src/store/dialects/errors.ts'
@@ -106,14 +106,14 @@ function add(sums: Map<string, Sum>, row: string[]): void {
 function book(db: SimDatabase, accountId: string, gatewayId: string, { balance, held }: Sum): void {
   if (balance < 0n) {
     const { changes } = db.query(
-      'UPDATE purses SET amount_nanos = amount_nanos + ? WHERE account_id = ? AND gateway_id = ?',
+      'UPDATE credit_leases SET amount_nanos = amount_nanos + ? WHERE account_id = ? AND gateway_id = ?',
       [balance, accountId, gatewayId],
     )
     if (changes === 0) throw new DatabaseError('22012', 'the purse behind a charge is gone')
   }
   db.query(
     `UPDATE accounts SET balance_nanos = balance_nanos + ?, held_nanos = held_nanos + ?,
-       drawn_nanos = drawn_nanos + ? WHERE id = ?`,
+       leased_nanos = leased_nanos + ? WHERE id = ?`,
     [balance, held, balance < 0n ? balance : 0n, accountId],
   )
 }

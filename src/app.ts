@@ -20,7 +20,7 @@ import {
 import { isLocal } from './http/is-local.ts'
 import { answerRefusal } from './http/render-error.ts'
 import { publicPem } from './lib/crypto/signing.ts'
-import type { Paper } from './openapi/serve.ts'
+import type { ApiDocument } from './openapi/serve.ts'
 import { redirectToConsole, serveConsole } from './start/console-files.ts'
 import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
@@ -61,11 +61,11 @@ export function createRouter(deps: AppDeps) {
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
   // Made when somebody first asks for them: a start needs none of it.
-  for (const [path, paper] of Object.entries(papers)) {
+  for (const [path, apiDocument] of Object.entries(apiDocuments)) {
     if (listener === 'calls' && path.includes('admin')) continue
     app.get(path, async ({ env }) => {
-      const { servePaper } = await import('./openapi/serve.ts')
-      return servePaper(env.exchange, paper, engine.publicUrl)
+      const { serveDocument } = await import('./openapi/serve.ts')
+      return serveDocument(env.exchange, apiDocument, engine.publicUrl)
     })
   }
   for (const path of ['/docs/guide', '/docs/guide/:page']) {
@@ -135,7 +135,7 @@ export const refuseUnrouted = (
 ): Response => answerRefusal(newExchange(request, connection, undefined, dialects.at), refusal)
 
 /** What describes all this, by path. */
-const papers: Readonly<Record<string, Paper>> = {
+const apiDocuments: Readonly<Record<string, ApiDocument>> = {
   '/openapi.json': 'data',
   '/openapi.admin.json': 'admin',
   '/docs': 'page',
@@ -148,8 +148,8 @@ const absolute = (request: Request): Request =>
   request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 
 /** What receipts are checked with; for whoever has one. */
-function publicKeys({ bookkeeper }: Engine): string {
-  const { published, signer } = bookkeeper.keys
+function publicKeys({ receiptWriter }: Engine): string {
+  const { published, signer } = receiptWriter.keys
   const keys = published.map((key) => ({
     key,
     algorithm: 'Ed25519',
@@ -175,7 +175,7 @@ async function serveMetrics(x: Exchange, metrics: MetricsSource): Promise<Respon
 }
 
 function answerReady(x: Exchange, engine: Engine): Response {
-  engine.clockWatch?.look(engine)
+  engine.clockWatch?.poll(engine)
   const clock = engine.clockWatch?.refusal && clockProblem(engine)
   const ready = !engine.draining && engine.store.healthy && clock === undefined
   const trouble = engine.store.healthy ? clock : 'store not writable'

@@ -1,6 +1,6 @@
 // What the command `gateway` runs: its first word decides which part of the program is loaded, and
 // nothing else is. A program of one file first gives itself the environment it needs.
-import { pieces } from './lib/assets.ts'
+import { assets } from './lib/assets.ts'
 import { keepSignals } from './start/signals.ts'
 
 /** Bun reads these before any code runs; bin/gateway sets the same. */
@@ -11,7 +11,7 @@ const wanted: Readonly<Record<string, string>> = {
 
 /** Becomes the same program once more, if something it needs was not set for it. */
 function settle(): void {
-  if (pieces.standsAlone !== true) return
+  if (assets.standsAlone !== true) return
   const missing = Object.entries(wanted).filter(([name]) => process.env[name] === undefined)
   if (missing.length === 0) return
   const env = { ...process.env, ...Object.fromEntries(missing) } as NodeJS.ProcessEnv

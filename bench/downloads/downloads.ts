@@ -86,7 +86,7 @@ async function measure(run: Run, readers: DownloadFigures['readers']): Promise<D
     failed: result.failed,
     minBytes: result.minBytes,
     takenMedianBytes: sent.medianBytes,
-    takenLargestBytes: sent.largestBytes,
+    takenMaxBytes: sent.maxBytes,
     grownBytes: sent.grownBytes,
   }
 }

@@ -11,7 +11,7 @@ const slow: DownloadFigures = {
   rssBytes: 200_000_000,
   minBytes: 12_000_000,
   takenMedianBytes: 20_000_000,
-  takenLargestBytes: 30_000_000,
+  takenMaxBytes: 30_000_000,
   grownBytes: 90_000_000,
 }
 const stopped: DownloadFigures = { ...slow, readers: 'stopped', minBytes: 0, grownBytes: 0 }
@@ -25,7 +25,7 @@ test('each reader may cost three megabytes', () => {
 test('a download that failed, never began or is over measures nothing', () => {
   expect(met({ ...slow, failed: 1 })).toEqual([false])
   expect(met({ ...slow, reached: 99 })).toEqual([false])
-  expect(met({ ...slow, takenLargestBytes: 300_000_000 })).toEqual([false])
+  expect(met({ ...slow, takenMaxBytes: 300_000_000 })).toEqual([false])
 })
 
 test('a stopped reader takes nothing more', () => {

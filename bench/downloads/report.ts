@@ -16,7 +16,7 @@ export interface DownloadFigures {
   /** By the slowest reader. */
   minBytes: number
   takenMedianBytes: number
-  takenLargestBytes: number
+  takenMaxBytes: number
   /** Taken from the upstream in the last seconds, by all readers. */
   grownBytes: number
 }
@@ -31,7 +31,7 @@ const columns: Columns<DownloadFigures> = {
   'rise MB each': riseEach,
   'read MB min': (row) => megabytes(row.minBytes),
   'taken MB median': (row) => megabytes(row.takenMedianBytes),
-  largest: (row) => megabytes(row.takenLargestBytes),
+  max: (row) => megabytes(row.takenMaxBytes),
   failed: (row) => row.failed,
 }
 
@@ -40,8 +40,8 @@ export const formatDownloads = (rows: readonly DownloadFigures[]): string =>
 
 /** A limit counts as met only if every reader was there and none had the whole file. */
 export function checkDownloads(figures: DownloadFigures): Verdict[] {
-  const { readers, count, reached, failed, takenLargestBytes, fileBytes } = figures
-  const valid = reached === count && failed === 0 && takenLargestBytes < fileBytes
+  const { readers, count, reached, failed, takenMaxBytes, fileBytes } = figures
+  const valid = reached === count && failed === 0 && takenMaxBytes < fileBytes
   const rise = check({
     label: `rise of memory by each of ${count} ${readers} readers`,
     value: riseEach(figures),

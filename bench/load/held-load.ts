@@ -29,7 +29,7 @@ export interface Listened extends HeldResult {
   tokens: number
   p50Ms: number
   p99Ms: number
-  largestMs: number
+  maxMs: number
 }
 
 interface Held {
@@ -144,7 +144,7 @@ async function listen(seconds: number): Promise<Listened> {
     tokens: sorted.length,
     p50Ms: percentile(sorted, 0.5),
     p99Ms: percentile(sorted, 0.99),
-    largestMs: sorted.at(-1) ?? Number.NaN,
+    maxMs: sorted.at(-1) ?? Number.NaN,
   }
 }
 

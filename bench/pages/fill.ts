@@ -31,17 +31,17 @@ export const names = {
   rareError: 'seldom',
 }
 
-type Engine = Store['engine']
+type Dialect = Store['dialect']
 
 /** A number in hexadecimal digits. */
-const hex = (engine: Engine, expression: string, width: number): string =>
-  engine === 'sqlite'
+const hex = (dialect: Dialect, expression: string, width: number): string =>
+  dialect === 'sqlite'
     ? `printf('%0${width}x', ${expression})`
     : `lpad(to_hex(CAST(${expression} AS bigint)), ${width}, '0')`
 
 /** The numbers from one to another, as column i of n. */
-const numbers = (engine: Engine, from: number, to: number): string =>
-  engine === 'sqlite'
+const numbers = (dialect: Dialect, from: number, to: number): string =>
+  dialect === 'sqlite'
     ? `WITH RECURSIVE n(i) AS
         (VALUES (${from}) UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`
     : `WITH n(i) AS (SELECT CAST(g AS bigint) FROM generate_series(${from}, ${to}) AS g)`
@@ -64,13 +64,18 @@ const detail = `'{"stream":true,"ending":"complete","upstreamModel":"bench-upstr
   '"attempts":[{"channel":"channel-' || chan || '","key":1,"afterMs":1,"ms":' || took ||
   ',"status":' || status || '}]}'`
 
-function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: number, to: number) {
+function requestsText(
+  dialect: Dialect,
+  { rows, days, untilMs }: Filling,
+  from: number,
+  to: number,
+) {
   const spanMs = days * dayMs
   return `
     INSERT INTO requests (request_id, at_ms, account_id, token_id, interface, model, channel,
       upstream_request_id, status, error_code, charge_nanos, price_id, input_tokens, output_tokens,
       cache_read_tokens, cache_write_tokens, first_byte_ms, total_ms, detail)
-    ${numbers(engine, from, to)}
+    ${numbers(dialect, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / rows}`)} AS ended,
       ${someAccount} AS acc, ${pseudoRandom(2, tokensEach)} AS tok, ${pseudoRandom(3, 3)} AS turn,
       ${pseudoRandom(4, 1000)} AS luck, 40 + ${pseudoRandom(5, 4000)} + ${pseudoRandom(6, 97)} / 96 * 30000 AS took
@@ -81,14 +86,14 @@ function requestsText(engine: Engine, { rows, days, untilMs }: Filling, from: nu
       CASE WHEN luck < 950 THEN 200 WHEN luck < 970 THEN 429 WHEN luck < 980 THEN 400
         WHEN luck < 988 THEN 404 WHEN luck < 994 THEN 502 WHEN luck < 997 THEN 504
         ELSE 503 END AS status FROM m)
-    SELECT 'req_' || ${hex(engine, 'began', 12)} || ${hex(engine, 'i * 7919', 20)}, began,
+    SELECT 'req_' || ${hex(dialect, 'began', 12)} || ${hex(dialect, 'i * 7919', 20)}, began,
       CASE WHEN i % ${Math.ceil(rows / 3)} = 77 THEN '${names.rareAccount}'
-        ELSE 'acc_' || ${hex(engine, 'acc', 22)} END,
-      'tok_' || ${hex(engine, `acc * ${tokensEach} + tok`, 22)}, 'chat',
+        ELSE 'acc_' || ${hex(dialect, 'acc', 22)} END,
+      'tok_' || ${hex(dialect, `acc * ${tokensEach} + tok`, 22)}, 'chat',
       CASE WHEN i = ${Math.ceil(rows / 50)} THEN '${names.rareModel}' ELSE 'bench-' || mod END,
       CASE WHEN status IN (400, 404, 429) THEN NULL ELSE 'channel-' || chan END,
-      CASE WHEN status = 200 THEN 'chatcmpl-' || ${hex(engine, `${pseudoRandom(7, 4_294_967_296)}`, 16)}
-        || ${hex(engine, 'i', 16)} END,
+      CASE WHEN status = 200 THEN 'chatcmpl-' || ${hex(dialect, `${pseudoRandom(7, 4_294_967_296)}`, 16)}
+        || ${hex(dialect, 'i', 16)} END,
       status, CASE status WHEN 200 THEN NULL WHEN 429 THEN 'rate_limit_exceeded'
         WHEN 400 THEN 'invalid_request' WHEN 404 THEN 'model_not_found'
         WHEN 502 THEN 'upstream_error' WHEN 504 THEN 'upstream_timeout'
@@ -109,7 +114,7 @@ const entriesText = (fromSeq: number, toSeq: number): string => `
     input_tokens + output_tokens, price_id, 0, NULL, token_id, NULL
   FROM requests WHERE seq >= ${fromSeq} AND seq <= ${toSeq} AND status = 200 ORDER BY seq`
 
-function tasksText(engine: Engine, { tasks, days, untilMs }: Filling, from: number, to: number) {
+function tasksText(dialect: Dialect, { tasks, days, untilMs }: Filling, from: number, to: number) {
   const spanMs = days * dayMs
   const body = JSON.stringify({
     upstreamModel: 'bench-video',
@@ -126,13 +131,13 @@ function tasksText(engine: Engine, { tasks, days, untilMs }: Filling, from: numb
       channel, upstream_id, state, progress, hold_nanos, charge_nanos, price_id, created_at_ms,
       updated_at_ms, started_at_ms, finished_at_ms, next_check_at_ms, checks, lease_owner,
       lease_until_ms, fence, hidden, body)
-    ${numbers(engine, from, to)}
+    ${numbers(dialect, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / tasks}`)} AS began,
       ${someAccount} AS acc, ${pseudoRandom(2, 5)} AS mod, ${pseudoRandom(4, 1000)} AS luck FROM n)
-    SELECT 'video_' || ${hex(engine, 'began', 12)} || ${hex(engine, 'i', 20)},
-      'acc_' || ${hex(engine, 'acc', 22)},
-      'tok_' || ${hex(engine, `acc * ${tokensEach}`, 22)},
-      'req_' || ${hex(engine, 'began', 12)} || ${hex(engine, 'i', 20)}, 'videos',
+    SELECT 'video_' || ${hex(dialect, 'began', 12)} || ${hex(dialect, 'i', 20)},
+      'acc_' || ${hex(dialect, 'acc', 22)},
+      'tok_' || ${hex(dialect, `acc * ${tokensEach}`, 22)},
+      'req_' || ${hex(dialect, 'began', 12)} || ${hex(dialect, 'i', 20)}, 'videos',
       'video-' || mod, 'vf', 'video-channel-' || (mod / 2), 'video-channel-' || (mod / 2),
       'up-' || i, CASE WHEN luck < 900 THEN 'succeeded' WHEN luck < 990 THEN 'failed'
         WHEN luck < 999 THEN 'cancelled' ELSE 'unknown' END, 100, 5000000, 5000000, 'price_video',
@@ -141,8 +146,8 @@ function tasksText(engine: Engine, { tasks, days, untilMs }: Filling, from: numb
 }
 
 export async function fill(store: Store, filling: Filling, note: (text: string) => void) {
-  const { engine } = store
-  if (engine === 'postgres') {
+  const { dialect } = store
+  if (dialect === 'postgres') {
     const { days, untilMs } = filling
     await makeWeeks(store, untilMs - (days + 1) * dayMs, untilMs + 14 * dayMs)
   }
@@ -150,30 +155,30 @@ export async function fill(store: Store, filling: Filling, note: (text: string) 
   const run = (text: string) => store.tx((tx) => sql.raw(text).execute(tx))
   for (let from = 1; from <= filling.rows; from += rowsAtOnce) {
     const to = Math.min(filling.rows, from + rowsAtOnce - 1)
-    await run(requestsText(engine, filling, from, to))
+    await run(requestsText(dialect, filling, from, to))
     if (from > filling.rows - filling.entries) await run(entriesText(from, to))
     if (to % 1_000_000 === 0) note(`pages: ${to} rows`)
   }
   for (let from = 1; from <= filling.tasks; from += rowsAtOnce) {
-    await run(tasksText(engine, filling, from, Math.min(filling.tasks, from + rowsAtOnce - 1)))
+    await run(tasksText(dialect, filling, from, Math.min(filling.tasks, from + rowsAtOnce - 1)))
   }
 }
 
-async function fillCatalog({ engine, tx }: Store, { untilMs }: Filling): Promise<void> {
+async function fillCatalog({ dialect, tx }: Store, { untilMs }: Filling): Promise<void> {
   const columns = 'id, account_id, name, hash, prefix, models, limits, allowed_ips, disabled'
   const account = (name: RawBuilder<unknown>, id: RawBuilder<unknown>, last: number) => sql`
     INSERT INTO accounts (id, name, balance_nanos, held_nanos, source, created_at_ms)
-    ${sql.raw(numbers(engine, 0, last))} SELECT ${id}, ${name}, 0, 0, 'api', ${untilMs} FROM n`
-  const acc = sql.raw(`'acc_' || ${hex(engine, 'i', 22)}`)
+    ${sql.raw(numbers(dialect, 0, last))} SELECT ${id}, ${name}, 0, 0, 'api', ${untilMs} FROM n`
+  const acc = sql.raw(`'acc_' || ${hex(dialect, 'i', 22)}`)
   await tx(async (db) => {
     await account(sql.raw(`'customer-' || i`), acc, accounts - 1).execute(db)
     await account(sql.lit('rare'), sql.lit(names.rareAccount), 0).execute(db)
-    const token = `'tok_' || ${hex(engine, 'i', 22)}`
-    const owner = `'acc_' || ${hex(engine, `i / ${tokensEach}`, 22)}`
+    const token = `'tok_' || ${hex(dialect, 'i', 22)}`
+    const owner = `'acc_' || ${hex(dialect, `i / ${tokensEach}`, 22)}`
     await sql
       .raw(
         `INSERT INTO tokens (${columns}, source, created_at_ms)
-         ${numbers(engine, 0, accounts * tokensEach - 1)}
+         ${numbers(dialect, 0, accounts * tokensEach - 1)}
          SELECT ${token}, ${owner}, 'token-' || i, 'hash-' || i, 'sk-bench', '["*"]', '{}', '[]', 0,
            'api', ${untilMs} FROM n`,
       )

@@ -72,7 +72,7 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
   const opened = await openStore({
     dataDir: join(workspace.tempDir, 'data'),
     ...(databaseUrl !== undefined && { databaseUrl }),
-    lateIndex: { quietMs: askMs * 1000 },
+    logIndexer: { quietMs: askMs * 1000 },
   })
   const startMs = performance.now()
   await fill(opened, filling, note)
@@ -96,12 +96,12 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
 }
 
 /** The state of a database in use: receipts written, tables analysed. */
-async function tidy({ engine, tx, read }: Store): Promise<void> {
+async function tidy({ dialect, tx, read }: Store): Promise<void> {
   await tx(async (db) => {
     const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
     await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
   })
-  if (engine === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
+  if (dialect === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
 }
 
 async function walk(gateway: Target, { list, path, pages }: ListQuery): Promise<TimedPage[]> {

@@ -15,7 +15,7 @@ const poller: PollerFigures = {
   maxInFlight: 9_990,
   lagP50Ms: 1_800,
   lagP99Ms: 5_000,
-  lagLargestMs: 8_120,
+  lagMaxMs: 8_120,
   pollsMean: 11.9,
   pollsP99: 19,
   pollsPerSecond: 901,
@@ -58,7 +58,7 @@ test('lags are those of tasks that ended, polls those of all', () => {
     ended: 2,
     lagP50Ms: 1_000,
     lagP99Ms: 2_000,
-    lagLargestMs: 2_000,
+    lagMaxMs: 2_000,
     pollsMean: 10,
     pollsP99: 20,
   })

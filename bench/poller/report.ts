@@ -19,7 +19,7 @@ export interface PollerFigures {
   maxInFlight: number
   lagP50Ms: number
   lagP99Ms: number
-  lagLargestMs: number
+  lagMaxMs: number
   pollsMean: number
   pollsP99: number
   pollsPerSecond: number
@@ -46,7 +46,7 @@ export function summariseNoticed(tasks: readonly Noticed[]) {
     ended: ended.length,
     lagP50Ms: percentile(lags, 0.5),
     lagP99Ms: percentile(lags, 0.99),
-    lagLargestMs: percentile(lags, 1),
+    lagMaxMs: percentile(lags, 1),
     pollsMean: polls.reduce((sum, count) => sum + count, 0) / polls.length,
     pollsP99: percentile(polls, 0.99),
   }
@@ -57,7 +57,7 @@ const pollerColumns: Columns<PollerFigures> = {
   'in flight': (row) => row.maxInFlight,
   'noticed p50 s': (row) => row.lagP50Ms / 1000,
   'p99 s': (row) => row.lagP99Ms / 1000,
-  'largest s': (row) => row.lagLargestMs / 1000,
+  'largest s': (row) => row.lagMaxMs / 1000,
   'polls/task': (row) => row.pollsMean,
   p99: (row) => row.pollsP99,
   'polls/s': (row) => row.pollsPerSecond,

@@ -17,7 +17,7 @@ const slow: SlowFigures = {
   tokens: 100_000,
   delayP50Ms: 1,
   delayP99Ms: 12.5,
-  delayLargestMs: 40,
+  delayMaxMs: 40,
   failed: 0,
 }
 
@@ -28,7 +28,7 @@ const stalled: StalledFigures = {
   rssBytes: 163_000_000,
   peakBytes: 170_000_000,
   acceptedMedianBytes: 4_000_000,
-  acceptedLargestBytes: 5_000_000,
+  acceptedMaxBytes: 5_000_000,
   grownBytes: 0,
 }
 

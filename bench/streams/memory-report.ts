@@ -13,7 +13,7 @@ export interface SlowFigures {
   tokens: number
   delayP50Ms: number
   delayP99Ms: number
-  delayLargestMs: number
+  delayMaxMs: number
   failed: number
 }
 
@@ -26,7 +26,7 @@ export interface StalledFigures {
   peakBytes: number
   /** What the upstream could send per stream, and to all of them in the last seconds. */
   acceptedMedianBytes: number
-  acceptedLargestBytes: number
+  acceptedMaxBytes: number
   grownBytes: number
 }
 
@@ -39,7 +39,7 @@ const slowColumns: Columns<SlowFigures> = {
   tokens: (row) => row.tokens,
   'delay p50 ms': (row) => row.delayP50Ms,
   'p99 ms': (row) => row.delayP99Ms,
-  'largest ms': (row) => row.delayLargestMs,
+  'largest ms': (row) => row.delayMaxMs,
   failed: (row) => row.failed,
 }
 
@@ -50,7 +50,7 @@ const stalledColumns: Columns<StalledFigures> = {
   'peak MB': (row) => megabytes(row.peakBytes),
   'rise MB': (row) => megabytes(row.rssBytes - row.baseBytes),
   'taken MB median': (row) => megabytes(row.acceptedMedianBytes),
-  largest: (row) => megabytes(row.acceptedLargestBytes),
+  max: (row) => megabytes(row.acceptedMaxBytes),
   'still growing MB': (row) => megabytes(row.grownBytes),
 }
 

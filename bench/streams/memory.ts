@@ -122,7 +122,7 @@ async function runSlow(run: Run): Promise<{ slow: SlowFigures; charges: Charges 
     tokens: listened.tokens,
     delayP50Ms: listened.p50Ms,
     delayP99Ms: listened.p99Ms,
-    delayLargestMs: listened.largestMs,
+    delayMaxMs: listened.maxMs,
     failed: ended.failed,
   }
   return { slow, charges: countCharges(before, await readBalance(gateway), 'stream', ended.ended) }
@@ -153,7 +153,7 @@ async function runStalled(run: Run): Promise<StalledFigures> {
     rssBytes,
     peakBytes: Math.max(rssBytes, peakBytes),
     acceptedMedianBytes: flooded.medianBytes,
-    acceptedLargestBytes: flooded.largestBytes,
+    acceptedMaxBytes: flooded.maxBytes,
     grownBytes: flooded.grownBytes,
   }
 }

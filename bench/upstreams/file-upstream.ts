@@ -15,7 +15,7 @@ export interface FilesSent {
   videos: number
   totalBytes: number
   medianBytes: number
-  largestBytes: number
+  maxBytes: number
 }
 
 interface Video {
@@ -73,7 +73,7 @@ function count({ forget = false }: FileCommand): FilesSent {
     videos: sent.length,
     totalBytes: sent.reduce((sum, bytes) => sum + bytes, 0),
     medianBytes: sent.length === 0 ? 0 : percentile(sent, 0.5),
-    largestBytes: sent.at(-1) ?? 0,
+    maxBytes: sent.at(-1) ?? 0,
   }
 }
 

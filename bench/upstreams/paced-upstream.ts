@@ -30,7 +30,7 @@ export interface Flooded {
   streams: number
   totalBytes: number
   medianBytes: number
-  largestBytes: number
+  maxBytes: number
 }
 
 interface Paced {
@@ -116,7 +116,7 @@ function countFlood(): Flooded {
     streams: accepted.length,
     totalBytes: accepted.reduce((sum, bytes) => sum + bytes, 0),
     medianBytes: accepted.length === 0 ? 0 : percentile(accepted, 0.5),
-    largestBytes: accepted.at(-1) ?? 0,
+    maxBytes: accepted.at(-1) ?? 0,
   }
 }
 

@@ -1,10 +1,10 @@
 // Reads a request for a native video: what is wrong with a field is refused as the upstream would,
 // and a wrong command in the text is passed over.
 import {
+  framesIn,
   type NativeResolution,
   nativeResolutions,
   nativeSize,
-  picturesIn,
   secondsOf,
   tokensOf,
 } from '../../src/contract/video-size.ts'
@@ -34,7 +34,7 @@ const usualSeconds = 5
 const maxSeconds = 12
 const maxSeed = 4_294_967_295
 const maxUserLetters = 64
-const fewestFrames = 29
+const minFrames = 29
 const maxFrames = 289
 export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']
 const itemTypes = ['text', 'image_url', 'draft_task']
@@ -76,7 +76,7 @@ function orderOf(model: string, content: readonly Json[], fields: Json): NativeO
   const frames = fields['frames'] as number | undefined
   const length = Number(fields['duration'] ?? usualSeconds)
   const wanted = length === -1 ? usualSeconds : length
-  const images = frames ?? picturesIn(wanted)
+  const images = frames ?? framesIn(wanted)
   return {
     model,
     resolution,
@@ -130,11 +130,11 @@ function faultOfFields(model: string, fields: Json): Fault | undefined {
     invalid(name, `the parameter ${name} specified in the request is not valid.`)
   if (!nativeResolutions.includes(resolution as NativeResolution)) return wrong('resolution')
   if (!ratios.includes(asText(ratio))) return wrong('ratio')
-  const fewest = /-1-5-/.test(model) ? 4 : 2
+  const min = /-1-5-/.test(model) ? 4 : 2
   const free = duration === -1 && /-1-5-/.test(model)
-  if (!free && !isWholeWithin(duration, fewest, maxSeconds)) return wrong('duration')
+  if (!free && !isWholeWithin(duration, min, maxSeconds)) return wrong('duration')
   if (frames !== undefined) {
-    const fits = isWholeWithin(frames, fewestFrames, maxFrames) && (Number(frames) - 25) % 4 === 0
+    const fits = isWholeWithin(frames, minFrames, maxFrames) && (Number(frames) - 25) % 4 === 0
     if (!fits) return wrong('frames')
   }
   const { safety_identifier: user = '' } = fields

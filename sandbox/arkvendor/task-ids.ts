@@ -1,6 +1,6 @@
 // What the id of an arkvendor task carries: all that a poll returns, the user only if that is
 // short.
-import { nativeResolutions, picturesIn } from '../../src/contract/video-size.ts'
+import { framesIn, nativeResolutions } from '../../src/contract/video-size.ts'
 import { seedBytes } from '../media/media-address.ts'
 import type { TaskIds } from '../tasks/task-id.ts'
 import { ratios, videoOf } from './request.ts'
@@ -39,7 +39,7 @@ export const arkIds: TaskIds<ArkInput> = {
     const frames = length % 2 === 1 ? (length - 1) / 2 : undefined
     const seed = plan.whole() - 1
     const model = `${beginnings[plan.whole()] ?? ''}${plan.text()}`
-    const measures = videoOf(model, resolution, ratio, frames ?? picturesIn(length / 2))
+    const measures = videoOf(model, resolution, ratio, frames ?? framesIn(length / 2))
     if (measures === undefined) return undefined
     const user = plan.words()
     const video = {

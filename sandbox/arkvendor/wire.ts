@@ -1,5 +1,5 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
-import { picturesPerSecond } from '../../src/contract/video-size.ts'
+import { framesPerSecond } from '../../src/contract/video-size.ts'
 import { imageAddress, mediaAddress } from '../media/media-address.ts'
 import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
@@ -40,7 +40,7 @@ export function taskBody(task: ArkTask, state: SandboxTaskState, origin: string)
     resolution: video.resolution,
     ratio: video.ratio,
     ...length,
-    framespersecond: picturesPerSecond,
+    framespersecond: framesPerSecond,
   }
 }
 

@@ -28,7 +28,7 @@ export interface Directives {
   poll?: number | 'hang' | 'leak'
 }
 
-const longestPauseMs = 600_000
+const maxPauseMs = 600_000
 const maxTokens = 100_000
 const maxChunks = 1_000_000
 const maxImages = 100
@@ -95,6 +95,6 @@ function duration(name: keyof Directives): Reader {
     const parts = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s)$/.exec(value)
     if (parts === null) return undefined
     const ms = Number(parts[1]) * (parts[2] === 's' ? 1000 : 1)
-    return { [name]: Math.min(ms, longestPauseMs) }
+    return { [name]: Math.min(ms, maxPauseMs) }
   }
 }

@@ -38,12 +38,12 @@ function post(body: object, model = 'video-3.1') {
 }
 
 const read = async (response: Response) => (await response.json()) as Body
-const look = async (name: string) => read(await fetch(`${base}/${name}`, { headers: headers() }))
+const poll = async (name: string) => read(await fetch(`${base}/${name}`, { headers: headers() }))
 
 async function finished(prompt: string, parameters: object = {}): Promise<Body> {
   const { name } = await read(await post(bodyFor(prompt, {}, parameters)))
   clock.time += taskMs
-  return look(name)
+  return poll(name)
 }
 
 const uriOf = ({ response }: Body) =>
@@ -56,13 +56,13 @@ test('an operation is created, runs without being done, and is done', async () =
   expect(operation).toEqual({
     name: expect.stringMatching(/^models\/video-3\.1\/operations\/[0-9a-z]{20,90}$/),
   })
-  expect(await look(operation.name)).toEqual(operation)
+  expect(await poll(operation.name)).toEqual(operation)
   clock.time += taskMs / 2
-  expect(await look(operation.name)).toEqual(operation)
+  expect(await poll(operation.name)).toEqual(operation)
   clock.time += taskMs / 2
-  const done = await look(operation.name)
+  const done = await poll(operation.name)
   expect(done).toMatchObject({ name: operation.name, done: true })
-  expect(await look(operation.name.replace(/^models\/[^/]+\//, ''))).toEqual(done)
+  expect(await poll(operation.name.replace(/^models\/[^/]+\//, ''))).toEqual(done)
 })
 
 test.each([
@@ -100,9 +100,9 @@ test('an operation fails when told to', async () => {
 test('an operation takes as long as it is told to', async () => {
   const { name } = await read(await post(bodyFor('[[sim:delay=60s]]')))
   clock.time += 59_000
-  expect((await look(name)).done).toBeUndefined()
+  expect((await poll(name)).done).toBeUndefined()
   clock.time += 1_000
-  expect((await look(name)).done).toBe(true)
+  expect((await poll(name)).done).toBe(true)
 })
 
 test('only who made an operation can see it', async () => {

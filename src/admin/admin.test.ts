@@ -1,13 +1,13 @@
 // What the admin API promises about changes at once, pages, names and its own record, on every
 // engine there is. The wire as a whole is tried in test/.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { HttpDoor } from '../contract/provider.ts'
+import type { HttpPort } from '../contract/provider.ts'
 import { refresh } from '../engine/catalog/refresh.ts'
 import type { Engine } from '../engine/engine.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newExchange } from '../http/exchange.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
-import { aRequest, engines } from '../store/test-stores.ts'
+import { aRequest, storeKinds } from '../store/test-stores.ts'
 import { admin } from './index.ts'
 import type { AdminApp } from './route.ts'
 
@@ -29,7 +29,7 @@ const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
 const rates = { input: '1.00', output: '2.00' }
 
-describe.each([...engines])('the admin API on %s', (on) => {
+describe.each([...storeKinds])('the admin API on %s', (on) => {
   let it: TestEngine
   let engine: Engine
   let app: AdminApp
@@ -186,7 +186,7 @@ describe.each([...engines])('the admin API on %s', (on) => {
   test('tests a disabled channel, and a model without a price', async () => {
     const asked: string[] = []
     const { http } = engine
-    const fake: HttpDoor = {
+    const fake: HttpPort = {
       post(url, _, body) {
         asked.push(`${url} ${JSON.parse(String(body)).model}`)
         const text = async () => '{"choices":[{"message":{"content":"pong"}}]}'

@@ -145,7 +145,7 @@ export const notFound = (what: string, id: string): Refusal =>
   refuse('not_found', `there is no ${what} '${id}'`)
 
 /** Who changed what; goes into the transaction of the change. No secret may be in either picture. */
-export async function noteChange(
+export async function recordChange(
   tx: Tx,
   { atMs, viewer, requestId, connection }: Exchange,
   change: { action: string; subject: string; before?: object; after?: object },

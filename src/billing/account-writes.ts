@@ -4,26 +4,31 @@
 import type { Store, Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
-import type { Purses } from './credit-leases.ts'
+import type { CreditLeases } from './credit-leases.ts'
 import { type BeyondHold, type EndingHold, endHold } from './end-hold.ts'
 
 export class AccountWrites {
   readonly #store: Store
   readonly #balances: Balances
-  readonly #purses: Purses | undefined
+  readonly #creditLeases: CreditLeases | undefined
   readonly #onEntry: () => void
 
-  constructor(store: Store, balances: Balances, purses: Purses | undefined, onEntry: () => void) {
+  constructor(
+    store: Store,
+    balances: Balances,
+    creditLeases: CreditLeases | undefined,
+    onEntry: () => void,
+  ) {
     this.#store = store
     this.#balances = balances
-    this.#purses = purses
+    this.#creditLeases = creditLeases
     this.#onEntry = onEntry
   }
 
   /** Ends a task's hold; what its charge has beyond that comes from the free balance. */
   async endTask(ending: EndingHold): Promise<boolean> {
     const funds = this.#balances.of(ending.accountId)
-    const isShared = this.#purses !== undefined
+    const isShared = this.#creditLeases !== undefined
     const beyond: BeyondHold = { reservedNanos: isShared ? undefined : 0n, isLast: false }
     try {
       for (let tries = 0; ; tries++) {
@@ -32,8 +37,8 @@ export class AccountWrites {
         )
         if (ended === undefined) return false
         if ('missingNanos' in ended) {
-          if (this.#purses === undefined) setAside(funds, beyond, ended.missingNanos)
-          else beyond.isLast = !(await this.#purses.gather(funds, tries))
+          if (this.#creditLeases === undefined) setAside(funds, beyond, ended.missingNanos)
+          else beyond.isLast = !(await this.#creditLeases.gather(funds, tries))
           continue
         }
         this.booked(funds, () => {
@@ -58,7 +63,7 @@ export class AccountWrites {
     shadow: (funds: AccountFunds) => void,
   ): Promise<'done' | 'repeated' | 'insufficient'> {
     const funds = this.#balances.of(accountId)
-    const isShared = this.#purses !== undefined
+    const isShared = this.#creditLeases !== undefined
     if (!isShared && amountNanos > 0n) {
       if (funds.stale || availableNanos(funds) < amountNanos) return 'insufficient'
       funds.callHoldsNanos += amountNanos
@@ -74,7 +79,7 @@ export class AccountWrites {
           }, accountId),
         )
         if (written !== 'insufficient') return written
-        if (!(await this.#purses?.gather(funds, tries))) return written
+        if (!(await this.#creditLeases?.gather(funds, tries))) return written
       }
     } finally {
       if (!isShared && amountNanos > 0n) funds.callHoldsNanos -= amountNanos
@@ -82,11 +87,11 @@ export class AccountWrites {
     }
   }
 
-  /** The shadow follows what has been written; a purse is only touched by what it pays for. */
+  /** The shadow follows what has been written; a credit lease is only touched by what it pays for. */
   booked(funds: AccountFunds, shadow: () => void): void {
     this.#onEntry()
-    if (this.#purses === undefined) shadow()
-    else this.#purses.freed(funds)
+    if (this.#creditLeases === undefined) shadow()
+    else this.#creditLeases.freed(funds)
   }
 }
 

@@ -4,7 +4,7 @@
 import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
-import { readPurse } from '../store/ledger/credit-leases.ts'
+import { readCreditLease } from '../store/ledger/credit-leases.ts'
 
 export interface AccountFunds {
   readonly id: string
@@ -64,7 +64,7 @@ export class Balances {
   /** Where gateways share a database, only the store can tell whether an account exists. */
   find(accountId: string): AccountFunds | undefined {
     const funds = this.#accounts.get(accountId)
-    if (funds !== undefined || this.#store.sharing === undefined) return funds
+    if (funds !== undefined || this.#store.cluster === undefined) return funds
     return this.add({ id: accountId, balanceNanos: 0n, heldNanos: 0n })
   }
 
@@ -124,9 +124,9 @@ export class Balances {
   }
 
   async #stored(accountId: string): Promise<Omit<StoredBalance, 'id'> | undefined> {
-    const { sharing, read } = this.#store
-    if (sharing === undefined) return findAccount(read, accountId)
-    const balanceNanos = await readPurse(read, { accountId, gatewayId: sharing.gatewayId })
+    const { cluster, read } = this.#store
+    if (cluster === undefined) return findAccount(read, accountId)
+    const balanceNanos = await readCreditLease(read, { accountId, gatewayId: cluster.gatewayId })
     return { balanceNanos, heldNanos: 0n }
   }
 }

@@ -4,16 +4,16 @@
 import type { Store } from '../store/index.ts'
 import { claimShort } from '../store/short-accounts.ts'
 import { type AccountFunds, availableNanos, unhold } from './balances.ts'
-import type { Purses } from './credit-leases.ts'
+import type { CreditLeases } from './credit-leases.ts'
 import type { Hold } from './ledger.ts'
 
 export class BeyondHolds {
   readonly #store: Store
-  readonly #purses: Purses | undefined
+  readonly #creditLeases: CreditLeases | undefined
 
-  constructor(store: Store, purses: Purses | undefined) {
+  constructor(store: Store, creditLeases: CreditLeases | undefined) {
     this.#store = store
-    this.#purses = purses
+    this.#creditLeases = creditLeases
   }
 
   /**
@@ -54,13 +54,15 @@ export class BeyondHolds {
   /** All of it or nothing, or what there is. */
   async #extra(funds: AccountFunds, lackingNanos: bigint, takesLess: boolean): Promise<bigint> {
     const free = availableNanos(funds)
-    const isKnown = this.#purses === undefined || !funds.stale
+    const isKnown = this.#creditLeases === undefined || !funds.stale
     if (free >= lackingNanos && isKnown) {
       funds.callHoldsNanos += lackingNanos
       return lackingNanos
     }
-    if (this.#purses !== undefined) {
-      return (await this.#purses.reserve(funds, lackingNanos, { takesLess, isFresh: true })) ?? 0n
+    if (this.#creditLeases !== undefined) {
+      return (
+        (await this.#creditLeases.reserve(funds, lackingNanos, { takesLess, isFresh: true })) ?? 0n
+      )
     }
     const extraNanos = takesLess && free > 0n ? free : 0n
     funds.callHoldsNanos += extraNanos

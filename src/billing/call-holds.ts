@@ -1,29 +1,29 @@
 // What calls hold of accounts at the other gateways on one database. Such holds live in memory only:
 // whoever wants to know asks, and all that are there answer.
 
-import type { Notice, Sharing, Store } from '../store/index.ts'
+import type { Cluster, Notice, Store } from '../store/index.ts'
 import { leasesBetween } from '../store/ledger/credit-leases.ts'
 import { listGateways } from '../store/maintenance/gateways.ts'
 import type { Balances } from './balances.ts'
 import type { Inquiries } from './inquiries.ts'
 
 /** A gateway that does not answer in this time is taken to hold all that it has leased. */
-const longestWaitMs = 500
+const maxWaitMs = 500
 /** A notice has room for 8,000 bytes. */
 const holdsPerNotice = 80
 
 export class CallHolds {
   readonly #store: Store
-  readonly #sharing: Sharing
+  readonly #cluster: Cluster
   readonly #balances: Balances
   readonly #inquiries: Inquiries
 
-  constructor(store: Store, sharing: Sharing, balances: Balances, inquiries: Inquiries) {
+  constructor(store: Store, cluster: Cluster, balances: Balances, inquiries: Inquiries) {
     this.#store = store
-    this.#sharing = sharing
+    this.#cluster = cluster
     this.#balances = balances
     this.#inquiries = inquiries
-    sharing.hear((notice) => this.#heard(notice))
+    cluster.hear((notice) => this.#reply(notice))
   }
 
   /** By account; without what this gateway's own calls hold. */
@@ -32,12 +32,12 @@ export class CallHolds {
     const sorted = [...accountIds].sort()
     const [firstId, lastId] = [sorted[0], sorted.at(-1)]
     if (firstId === undefined || lastId === undefined) return held
-    const { gatewayId } = this.#sharing
+    const { gatewayId } = this.#cluster
     const others = (await listGateways(this.#store.read)).filter(({ id }) => id !== gatewayId)
     const ids = others.map(({ id }) => id)
     const range = { firstId, lastId }
     const question = { kind: 'holds_wanted', ...range } as const
-    const { answers, missing } = await this.#inquiries.ask(question, ids, longestWaitMs)
+    const { answers, missing } = await this.#inquiries.ask(question, ids, maxWaitMs)
     const add = (id: string, nanos: bigint) => held.set(id, (held.get(id) ?? 0n) + nanos)
     for (const answer of answers) {
       if (answer.kind !== 'holds' || missing.has(answer.by)) continue
@@ -48,7 +48,7 @@ export class CallHolds {
     return held
   }
 
-  #heard(notice: Notice): void {
+  #reply(notice: Notice): void {
     if (notice.kind !== 'holds_wanted') return
     const { firstId, lastId, nonce } = notice
     const holds: [string, string][] = []

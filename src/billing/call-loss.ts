@@ -1,21 +1,21 @@
 // What the operator bears of a call, noted on its log row; the store writes it into the list of
 // losses in the same commit. Knows neither why work was lost nor how it is shown.
 import type { LossReason } from '../contract/ledger.ts'
-import type { Absorbed, RequestDetail, RequestRecord } from '../contract/requests.ts'
+import type { CallLoss, RequestDetail, RequestRecord } from '../contract/requests.ts'
 import { formatNanos } from '../lib/text/decimal.ts'
 
 /** The largest amount a row can hold. */
-const mostNanos = 2n ** 63n - 1n
+const maxNanos = 2n ** 63n - 1n
 
 /** Parts that cannot be told apart afterwards are added up. */
-export function absorb(
+export function addLoss(
   detail: RequestDetail,
-  part: Omit<Absorbed, 'nanos'>,
+  part: Omit<CallLoss, 'nanos'>,
   amountNanos: bigint,
 ): void {
-  const nanos = amountNanos > mostNanos ? mostNanos : amountNanos
-  const parts = detail.absorbed ?? []
-  detail.absorbed = parts
+  const nanos = amountNanos > maxNanos ? maxNanos : amountNanos
+  const parts = detail.loss ?? []
+  detail.loss = parts
   const same = parts.find((each) => isSame(each, part))
   if (same === undefined) {
     parts.push({ ...part, nanos: nanos.toString() })
@@ -26,15 +26,15 @@ export function absorb(
   if (part.estimated) same.estimated = true
 }
 
-const isSame = (a: Omit<Absorbed, 'nanos'>, b: Omit<Absorbed, 'nanos'>): boolean =>
+const isSame = (a: Omit<CallLoss, 'nanos'>, b: Omit<CallLoss, 'nanos'>): boolean =>
   a.reason === b.reason && a.channel === b.channel && a.upstreamId === b.upstreamId
 
 /** All that the operator bears of a call. */
-export const absorbedNanos = ({ absorbed = [] }: Pick<RequestDetail, 'absorbed'>): bigint =>
-  absorbed.reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
+export const lossNanos = ({ loss = [] }: Pick<RequestDetail, 'loss'>): bigint =>
+  loss.reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 
 /** What a call cost more than its account had. */
-export function absorbShort(
+export function addShortLoss(
   { channel = '', upstreamRequestId, detail }: RequestRecord,
   { estimated }: { estimated?: boolean },
   shortNanos: bigint,
@@ -45,12 +45,12 @@ export function absorbShort(
     ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId }),
     ...(estimated && { estimated }),
   }
-  absorb(detail, part, shortNanos)
+  addLoss(detail, part, shortNanos)
 }
 
 /** For a person, one line for each part. */
-export const explainAbsorbed = ({ absorbed = [] }: Pick<RequestDetail, 'absorbed'>): string[] =>
-  absorbed.map(({ reason, channel, nanos, estimated }) => {
+export const explainLoss = ({ loss = [] }: Pick<RequestDetail, 'loss'>): string[] =>
+  loss.map(({ reason, channel, nanos, estimated }) => {
     const about = estimated === true ? 'about ' : ''
     return `${sentences[reason](channel)}: ${about}${formatNanos(BigInt(nanos))}`
   })

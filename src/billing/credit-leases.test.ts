@@ -5,18 +5,18 @@ import fc from 'fast-check'
 import { newId } from '../lib/crypto/ids.ts'
 import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
-import { readPurse } from '../store/ledger/credit-leases.ts'
+import { readCreditLease } from '../store/ledger/credit-leases.ts'
 import {
   aRequest,
-  engines,
   failureOf,
   newPlace,
   onServer,
   type Place,
+  storeKinds,
   until,
 } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
-import { absorbedNanos } from './call-loss.ts'
+import { lossNanos } from './call-loss.ts'
 import { type Hold, Ledger } from './ledger.ts'
 import { auditBooks } from './proof/audit.ts'
 
@@ -28,7 +28,7 @@ interface Gateway {
   ledger: Ledger
 }
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: gateways that share an account (set TEST_POSTGRES_URL)')
 } else {
   describe('gateways that share a PostgreSQL', () => {
@@ -133,7 +133,7 @@ if (!engines.includes('postgres')) {
           const served = settled.filter(({ chargeNanos }) => chargeNanos > 0n)
           expect(served.length).toBe(1)
           const [{ chargeNanos, detail }] = served as [(typeof served)[0]]
-          expect(absorbedNanos(detail)).toBe(1_000n - chargeNanos)
+          expect(lossNanos(detail)).toBe(1_000n - chargeNanos)
           const account = await findAccount(gateways[0]!.store.read, id)
           expect(account?.balanceNanos).toBe(balance - chargeNanos)
           const more = { ref: newId('credit'), atMs: 1 }
@@ -227,7 +227,7 @@ if (!engines.includes('postgres')) {
         // The last one takes what there is, and no more.
         const last = await hold(gateways[1]!, id, 1n)
         const record = await settle(gateways[1]!, last!, id, left + 7n)
-        expect([record.chargeNanos, absorbedNanos(record.detail)]).toEqual([left, 7n])
+        expect([record.chargeNanos, lossNanos(record.detail)]).toEqual([left, 7n])
         expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(0n)
         expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
       },
@@ -287,10 +287,10 @@ if (!engines.includes('postgres')) {
     test('what a gateway that died had drawn goes back to the account', async () => {
       const id = await newAccount(100n)
       const doomed = await openGateway()
-      const { sharing } = doomed.store
+      const { cluster } = doomed.store
       expect(await hold(doomed, id, 100n)).toBeDefined()
-      // Gone without a word: its connections end, its row and its purses stay.
-      await silence(place, sharing!.gatewayId)
+      // Gone without a word: its connections end, its row and its credit leases stay.
+      await silence(place, cluster!.gatewayId)
       expect((await hold(gateways[0]!, id, 100n))?.amountNanos).toBe(100n)
       doomed.ledger.close()
       await doomed.store.close()
@@ -299,7 +299,7 @@ if (!engines.includes('postgres')) {
     test('a charge on credit that has gone back fails, and the books stay right', async () => {
       const id = await newAccount(100n)
       const away = await openGateway()
-      const { gatewayId } = away.store.sharing!
+      const { gatewayId } = away.store.cluster!
       const got = await hold(away, id, 50n)
       await silence(place, gatewayId)
       expect((await hold(gateways[0]!, id, 100n))?.amountNanos).toBe(100n)
@@ -307,7 +307,7 @@ if (!engines.includes('postgres')) {
       expect(await failureOf(away.ledger.settle(got!, 50n, record, labels))).toMatch(/./)
       // Back again, it knows that it has nothing.
       await until(() => away.store.healthy && away.ledger.usable(id))
-      expect(await readPurse(away.store.read, { accountId: id, gatewayId })).toBe(0n)
+      expect(await readCreditLease(away.store.read, { accountId: id, gatewayId })).toBe(0n)
       expect(away.ledger.hold(id, 1n)).toBeUndefined()
       expect(await wrongAccounts(away.store)).toEqual([])
       away.ledger.close()
@@ -352,4 +352,4 @@ async function silence({ options }: Place, gatewayId: string): Promise<void> {
 const wrongAccounts = async (store: Store) =>
   (await auditBooks(store)).problems.filter(({ check }) => moneyChecks.has(check))
 
-const moneyChecks: ReadonlySet<string> = new Set(['balances', 'purses', 'never_below_zero'])
+const moneyChecks: ReadonlySet<string> = new Set(['balances', 'credit_leases', 'never_below_zero'])

@@ -7,8 +7,13 @@
 //                    ── leased ──> this gateway's ── holds of its calls
 //                    └─ free: for draws and tasks   └─ spendable
 import { crashPoint } from '../lib/crash-point.ts'
-import type { Notice, Sharing, Store } from '../store/index.ts'
-import { type Drawn, emptyPurse, fillPurse, otherHolders } from '../store/ledger/credit-leases.ts'
+import type { Cluster, Notice, Store } from '../store/index.ts'
+import {
+  type Drawn,
+  emptyCreditLease,
+  fillCreditLease,
+  otherHolders,
+} from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
 import {
   CreditQueue,
@@ -44,20 +49,20 @@ const staleWaitMs = 50
 /** Whether there is credit cannot be told at the moment. */
 export class CreditUnknown extends Error {}
 
-export class Purses {
+export class CreditLeases {
   readonly #store: Store
-  readonly #sharing: Sharing
+  readonly #cluster: Cluster
   readonly #balances: Balances
   readonly #inquiries: Inquiries
   readonly #queues = new Map<string, CreditQueue>()
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(store: Store, sharing: Sharing, balances: Balances, inquiries: Inquiries) {
+  constructor(store: Store, cluster: Cluster, balances: Balances, inquiries: Inquiries) {
     this.#store = store
-    this.#sharing = sharing
+    this.#cluster = cluster
     this.#balances = balances
     this.#inquiries = inquiries
-    sharing.hear((notice) => this.#heard(notice))
+    cluster.hear((notice) => this.#reply(notice))
     this.#timer = setInterval(() => this.#returnIdle(), idleMs)
     this.#timer.unref()
   }
@@ -94,7 +99,7 @@ export class Purses {
     const queue = this.#queueOf(funds)
     const wasMoving = queue.turns > 0
     const givenNanos = await this.giveBack(funds)
-    const holders = await otherHolders(this.#store.read, this.#purseOf(funds))
+    const holders = await otherHolders(this.#store.read, this.#creditLeaseOf(funds))
     const isAnswered = await this.#recall(queue, holders, waitMs)
     // What moved meanwhile was not seen by the last try.
     const isFirst = tries === 0 && (wasMoving || holders.length > 0)
@@ -113,7 +118,7 @@ export class Purses {
   /** The other gateways look again, too. */
   funded(funds: AccountFunds): void {
     this.freed(funds)
-    this.#sharing.tell({ kind: 'funded', accountId: funds.id })
+    this.#cluster.tell({ kind: 'funded', accountId: funds.id })
   }
 
   /** What no call holds goes back to the account; gives how much that was. */
@@ -127,7 +132,10 @@ export class Purses {
     // From here on no call can spend it.
     funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+      this.#store.tx(
+        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
+        funds.id,
+      ),
     )
     crashPoint('purse-returned')
     if (!returned) this.#balances.suspect(funds)
@@ -197,7 +205,7 @@ export class Purses {
       const drawn = await this.#balances.tracked(funds, () =>
         this.#store.tx(
           (tx) =>
-            fillPurse(tx, this.#purseOf(funds), (free) =>
+            fillCreditLease(tx, this.#creditLeaseOf(funds), (free) =>
               sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
             ),
           funds.id,
@@ -242,11 +250,11 @@ export class Purses {
     const question = { kind: 'wanted', accountId: queue.funds.id } as const
     const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
     // Who does not answer may be dead.
-    if (missing.size > 0) await this.#sharing.sweep()
+    if (missing.size > 0) await this.#cluster.sweep()
     return missing.size === 0 && answers.every((each) => 'nanos' in each && each.nanos === '0')
   }
 
-  #heard(notice: Notice): void {
+  #reply(notice: Notice): void {
     if (notice.kind === 'buried') {
       for (const funds of this.#balances.all()) this.#balances.suspect(funds)
     }
@@ -301,9 +309,9 @@ export class Purses {
     this.giveBack(funds).catch(() => {})
   }
 
-  #purseOf = ({ id }: AccountFunds) => ({
+  #creditLeaseOf = ({ id }: AccountFunds) => ({
     accountId: id,
-    gatewayId: this.#sharing.gatewayId,
+    gatewayId: this.#cluster.gatewayId,
   })
 
   #queueOf(funds: AccountFunds): CreditQueue {

@@ -1,7 +1,7 @@
 // Questions that gateways on one database ask each other by notices, and the answers: an answer is
 // waited for by the ids of the gateways that should give one, within a limit. Knows no money.
 import { newShortId } from '../lib/crypto/ids.ts'
-import type { Answer, Notice, Question, Reply, Sharing } from '../store/index.ts'
+import type { Answer, Cluster, Notice, Question, Reply } from '../store/index.ts'
 
 interface Pending {
   /** Who has not answered yet. */
@@ -17,27 +17,23 @@ export interface Answered {
 }
 
 export class Inquiries {
-  readonly #sharing: Sharing
+  readonly #cluster: Cluster
   readonly #pending = new Map<string, Pending>()
 
-  constructor(sharing: Sharing) {
-    this.#sharing = sharing
-    sharing.hear((notice) => this.#heard(notice))
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+    cluster.hear((notice) => this.#reply(notice))
   }
 
   /** Resolves when all of these gateways have answered, or the time is over. */
-  async ask(
-    question: Question,
-    gatewayIds: readonly string[],
-    longestMs: number,
-  ): Promise<Answered> {
+  async ask(question: Question, gatewayIds: readonly string[], maxMs: number): Promise<Answered> {
     const nonce = newShortId('ask')
     const { promise, resolve } = Promise.withResolvers<void>()
     const pending: Pending = { missing: new Set(gatewayIds), answers: [], done: resolve }
     if (pending.missing.size === 0) return pending
     this.#pending.set(nonce, pending)
-    const timer = setTimeout(resolve, longestMs)
-    this.#sharing.tell({ ...question, nonce })
+    const timer = setTimeout(resolve, maxMs)
+    this.#cluster.tell({ ...question, nonce })
     await promise
     clearTimeout(timer)
     this.#pending.delete(nonce)
@@ -45,10 +41,10 @@ export class Inquiries {
   }
 
   answer(nonce: string, reply: Reply): void {
-    this.#sharing.tell({ ...reply, nonce, by: this.#sharing.gatewayId })
+    this.#cluster.tell({ ...reply, nonce, by: this.#cluster.gatewayId })
   }
 
-  #heard(notice: Notice): void {
+  #reply(notice: Notice): void {
     if (!('by' in notice)) return
     const pending = this.#pending.get(notice.nonce)
     if (pending === undefined) return

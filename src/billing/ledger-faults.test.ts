@@ -28,7 +28,7 @@ function faulty(store: Store): Faulty {
     return result
   }
   const made: Faulty = {
-    engine: store.engine,
+    dialect: store.dialect,
     clock: store.clock,
     read: store.read,
     tx: (work) => guarded(() => store.tx(work)),

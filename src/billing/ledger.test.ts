@@ -8,13 +8,13 @@ import type { Store } from '../store/index.ts'
 import { findEntries, sumEntries } from '../store/ledger/entries.ts'
 import { listLosses } from '../store/ledger/losses.ts'
 import { findRequest } from '../store/log/requests.ts'
-import { aRequest, engines, failureOf, newPlace, type Place } from '../store/test-stores.ts'
+import { aRequest, failureOf, newPlace, type Place, storeKinds } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
-import { absorbedNanos } from './call-loss.ts'
+import { lossNanos } from './call-loss.ts'
 import type { TaskBooking } from './end-hold.ts'
 import { type Hold, Ledger } from './ledger.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: ledger on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -149,11 +149,11 @@ class Bench {
     model.balance -= charge
     expect(await failureOf(ledger.settle(hold!, 1n, record, labels))).toMatch('a hold ends once')
     const [row] = await findRequest(store.read, record.requestId)
-    const absorbed = wanted - charge
-    expect([row?.chargeNanos, row && absorbedNanos(row.detail)]).toEqual([charge, absorbed])
+    const loss = wanted - charge
+    expect([row?.chargeNanos, row && lossNanos(row.detail)]).toEqual([charge, loss])
     const { items: lost } = await listLosses(store.read, { ref: record.requestId, limit: 2 })
     expect(lost.map(({ reason, amountNanos }) => [reason, amountNanos])).toEqual(
-      absorbed > 0n ? [['balance_short', absorbed]] : [],
+      loss > 0n ? [['balance_short', loss]] : [],
     )
     const entries = await findEntries(store.read, record.requestId)
     expect(entries.map(({ kind, amountNanos }) => [kind, amountNanos])).toEqual([
@@ -235,11 +235,11 @@ class Bench {
   }
 }
 
-describe.each([...engines])('the ledger on %s', (engine) => {
+describe.each([...storeKinds])('the ledger on %s', (dialect) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
   afterAll(async () => {

@@ -6,7 +6,7 @@
 //   a task:  hold entry ───── settle ──> release entry + charge entry, one commit
 //                          └─ release ─> release entry
 //
-// Where gateways share a database, calls are held against what this one has drawn (purses.ts) and
+// Where gateways share a database, calls are held against what this one has drawn (credit leases.ts) and
 // everything else is decided by the store.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
@@ -27,12 +27,12 @@ import {
 } from './balances.ts'
 import { BeyondHolds, backedNanos } from './beyond-holds.ts'
 import { CallHolds } from './call-holds.ts'
-import { absorbShort } from './call-loss.ts'
-import { Purses } from './credit-leases.ts'
+import { addShortLoss } from './call-loss.ts'
+import { CreditLeases } from './credit-leases.ts'
 import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './inquiries.ts'
 import type { Journal } from './void-journal.ts'
-import { Disowned } from './voided.ts'
+import { VoidedCalls } from './voided.ts'
 
 export interface Hold {
   readonly accountId: string
@@ -54,11 +54,11 @@ export class Ledger {
   readonly #store: Store
   readonly #balances: Balances
   /** Absent when this is the only gateway there can be. */
-  readonly #purses: Purses | undefined
+  readonly #creditLeases: CreditLeases | undefined
   readonly #elsewhere: CallHolds | undefined
   /** Accounts whose books do not add up; swapped as a whole. */
   stopped: ReadonlySet<string> = new Set()
-  readonly #disowned: Disowned
+  readonly #voided: VoidedCalls
   readonly #writes: AccountWrites
   readonly #beyond: BeyondHolds
 
@@ -68,37 +68,39 @@ export class Ledger {
   private constructor(store: Store, journal: Journal | undefined) {
     this.#store = store
     this.#balances = new Balances(store)
-    this.#disowned = new Disowned(store, (entry) => this.#giveBack(entry), {
+    this.#voided = new VoidedCalls(store, (entry) => this.#giveBack(entry), {
       nowMs: store.clock.nowMs,
       journal,
     })
-    const { sharing } = store
-    if (sharing !== undefined) {
-      const inquiries = new Inquiries(sharing)
-      this.#purses = new Purses(store, sharing, this.#balances, inquiries)
-      this.#elsewhere = new CallHolds(store, sharing, this.#balances, inquiries)
+    const { cluster } = store
+    if (cluster !== undefined) {
+      const inquiries = new Inquiries(cluster)
+      this.#creditLeases = new CreditLeases(store, cluster, this.#balances, inquiries)
+      this.#elsewhere = new CallHolds(store, cluster, this.#balances, inquiries)
     }
-    this.#beyond = new BeyondHolds(store, this.#purses)
-    this.#writes = new AccountWrites(store, this.#balances, this.#purses, () => this.onEntry())
+    this.#beyond = new BeyondHolds(store, this.#creditLeases)
+    this.#writes = new AccountWrites(store, this.#balances, this.#creditLeases, () =>
+      this.onEntry(),
+    )
   }
 
   static async open(store: Store, journal?: Journal): Promise<Ledger> {
     const ledger = new Ledger(store, journal)
-    if (ledger.#purses === undefined) {
+    if (ledger.#creditLeases === undefined) {
       for (const stored of await listBalances(store.read)) ledger.add(stored)
     }
-    await ledger.#disowned.start()
+    await ledger.#voided.start()
     return ledger
   }
 
   close(): void {
-    this.#disowned.close()
-    this.#purses?.close()
+    this.#voided.close()
+    this.#creditLeases?.close()
   }
 
   /** An account that has just been created. */
   add(stored: StoredBalance): void {
-    if (this.#purses === undefined) this.#balances.add(stored)
+    if (this.#creditLeases === undefined) this.#balances.add(stored)
   }
 
   /** What this gateway knows it can spend; asking the store may bring more. */
@@ -118,7 +120,7 @@ export class Ledger {
 
   /** Whether nothing at all is left for another hold, as far as this gateway can tell by itself. */
   isSpent(accountId: string): boolean {
-    if (this.#purses !== undefined) return false
+    if (this.#creditLeases !== undefined) return false
     const funds = this.#balances.find(accountId)
     return funds !== undefined && !funds.stale && availableNanos(funds) <= 0n
   }
@@ -144,8 +146,8 @@ export class Ledger {
    */
   reserve(accountId: string, wantedNanos: bigint): Hold | undefined | Promise<Hold | undefined> {
     const hold = this.hold(accountId, wantedNanos)
-    if (hold !== undefined || this.#purses === undefined) return hold
-    return this.#purses
+    if (hold !== undefined || this.#creditLeases === undefined) return hold
+    return this.#creditLeases
       .reserve(this.#balances.of(accountId), wantedNanos)
       .then((amountNanos) =>
         amountNanos === undefined ? undefined : { accountId, amountNanos, open: true },
@@ -157,12 +159,12 @@ export class Ledger {
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
     unhold(funds, hold.amountNanos)
-    this.#purses?.freed(funds)
+    this.#creditLeases?.freed(funds)
   }
 
   /**
    * Ends a hold with a charge and writes it together with the call's log row; durable when this
-   * resolves. What the account cannot cover is not charged but noted on the row as absorbed; that
+   * resolves. What the account cannot cover is not charged but noted on the row as lost; that
    * happens once between two credits. `already_short`: it has happened, nothing was written, and the
    * hold is still open.
    */
@@ -190,10 +192,10 @@ export class Ledger {
     const room = availableNanos(funds)
     const most = room < 0n ? 0n : room
     const chargeNanos = amountNanos > most ? most : amountNanos
-    if (chargeNanos < amountNanos) absorbShort(record, labels, amountNanos - chargeNanos)
+    if (chargeNanos < amountNanos) addShortLoss(record, labels, amountNanos - chargeNanos)
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
-    this.#purses?.freed(funds)
+    this.#creditLeases?.freed(funds)
     crashPoint('call-answered')
     await this.#balances.tracked(funds, () =>
       this.#store.record(record, {
@@ -213,8 +215,8 @@ export class Ledger {
   }
 
   /** The caller of a charge that could not be written hears that it failed: it must be free. */
-  disown(record: RequestRecord): Promise<void> {
-    return this.#disowned.add(record)
+  voidCall(record: RequestRecord): Promise<void> {
+    return this.#voided.add(record)
   }
 
   async #giveBack(entry: Entry): Promise<void> {
@@ -251,7 +253,7 @@ export class Ledger {
     const result = await this.#writes.take(accountId, taken, write, (funds) => {
       funds.balanceNanos += amountNanos
     })
-    if (result === 'done' && !takesBack) this.#purses?.funded(this.#balances.of(accountId))
+    if (result === 'done' && !takesBack) this.#creditLeases?.funded(this.#balances.of(accountId))
     return result
   }
 

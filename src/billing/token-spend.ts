@@ -1,6 +1,6 @@
 // What was charged to tokens in the last days, from the days of money. Never reads the log.
 import type { Tx } from '../store/index.ts'
-import { sumMoneyDays } from '../store/proof/daily-totals.ts'
+import { sumDailyTotals } from '../store/proof/daily-totals.ts'
 import { hourMs } from '../store/proof/hourly-totals.ts'
 
 const dayMs = 24 * hourMs
@@ -23,9 +23,9 @@ export async function tokenSpends(
 ): Promise<Map<string, TokenSpend>> {
   const todayMs = nowMs - (nowMs % dayMs)
   const of = { accountId, fromMs: todayMs - (spendDays - 1) * dayMs, untilMs: todayMs }
-  const before = await sumMoneyDays(db, { ...of, by: ['kind', 'token'] })
+  const before = await sumDailyTotals(db, { ...of, by: ['kind', 'token'] })
   const now = { accountId, fromMs: todayMs, untilMs: todayMs + dayMs }
-  const today = await sumMoneyDays(db, { ...now, by: ['kind', 'token', 'hour'] })
+  const today = await sumDailyTotals(db, { ...now, by: ['kind', 'token', 'hour'] })
   const spends = new Map<string, TokenSpend>()
   for (const { atMs, sums } of [...before, ...today]) {
     for (const { kind, tokenId = '', amountNanos, hourMs: lastMs = atMs } of sums) {

@@ -61,8 +61,8 @@ test('a charge that was stored although its caller was told 503 comes back after
   const record = aRequest({ accountId: 'acc_1', chargeNanos: 300n })
   await first.settle(first.hold('acc_1', 400n)!, 300n, record, {})
   const unseen = aRequest({ accountId: 'acc_1', chargeNanos: 50n })
-  await first.disown(record)
-  await first.disown(unseen)
+  await first.voidCall(record)
+  await first.voidCall(unseen)
   // Before it has come to either of them.
   first.close()
   expect(files()).toHaveLength(1)

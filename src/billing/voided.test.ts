@@ -35,7 +35,7 @@ const called = () => aRequest({ accountId: id, chargeNanos: 300n })
 
 test('one that was never written is logged as failed, and its charge can no longer come', async () => {
   const record = called()
-  ledger.disown(record)
+  ledger.voidCall(record)
   await isLogged(record)
   const [row] = await findRequest(store.read, record.requestId)
   expect(row).toMatchObject({ status: 503, chargeNanos: 0n, errorCode: 'overloaded' })
@@ -48,8 +48,8 @@ test('one that was written after all gets its charge back, once', async () => {
   const record = called()
   await ledger.settle(ledger.hold(id, 400n)!, 300n, record, {})
   expect(await balance()).toBe(700n)
-  ledger.disown(record)
-  ledger.disown(record)
+  ledger.voidCall(record)
+  ledger.voidCall(record)
   await until(async () => (await balance()) === 1_000n)
   const entries = await findEntries(store.read, record.requestId)
   expect(entries.map(({ kind, amountNanos }) => [kind, amountNanos])).toEqual([

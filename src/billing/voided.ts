@@ -8,18 +8,18 @@ import { raiseAlert } from '../store/catalog/alerts.ts'
 import type { Store } from '../store/index.ts'
 import { findEntry } from '../store/ledger/entries.ts'
 import { listGateways } from '../store/maintenance/gateways.ts'
-import { absorb } from './call-loss.ts'
+import { addLoss } from './call-loss.ts'
 import type { Journal, Voided } from './void-journal.ts'
 
 const retryEveryMs = 250
 /** About a kilobyte each. More than that in one outage stay as the store has them. */
-const mostWaiting = 20_000
+const maxWaiting = 20_000
 /** Written together. */
 const maxAtOnce = 64
 /** Looks for what processes that have died left behind. */
 const takeOverEveryMs = 5_000
 
-export class Disowned {
+export class VoidedCalls {
   readonly #store: Store
   readonly #nowMs: () => number
   readonly #giveBack: (entry: Entry) => Promise<void>
@@ -48,7 +48,7 @@ export class Disowned {
   async start(): Promise<void> {
     if (this.#journal === undefined) return
     await this.#takeOver()
-    if (this.#store.sharing === undefined) return
+    if (this.#store.cluster === undefined) return
     this.#takeOverTimer = setInterval(() => {
       if (this.#store.healthy) this.#takeOver().catch(() => {})
     }, takeOverEveryMs)
@@ -57,7 +57,7 @@ export class Disowned {
 
   /** Resolves when its caller may hear of it. */
   async add(record: RequestRecord): Promise<void> {
-    if (this.#closed || this.#waiting.length >= mostWaiting) return
+    if (this.#closed || this.#waiting.length >= maxWaiting) return
     const voided = { record: freed(record), chargeNanos: record.chargeNanos }
     this.#waiting.push(voided)
     this.#later()
@@ -74,9 +74,9 @@ export class Disowned {
   }
 
   async #takeOver(): Promise<void> {
-    const { sharing, read } = this.#store
+    const { cluster, read } = this.#store
     const alive =
-      sharing === undefined ? [] : (await listGateways(read)).map((gateway) => gateway.id)
+      cluster === undefined ? [] : (await listGateways(read)).map((gateway) => gateway.id)
     const left = await this.#journal!.takeOver((owner) => alive.includes(owner))
     if (left.length === 0) return
     this.#waiting.push(...left)
@@ -109,7 +109,7 @@ export class Disowned {
   async #alert(): Promise<void> {
     const message =
       'the void journal could not be written: is the data directory full or read-only?'
-    const subject = this.#store.sharing?.gatewayId ?? 'data directory'
+    const subject = this.#store.cluster?.gatewayId ?? 'data directory'
     const atMs = this.#nowMs()
     await this.#store.tx((tx) => raiseAlert(tx, { kind: 'void_journal', subject, message, atMs }))
     this.#isUnkept = false
@@ -140,6 +140,6 @@ function freed(record: RequestRecord): RequestRecord {
   }
   const upstream = upstreamRequestId === undefined ? {} : { upstreamId: upstreamRequestId }
   if (chargeNanos > 0n)
-    absorb(detail, { reason: 'not_delivered', channel, ...upstream }, chargeNanos)
+    addLoss(detail, { reason: 'not_delivered', channel, ...upstream }, chargeNanos)
   return { ...record, status: 503, errorCode: 'overloaded', chargeNanos: 0n, detail }
 }

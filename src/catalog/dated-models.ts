@@ -4,7 +4,7 @@ import type { Model } from '../contract/catalog.ts'
 
 const dated = /^(.+)-(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/
 /** Names come from callers; beyond this, what was learned is forgotten. */
-const mostKnown = 1_000
+const maxKnown = 1_000
 
 /** vfa-2.7-t2v-2026-04-25 -> vfa-2.7-t2v and 2026-04-25; undefined when it has no date. */
 export function splitDate(name: string): { plain: string; date: string } | undefined {
@@ -27,7 +27,7 @@ export class DatedModels {
     const known = this.#known.get(name)
     if (known !== undefined || this.#known.has(name)) return known
     const made = this.#make(name)
-    if (this.#known.size >= mostKnown) this.#known.clear()
+    if (this.#known.size >= maxKnown) this.#known.clear()
     this.#known.set(name, made)
     return made
   }

@@ -100,7 +100,7 @@ test('an interface gets only routes of its own protocol, higher priority first',
 })
 
 test('a channel is asked by the first of the model’s protocols that it speaks', () => {
-  const picture = model('draw', {
+  const image = model('draw', {
     kind: 'image',
     interfaces: ['images'],
     protocols: ['images', 'vf'],
@@ -108,7 +108,7 @@ test('a channel is asked by the first of the model’s protocols that it speaks'
   const models = { draw: '*' }
   const both = channel('a', { protocols: { vf: 'http://a/vf', images: 'http://a/images' }, models })
   const second = channel('b', { protocols: { vf: 'http://b' }, models })
-  const found = catalog([picture], [both, second]).routes(picture, 'images')
+  const found = catalog([image], [both, second]).routes(image, 'images')
   expect(found.map(({ channel: { name }, protocol }) => [name, protocol])).toEqual([
     ['a', 'images'],
     ['b', 'vf'],
@@ -131,11 +131,11 @@ test('the most exact name mapping wins and a star keeps the name', () => {
 })
 
 describe('a video model with a date', () => {
-  const film = model('film', { kind: 'video', interfaces: ['videos'], protocols: ['vf'] })
+  const video = model('film', { kind: 'video', interfaces: ['videos'], protocols: ['vf'] })
   const books = (models: Record<string, string>) =>
     createCatalog({
       region: 'cn',
-      models: [film, model('words')],
+      models: [video, model('words')],
       channels: [channel('a', { protocols: { vf: 'http://a', chat: 'http://a' }, models })],
       tokens: new Map(),
       isPriced: (name) => name === 'film' || name === 'words',
@@ -162,12 +162,12 @@ describe('a video model with a date', () => {
 })
 
 describe('a dated snapshot', () => {
-  const film = (name: string) =>
+  const video = (name: string) =>
     model(name, { kind: 'video', interfaces: ['videos'], protocols: ['vf'] })
   const dated = 'vfa-2.7-t2v-2026-04-25'
   const from = (models: Channel['models']) =>
     catalog(
-      [film('vfa-2.7-t2v'), film('vfa-2.7-i2v')],
+      [video('vfa-2.7-t2v'), video('vfa-2.7-i2v')],
       [channel('c', { protocols: { vf: 'http://c' }, models })],
       (name) => name === 'vfa-2.7-t2v',
     )

@@ -33,9 +33,9 @@ async function callImage(context: Context): Promise<Outcome> {
   })
   const pictures = rowsOf(rowOf(await answerOf(response, url))['data'])
   const files: string[] = []
-  for (const [index, picture] of pictures.entries()) {
+  for (const [index, image] of pictures.entries()) {
     const file = pictures.length === 1 ? out : numbered(out, index + 1)
-    await save(file, String(picture['b64_json'] ?? ''))
+    await save(file, String(image['b64_json'] ?? ''))
     files.push(file)
   }
   const note = `request ${cell(requestId(response))}`

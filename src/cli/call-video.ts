@@ -9,9 +9,9 @@ import { openProgress } from './tasks.ts'
 
 const callTimeoutMs = 120_000
 const downloadTimeoutMs = 1_800_000
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 /** Two hours of waiting. */
-const mostLooks = 7_200
+const maxPolls = 7_200
 const endStatuses = ['completed', 'failed', 'cancelled']
 
 async function callVideo(context: Context): Promise<Outcome> {
@@ -87,11 +87,11 @@ async function waitForEnd(context: Context, token: string, created: Row): Promis
   const fromMs = performance.now()
   let video = created
   try {
-    for (let looks = 0; looks < mostLooks; looks++) {
+    for (let polls = 0; polls < maxPolls; polls++) {
       const state = String(video['status'])
       progress.show({ state, progress: video['progress'], elapsedMs: performance.now() - fromMs })
       if (endStatuses.includes(state)) return video
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollEveryMs)
       video = await ask(context, token, path)
     }
   } finally {

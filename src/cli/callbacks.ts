@@ -4,14 +4,14 @@ import { type Command, type Context, exitCodes, type Outcome, Stop } from './com
 import { segment } from './legacy-list.ts'
 import { cell, type Row, rowOf, rowsOf } from './show.ts'
 
-const lookEveryMs = 250
+const pollEveryMs = 250
 /** An attempt takes 15 s at most, and may have to wait for others. */
-const mostLooks = 120
+const maxPolls = 120
 
 async function resend({ line, admin }: Context): Promise<Outcome> {
   const path = `/tasks/${segment(line.arg(0))}`
   const before = lastAttempt(await admin.ask('POST', `${path}/callback`))
-  for (let looks = 0; looks < mostLooks; looks++) {
+  for (let polls = 0; polls < maxPolls; polls++) {
     const answer = await admin.ask('GET', path)
     const attempt = lastAttempt(answer)
     if (attempt['at'] !== before['at']) {
@@ -20,7 +20,7 @@ async function resend({ line, admin }: Context): Promise<Outcome> {
       const text = `${cell(callback['id'])}  ${cell(callback['state'])}  ${cell(came)}`
       return { answer, text, ok: callback['state'] === 'delivered' }
     }
-    await Bun.sleep(lookEveryMs)
+    await Bun.sleep(pollEveryMs)
   }
   throw new Stop(exitCodes.refused, 'nothing was sent yet; gateway task show tells how it goes on')
 }

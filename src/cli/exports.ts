@@ -17,9 +17,9 @@ import { saveFile } from './save-file.ts'
 import { cell, column, numberColumn, type Row, rowOf } from './show.ts'
 import { openProgress } from './tasks.ts'
 
-const lookEveryMs = 500
+const pollEveryMs = 500
 /** Six hours of waiting. */
-const mostLooks = 43_200
+const maxPolls = 43_200
 
 /** Each list under the name a person types. */
 const kinds: Readonly<Record<string, string>> = {
@@ -101,11 +101,11 @@ async function waitForEnd(context: Context, path: string, begun: Row): Promise<R
   const fromMs = performance.now()
   let job = begun
   try {
-    for (let looks = 0; looks < mostLooks; looks++) {
+    for (let polls = 0; polls < maxPolls; polls++) {
       const state = String(job['state'])
       progress.show({ state, progress: shareOf(job), elapsedMs: performance.now() - fromMs })
       if (state === 'done' || state === 'failed') return job
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollEveryMs)
       job = rowOf(await context.admin.ask('GET', path))
     }
   } finally {

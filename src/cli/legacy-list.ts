@@ -2,7 +2,7 @@
 import type { Context, Outcome } from './command.ts'
 import { type Column, cell, rowOf, rowsOf, table } from './show.ts'
 
-export interface ListWish {
+export interface ListOptions {
   path: string
   /** Plural, for the sentence that there are none. */
   what: string
@@ -13,16 +13,16 @@ export interface ListWish {
 /** A page may be empty and still have a next one; so many are asked for until one is not. */
 const maxPages = 200
 
-export async function list(context: Context, wish: ListWish): Promise<Outcome> {
-  const answer = await firstPage(context, wish)
+export async function list(context: Context, input: ListOptions): Promise<Outcome> {
+  const answer = await firstPage(context, input)
   const rows = rowsOf(answer)
-  const lines = [rows.length === 0 ? `no ${wish.what}` : table(rows, wish.columns)]
+  const lines = [rows.length === 0 ? `no ${input.what}` : table(rows, input.columns)]
   const next = nextOf(answer)
-  if (next !== undefined) lines.push('', `more ${wish.what}: add --cursor ${cell(next)}`)
+  if (next !== undefined) lines.push('', `more ${input.what}: add --cursor ${cell(next)}`)
   return { answer, text: lines.join('\n') }
 }
 
-async function firstPage({ line, admin }: Context, { path, query }: ListWish): Promise<unknown> {
+async function firstPage({ line, admin }: Context, { path, query }: ListOptions): Promise<unknown> {
   const limit = line.count('limit')
   const ask = (cursor: string | undefined) =>
     admin.ask('GET', path, { query: { ...query, limit, cursor } })

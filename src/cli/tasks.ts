@@ -5,14 +5,14 @@ import { type Command, type Context, exitCodes, type Outcome, Stop } from './com
 import { listCommand, segment } from './list.ts'
 import { cell, type Row, record, rowOf } from './show.ts'
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 /** A day of looking on. */
-const mostLooks = 86_400
+const maxPolls = 86_400
 const barWidth = 20
 const endStates = ['succeeded', 'failed', 'cancelled']
 
 /** How a piece of work stands, in the words of whoever was asked. */
-export interface Look {
+export interface Poll {
   state: string
   progress: unknown
   elapsedMs: number
@@ -23,7 +23,7 @@ export function openProgress({ write, json }: Context) {
   const redraws = process.stdout.isTTY === true
   let last: string | undefined
   return {
-    show({ state, progress, elapsedMs }: Look): void {
+    show({ state, progress, elapsedMs }: Poll): void {
       if (json) return
       const stand = `${cell(state).padEnd(11)}  ${bar(progress)}`
       const line = `${stand}  ${elapsedText(elapsedMs)}`
@@ -64,7 +64,7 @@ async function watch(context: Context): Promise<Outcome> {
   const path = `/tasks/${segment(line.arg(0))}`
   const progress = openProgress(context)
   try {
-    for (let looks = 0; looks < mostLooks; looks++) {
+    for (let polls = 0; polls < maxPolls; polls++) {
       const answer = await admin.ask('GET', path)
       const task = rowOf(answer)
       const state = String(task['state'])
@@ -74,7 +74,7 @@ async function watch(context: Context): Promise<Outcome> {
         progress.end()
         return { answer, text: resultOf(task), ok: state === 'succeeded' }
       }
-      await Bun.sleep(lookEveryMs)
+      await Bun.sleep(pollEveryMs)
     }
   } finally {
     progress.end()

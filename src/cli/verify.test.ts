@@ -1,7 +1,7 @@
 // Bills and receipts as the gateway gives them out, and what happens to them on the way.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BillTable } from '../billing/bills/bill-table.ts'
-import { Bookkeeper } from '../billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
 import { billColumns, billView } from '../contract/bill-line.ts'
 import type { Entry } from '../contract/ledger.ts'
@@ -21,14 +21,14 @@ const stretch = { accountId: 'acc_1', fromMs: monthMs, untilMs: Date.UTC(2026, 1
 
 let place: Place
 let store: Store
-let keeper: Bookkeeper
+let keeper: ReceiptWriter
 
 beforeAll(async () => {
   place = await newPlace('sqlite')
   store = await place.open()
   const seal = createSeal(new Uint8Array(32).fill(3))
   const log = createLog({ level: 'error', pretty: false, write: () => {} })
-  keeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
+  keeper = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
   const entries: (Partial<Entry> & Pick<Entry, 'atMs' | 'kind' | 'amountNanos'>)[] = [
     { atMs: monthMs - 9, kind: 'credit', amountNanos: 10_000_000_000n },
     { atMs: monthMs + 1, kind: 'charge', amountNanos: -1n, ref: 'req_1', model: 'txta-plus' },

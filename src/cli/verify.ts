@@ -18,10 +18,10 @@ interface Problem {
 const maxReceiptChars = 1_000_000
 
 /** Pieces of text; undecodable bytes are a problem, not a replacement character. */
-type Pieces = AsyncIterable<Uint8Array>
+type Assets = AsyncIterable<Uint8Array>
 
 export async function verifyTable(
-  pieces: Pieces,
+  assets: Assets,
   wantedKey?: string,
 ): Promise<VerifiedBill | Problem> {
   const reader = new CsvReader()
@@ -38,7 +38,7 @@ export async function verifyTable(
     return undefined
   }
   try {
-    for await (const piece of pieces) {
+    for await (const piece of assets) {
       const found = take(reader.push(decoder.decode(piece, { stream: true })))
       if (found !== undefined) return found
     }

@@ -307,8 +307,8 @@ function readCrashAt(value: string | undefined): CrashAt | undefined {
 }
 
 function readWorkers(text: string, databaseUrl: string | undefined): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > mostWorkers) {
-    throw wrong('GATEWAY_WORKERS', text, `a whole number of at least 1 and at most ${mostWorkers}`)
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > maxWorkers) {
+    throw wrong('GATEWAY_WORKERS', text, `a whole number of at least 1 and at most ${maxWorkers}`)
   }
   if (text === '1') return 1
   if (databaseUrl === undefined) {
@@ -324,7 +324,7 @@ function readWorkers(text: string, databaseUrl: string | undefined): number {
 }
 
 /** Each takes up to eleven connections of the database. */
-const mostWorkers = 64
+const maxWorkers = 64
 
 function freeze<T>(value: T): T {
   // The bytes of a key cannot be frozen; JavaScript has no such array.

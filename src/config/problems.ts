@@ -19,7 +19,7 @@ export interface TriedConfig {
 }
 
 const noFile = '/dev/null'
-const mostProblems = 64
+const maxProblems = 64
 
 export function tryConfig(env: Environment, cwd: string): TriedConfig {
   const good = { ...env }
@@ -32,7 +32,7 @@ export function tryConfig(env: Environment, cwd: string): TriedConfig {
     problems.push({ variable, message: error.message })
     return true
   }
-  for (let tries = 0; tries < mostProblems; tries++) {
+  for (let tries = 0; tries < maxProblems; tries++) {
     try {
       const config = loadConfig(good, cwd)
       const path = config.configPath

@@ -65,13 +65,13 @@ function readEndpoint(get: (variable: Variable) => string | undefined): string |
   throw new ConfigError(`${name} takes an http or https address without credentials.`)
 }
 
-const mostPairs = 64
+const maxPairs = 64
 
 /** `name=value` with commas between, values percent-encoded. Not repeated when wrong: it may be secret. */
 function readPairs(variable: Variable, text = ''): Record<string, string> {
   const pairs = text.split(',').filter((each) => each.trim() !== '')
   const wrong = new ConfigError(`${variable} takes name=value pairs with commas between.`)
-  if (pairs.length > mostPairs) throw wrong
+  if (pairs.length > maxPairs) throw wrong
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=')
@@ -93,14 +93,14 @@ function decoded(text: string, wrong: ConfigError): string {
   return value
 }
 
-const longestTimeoutMs = 60_000
+const maxTimeoutMs = 60_000
 
 function readTimeout(text: string): number {
   const ms = Number(text)
-  if (/^\d{1,6}$/.test(text) && ms >= 1 && ms <= longestTimeoutMs) return ms
+  if (/^\d{1,6}$/.test(text) && ms >= 1 && ms <= maxTimeoutMs) return ms
   throw new ConfigError(
     `OTEL_EXPORTER_OTLP_TIMEOUT is ${JSON.stringify(text)}; it takes milliseconds, at most ` +
-      `${longestTimeoutMs}.`,
+      `${maxTimeoutMs}.`,
   )
 }
 

@@ -79,7 +79,7 @@ export interface Created {
 }
 
 /** One image, as far as it could be had. */
-export interface Picture {
+export interface Image {
   /** Its place among the task's files. */
   part: number
   /** Where the caller asked for them. */
@@ -91,11 +91,11 @@ export interface Picture {
 
 export interface MadeImages {
   task: ImageTask
-  pictures: readonly Picture[]
+  pictures: readonly Image[]
   replayed: boolean
 }
 
-export interface OwnTaskFilter {
+export interface CallerTaskFilter {
   limit: number
   offset: number
   states?: readonly TaskState[] | undefined
@@ -124,7 +124,7 @@ export interface FileLink {
 }
 
 /** What the caller wants of a file. */
-export interface ContentWish {
+export interface ContentOptions {
   /** The first of its kind, or by its place; the video unless it is said. */
   file?: OutputMedia['kind'] | number
   /** One range of bytes, as its header says it. */
@@ -224,17 +224,20 @@ export interface CallerApi {
   isOwnVideo(token: Token, id: string): Promise<boolean>
   listVideos(token: Token, page: TaskPage): Promise<VideoTask[]>
   /** Of all video surfaces, unless the filter names some. */
-  searchVideos(token: Token, filter: OwnTaskFilter): Promise<{ tasks: VideoTask[]; total: number }>
-  searchImages(token: Token, filter: OwnTaskFilter): Promise<ImageTask[]>
+  searchVideos(
+    token: Token,
+    filter: CallerTaskFilter,
+  ): Promise<{ tasks: VideoTask[]; total: number }>
+  searchImages(token: Token, filter: CallerTaskFilter): Promise<ImageTask[]>
   cancelVideo(token: Token, id: string): Maybe<VideoTask>
   /** A task that is over goes out of its caller's sight; the books keep it. */
   hideTask(token: Token, id: string): Maybe<Task>
 
   readonly linkTo: LinkTo
   followLink(link: FileLink): Maybe<Task>
-  openContent(task: Task, wish: ContentWish): Maybe<Content>
+  openContent(task: Task, input: ContentOptions): Maybe<Content>
   /** `name`: a plain file name with its signature behind it. */
-  openSandboxMedia(name: string, wish: ContentWish): Maybe<Content>
+  openSandboxMedia(name: string, input: ContentOptions): Maybe<Content>
 
   reportUsage(token: Token, ask: UsageAsk): Maybe<object>
   listMonths(token: Token, page: Pick<UsageAsk, 'limit' | 'cursor'>): Maybe<object>

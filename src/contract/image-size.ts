@@ -4,7 +4,7 @@ import { type ImageSize, type ImageTerms, imageSizes, type SizedImageTerms } fro
 import type { ImageRequest } from './task.ts'
 
 /** Pixels of the long side up to which a picture of any shape is of this size; 4k takes the rest. */
-export const longestSide = { '1k': 1_800, '2k': 3_600 } as const
+export const maxSide = { '1k': 1_800, '2k': 3_600 } as const
 
 /** Undefined when the request leaves the size to the model. */
 export function sizeAsked({
@@ -16,8 +16,8 @@ export function sizeAsked({
   }
   if (size === undefined) return undefined
   const side = Math.max(size.width, size.height)
-  if (side <= longestSide['1k']) return '1k'
-  return side <= longestSide['2k'] ? '2k' : '4k'
+  if (side <= maxSide['1k']) return '1k'
+  return side <= maxSide['2k'] ? '2k' : '4k'
 }
 
 /** The one that is priced: that size, else the next larger, else the largest there is. */

@@ -23,7 +23,7 @@ export interface HttpAnswer {
 }
 
 /** The way out: no redirects, no compression, nothing sent twice. */
-export interface HttpDoor {
+export interface HttpPort {
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -44,7 +44,7 @@ export interface HttpDoor {
 
 /** How a provider learns that its work is no longer wanted. */
 export interface Stop {
-  heardBy(other: { cancel(): void }): void
+  replyBy(other: { cancel(): void }): void
 }
 
 /** Where and as whom to ask. The address comes from configuration only, never from a request. */
@@ -54,7 +54,7 @@ export interface Upstream {
   model: string
   timeouts: Timeouts
   messages: MessagesSettings
-  http: HttpDoor
+  http: HttpPort
   /** To be touched whenever something of the answer arrives. */
   progress: { touch(): void }
   /** What to put behind an id that is handed out; there where the provider `handsOutIds`. */
@@ -180,7 +180,7 @@ export type TaskReport =
       state: 'queued' | 'running'
       progress?: number
       /** The upstream's word, where it is none of those that are known. */
-      strangeWord?: string
+      unknownStatus?: string
     }
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
   | { state: 'failed'; error: UpstreamError; raw: unknown }

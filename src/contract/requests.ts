@@ -82,7 +82,7 @@ export type CallEnding =
   | 'cut_short' // the gateway ended the stream itself; charged by what had been delivered
 
 /** Work of one upstream that the caller did not pay for. */
-export interface Absorbed extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'quantity'> {
+export interface CallLoss extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'quantity'> {
   nanos: string
   /** The upstream's name for it. */
   upstreamId?: string
@@ -98,7 +98,7 @@ export interface RequestDetail {
   reported?: unknown
   estimated?: boolean
   /** What upstreams did for it that nobody pays for; carried by the operator. */
-  absorbed?: Absorbed[]
+  loss?: CallLoss[]
   error?: string
   /** What was asked for, when it was not an answer. */
   operation?: 'count_tokens'

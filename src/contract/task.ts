@@ -193,7 +193,7 @@ export interface TaskRow {
   /** Removed from the caller's sight. */
   hidden: boolean
   /** Its steps, in writing: see timeline.ts. Lists leave it out; what is written without it keeps it. */
-  trail?: string
+  timeline?: string
 }
 
 /** How long upstreams keep a result when they do not say. */

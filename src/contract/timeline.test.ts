@@ -1,6 +1,6 @@
-// What a trail keeps, and what it makes of very many steps.
+// What a timeline keeps, and what it makes of very many steps.
 import { expect, test } from 'bun:test'
-import { type NewStep, readTrail, withStep, withSteps } from './timeline.ts'
+import { type NewStep, readTimeline, withStep, withSteps } from './timeline.ts'
 
 const createdAtMs = 1_700_000_000_000
 const at = (seconds: number, more: Partial<NewStep> = {}): NewStep => ({
@@ -10,9 +10,9 @@ const at = (seconds: number, more: Partial<NewStep> = {}): NewStep => ({
   progress: 30,
   ...more,
 })
-const trailOf = (...steps: NewStep[]) => withSteps({ createdAtMs }, steps)
-const read = (trail: string) =>
-  readTrail(trail, createdAtMs).map(({ kind, atMs, lastMs, times, note }) => [
+const timelineOf = (...steps: NewStep[]) => withSteps({ createdAtMs }, steps)
+const read = (timeline: string) =>
+  readTimeline(timeline, createdAtMs).map(({ kind, atMs, lastMs, times, note }) => [
     kind,
     (atMs - createdAtMs) / 1_000,
     (lastMs - createdAtMs) / 1_000,
@@ -22,14 +22,14 @@ const read = (trail: string) =>
 
 test('a step comes back as it was told', () => {
   const step = at(1.5, { note: 'a word: and more', progress: 40 })
-  expect(readTrail(trailOf(step), createdAtMs)).toEqual([
+  expect(readTimeline(timelineOf(step), createdAtMs)).toEqual([
     { ...step, lastMs: step.atMs, times: 1 } as never,
   ])
-  expect(readTrail('', createdAtMs)).toEqual([])
+  expect(readTimeline('', createdAtMs)).toEqual([])
 })
 
 test('looks in a row that saw the same are one; another state, progress or failure is not', () => {
-  const trail = trailOf(
+  const timeline = timelineOf(
     at(0, { kind: 'created', state: 'accepted', progress: 0 }),
     at(1, { state: 'queued', progress: 0 }),
     at(2, { state: 'queued', progress: 0 }),
@@ -42,7 +42,7 @@ test('looks in a row that saw the same are one; another state, progress or failu
     at(15, { kind: 'look_failed', progress: 60, note: 'upstream_timeout: too slow' }),
     at(16, { progress: 60 }),
   )
-  expect(read(trail)).toEqual([
+  expect(read(timeline)).toEqual([
     ['created', 0, 0, 1],
     ['look', 1, 2, 2],
     ['look', 4, 9, 3],
@@ -55,16 +55,16 @@ test('looks in a row that saw the same are one; another state, progress or failu
 
 test('what happens once is never told as twice the same', () => {
   const lost = at(1, { kind: 'lost', state: 'unknown', progress: 0 })
-  expect(read(trailOf(lost, lost))).toHaveLength(2)
+  expect(read(timelineOf(lost, lost))).toHaveLength(2)
 })
 
 test('many looks that somebody counted for us are one step', () => {
   const many = at(1, { times: 12, lastMs: createdAtMs + 30_000 })
-  expect(read(trailOf(many, at(31)))).toEqual([['look', 1, 31, 13]])
+  expect(read(timelineOf(many, at(31)))).toEqual([['look', 1, 31, 13]])
 })
 
 test('a clock that jumps back neither breaks a step nor makes it end before it began', () => {
-  expect(read(trailOf(at(5), at(3), at(-2, { progress: 31 })))).toEqual([
+  expect(read(timelineOf(at(5), at(3), at(-2, { progress: 31 })))).toEqual([
     ['look', 5, 5, 2],
     ['look', -2, -2, 1],
   ])
@@ -72,8 +72,8 @@ test('a clock that jumps back neither breaks a step nor makes it end before it b
 
 test('of very many steps the first and the last stay, and the gap says how much it hides', () => {
   const steps = Array.from({ length: 1_000 }, (_, i) => at(i, { progress: i % 2 }))
-  const trail = trailOf(...steps)
-  const all = read(trail)
+  const timeline = timelineOf(...steps)
+  const all = read(timeline)
   expect(all).toHaveLength(100)
   expect(all.slice(0, 20).map(([, second]) => second)).toEqual([...Array(20).keys()])
   expect(all[20]).toEqual(['gap', 20, 920, 901])
@@ -81,12 +81,12 @@ test('of very many steps the first and the last stay, and the gap says how much 
     [...Array(79).keys()].map((i) => 921 + i),
   )
   expect(all.reduce((sum, [, , , times]) => sum + Number(times), 0)).toBe(1_000)
-  expect(trail.length).toBeLessThan(4_000)
+  expect(timeline.length).toBeLessThan(4_000)
 })
 
 test('a note is one short line that every database takes', () => {
   const note = `broke\u0000 on\r\nline two \ud83d${'x'.repeat(300)}`
-  const [step] = readTrail(trailOf(at(1, { note }), at(2, { progress: 31 })), createdAtMs)
+  const [step] = readTimeline(timelineOf(at(1, { note }), at(2, { progress: 31 })), createdAtMs)
   expect(step!.note).toStartWith('broke on line two \ufffdxxx')
   expect(step!.note!.length).toBeLessThanOrEqual(120)
   // Half of a pair at the cut is no letter, and PostgreSQL would refuse it.
@@ -95,7 +95,7 @@ test('a note is one short line that every database takes', () => {
 })
 
 test('lines of a later version are left out, and stay where they are', () => {
-  const trail = withStep({ trail: '9 0 1 moved running 3 x\n', createdAtMs }, at(10))
-  expect(trail).toStartWith('9 0 1 moved running 3 x\n')
-  expect(read(trail)).toEqual([['look', 10, 10, 1]])
+  const timeline = withStep({ timeline: '9 0 1 moved running 3 x\n', createdAtMs }, at(10))
+  expect(timeline).toStartWith('9 0 1 moved running 3 x\n')
+  expect(read(timeline)).toEqual([['look', 10, 10, 1]])
 })

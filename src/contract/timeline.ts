@@ -55,43 +55,43 @@ export interface Step {
 export type NewStep = Pick<Step, 'kind' | 'atMs' | 'state' | 'progress'> &
   Partial<Pick<Step, 'note' | 'times' | 'lastMs'>>
 
-const mostSteps = 100
+const maxSteps = 100
 const firstKept = 20
-const mostNote = 120
+const maxRecord = 120
 /** No step is shorter in writing: a text below this has room for more. */
-const shortest = mostSteps * 20
+const min = maxSteps * 20
 
 const once: readonly StepKind[] = ['created', 'sent', 'lost', 'found', 'cancel_asked', 'ended']
 
 interface Trailed {
-  trail?: string
+  timeline?: string
   createdAtMs: number
 }
 
-/** The trail with one more step. */
-export function withStep({ trail = '', createdAtMs }: Trailed, step: NewStep): string {
+/** The timeline with one more step. */
+export function withStep({ timeline = '', createdAtMs }: Trailed, step: NewStep): string {
   const at = Math.round(step.atMs - createdAtMs)
   const span = Math.max(0, Math.round((step.lastMs ?? step.atMs) - step.atMs))
   const note = step.note === undefined ? '' : tidy(step.note)
   const next: Line = { ...step, at, span, times: step.times ?? 1, note }
-  const lastAt = trail.lastIndexOf('\n', trail.length - 2) + 1
-  const last = once.includes(step.kind) ? undefined : readLine(trail.slice(lastAt, -1))
-  if (last === undefined || !isAlike(last, next)) return bounded(trail + written(next))
+  const lastAt = timeline.lastIndexOf('\n', timeline.length - 2) + 1
+  const last = once.includes(step.kind) ? undefined : readLine(timeline.slice(lastAt, -1))
+  if (last === undefined || !isAlike(last, next)) return bounded(timeline + written(next))
   const merged = {
     ...next,
     at: last.at,
     span: Math.max(last.span, at + span - last.at),
     times: last.times + next.times,
   }
-  return trail.slice(0, lastAt) + written(merged)
+  return timeline.slice(0, lastAt) + written(merged)
 }
 
 export const withSteps = (task: Trailed, steps: readonly NewStep[]): string =>
-  steps.reduce((trail, step) => withStep({ ...task, trail }, step), task.trail ?? '')
+  steps.reduce((timeline, step) => withStep({ ...task, timeline }, step), task.timeline ?? '')
 
 /** Lines that are not understood, such as a later version's, are left out. */
-export function readTrail(trail: string, createdAtMs: number): Step[] {
-  const lines = trail.split('\n').map(readLine)
+export function readTimeline(timeline: string, createdAtMs: number): Step[] {
+  const lines = timeline.split('\n').map(readLine)
   return lines
     .filter((line) => line !== undefined)
     .map(({ at, span, note, ...rest }) => ({
@@ -142,20 +142,20 @@ const codeOf = (note: string): string => {
 /** One line that every database takes. */
 const tidy = (note: string): string =>
   note
-    .slice(0, mostNote)
+    .slice(0, maxRecord)
     .toWellFormed()
     .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
     .trim()
 
 /** The beginning and the end stay; what lies between becomes one step that says so. */
-function bounded(trail: string): string {
-  if (trail.length <= shortest) return trail
-  const lines = trail.split('\n').slice(0, -1)
-  if (lines.length <= mostSteps) return trail
-  const gone = lines.slice(firstKept, lines.length - (mostSteps - firstKept - 1))
+function bounded(timeline: string): string {
+  if (timeline.length <= min) return timeline
+  const lines = timeline.split('\n').slice(0, -1)
+  if (lines.length <= maxSteps) return timeline
+  const gone = lines.slice(firstKept, lines.length - (maxSteps - firstKept - 1))
   const read = gone.map(readLine).filter((line) => line !== undefined)
   const [first, last] = [read[0], read.at(-1)]
-  if (first === undefined || last === undefined) return trail
+  if (first === undefined || last === undefined) return timeline
   const times = read.reduce((sum, each) => sum + each.times, 0)
   const span = Math.max(0, last.at + last.span - first.at)
   const gap = written({ ...last, kind: 'gap', at: first.at, span, times, note: '' })

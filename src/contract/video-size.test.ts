@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import {
   estimateTokens,
+  framesIn,
   nativeResolutions,
   nativeSize,
-  picturesIn,
   secondsOf,
   tokensOf,
 } from './video-size.ts'
 
 describe('video tokens', () => {
   test.each([
-    ['vidmodel-1-0-pro', '1080p', '16:9', picturesIn(5), 246_840],
-    ['vidmodel-1-5-pro', '720p', '16:9', picturesIn(5), 108_900],
+    ['vidmodel-1-0-pro', '1080p', '16:9', framesIn(5), 246_840],
+    ['vidmodel-1-5-pro', '720p', '16:9', framesIn(5), 108_900],
     ['vidmodel-1-0-pro', '1080p', '9:16', 145, 295_800],
   ] as const)('%s at %s, %s, %p pictures: %p', (model, resolution, ratio, pictures, tokens) => {
     expect(estimateTokens(model, resolution, ratio, pictures)).toBe(tokens)

@@ -9,7 +9,7 @@ export interface Size {
 export const nativeResolutions = ['480p', '720p', '1080p'] as const
 export type NativeResolution = (typeof nativeResolutions)[number]
 
-export const picturesPerSecond = 24
+export const framesPerSecond = 24
 const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']
 
 type Row = readonly (readonly [width: number, height: number])[]
@@ -53,7 +53,7 @@ export function nativeSize(
 }
 
 /** The first picture counts besides those of every second. */
-export const picturesIn = (seconds: number): number => Math.ceil(picturesPerSecond * seconds) + 1
+export const framesIn = (seconds: number): number => Math.ceil(framesPerSecond * seconds) + 1
 
 /** Longest video that a native model makes. */
 export const maxNativeSeconds = 12
@@ -61,12 +61,12 @@ export const maxNativeSeconds = 12
 /** The model's largest picture, or one of a named height that its tables do not have. */
 export function pixelsAt(model: string, resolution: string): number {
   const known = nativeResolutions.find((each) => each === resolution)
-  if (known !== undefined) return mostPixels(model, known)
+  if (known !== undefined) return maxPixels(model, known)
   const lines = linesOf(resolution)
-  return lines === undefined ? mostPixels(model, '1080p') : Math.ceil((lines * lines * 16) / 9)
+  return lines === undefined ? maxPixels(model, '1080p') : Math.ceil((lines * lines * 16) / 9)
 }
 
-const mostPixels = (model: string, resolution: NativeResolution): number =>
+const maxPixels = (model: string, resolution: NativeResolution): number =>
   Math.max(...tableOf(model)[resolution].map(([width, height]) => width * height))
 
 /** 1440p -> 1440, 4k -> 2160 */
@@ -77,7 +77,7 @@ function linesOf(resolution: string): number | undefined {
 }
 
 export const secondsOf = (pictures: number): number =>
-  Math.max(1, Math.round((pictures - 1) / picturesPerSecond))
+  Math.max(1, Math.round((pictures - 1) / framesPerSecond))
 
 export const tokensOf = ({ width, height }: Size, pictures: number): number =>
   Math.round((width * height * pictures) / 1024)

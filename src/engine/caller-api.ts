@@ -19,7 +19,7 @@ import { countInput } from './calls/count-input.ts'
 import { runText } from './calls/run-text.ts'
 import type { Engine } from './engine.ts'
 import { followLink, linksOf } from './results/file-links.ts'
-import { fetchPictures } from './results/images/fetch-images.ts'
+import { fetchImages } from './results/images/fetch-images.ts'
 import { makeImages } from './results/images/make-images.ts'
 import { openContent } from './results/open-content.ts'
 import { openSandboxMedia } from './results/sandbox-media.ts'
@@ -65,7 +65,7 @@ const tasksOf = (engine: Engine) =>
         context,
         create.kind === 'video' ? { ...create, request: asVideoRequest(create.request) } : create,
       ),
-    makeImages: (context, create) => makeImages(engine, context, create, fetchPictures),
+    makeImages: (context, create) => makeImages(engine, context, create, fetchImages),
     callbackIn: (value) => callbackIn(engine, value),
     findTask: (token, id, kind) => findTask(engine, token, id, kind),
     isOwnVideo: (token, id) => isOwnVideo(engine, token, id),
@@ -80,8 +80,8 @@ const filesOf = (engine: Engine) =>
   ({
     linkTo: (task, part) => linksOf(engine)(task, part),
     followLink: (link) => followLink(engine, link),
-    openContent: (task, wish) => openContent(engine, task, wish),
-    openSandboxMedia: (name, wish) => openSandboxMedia(engine, name, wish),
+    openContent: (task, input) => openContent(engine, task, input),
+    openSandboxMedia: (name, input) => openSandboxMedia(engine, name, input),
   }) satisfies Partial<CallerApi>
 
 const accountOf = (engine: Engine) =>

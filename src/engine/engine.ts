@@ -2,10 +2,10 @@
 
 import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
-import type { Bookkeeper } from '../billing/proof/receipt-writer.ts'
+import type { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
-import type { HttpDoor, Provider } from '../contract/provider.ts'
+import type { HttpPort, Provider } from '../contract/provider.ts'
 import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Seal } from '../lib/crypto/seal.ts'
@@ -20,10 +20,10 @@ import type { CallbackSender } from './callbacks/sender.ts'
 import type { Deadlines } from './calls/deadlines.ts'
 import type { Declared } from './catalog/refresh.ts'
 import type { MediaKeeper } from './results/keep-media.ts'
-import type { ChannelStanding } from './routing/channel-state.ts'
+import type { ChannelState } from './routing/channel-state.ts'
 import type { RetryBudget } from './routing/retry-budget.ts'
 import type { WaitingRoom } from './routing/waiting-room.ts'
-import type { LateLooks } from './tasks/poll/abandoned-checks.ts'
+import type { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
 import type { Durations } from './tasks/poll/poll-schedule.ts'
 import type { Poller } from './tasks/poll/poller.ts'
 import type { ClockWatch } from './telemetry/clock-watch.ts'
@@ -47,7 +47,7 @@ export interface Engine {
   readonly store: Store
   readonly ledger: Ledger
   /** Gives entries their receipts. */
-  readonly bookkeeper: Bookkeeper
+  readonly receiptWriter: ReceiptWriter
   /** Swapped as a whole when something changes. */
   catalog: Catalog
   prices: PriceBook
@@ -55,7 +55,7 @@ export interface Engine {
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly clock: Clock
   readonly random: () => number
-  readonly http: HttpDoor
+  readonly http: HttpPort
   readonly seal: Seal
   declared: Declared
   readonly log: Log
@@ -64,7 +64,7 @@ export interface Engine {
   /** Secrets seen since the last swap, with the token each belongs to. */
   readonly knownSecrets: Map<string, Token>
   /** How each channel is doing, by its id. */
-  readonly standings: Map<string, ChannelStanding>
+  readonly channelStates: Map<string, ChannelState>
   readonly entitlements: Entitlements
   readonly retries: RetryBudget
   readonly waiting: WaitingRoom
@@ -72,7 +72,7 @@ export interface Engine {
   readonly poller: Poller
   readonly callbacks: CallbackSender
   /** Looks for tasks that were given up; absent where nobody does. */
-  readonly lateLooks?: LateLooks
+  readonly abandonedChecks?: AbandonedChecks
   /** Proves the books every minute; absent where nobody does. */
   readonly auditor?: Auditor
   /** Absent where the wall clock is nobody's concern. */

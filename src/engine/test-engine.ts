@@ -2,7 +2,7 @@
 
 import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/prices/price-book.ts'
-import { Bookkeeper } from '../billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
 import { type FileDeclaration, fileDeclaration } from '../contract/config-schema/index.ts'
@@ -11,7 +11,7 @@ import { createHttpClient } from '../lib/http/client.ts'
 import { createCleaner } from '../lib/redact/index.ts'
 import { createLog } from '../lib/telemetry/log.ts'
 import { providers } from '../providers/index.ts'
-import type { Engine as StoreEngine } from '../store/schema.ts'
+import type { Dialect as StoreDialect } from '../store/schema.ts'
 import { newPlace } from '../store/test-stores.ts'
 import { Entitlements } from './admission/entitlements.ts'
 import { createRateLimits } from './admission/limits/rate-limits.ts'
@@ -31,7 +31,7 @@ export interface TestEngine {
 
 export const fileWith = (declared: object = {}): FileDeclaration => fileDeclaration.parse(declared)
 
-export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
+export async function newTestEngine(on: StoreDialect): Promise<TestEngine> {
   const place = await newPlace(on)
   const store = await place.open()
   const clock = { ms: Date.now() }
@@ -42,7 +42,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
   const engine: Engine = {
     store,
     ledger: await Ledger.open(store),
-    bookkeeper: new Bookkeeper(store, await loadSigningKeys(store, seal), log),
+    receiptWriter: new ReceiptWriter(store, await loadSigningKeys(store, seal), log),
     seal,
     log,
     providers,
@@ -68,7 +68,7 @@ export async function newTestEngine(on: StoreEngine): Promise<TestEngine> {
     prices: createPriceBook([], new Set(), nowMs),
     cleaner: createCleaner([]),
     knownSecrets: new Map(),
-    standings: new Map(),
+    channelStates: new Map(),
     entitlements: new Entitlements(nowMs),
     retries: new RetryBudget(),
     waiting: new WaitingRoom({ queuedCalls: 4 }),

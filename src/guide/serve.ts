@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { refuse } from '../contract/errors.ts'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
-import { pieces } from '../lib/assets.ts'
+import { assets } from '../lib/assets.ts'
 import { hasTag } from '../lib/http/byte-range.ts'
 import { pagePolicy } from '../openapi/page.ts'
 import { pageStyle } from '../openapi/page-style.ts'
@@ -54,8 +54,8 @@ async function pageFor(name: string): Promise<Made | undefined> {
 }
 
 function pathOf(name: string): string | undefined {
-  const folder = folders.find((each) => pieces.docs.has(`${each}${name}`)) ?? ''
-  return pieces.docs.get(name === '' ? first : `${folder}${name}`)
+  const folder = folders.find((each) => assets.docs.has(`${each}${name}`)) ?? ''
+  return assets.docs.get(name === '' ? first : `${folder}${name}`)
 }
 
 /** Links between the texts become links between the pages; what is not served leads to the first page. */

@@ -14,8 +14,8 @@ export interface Keys {
   readonly judged: Map<string, string | undefined>
 }
 
-const mostJudged = 1_000
-const longestKey = 64
+const maxJudged = 1_000
+const maxKey = 64
 
 /** A table may contain itself. */
 export function keysOf(table: KeyTable, known = new Map<KeyTable, Keys>()): Keys {
@@ -46,7 +46,7 @@ export function inexactKey(value: unknown, keys: Keys): Refusal | undefined {
   if (found === undefined) return undefined
   const { path, field, given } = found
   const param = `${path}.${field}`.replace(/^\./, '')
-  const shown = given.slice(0, longestKey)
+  const shown = given.slice(0, maxKey)
   return refuse('invalid_request', `the key '${shown}' must be spelled '${field}'`, { param })
 }
 
@@ -88,10 +88,10 @@ function findInObject(value: object, keys: Keys): Found | undefined {
 }
 
 function resembled(name: string, { folded, judged }: Keys): string | undefined {
-  if (name.length > longestKey) return undefined
+  if (name.length > maxKey) return undefined
   const before = judged.get(name)
   if (before !== undefined || judged.has(name)) return before
-  if (judged.size >= mostJudged) judged.clear()
+  if (judged.size >= maxJudged) judged.clear()
   const field = folded.get(foldedKey(name))
   judged.set(name, field)
   return field

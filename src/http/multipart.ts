@@ -6,13 +6,13 @@ export interface FormPart {
   value: string | { type: string; bytes: Uint8Array }
 }
 
-const longestHead = 16 * 1024
+const maxHead = 16 * 1024
 
 /** Undefined when it is not a complete form. */
 export function partsOf(
   body: Buffer,
   contentType: string,
-  mostParts: number,
+  maxParts: number,
 ): FormPart[] | 'too_many' | undefined {
   const boundary = boundaryIn(contentType)
   if (boundary === undefined) return undefined
@@ -28,7 +28,7 @@ export function partsOf(
     // Blanks may follow a boundary.
     while (body[at] === 0x20 || body[at] === 0x09) at++
     if (body[at] !== 0x0d || body[at + 1] !== 0x0a) return undefined
-    if (parts.length >= mostParts) return 'too_many'
+    if (parts.length >= maxParts) return 'too_many'
     const end = body.indexOf(divider, at)
     if (end === -1) return undefined
     const part = partIn(body.subarray(at + 2, Math.max(end, at + 2)))
@@ -45,7 +45,7 @@ function boundaryIn(contentType: string): string | undefined {
 
 function partIn(part: Buffer): FormPart | undefined {
   const end = part.indexOf('\r\n\r\n')
-  if (end === -1 || end > longestHead) return undefined
+  if (end === -1 || end > maxHead) return undefined
   const head = part.toString('utf8', 0, end)
   const content = part.subarray(end + 4)
   const disposition = headerIn(head, 'content-disposition')

@@ -27,8 +27,8 @@ export const isUpload = (value: unknown): value is Upload =>
 export const isForm = (x: Exchange): boolean =>
   /^\s*multipart\/form-data\s*(?:;|$)/i.test(x.request.headers.get('content-type') ?? '')
 
-const mostParts = 256
-const deepestKey = 4
+const maxParts = 256
+const maxKeyDepth = 4
 
 /** Size is checked before the first byte is read. `lists`: the only fields that may come twice. */
 export async function readForm(
@@ -45,9 +45,9 @@ export async function readForm(
   const bytes = await readBytes(x, limits)
   if (bytes instanceof Refusal) return bytes
   await nextTurn()
-  const parts = partsOf(bytes, headers.get('content-type') ?? '', mostParts)
+  const parts = partsOf(bytes, headers.get('content-type') ?? '', maxParts)
   if (parts === 'too_many') {
-    return refuse('invalid_request', `a form may have at most ${mostParts} parts`)
+    return refuse('invalid_request', `a form may have at most ${maxParts} parts`)
   }
   if (parts === undefined) {
     return refuse('invalid_request', 'the body is not a complete multipart form')
@@ -86,7 +86,7 @@ function keysOf(name: string): string[] | undefined {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name)
   if (match === null) return undefined
   const inner = [...match[2]!.matchAll(/\[([^[\]]*)\]/g)].map(([, key]) => key!)
-  return inner.length < deepestKey ? [match[1]!, ...inner] : undefined
+  return inner.length < maxKeyDepth ? [match[1]!, ...inner] : undefined
 }
 
 /** False when the place is taken by something else. */

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-export interface Pieces {
+export interface Assets {
   /** Starts this program once more. */
   command: readonly string[]
   /** What the thread that writes to SQLite runs. */
@@ -29,7 +29,7 @@ function textsUnder(folder: string): ReadonlyMap<string, string> {
   return new Map(texts.map((name) => [name.slice(0, -'.md'.length), `${folder}/${name}`]))
 }
 
-export const pieces: Pieces = {
+export const assets: Assets = {
   command: [process.execPath, inSource('main.ts')],
   databaseThread: inSource('store/dialects/sqlite/worker.ts'),
   importThread: inSource('admin/catalog/import-thread.ts'),

@@ -2,19 +2,19 @@
 // every call would need one.
 
 export class Cancellation {
-  #heard: { cancel(): void } | undefined
+  #reply: { cancel(): void } | undefined
   cancelled = false
 
   /** Passes it on to `other`, at once if it has been said already. */
-  heardBy(other: { cancel(): void }): void {
-    this.#heard = other
+  replyBy(other: { cancel(): void }): void {
+    this.#reply = other
     if (this.cancelled) other.cancel()
   }
 
   cancel(): void {
     if (this.cancelled) return
     this.cancelled = true
-    this.#heard?.cancel()
+    this.#reply?.cancel()
   }
 
   /** So that it can listen to an AbortSignal itself. */

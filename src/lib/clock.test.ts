@@ -41,23 +41,23 @@ describe('a steady clock', () => {
   test('takes the time of its reference, whatever the wall clock says', () => {
     const { at, pass } = machine()
     const clock = new SteadyClock()
-    clock.heard(5_000_000, at.monoMs - 10, at.monoMs)
+    clock.reply(5_000_000, at.monoMs - 10, at.monoMs)
     expect(clock.nowMs()).toBe(5_000_005)
     pass(10_000)
     // Fits into what was heard: nothing changes.
-    expect(clock.heard(5_010_000, at.monoMs - 10, at.monoMs)).toBe(0)
+    expect(clock.reply(5_010_000, at.monoMs - 10, at.monoMs)).toBe(0)
     expect(clock.nowMs()).toBe(5_010_005)
     // The loop was late: that says nothing.
     pass(300)
-    expect(clock.heard(5_010_005, at.monoMs - 300, at.monoMs)).toBe(0)
+    expect(clock.reply(5_010_005, at.monoMs - 300, at.monoMs)).toBe(0)
     // It runs slow by 30 ms.
-    expect(clock.heard(5_010_335, at.monoMs - 10, at.monoMs)).toBe(30)
+    expect(clock.reply(5_010_335, at.monoMs - 10, at.monoMs)).toBe(30)
   })
 
   test('a jump ahead of its reference counts for ages only after an hour, or not at all', () => {
     const { at, pass } = machine()
     const clock = new SteadyClock()
-    const hear = (ms: number) => clock.heard(ms, at.monoMs, at.monoMs)
+    const hear = (ms: number) => clock.reply(ms, at.monoMs, at.monoMs)
     hear(at.wallMs)
     hear(at.wallMs + 40 * dayMs)
     expect(clock.nowMs()).toBe(at.wallMs + 40 * dayMs)
@@ -75,8 +75,8 @@ describe('a steady clock', () => {
     const { at } = machine()
     at.monoMs = 1_000.25
     const clock = new SteadyClock()
-    clock.heard(at.wallMs, at.monoMs, at.monoMs)
-    clock.heard(at.wallMs + dayMs + 0.7, at.monoMs - 0.3, at.monoMs)
+    clock.reply(at.wallMs, at.monoMs, at.monoMs)
+    clock.reply(at.wallMs + dayMs + 0.7, at.monoMs - 0.3, at.monoMs)
     expect([clock.nowMs(), clock.sureMs(), clock.aheadMs()].every(Number.isInteger)).toBe(true)
   })
 

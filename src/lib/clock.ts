@@ -50,7 +50,7 @@ export class SteadyClock implements Clock {
    * The reference said `theirMs` between two moments of the monotonic clock. What does not
    * contradict it stays as it is. Gives by how much this clock was set, after the first time.
    */
-  heard(theirMs: number, fromMs: number, untilMs: number): number {
+  reply(theirMs: number, fromMs: number, untilMs: number): number {
     const [least, most] = [theirMs - untilMs, theirMs - fromMs]
     if (!this.#hasHeard) {
       this.#hasHeard = true
@@ -64,8 +64,8 @@ export class SteadyClock implements Clock {
 
   /** Follows the wall clock, slowly, for as long as has passed. */
   slew(passedMs: number): void {
-    const mostMs = passedMs * slewRate
-    this.#offsetMs += Math.min(mostMs, Math.max(-mostMs, this.aheadMs()))
+    const maxMs = passedMs * slewRate
+    this.#offsetMs += Math.min(maxMs, Math.max(-maxMs, this.aheadMs()))
   }
 
   /** The last moment that is known to have been: what lies between is left out of ages for a while. */

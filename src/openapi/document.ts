@@ -15,7 +15,7 @@ import {
 } from '../http/operation.ts'
 import { type Schema, text } from '../http/schema.ts'
 import { callbackHeaders, schemes, securityOf } from './security.ts'
-import { SchemaShelf } from './shelf.ts'
+import { SchemaComponents } from './shelf.ts'
 
 type Json = Record<string, unknown>
 
@@ -39,11 +39,11 @@ export interface Subject {
 }
 
 export function buildDocument({ operations, url, dialects, ...info }: Subject): OpenApi {
-  const shelf = new SchemaShelf()
+  const components = new SchemaComponents()
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     paths[operation.path] ??= {}
-    paths[operation.path]![operation.method] = operationObject(shelf, operation, dialects)
+    paths[operation.path]![operation.method] = operationObject(components, operation, dialects)
   }
   const kinds = new Set(operations.map(({ credential }) => credential))
   return {
@@ -55,13 +55,17 @@ export function buildDocument({ operations, url, dialects, ...info }: Subject): 
     components: {
       securitySchemes: schemes(kinds, dialects.keyPlaces),
       headers: headers(),
-      schemas: shelf.schemas(),
-      responses: shelf.responses(),
+      schemas: components.schemas(),
+      responses: components.responses(),
     },
   }
 }
 
-function operationObject(shelf: SchemaShelf, operation: Operation, dialects: Dialects): Json {
+function operationObject(
+  components: SchemaComponents,
+  operation: Operation,
+  dialects: Dialects,
+): Json {
   const dialect = dialects.at(operation.path)
   const { id, tag, summary, description, parameters = [], body, callback } = operation
   return {
@@ -71,20 +75,23 @@ function operationObject(shelf: SchemaShelf, operation: Operation, dialects: Dia
     ...(description !== undefined && { description }),
     security: securityOf(operation.credential, dialect),
     ...(parameters.length > 0 && {
-      parameters: parameters.map((each) => parameterObject(shelf, each)),
+      parameters: parameters.map((each) => parameterObject(components, each)),
     }),
     ...(body !== undefined && {
       requestBody: {
         required: body.required ?? false,
-        content: contentObject(shelf, body.content),
+        content: contentObject(components, body.content),
       },
     }),
-    responses: responsesOf(shelf, operation, dialect),
-    ...(callback !== undefined && { callbacks: callbackObject(shelf, callback) }),
+    responses: responsesOf(components, operation, dialect),
+    ...(callback !== undefined && { callbacks: callbackObject(components, callback) }),
   }
 }
 
-const parameterObject = (shelf: SchemaShelf, { name, schema, ...rest }: Parameter): Json => {
+const parameterObject = (
+  components: SchemaComponents,
+  { name, schema, ...rest }: Parameter,
+): Json => {
   const { description, ...plain } = schema
   const told = rest.description ?? (description as string | undefined)
   return {
@@ -92,18 +99,21 @@ const parameterObject = (shelf: SchemaShelf, { name, schema, ...rest }: Paramete
     in: rest.in,
     ...(rest.required === true && { required: true }),
     ...(told !== undefined && { description: told }),
-    schema: shelf.put(plain),
+    schema: components.put(plain),
   }
 }
 
-function contentObject(shelf: SchemaShelf, content: Readonly<Record<string, Content>>): Json {
+function contentObject(
+  components: SchemaComponents,
+  content: Readonly<Record<string, Content>>,
+): Json {
   return Object.fromEntries(
     Object.entries(content).map(([type, { schema, events, examples }]) => [
       type,
       {
-        schema: shelf.put(schema),
+        schema: components.put(schema),
         ...(events !== undefined && {
-          'x-event-schema': shelf.put(events.schema),
+          'x-event-schema': components.put(events.schema),
           ...(events.end !== undefined && { 'x-end': events.end }),
         }),
         ...(examples !== undefined && {
@@ -119,13 +129,14 @@ function contentObject(shelf: SchemaShelf, content: Readonly<Record<string, Cont
 const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-function responsesOf(shelf: SchemaShelf, operation: Operation, dialect: Dialect): Json {
+function responsesOf(components: SchemaComponents, operation: Operation, dialect: Dialect): Json {
   const responses: Record<number, Json> = {}
-  for (const answer of operation.answers) responses[answer.status] = answerObject(shelf, answer)
+  for (const answer of operation.answers)
+    responses[answer.status] = answerObject(components, answer)
   const byStatus = Map.groupBy([...new Set(operation.refusals)], (code) => refusals[code].status)
   for (const status of [...byStatus.keys()].toSorted((a, b) => a - b)) {
     const codes = byStatus.get(status)!.toSorted()
-    const refusal = refusalObject(shelf, dialect, status, codes)
+    const refusal = refusalObject(components, dialect, status, codes)
     const same = responses[status]
     if (same === undefined) responses[status] = refusal
     else throw new Error(`${operation.id} answers and refuses with ${status}`)
@@ -134,16 +145,16 @@ function responsesOf(shelf: SchemaShelf, operation: Operation, dialect: Dialect)
 }
 
 const answerObject = (
-  shelf: SchemaShelf,
+  components: SchemaComponents,
   { description, headers = [], content }: Answer,
 ): Json => ({
   description,
   headers: headerRefs([...idHeaders, ...headers]),
-  ...(content !== undefined && { content: contentObject(shelf, content) }),
+  ...(content !== undefined && { content: contentObject(components, content) }),
 })
 
 function refusalObject(
-  shelf: SchemaShelf,
+  components: SchemaComponents,
   dialect: Dialect,
   status: number,
   codes: readonly RefusalCode[],
@@ -154,9 +165,9 @@ function refusalObject(
   const response = {
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headerRefs([...idHeaders, ...extra, ...(replays ? ['idempotent-replayed'] : [])]),
-    content: { 'application/json': { schema: shelf.put(errorSchema(dialect, codes)) } },
+    content: { 'application/json': { schema: components.put(errorSchema(dialect, codes)) } },
   }
-  return shelf.respond(`Status${status}`, response)
+  return components.respond(`Status${status}`, response)
 }
 
 function headers(): Json {
@@ -174,7 +185,7 @@ function headers(): Json {
 }
 
 const callbackObject = (
-  shelf: SchemaShelf,
+  components: SchemaComponents,
   { field, schema }: NonNullable<Operation['callback']>,
 ): Json => ({
   ended: {
@@ -185,7 +196,7 @@ const callbackObject = (
         parameters: callbackHeaders,
         requestBody: {
           required: true,
-          content: { 'application/json': { schema: shelf.put(schema) } },
+          content: { 'application/json': { schema: components.put(schema) } },
         },
         responses: { '2XX': { description: 'Taken; anything else is tried again.' } },
       },

@@ -7,7 +7,7 @@ import { adminDocument, dataDocument } from './documents.ts'
 import { llmsText } from './llms.ts'
 import { type PageLinks, pageOf, pagePolicy } from './page.ts'
 
-export type Paper = 'data' | 'admin' | 'page' | 'adminPage' | 'llms'
+export type ApiDocument = 'data' | 'admin' | 'page' | 'adminPage' | 'llms'
 
 interface Made {
   type: string
@@ -38,7 +38,7 @@ const links: Readonly<Record<'page' | 'adminPage', PageLinks>> = {
 type Text = [type: string, text: string]
 const json = (document: OpenApi): Text => ['application/json', JSON.stringify(document)]
 
-const makers: Readonly<Record<Paper, (url: string) => Promise<Text>>> = {
+const makers: Readonly<Record<ApiDocument, (url: string) => Promise<Text>>> = {
   data: async (url) => json(await dataDocument(url)),
   admin: async (url) => json(adminDocument(url)),
   page: async (url) => [html, pageOf(await dataDocument(url), links.page)],
@@ -52,25 +52,29 @@ const makers: Readonly<Record<Paper, (url: string) => Promise<Text>>> = {
 const kept = new Map<string, Promise<Made>>()
 
 /** One that could not be made is tried again by the next who asks. */
-function made(paper: Paper, url: string): Promise<Made> {
-  const key = `${paper} ${url}`
+function made(apiDocument: ApiDocument, url: string): Promise<Made> {
+  const key = `${apiDocument} ${url}`
   const known = kept.get(key)
   if (known !== undefined) return known
-  const making = make(paper, url)
+  const making = make(apiDocument, url)
   kept.set(key, making)
   making.catch(() => kept.delete(key))
   return making
 }
 
-async function make(paper: Paper, url: string): Promise<Made> {
-  const [type, text] = await makers[paper](url)
+async function make(apiDocument: ApiDocument, url: string): Promise<Made> {
+  const [type, text] = await makers[apiDocument](url)
   const body = Buffer.from(text)
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   return { type, body, packed: Bun.gzipSync(body), etag }
 }
 
-export async function servePaper(x: Exchange, paper: Paper, publicUrl: string): Promise<Response> {
-  const { type, body, packed, etag } = await made(paper, publicUrl)
+export async function serveDocument(
+  x: Exchange,
+  apiDocument: ApiDocument,
+  publicUrl: string,
+): Promise<Response> {
+  const { type, body, packed, etag } = await made(apiDocument, publicUrl)
   const { headers: asked } = x.request
   const headers: Record<string, string> = {
     ...answerHeaders(x, type),

@@ -3,7 +3,7 @@ import { nameOf, type Schema } from '../http/schema.ts'
 
 type Json = Record<string, unknown>
 
-export class SchemaShelf {
+export class SchemaComponents {
   readonly #schemas = new Map<string, unknown>()
   readonly #responses = new Map<string, { name: string; response: Json }>()
 

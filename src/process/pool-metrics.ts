@@ -2,9 +2,9 @@
 // who are late. What a worker that is gone had counted stays counted, so that no sum ever falls.
 import { countedBy, type Family, mergeFamilies } from '../lib/telemetry/metrics.ts'
 
-const longestWaitMs = 300
+const maxWaitMs = 300
 
-export class CrewMetrics<Worker extends object> {
+export class PoolMetrics<Worker extends object> {
   readonly #last = new Map<Worker, readonly Family[]>()
   readonly #waiting = new Map<Worker, () => void>()
   #departed: readonly Family[] = []
@@ -45,7 +45,7 @@ export class CrewMetrics<Worker extends object> {
       this.#ask(worker)
       return answer.promise.then(() => this.#waiting.delete(worker))
     })
-    await Promise.race([Promise.all(answers), Bun.sleep(longestWaitMs)])
+    await Promise.race([Promise.all(answers), Bun.sleep(maxWaitMs)])
     this.#waiting.clear()
     return mergeFamilies([...this.#last.values(), this.#departed])
   }

@@ -2,12 +2,12 @@
 // on signals, and prints what one process would print, once. It serves no caller itself.
 
 import { type Config, ConfigError, unknownVariables } from '../config/index.ts'
-import { tokenLine, welcomeText } from '../start/banner.ts'
+import { bannerText, tokenLine } from '../start/banner.ts'
 import { openSandboxFor } from '../start/boot.ts'
 import type { Controlled } from '../start/lifecycle.ts'
 import { listen } from '../start/listen.ts'
 import { adminSetting, openLog } from '../start/serve.ts'
-import { Crew } from './worker-pool.ts'
+import { WorkerPool } from './worker-pool.ts'
 
 export async function supervise(
   first: Config,
@@ -25,26 +25,26 @@ export async function supervise(
     log.warn('each worker keeps to its share of the rate limits; with GATEWAY_REDIS_URL they share')
   }
   const sandbox = await openSandboxFor(config)
-  const crew = new Crew({
+  const pool = new WorkerPool({
     config,
     log,
     ...(sandbox !== undefined && { sandbox }),
     letGo: () => Promise.all([held.stop(true), heldAdmin?.stop(true)]),
     made: (tokens) => process.stdout.write(tokens.map(tokenLine).join('')),
   })
-  const welcomes = await crew.start()
+  const welcomes = await pool.start()
   if (typeof welcomes === 'string') throw new ConfigError(welcomes)
-  const tokens = welcomes.flatMap((welcome) => welcome.tokens)
-  process.stdout.write(welcomeText({ ...welcomes[0]!, tokens }))
+  const tokens = welcomes.flatMap((banner) => banner.tokens)
+  process.stdout.write(bannerText({ ...welcomes[0]!, tokens }))
   const controlled: Controlled = {
     log,
-    reload: (next) => crew.reload(next),
+    reload: (next) => pool.reload(next),
     async drain() {
-      const isWell = await crew.drain()
+      const isWell = await pool.drain()
       await sandbox?.sandbox.stop()
       return isWell
     },
-    hurry: () => crew.quit(),
+    hurry: () => pool.quit(),
   }
   return { controlled, config }
 }

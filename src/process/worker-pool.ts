@@ -3,21 +3,21 @@
 
 import type { Config } from '../config/index.ts'
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
-import { pieces } from '../lib/assets.ts'
+import { assets } from '../lib/assets.ts'
 import type { Log } from '../lib/telemetry/log.ts'
-import type { Welcome } from '../start/banner.ts'
+import type { Banner } from '../start/banner.ts'
 import type { OpenedSandbox } from '../start/boot.ts'
-import { CrewMetrics } from './pool-metrics.ts'
+import { PoolMetrics } from './pool-metrics.ts'
 import { type HandedSandbox, type Order, type Report, workerArgument } from './worker.ts'
 
 const firstPauseMs = 100
-const longestPauseMs = 10_000
+const maxPauseMs = 10_000
 /** Who lived for so long did not die of its start. */
 const settledMs = 30_000
 /** Beyond what a worker gives its callers to end. */
 const killAfterMs = 5_000
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   config: Config
   log: Log
   sandbox?: OpenedSandbox
@@ -27,7 +27,7 @@ export interface CrewOptions {
   made: (tokens: readonly MadeToken[]) => void
 }
 
-type Started = { welcome: Welcome } | { sentence: string } | { code: number | null }
+type Started = { banner: Banner } | { sentence: string } | { code: number | null }
 
 interface Spawned {
   bornMs: number
@@ -45,10 +45,10 @@ interface Worker {
 
 type Reloaded = Extract<Report, { kind: 'reloaded' | 'not reloaded' }> | undefined
 
-export class Crew {
-  readonly #options: CrewOptions
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
   readonly #workers = new Set<Worker>()
-  readonly #metrics = new CrewMetrics<Worker>(
+  readonly #metrics = new PoolMetrics<Worker>(
     () => [...this.#workers].filter(({ isReady }) => isReady),
     ({ child }) => tell(child, { kind: 'count' }),
   )
@@ -56,20 +56,20 @@ export class Crew {
   #stopping = false
   #isWell = true
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options
     this.#config = options.config
   }
 
   /** The first one alone: it makes the tables and the secrets. A sentence: why it cannot be. */
-  async start(): Promise<Welcome[] | string> {
+  async start(): Promise<Banner[] | string> {
     const { letGo, config } = this.#options
     const first = await this.#hire(letGo)
-    const others = 'welcome' in first ? Array.from({ length: config.workers - 1 }) : []
+    const others = 'banner' in first ? Array.from({ length: config.workers - 1 }) : []
     const started = [first, ...(await Promise.all(others.map(() => this.#hire())))]
-    const failed = started.find((each) => !('welcome' in each))
+    const failed = started.find((each) => !('banner' in each))
     if (failed === undefined) {
-      return started.flatMap((each) => ('welcome' in each ? [each.welcome] : []))
+      return started.flatMap((each) => ('banner' in each ? [each.banner] : []))
     }
     await this.drain()
     if ('sentence' in failed) return failed.sentence
@@ -117,7 +117,7 @@ export class Crew {
   async #hire(mayListen: () => unknown = () => {}): Promise<Started> {
     const spawned = this.#spawn(mayListen)
     const outcome = await spawned.started
-    if ('welcome' in outcome) void this.#keepFilled(spawned)
+    if ('banner' in outcome) void this.#keepFilled(spawned)
     return outcome
   }
 
@@ -133,10 +133,10 @@ export class Crew {
       if (livedMs > settledMs) pauseMs = firstPauseMs
       await Bun.sleep(pauseMs)
       if (this.#stopping) return
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
       spawned = this.#spawn(() => {})
       const outcome = await spawned.started
-      if ('welcome' in outcome) made(outcome.welcome.tokens)
+      if ('banner' in outcome) made(outcome.banner.tokens)
       else if (!this.#stopping) log.error('a worker could not be replaced', whyNot(outcome))
     }
   }
@@ -144,12 +144,12 @@ export class Crew {
   #spawn(mayListen: () => unknown): Spawned {
     const bornMs = performance.now()
     const started = Promise.withResolvers<Started>()
-    const child = Bun.spawn([...pieces.command, workerArgument], {
+    const child = Bun.spawn([...assets.command, workerArgument], {
       stdin: 'ignore',
       stdout: 'inherit',
       stderr: 'inherit',
       serialization: 'advanced',
-      ipc: (told: Report) => void this.#heard(worker, told, started.resolve, mayListen),
+      ipc: (told: Report) => void this.#reply(worker, told, started.resolve, mayListen),
     })
     const worker: Worker = { child, config: this.#config, isReady: false, reloaded: undefined }
     this.#workers.add(worker)
@@ -164,7 +164,7 @@ export class Crew {
     return { bornMs, started: started.promise, ended }
   }
 
-  async #heard(
+  async #reply(
     worker: Worker,
     told: Report,
     started: (outcome: Started) => void,
@@ -182,7 +182,7 @@ export class Crew {
       worker.isReady = true
       // The file was reloaded while it started.
       if (worker.config !== this.#config) void this.#reload(worker, this.#config)
-      started({ welcome: told.welcome })
+      started({ banner: told.banner })
     } else if (told.kind === 'refused') {
       started({ sentence: told.sentence })
       child.kill('SIGTERM')

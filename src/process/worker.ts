@@ -4,7 +4,7 @@
 import type { Config } from '../config/index.ts'
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
-import type { Welcome } from '../start/banner.ts'
+import type { Banner } from '../start/banner.ts'
 import type { OpenedSandbox } from '../start/boot.ts'
 import { isRefusedStart, type Served, serve } from '../start/serve.ts'
 import { handleSignals } from '../start/signals.ts'
@@ -36,7 +36,7 @@ export type Report =
   | { kind: 'up' }
   /** All but the port is open. */
   | { kind: 'open' }
-  | { kind: 'ready'; welcome: Welcome }
+  | { kind: 'ready'; banner: Banner }
   | { kind: 'refused'; sentence: string }
   | { kind: 'reloaded'; tokens: readonly MadeToken[] }
   | { kind: 'not reloaded'; reason: string }
@@ -79,7 +79,7 @@ export async function runWorker(): Promise<void> {
     if (order.kind === 'quit') hurry()
     if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
     if (order.kind === 'count' && served !== undefined) void count(served)
-    if (order.kind === 'whole') whole.heard(order.families)
+    if (order.kind === 'whole') whole.reply(order.families)
   })
   report({ kind: 'up' })
   const { config, sandbox } = await begun.promise
@@ -92,7 +92,7 @@ export async function runWorker(): Promise<void> {
       wholeMetrics: () => whole.ask(),
       ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
     })
-    report({ kind: 'ready', welcome: served.welcome })
+    report({ kind: 'ready', banner: served.banner })
   } catch (error) {
     if (!isRefusedStart(error)) throw error
     report({ kind: 'refused', sentence: error.message })
@@ -108,7 +108,7 @@ async function count(served: Served): Promise<void> {
 }
 
 /** More than the supervisor waits for the workers. */
-const longestWaitMs = 2_000
+const maxWaitMs = 2_000
 
 /** The numbers of all workers, asked of the supervisor; who asks meanwhile hears the same. */
 class WholeMetrics {
@@ -118,12 +118,12 @@ class WholeMetrics {
     if (this.#asked !== undefined) return this.#asked.promise
     const asked = Promise.withResolvers<readonly Family[] | undefined>()
     this.#asked = asked
-    setTimeout(() => this.heard(undefined, asked), longestWaitMs).unref()
+    setTimeout(() => this.reply(undefined, asked), maxWaitMs).unref()
     report({ kind: 'whole wanted' })
     return asked.promise
   }
 
-  heard(families: readonly Family[] | undefined, asked = this.#asked): void {
+  reply(families: readonly Family[] | undefined, asked = this.#asked): void {
     asked?.resolve(families)
     if (this.#asked === asked) this.#asked = undefined
   }

@@ -1,7 +1,7 @@
 // What a person sees when the gateway starts. Knows only what it is told to show.
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 
-export interface Welcome {
+export interface Banner {
   url: string
   /** Where administration has a port of its own. */
   adminUrl?: string
@@ -14,8 +14,8 @@ export interface Welcome {
 }
 
 /** Secrets appear once, when they were made; the last line is for programs. */
-export function welcomeText(welcome: Welcome): string {
-  const { url, adminUrl = url, data, sandbox, adminToken, setupCode, tokens } = welcome
+export function bannerText(banner: Banner): string {
+  const { url, adminUrl = url, data, sandbox, adminToken, setupCode, tokens } = banner
   const lines = [
     '',
     '  Model Gateway',

@@ -6,7 +6,7 @@ import { exportSources } from '../admin/system/export-sources.ts'
 import { createApp, type Handle } from '../app.ts'
 import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/prices/price-book.ts'
-import { Bookkeeper } from '../billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
 import { VoidJournal } from '../billing/void-journal.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
@@ -32,13 +32,13 @@ import { linksOf } from '../engine/results/file-links.ts'
 import { MediaKeeper } from '../engine/results/keep-media.ts'
 import { RetryBudget } from '../engine/routing/retry-budget.ts'
 import { WaitingRoom } from '../engine/routing/waiting-room.ts'
-import { LateLooks } from '../engine/tasks/poll/abandoned-checks.ts'
+import { AbandonedChecks } from '../engine/tasks/poll/abandoned-checks.ts'
 import { Poller } from '../engine/tasks/poll/poller.ts'
 import { ClockWatch } from '../engine/telemetry/clock-watch.ts'
 import { watchLoop } from '../engine/telemetry/metrics/loop-delay.ts'
 import { Meters } from '../engine/telemetry/metrics/meters.ts'
 import { Tracer } from '../engine/telemetry/traces/tracer.ts'
-import { pieces } from '../lib/assets.ts'
+import { assets } from '../lib/assets.ts'
 import { newSecret, newShortId } from '../lib/crypto/ids.ts'
 import { createSeal, markKeyOf } from '../lib/crypto/seal.ts'
 import { createHttpClient } from '../lib/http/client.ts'
@@ -102,11 +102,11 @@ export async function boot(
   await checkCurrency(store, config.file.currency)
   const { sandbox, key: sandboxKey = '' } = around.sandbox ?? (await openSandboxFor(config)) ?? {}
   const shared = await loadSharedSecret(store, seal, Date.now())
-  const owner = store.sharing?.gatewayId ?? 'this'
+  const owner = store.cluster?.gatewayId ?? 'this'
   const ledger = await Ledger.open(store, new VoidJournal({ dir: config.dataDir, owner, log }))
-  const bookkeeper = new Bookkeeper(store, await loadSigningKeys(store, seal), log)
-  ledger.onEntry = () => bookkeeper.recorded()
-  const engine = newEngine(config, log, store, { ledger, bookkeeper }, seal, shared)
+  const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
+  ledger.onEntry = () => receiptWriter.recorded()
+  const engine = newEngine(config, log, store, { ledger, receiptWriter }, seal, shared)
   engine.noticeFor = (task) => noticeOf(engine, task)
   if (engine.meters) engine.meters.isModel = (name) => engine.catalog.models.has(name)
   engine.declared = {
@@ -125,10 +125,10 @@ export async function boot(
     return [...made, ...first]
   })
   // Nobody else can have this store open: who held these is no more. Before the first caller comes.
-  if (store.sharing === undefined) await store.tx((tx) => freeLeases(tx))
+  if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
   hearOfChanges(engine)
   await refresh(engine)
-  bookkeeper.start()
+  receiptWriter.start()
   const logKeeper = new LogKeeper(engine)
   logKeeper.start()
   const metrics = metricsOf(engine, around.wholeMetrics)
@@ -137,7 +137,7 @@ export async function boot(
     ...(config.metrics === 'on' && { metrics }),
     limits: config.limits,
     isAdmin: (secret: string) => sameText(secret, keys.adminToken),
-    configSchema: pieces.configSchema,
+    configSchema: assets.configSchema,
   }
   const handle = createApp({ ...deps, listener: config.admin === undefined ? 'only' : 'calls' })
   const adminHandle = config.admin && createApp({ ...deps, listener: 'admin' })
@@ -163,7 +163,7 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   engine.clockWatch?.close()
   await engine.poller.close()
   await engine.callbacks.close()
-  await engine.lateLooks?.close()
+  await engine.abandonedChecks?.close()
   await engine.auditor?.close()
   await engine.exporter?.close()
   await engine.media?.close()
@@ -171,7 +171,7 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   engine.rates.close()
   engine.ledger.close()
   await closeLossAlerts(engine)
-  await engine.bookkeeper.stop()
+  await engine.receiptWriter.stop()
   await engine.tracer?.close()
   await sandbox?.stop()
   await engine.store.close()
@@ -201,11 +201,11 @@ function newEngine(
   config: Config,
   log: Log,
   store: Store,
-  books: Pick<Engine, 'ledger' | 'bookkeeper'>,
+  books: Pick<Engine, 'ledger' | 'receiptWriter'>,
   seal: ReturnType<typeof createSeal>,
   shared: SharedSecret | undefined,
 ): Engine {
-  const instanceId = store.sharing?.gatewayId ?? newShortId('gwy')
+  const instanceId = store.cluster?.gatewayId ?? newShortId('gwy')
   return {
     store,
     ...books,
@@ -228,13 +228,13 @@ function newEngine(
     prices: createPriceBook([], new Set(), store.clock.nowMs),
     cleaner: createCleaner([]),
     knownSecrets: new Map(),
-    standings: new Map(),
+    channelStates: new Map(),
     entitlements: new Entitlements(store.clock.nowMs),
     retries: new RetryBudget(),
     waiting: new WaitingRoom(config.limits),
     poller: new Poller(instanceId),
     callbacks: new CallbackSender(instanceId, shared),
-    lateLooks: new LateLooks(),
+    abandonedChecks: new AbandonedChecks(),
     auditor: new Auditor(),
     clockWatch: new ClockWatch(),
     exporter: new Exporter(exportSources(config.limits)),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { refuse } from '../contract/errors.ts'
 import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
-import { pieces } from '../lib/assets.ts'
+import { assets } from '../lib/assets.ts'
 
 interface Bundle {
   files: ReadonlyMap<string, { body: Uint8Array; packed: Uint8Array; type: string }>
@@ -28,7 +28,7 @@ function bundled(): Promise<Bundle> {
 }
 
 async function build(): Promise<Bundle> {
-  if (pieces.consoleFiles !== undefined) return read(pieces.consoleFiles)
+  if (assets.consoleFiles !== undefined) return read(assets.consoleFiles)
   const out = mkdtempSync(join(tmpdir(), 'gateway-console-'))
   try {
     const program = new URL('../../console/build.ts', import.meta.url).pathname

@@ -3,7 +3,7 @@
 import { type Config, loadConfig, unknownVariables } from '../config/index.ts'
 import { supervise } from '../process/supervisor.ts'
 import { isWorker, runWorker } from '../process/worker.ts'
-import { tokenLine, welcomeText } from './banner.ts'
+import { bannerText, tokenLine } from './banner.ts'
 import { boundStart, obeySignals } from './lifecycle.ts'
 import { isRefusedStart, serve } from './serve.ts'
 import { stopIsKept, stopWithParent } from './signals.ts'
@@ -28,7 +28,7 @@ async function serveAlone(first: Config) {
   const served = await serve(first)
   const { log, drain, hurry } = served
   for (const sentence of unknownVariables()) log.warn(sentence)
-  process.stdout.write(welcomeText(served.welcome))
+  process.stdout.write(bannerText(served.banner))
   const reload = async (next: Config) => {
     for (const token of await served.reload(next)) process.stdout.write(tokenLine(token))
   }

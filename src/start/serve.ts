@@ -15,7 +15,7 @@ import { createCleaner } from '../lib/redact/index.ts'
 import { createLog, type Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { alone, StoreRefused } from '../store/index.ts'
-import type { Welcome } from './banner.ts'
+import type { Banner } from './banner.ts'
 import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
 import { allSecretsIn, loadKeys, type OwnKeys, takeBackMadeKey } from './keys.ts'
 import { listen } from './listen.ts'
@@ -23,7 +23,7 @@ import { metricsText } from './metrics-route.ts'
 
 export interface Served {
   readonly port: number
-  readonly welcome: Welcome
+  readonly banner: Banner
   readonly log: Log
   /** The numbers of this process. */
   metrics(): Promise<Family[]>
@@ -73,7 +73,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   engine.clockWatch?.start(engine)
   engine.poller.start(engine)
   await engine.callbacks.start(engine)
-  engine.lateLooks?.start(engine)
+  engine.abandonedChecks?.start(engine)
   engine.auditor?.start(engine)
   engine.exporter?.start(engine)
   await engine.media?.start(engine)
@@ -85,7 +85,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const hurried = Promise.withResolvers<void>()
   return {
     port: ports.calls.port!,
-    welcome: {
+    banner: {
       url,
       ...(ports.admin !== undefined && { adminUrl: `http://localhost:${ports.admin.port}` }),
       data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',

@@ -2,14 +2,14 @@
 // PostgreSQL database it is given. Rows are read and changed through one file per table.
 
 import { openSqlite } from './dialects/sqlite/open.ts'
-import { type LateIndexLimits, lateIndexLimits } from './log/indexer.ts'
+import { type LogIndexerLimits, logIndexerLimits } from './log/indexer.ts'
 import type { Log, Store } from './store.ts'
 
 export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
 export { markFile } from './dialects/sqlite/open.ts'
 export type { Schema } from './schema.ts'
 export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'
-export type { Answer, Log, Notice, Question, Reply, Sharing, Store, Tx } from './store.ts'
+export type { Answer, Cluster, Log, Notice, Question, Reply, Store, Tx } from './store.ts'
 
 export interface StoreOptions {
   dataDir: string
@@ -20,17 +20,17 @@ export interface StoreOptions {
   join?: boolean
   log?: Log
   /** Other limits for the background index of upstream ids. */
-  lateIndex?: Partial<LateIndexLimits>
+  logIndexer?: Partial<LogIndexerLimits>
   /** Base64, made from the master key: SQLite then notices what is lost from its files. */
   markKey?: string
 }
 
 /** This gateway's name where tasks say who has them; there is but one where nobody shares. */
-export const gatewayOf = ({ sharing }: Store): string => sharing?.gatewayId ?? 'this'
+export const gatewayOf = ({ cluster }: Store): string => cluster?.gatewayId ?? 'this'
 
 /** While no other gateway on the same database does anything alone. */
-export const alone = <T>({ sharing }: Store, work: () => Promise<T>): Promise<T> =>
-  sharing === undefined ? work() : sharing.alone(work)
+export const alone = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>
+  cluster === undefined ? work() : cluster.alone(work)
 
 export async function openStore({
   dataDir,
@@ -38,7 +38,7 @@ export async function openStore({
   schema,
   join = false,
   log = () => {},
-  lateIndex,
+  logIndexer,
   markKey,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined) {
@@ -47,11 +47,11 @@ export async function openStore({
       schema,
       log,
       markKey,
-      lateIndex: { ...lateIndexLimits.sqlite, ...lateIndex },
+      logIndexer: { ...logIndexerLimits.sqlite, ...logIndexer },
     })
   }
-  const limits = { ...lateIndexLimits.postgres, ...lateIndex }
+  const limits = { ...logIndexerLimits.postgres, ...logIndexer }
   // Its driver is loaded only where it is used.
   const { openPostgres } = await import('./dialects/postgres/open.ts')
-  return openPostgres({ databaseUrl, schema, join, log, lateIndex: limits })
+  return openPostgres({ databaseUrl, schema, join, log, logIndexer: limits })
 }

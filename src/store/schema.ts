@@ -14,11 +14,11 @@ export interface Schema extends AuditTables, ExportTables {
     balance_nanos: bigint
     held_nanos: bigint
     /** What gateways have taken to spend by themselves. */
-    drawn_nanos: Generated<bigint>
+    leased_nanos: Generated<bigint>
     source: string
     created_at_ms: number
     /** Since when nothing billable is done for it, because its books do not add up. */
-    stopped_since_ms: Generated<number | null>
+    suspended_since_ms: Generated<number | null>
     /** Nothing is booked before this moment any more: the end of its newest closed month. */
     closed_until_ms: Generated<number>
     /** The call or task that was served beyond the balance since the last credit. */
@@ -126,7 +126,7 @@ export interface Schema extends AuditTables, ExportTables {
     body: string
     external_id: string | null
     /** Its steps; see contract/timeline.ts. Rows that are older than the column have none. */
-    trail: string | null
+    timeline: string | null
     upstream_model: string | null
   }
   callbacks: {
@@ -151,8 +151,8 @@ export interface Schema extends AuditTables, ExportTables {
     error: string | null
   }
   gateways: { id: string; lock_key: number; started_at_ms: number }
-  purses: { account_id: string; gateway_id: string; amount_nanos: bigint }
-  creates: {
+  credit_leases: { account_id: string; gateway_id: string; amount_nanos: bigint }
+  idempotency_keys: {
     account_id: string
     path: string
     key: string
@@ -207,7 +207,7 @@ export interface Schema extends AuditTables, ExportTables {
     at_ms: number
   }
   /** What the receipts add up to; the empty text stands for what an entry does not say. */
-  money_hours: {
+  hourly_totals: {
     account_id: string
     hour_ms: number
     kind: EntryKind
@@ -258,7 +258,7 @@ export interface Schema extends AuditTables, ExportTables {
     is_estimate: number
   }
   /** Tasks that were given up and may still come to something upstream. */
-  late_looks: { task_id: string; next_at_ms: number; looks: number }
+  abandoned_checks: { task_id: string; next_at_ms: number; polls: number }
   statements: {
     id: string
     at_ms: number
@@ -344,4 +344,4 @@ export interface AccountTrafficTable extends TrafficSumColumns {
   error_code: string
 }
 
-export type Engine = 'sqlite' | 'postgres'
+export type Dialect = 'sqlite' | 'postgres'

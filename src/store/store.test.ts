@@ -13,14 +13,14 @@ import { getMeta, putMetaIfAbsent, setMeta } from './sql/meta.ts'
 import {
   aCharge,
   aRequest,
-  engines,
   failureOf,
   newPlace,
   type Place,
+  storeKinds,
   until,
 } from './test-stores.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: store on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -32,12 +32,12 @@ const credit = (amountNanos: bigint, ref: string): Entry => ({
   ref,
 })
 
-describe.each([...engines])('the store on %s', (engine) => {
+describe.each([...storeKinds])('the store on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     await store.tx((tx) =>
       insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 }),
@@ -224,7 +224,7 @@ describe.each([...engines])('the store on %s', (engine) => {
     // A segment is indexed when it is finished.
     await Promise.all(Array.from({ length: segmentRows }, () => store.record(aRequest())))
     await store.close()
-    store = await place.open({ lateIndex: { quietMs: 10, settleMs: 50 } })
+    store = await place.open({ logIndexer: { quietMs: 10, settleMs: 50 } })
     await until(async () => (await getMeta(store.read, watermarkKey)) === String(segmentRows - 1))
     const indexed = await store.read.selectFrom('upstream_ids').selectAll().execute()
     expect(indexed).toHaveLength(25)

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../contract/requests.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { Histogram } from '../lib/telemetry/metrics.ts'
 import type { Booked } from './proof/receipts.ts'
-import type { Engine, Schema } from './schema.ts'
+import type { Dialect, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
 
@@ -42,7 +42,7 @@ export type Reply =
 export type Answer = Reply & { nonce: string; by: string }
 
 /** What it takes to be one of several gateways on one database. */
-export interface Sharing {
+export interface Cluster {
   readonly gatewayId: string
   /** Reaches every other gateway that is there, in a moment; never waits. */
   tell(notice: Notice): void
@@ -68,11 +68,11 @@ export interface Commits {
 export interface Store {
   /** SQLite with a mark key: from here on, what is lost from its files is noticed at the next start. */
   watchLoss?(): Promise<unknown>
-  readonly engine: Engine
+  readonly dialect: Dialect
   /** What all durable times go by: the database's own on PostgreSQL, so that gateways agree. */
   readonly clock: SteadyClock
   /** Absent when this is the only gateway there can be. */
-  readonly sharing?: Sharing
+  readonly cluster?: Cluster
   /** Reads outside a transaction. */
   readonly read: Kysely<Schema>
   /**

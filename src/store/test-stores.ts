@@ -9,7 +9,7 @@ import type { RequestRecord } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { openStore, type Store, type StoreOptions } from './index.ts'
 import { migrations } from './migrations/index.ts'
-import type { Engine } from './schema.ts'
+import type { Dialect } from './schema.ts'
 
 export interface Place {
   options: StoreOptions
@@ -19,14 +19,15 @@ export interface Place {
 
 export const postgresUrl = process.env['TEST_POSTGRES_URL']
 
-export const engines: readonly Engine[] =
+export const storeKinds: readonly Dialect[] =
   postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
 
 /** `empty`: without even its tables, as nobody has opened it. */
-export async function newPlace(engine: Engine, { empty = false } = {}): Promise<Place> {
+export async function newPlace(dialect: Dialect, { empty = false } = {}): Promise<Place> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-store-'))
-  if (engine === 'sqlite' && !empty) copyFileSync(await templateFile(), join(dataDir, databaseFile))
-  const databaseUrl = engine === 'postgres' ? await createDatabase(empty) : undefined
+  if (dialect === 'sqlite' && !empty)
+    copyFileSync(await templateFile(), join(dataDir, databaseFile))
+  const databaseUrl = dialect === 'postgres' ? await createDatabase(empty) : undefined
   const options: StoreOptions = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
   return {
     options,

@@ -267,7 +267,7 @@ const logged = (response: Response): string => {
 const asText = ({ path, init }: Shot): string =>
   `${init.method} ${path} ${JSON.stringify(init.headers)} ${init.body?.slice(0, 1_500) ?? ''}`
 
-const mostTold = 20
+const maxTold = 20
 
 test(
   `${requests} requests find nothing that is not as described`,
@@ -281,7 +281,7 @@ test(
     const seen = new Map<string, Map<number, number>>()
     let next = 0
     const work = async () => {
-      while (next < requests && problems.length < mostTold) {
+      while (next < requests && problems.length < maxTold) {
         const at = next++
         const chance = new Chance(seed + at)
         if (at % 500 === 100) await harvestFiles(world)

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { freePort } from '../support/free-port.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
@@ -100,7 +100,7 @@ describe('a gateway with metrics on a port of their own', () => {
   })
 })
 
-if (!engines.includes('postgres') || process.platform !== 'linux') {
+if (!storeKinds.includes('postgres') || process.platform !== 'linux') {
   console.error('left out: metrics of several workers (set TEST_POSTGRES_URL, on Linux)')
 } else {
   describe('two workers', () => {

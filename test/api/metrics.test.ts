@@ -97,8 +97,8 @@ beforeAll(async () => {
     const now = await scrapeOf(gateway.url)
     const ended = sumOf(now, 'gateway_tasks_ended_total', { state: 'succeeded' })
     const open = sumOf(now, 'gateway_callbacks_waiting') + sumOf(now, 'gateway_tasks')
-    const looked = sumOf(now, 'gateway_poll_lag_seconds_count')
-    return ended >= 3 && told > 0 && open === 0 && looked > 0 ? now : undefined
+    const polled = sumOf(now, 'gateway_poll_lag_seconds_count')
+    return ended >= 3 && told > 0 && open === 0 && polled > 0 ? now : undefined
   })
 }, caseLimitMs)
 

@@ -111,7 +111,7 @@ describe('served', () => {
   })
 })
 
-/** Examples and looks that are refused here, as they should be. */
+/** Examples and polls that are refused here, as they should be. */
 const refused: Readonly<Record<string, readonly number[]>> = {
   setUp: [409],
   signIn: [401],

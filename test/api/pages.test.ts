@@ -9,7 +9,7 @@ import { indexNextSegment } from '../../src/store/log/indexer.ts'
 import { segmentRows } from '../../src/store/log/posting-list.ts'
 import { listRequests, type RequestFilter } from '../../src/store/log/requests.ts'
 import { sumTraffic, type TrafficQuery, timeSpans } from '../../src/store/log/traffic.ts'
-import { aRequest, engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 
 const patientMs = 120_000
 const startMs = Date.UTC(2026, 10, 1, 10, 2, 3)
@@ -73,7 +73,7 @@ const passes = (row: RequestRecord, filter: RequestFilter): boolean =>
   row.atMs >= (filter.fromMs ?? 0) &&
   row.atMs < (filter.toMs ?? Number.MAX_SAFE_INTEGER)
 
-for (const engine of engines) {
+for (const engine of storeKinds) {
   describe(`the request log on ${engine}`, () => {
     const draw = drawer(7)
     const written: RequestRecord[] = []
@@ -88,7 +88,7 @@ for (const engine of engines) {
 
     beforeAll(async () => {
       place = await newPlace(engine)
-      store = await place.open({ lateIndex: { quietMs: patientMs } })
+      store = await place.open({ logIndexer: { quietMs: patientMs } })
       await write(2 * segmentRows + 1_000)
       await indexNextSegment(store, written.length)
     }, patientMs)

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatNanos } from '../../src/lib/text/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   type LyingUpstream,
@@ -38,7 +38,7 @@ const caseLimitMs = 120_000
 const numRuns = 9
 const settledMs = 30_000
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: money beyond the balance on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -75,7 +75,7 @@ type TaskView = { state: string; error?: { code: string } | null }
 
 const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, each) => sum + each, 0n)
 
-describe.each([...engines])('on %s', (engine) => {
+describe.each([...storeKinds])('on %s', (engine) => {
   let place: Place
   let upstream: LyingUpstream
   let gateways: TestGateway[] = []

@@ -2,7 +2,7 @@
 // work of everybody ends as it would have with right clocks, and nothing is sent twice.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, onServer, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type WallClock, wallClock } from '../support/process/wall-clock.ts'
 import { accountOf, errorOf, until } from '../support/read.ts'
@@ -63,7 +63,7 @@ const readyz = async ({ url }: TestGateway) => {
   return { status: response.status, said: ((await response.json()) as { status: string }).status }
 }
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: clocks of several gateways (set TEST_POSTGRES_URL)')
 } else {
   describe('a gateway whose clock is wrong, beside one whose clock is right', () => {
@@ -300,17 +300,17 @@ if (!engines.includes('postgres')) {
       expect(await Promise.all(asked)).toEqual(ways.map(() => 'cut off'))
       // Far below the time that a create may take: nothing waits for that to pass.
       for (const way of ways) {
-        const heard: string[] = []
+        const reply: string[] = []
         await until(
           `what became of ${way[0]}`,
           async () => {
             const said = await ask(other, way)
-            if (heard.at(-1) !== said) heard.push(said)
+            if (reply.at(-1) !== said) reply.push(said)
             return said.startsWith('409') ? undefined : true
           },
           30_000,
         )
-        expect(heard.filter((said) => said !== '409 idempotency_in_flight')).toEqual([
+        expect(reply.filter((said) => said !== '409 idempotency_in_flight')).toEqual([
           '504 upstream_outcome_unknown',
         ])
       }
@@ -322,7 +322,7 @@ if (!engines.includes('postgres')) {
   })
 }
 
-describe.each([...engines])('a clock that is set while a gateway on %s runs', (engine) => {
+describe.each([...storeKinds])('a clock that is set while a gateway on %s runs', (engine) => {
   let place: Place
   let sandbox: Sandbox
   let gateway: TestGateway

@@ -2,11 +2,11 @@
 // books what is of that time at the first moment after it, also while the month is being closed.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { makeBill } from '../../src/billing/bills/bill.ts'
-import { type Closing, type ClosingDesk, closeMonth } from '../../src/billing/bills/close-month.ts'
+import { type Closing, type ClosingDeps, closeMonth } from '../../src/billing/bills/close-month.ts'
 import { readBill } from '../../src/billing/bills/read-bill.ts'
 import { Ledger } from '../../src/billing/ledger.ts'
 import { auditBooks } from '../../src/billing/proof/audit.ts'
-import { Bookkeeper } from '../../src/billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../../src/billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../../src/billing/proof/signing-keys.ts'
 import { createSeal } from '../../src/lib/crypto/seal.ts'
 import { isSigned } from '../../src/lib/crypto/signing.ts'
@@ -19,9 +19,9 @@ import { findEntries } from '../../src/store/ledger/entries.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
 import { insertTask, updateTask } from '../../src/store/tasks/tasks.ts'
 import { aTask } from '../../src/store/tasks/test-tasks.ts'
-import { aRequest, engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: closed months on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -48,29 +48,29 @@ const film = { unit: 'video_second', perSecondNanos: { '720p': 4n } } as const
 interface Site {
   store: Store
   ledger: Ledger
-  desk: ClosingDesk
+  desk: ClosingDeps
 }
 
 async function openSite(place: Place): Promise<Site> {
   const store = await place.open()
   const keys = await loadSigningKeys(store, createSeal(Buffer.alloc(32, 7)))
-  const bookkeeper = new Bookkeeper(store, keys, log)
-  const notary = {
+  const receiptWriter = new ReceiptWriter(store, keys, log)
+  const signer = {
     knows: (text: string, { key, signature }: { key: string; signature: string }) =>
       keys.published.includes(key) && isSigned(text, key, signature),
     sign: (text: string) => ({ key: keys.signer.key, signature: keys.signer.sign(text) }),
   }
-  const desk = { store, notary, bookkeeper, clock: { nowMs: () => closedMs }, log }
+  const desk = { store, signer, receiptWriter, clock: { nowMs: () => closedMs }, log }
   return { store, desk, ledger: await Ledger.open(store) }
 }
 
 async function shut({ store, ledger, desk }: Site): Promise<void> {
   ledger.close()
-  await (desk.bookkeeper as Bookkeeper).stop()
+  await (desk.receiptWriter as ReceiptWriter).stop()
   await store.close()
 }
 
-describe.each([...engines])('a closed month on %s', (engine) => {
+describe.each([...storeKinds])('a closed month on %s', (engine) => {
   let place: Place
   let site: Site
   const others: Site[] = []
@@ -109,7 +109,7 @@ describe.each([...engines])('a closed month on %s', (engine) => {
     (await findEntries(site.store.read, ref)).map(({ kind, atMs }) => [kind, atMs])
 
   async function expectUnchanged(): Promise<void> {
-    await (site.desk.bookkeeper as Bookkeeper).drain()
+    await (site.desk.receiptWriter as ReceiptWriter).drain()
     expect((await readBill(site.desk, of)).differences ?? []).toEqual([])
     const { problems } = await auditBooks(site.store, { nowMs: closedMs })
     expect(problems).toEqual([])

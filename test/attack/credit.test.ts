@@ -1,7 +1,7 @@
 // Many calls at once on one account, at one gateway and at several on one PostgreSQL: money that is
 // there is found wherever it is leased, and money that is not there is never spent.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { nanos, until } from '../support/read.ts'
 import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
@@ -44,7 +44,7 @@ const statusesOf = (answers: readonly Response[]) =>
 const many = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: credit of gateways on PostgreSQL (set TEST_POSTGRES_URL)')
 } else {
   describe.each([1, 2, 3])('with %d gateways on one PostgreSQL', (count) => {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import pg from 'pg'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 
@@ -26,7 +26,7 @@ channels:
 const lockMs = 8_000
 const caseLimitMs = 90_000
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: locks that others hold on PostgreSQL (set TEST_POSTGRES_URL)')
 } else {
   describe('while somebody else has locked', () => {
@@ -163,8 +163,8 @@ if (!engines.includes('postgres')) {
       'what a gateway has drawn of an account, only that account is refused',
       async () => {
         expect(await chat('warm')).toBe(200)
-        const select = `SELECT 1 FROM purses JOIN accounts ON accounts.id = account_id
-          WHERE name = 'warm' FOR UPDATE OF purses`
+        const select = `SELECT 1 FROM credit_leases JOIN accounts ON accounts.id = account_id
+          WHERE name = 'warm' FOR UPDATE OF credit_leases`
         await locked(select, async () => {
           const ends = [asking(() => chat('free'), 2), asking(isReady, 1, 100)]
           const own = asking(() => chat('warm'), 4)

@@ -52,8 +52,8 @@ test.each([
 })
 
 test('a video is cancelled by POST, and one that is not there is not', async () => {
-  const wish = { model: 'vfa-2.7-t2v', prompt: 'a boat [[sim:seconds=30]]' }
-  const made = await ask('POST', '/v1/videos', wish)
+  const input = { model: 'vfa-2.7-t2v', prompt: 'a boat [[sim:seconds=30]]' }
+  const made = await ask('POST', '/v1/videos', input)
   const cancelled = await ask('POST', `/v1/videos/${made.body.id}/cancel`)
   expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled'])
   const none = await ask('POST', '/v1/videos/video_none/cancel')
@@ -70,8 +70,8 @@ test.each(['status', 'model', 'created_after', 'before', 'filter.status', 'Limit
 
 test('a model that takes one picture refuses two and says where they stand', async () => {
   const pictures = ['https://m.example/1.png', 'https://m.example/2.png']
-  const wish = { model: 'vfb-1.0-i2v', prompt: 'a', input_reference: pictures }
-  const { status, body } = await ask('POST', '/v1/videos', wish)
+  const input = { model: 'vfb-1.0-i2v', prompt: 'a', input_reference: pictures }
+  const { status, body } = await ask('POST', '/v1/videos', input)
   expect([status, body.error.param]).toEqual([400, 'input_reference'])
 })
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace } from '../../src/store/test-stores.ts'
+import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
 import {
   adminToken,
   defaultConfig,
@@ -69,7 +69,7 @@ function underLoad(at: TestGateway): { stop(): Promise<number> } {
   }
 }
 
-const placeEnv = async (engine: (typeof engines)[number]): Promise<Record<string, string>> => {
+const placeEnv = async (engine: (typeof storeKinds)[number]): Promise<Record<string, string>> => {
   const { options } = await newPlace(engine, { empty: true })
   return {
     GATEWAY_DATA_DIR: options.dataDir,
@@ -86,11 +86,11 @@ const start = (env: Record<string, string>) => {
   return startGateway({ config, ...(dataDir !== undefined && { dataDir }), env: rest })
 }
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: backups of PostgreSQL and db copy (set TEST_POSTGRES_URL)')
 }
 
-for (const engine of engines) {
+for (const engine of storeKinds) {
   describe(engine, () => {
     test('a backup taken under load is whole, restores, and its tasks go on', async () => {
       const first = await start(await placeEnv(engine))
@@ -151,7 +151,7 @@ for (const engine of engines) {
   })
 }
 
-if (engines.includes('postgres')) {
+if (storeKinds.includes('postgres')) {
   test('db copy takes everything from SQLite to PostgreSQL', async () => {
     const from = await placeEnv('sqlite')
     const first = await start(from)

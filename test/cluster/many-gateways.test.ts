@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
-import { engines, newPlace, onServer, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, onServer, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, nanos, until } from '../support/read.ts'
 import { sandboxTasks } from '../support/sandbox-tasks.ts'
@@ -49,7 +49,7 @@ const ask = (url: string, token: string, content: string, extra: object = {}) =>
     }),
   })
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: several gateways on one PostgreSQL (set TEST_POSTGRES_URL)')
 } else {
   describe('three gateways on one PostgreSQL', () => {

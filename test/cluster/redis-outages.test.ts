@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { hasRedisServer, type RedisServer, startRedis } from '../../src/lib/net/test-redis.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'
 
@@ -44,7 +44,7 @@ const faults: readonly Fault[] = [
   },
 ]
 
-if (!hasRedisServer || !engines.includes('postgres')) {
+if (!hasRedisServer || !storeKinds.includes('postgres')) {
   console.error('left out: a Redis that fails (install redis-server, set TEST_POSTGRES_URL)')
 } else {
   describe('three gateways whose Redis', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { auditBooks } from '../../src/billing/proof/audit.ts'
 import { formatNanos, parseNanos } from '../../src/lib/text/decimal.ts'
 import { newestKnown } from '../../src/store/migrations/index.ts'
-import { engines, failureOf } from '../../src/store/test-stores.ts'
+import { failureOf, storeKinds } from '../../src/store/test-stores.ts'
 import { chargesOf, readAccount, readLedger } from '../support/books.ts'
 import {
   loadOld,
@@ -19,7 +19,7 @@ import { type OldUpstream, startOldUpstream } from '../support/data/old-upstream
 import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: upgrades on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -72,7 +72,7 @@ async function allEnded(gateway: TestGateway): Promise<void> {
   while ((await readAccount(gateway)).held !== '0.00') await Bun.sleep(20)
 }
 
-describe.each(engines.flatMap((engine) => oldVersions.map((version) => ({ engine, version }))))(
+describe.each(storeKinds.flatMap((engine) => oldVersions.map((version) => ({ engine, version }))))(
   'on $engine, from $version,',
   ({ engine, version }) => {
     test(
@@ -141,7 +141,7 @@ const chat = { model: 'txta-plus', messages: [{ role: 'user', content: 'still th
 const newestEntry = (tables: Tables): number =>
   Math.max(...tables.get('entries')!.map(({ id }) => Number(id)))
 
-describe.each([...engines])('on %s', (engine) => {
+describe.each([...storeKinds])('on %s', (engine) => {
   /** As a person starts it; gives the signal that ended it. */
   async function dieAt(old: OldDatabase, step: number): Promise<string | null> {
     const child = Bun.spawn([join(root, 'bin/gateway'), 'start'], {
@@ -198,7 +198,7 @@ describe.each([...engines])('on %s', (engine) => {
   })
 })
 
-if (engines.includes('postgres')) {
+if (storeKinds.includes('postgres')) {
   test('gateways that start at once on an old database bring it up to date together', async () => {
     const old = await loadOld('postgres', '0.1.0')
     const before = await old.tables()

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { plainStart, refusedStart, secretsIn, sentenceIn } from '../support/process/plain-start.ts'
 import { nanos, until } from '../support/read.ts'
@@ -75,7 +75,7 @@ async function callsWith(sandbox: Sandbox, user: string): Promise<LoggedCall[]> 
   return calls.filter((call) => call.user === user)
 }
 
-if (!engines.includes('postgres') || process.platform !== 'linux') {
+if (!storeKinds.includes('postgres') || process.platform !== 'linux') {
   console.error('left out: several workers (set TEST_POSTGRES_URL, on Linux)')
 } else {
   describe('three workers', () => {
@@ -281,8 +281,8 @@ if (!engines.includes('postgres') || process.platform !== 'linux') {
       const { id } = (await created.json()) as { id: string }
       await until('the film', async () => {
         const headers = { authorization: `Bearer ${token}` }
-        const look = await fetch(`${started.url}/v1/videos/${id}`, { headers, keepalive: false })
-        const { status } = (await look.json()) as { status: string }
+        const poll = await fetch(`${started.url}/v1/videos/${id}`, { headers, keepalive: false })
+        const { status } = (await poll.json()) as { status: string }
         expect(status).not.toBe('failed')
         return status === 'completed' || undefined
       })

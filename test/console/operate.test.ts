@@ -171,8 +171,8 @@ if (chromiumPath === undefined) {
     }, 30_000)
 
     test('all of it reads well in Chinese, in the dark, on a phone', async () => {
-      const look = { language: 'zh', theme: 'dark', width: 390 } as const
-      const { page, context, complaints } = await visit(browser, gateway.url, look)
+      const poll = { language: 'zh', theme: 'dark', width: 390 } as const
+      const { page, context, complaints } = await visit(browser, gateway.url, poll)
       await signIn(page)
       for (const [path, text] of [
         ['/console/health', '近期警告与错误'],

@@ -20,7 +20,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 const ofLooks = ['color-contrast', 'html-has-lang', 'html-lang-valid', 'button-name', 'link-name']
 
 /** Both languages and both themes; all four together when there is time. */
-const looks = [
+const polls = [
   { language: 'en', theme: 'light', rules: undefined },
   { language: 'zh', theme: 'dark', rules: ofLooks },
   ...(process.env['TEST_CONSOLE_FULL'] === undefined
@@ -51,19 +51,19 @@ if (chromiumPath === undefined) {
       await gateway.stop()
     })
 
-    for (const look of looks) {
-      test(`shows every page in ${look.language}, ${look.theme}, and keeps nobody out`, async () => {
-        const { page, context, complaints } = await visit(browser, gateway.url, look)
+    for (const poll of polls) {
+      test(`shows every page in ${poll.language}, ${poll.theme}, and keeps nobody out`, async () => {
+        const { page, context, complaints } = await visit(browser, gateway.url, poll)
         await signIn(page)
         const quiet = watchTraffic(page)
         for (const { path, name } of await pagesOf(page)) {
           await goTo(page, path)
           await headed(page)
           await quiet()
-          await shoot(page, `${name}-${look.language}-${look.theme}`)
-          expect([path, await seriousFindings(page, look.rules)]).toEqual([path, []])
+          await shoot(page, `${name}-${poll.language}-${poll.theme}`)
+          expect([path, await seriousFindings(page, poll.rules)]).toEqual([path, []])
           const language = await page.locator('html').getAttribute('lang')
-          expect(language).toBe(look.language === 'zh' ? 'zh-CN' : 'en')
+          expect(language).toBe(poll.language === 'zh' ? 'zh-CN' : 'en')
         }
         expect(complaints).toEqual([])
         await context.close()

@@ -131,12 +131,12 @@ if (chromiumPath === undefined) {
       await other.page.goto(link.pathname + link.hash)
       await other.page.getByRole('tab', { name: 'Responses', selected: true }).waitFor()
       expect(await other.page.getByLabel('提示词').inputValue()).toBe('Kept for later: 你好')
-      await looks(other)
+      await polls(other)
       await other.context.close()
     }, 60_000)
 
     /** On a phone, in Chinese and in the dark. */
-    async function looks({ page, complaints }: Visit): Promise<void> {
+    async function polls({ page, complaints }: Visit): Promise<void> {
       const quiet = watchTraffic(page)
       for (const [path, name] of [
         ['/console/playground', 'playground-zh-phone'],

@@ -187,18 +187,18 @@ if (chromiumPath === undefined) {
 
     test('are read in the playground, as answers and as errors', async () => {
       const { page } = it
-      for (const [i, wish] of [
+      for (const [i, input] of [
         [3, 'case 3 say'],
         [23, 'case 23'],
       ] as const) {
         await page.goto('/console/playground')
         await page.getByRole('tab', { name: 'JSON' }).click()
-        const body = { messages: [{ role: 'user', content: wish }] }
+        const body = { messages: [{ role: 'user', content: input }] }
         await page.getByRole('textbox', { name: 'JSON' }).fill(JSON.stringify(body))
         await page.getByRole('button', { name: /^Send/ }).click()
         await page.getByText(hostileTexts[i]!).first().waitFor()
         await page.getByRole('tab', { name: 'Raw' }).click()
-        await expectCalm(wish)
+        await expectCalm(input)
       }
     }, 60_000)
 

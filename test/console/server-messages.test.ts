@@ -49,7 +49,7 @@ const steps = Object.fromEntries(
 /** Names that are still to change in the gateway. */
 const renamed: Readonly<Record<string, string>> = {
   account_stopped: 'account_suspended',
-  purses: 'credit_leases',
+  creditLeases: 'credit_leases',
 }
 
 const known: [string, Texts, readonly string[]][] = [

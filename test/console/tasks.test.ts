@@ -35,8 +35,8 @@ if (chromiumPath === undefined) {
     })
 
     const make = async (prompt: string): Promise<string> => {
-      const wish = { model: 'vfa-2.7-t2v', prompt, seconds: 5, resolution: '720p' }
-      const made = await gateway.post('/v1/videos', wish)
+      const input = { model: 'vfa-2.7-t2v', prompt, seconds: 5, resolution: '720p' }
+      const made = await gateway.post('/v1/videos', input)
       return ((await made.json()) as { id: string }).id
     }
     const stateOf = async (id: string) => (await gateway.admin('GET', `/tasks/${id}`)).body.state
@@ -98,8 +98,8 @@ if (chromiumPath === undefined) {
     }, 40_000)
 
     test('enlarges pictures and sets them side by side', async () => {
-      const wish = { model: 'imga-plus', prompt: 'boats', n: 2 }
-      await (await gateway.post('/v1/images/generations', wish)).json()
+      const input = { model: 'imga-plus', prompt: 'boats', n: 2 }
+      await (await gateway.post('/v1/images/generations', input)).json()
       const { items } = (await gateway.admin('GET', '/tasks?interface=images')).body
       await page.goto(`/console/tasks?open=${items[0].id}`)
       await page.getByRole('button', { name: 'Enlarge image 1' }).click()

@@ -63,7 +63,7 @@ function makeCopy(): string {
 
 /** An upstream of both protocols; the second question about a film finds it done. */
 function startBoth(): TestUpstream {
-  let looks = 0
+  let polls = 0
   const upstream = startUpstream(({ path, headers }) => {
     // Its files are for anybody who knows the address, so no key comes along.
     if (path === '/file.mp4') return new Response('the film')
@@ -75,7 +75,7 @@ function startBoth(): TestUpstream {
     const file = `${upstream.url}/file.mp4`
     return jsonReply({
       id: 'film-1',
-      ...(looks++ === 0 ? { status: 'in progress' } : { status: 'done', file, seconds: 4 }),
+      ...(polls++ === 0 ? { status: 'in progress' } : { status: 'done', file, seconds: 4 }),
     })
   })
   return upstream

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { type Example, examplesIn, startFence } from '../support/docs/fences.ts'
 import { fencesOf } from '../support/docs/pages.ts'
 import { type PageStage, stageOf, tryExample } from '../support/docs/stages.ts'
@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 
 const limitMs = 60_000
-const has = { postgres: engines.includes('postgres') }
+const has = { postgres: storeKinds.includes('postgres') }
 const needsPostgres = ({ text }: Example) => text.includes('postgres://')
 if (!has.postgres) {
   console.error(

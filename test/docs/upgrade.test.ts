@@ -3,14 +3,14 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, postgresUrl } from '../../src/store/test-stores.ts'
+import { postgresUrl, storeKinds } from '../../src/store/test-stores.ts'
 import { examplesIn, runFence } from '../support/docs/fences.ts'
 import { fencesOf } from '../support/docs/pages.ts'
 import { root, tempDir } from '../support/gateway.ts'
 
 const limitMs = 60_000
 const canMake =
-  engines.includes('postgres') && Bun.which('pg_dump') !== null && existsSync(join(root, '.git'))
+  storeKinds.includes('postgres') && Bun.which('pg_dump') !== null && existsSync(join(root, '.git'))
 
 function git(cwd: string, ...words: string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(['git', ...words], { cwd })

@@ -58,15 +58,15 @@ export async function openCaller(url: string): Promise<Caller> {
         socket.destroy()
         reject(new Error(`no whole answer in ${limitMs} ms, only: ${Buffer.concat(received)}`))
       }, limitMs)
-      const look = () => {
+      const poll = () => {
         const found = parseAnswer(Buffer.concat(received))
         if (!found.whole && open) return
         clearTimeout(timer)
         waiting = undefined
         resolve(found)
       }
-      waiting = look
-      look()
+      waiting = poll
+      poll()
     })
   const ask: Caller['ask'] = (method, path, token, body, more = {}) => {
     received = []

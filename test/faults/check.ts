@@ -51,7 +51,7 @@ const finalCodes = [
 const rowMs = 3_000
 const noRow = { ending: 'no row was written' } as RequestRow
 /** A row that is larger holds what an upstream stuffed into it. */
-const largestRowBytes = 64 * 1024
+const maxRowBytes = 64 * 1024
 
 export async function gather(
   gateway: TestGateway,
@@ -89,7 +89,7 @@ export function checkOutcome(made: Case, outcome: Outcome, places: readonly stri
   checkSecrets(outcome, places)
   expect(outcome.answer.whole).toBe(true)
   expect([outcome.next.status, outcome.next.whole]).toEqual([200, true])
-  expect(JSON.stringify(outcome.row).length).toBeLessThan(largestRowBytes)
+  expect(JSON.stringify(outcome.row).length).toBeLessThan(maxRowBytes)
 }
 
 function checkIds({ answer }: Outcome): void {

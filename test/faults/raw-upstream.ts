@@ -38,7 +38,7 @@ export interface RawUpstream {
   stop(): Promise<void>
 }
 
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 /** Until the other side has had time to read what was written. */
 export const settle = (ms = 25): Promise<void> => Bun.sleep(ms)
@@ -123,11 +123,11 @@ function wireOf(socket: Socket, asked: Asked, closed: Promise<unknown>): Wire {
 
 /** Writes nothing more and waits for the other side to give up. */
 export const waitForGone = (wire: Wire): Promise<true> =>
-  until('the gateway to hang up', () => wire.gone || undefined, longestWaitMs)
+  until('the gateway to hang up', () => wire.gone || undefined, maxWaitMs)
 
 /** One byte at a time, for longer than anybody should wait. */
 export async function drip(wire: Wire, text: string, everyMs = 200): Promise<void> {
-  const untilMs = performance.now() + longestWaitMs
+  const untilMs = performance.now() + maxWaitMs
   for (let i = 0; !wire.gone && performance.now() < untilMs; i = (i + 1) % text.length) {
     await wire.send(text[i]!)
     await Bun.sleep(everyMs)

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { auditBooks, type Problem } from '../../src/billing/proof/audit.ts'
 import { auditRecent, noMarks } from '../../src/billing/proof/audit-recent.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
@@ -27,7 +27,7 @@ channels:
     max_concurrency: 1000
 `
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: an auditor beside three gateways (set TEST_POSTGRES_URL)')
 } else {
   test('an auditor beside three gateways, of which some are killed, never cries wolf', async () => {
@@ -52,10 +52,10 @@ if (!engines.includes('postgres')) {
       const ended = async () => (await readTasks(gateways[0]!)).every(isOver) || undefined
       // Those of a gateway that died wait for another one to find that out.
       await until('every task has ended', ended, 60_000)
-      const { looks, problems } = await watching.end()
+      const { polls, problems } = await watching.end()
       expect(problems).toEqual([])
       // How many there is time for is the machine's business.
-      expect(looks).toBeGreaterThan(1)
+      expect(polls).toBeGreaterThan(1)
       const { body } = await gateways[0]!.admin('POST', '/audit')
       expect(body).toMatchObject({ ok: true, problems: [] })
       expect((await gateways[0]!.admin('GET', '/alerts?kind=books')).body.items).toEqual([])
@@ -74,17 +74,17 @@ function watch(place: Place) {
   const watched = (async () => {
     const store = await place.open()
     const problems: Problem[] = []
-    let looks = 0
+    let polls = 0
     let marks = noMarks
     while (!isOver) {
       const recent = await auditRecent(store, marks)
       const all = await auditBooks(store)
       problems.push(...recent.problems, ...all.problems)
       marks = recent.marks
-      looks++
+      polls++
     }
     await store.close()
-    return { looks, problems }
+    return { polls, problems }
   })()
   return {
     end() {

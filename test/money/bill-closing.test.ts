@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { isSigned } from '../../src/lib/crypto/signing.ts'
 import { monthAt, monthPlus } from '../../src/lib/text/month.ts'
 import type { Store } from '../../src/store/index.ts'
-import type { Engine } from '../../src/store/schema.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import type { Dialect } from '../../src/store/schema.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { bookPast, openPast } from '../support/data/past-months.ts'
 import { adminToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: closing months on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -38,7 +38,7 @@ const start = (place: Place, env: Record<string, string> = {}) =>
   startGateway({ dataDir: place.options.dataDir, env: { ...envOf(place), ...env } })
 
 /** A gateway whose accounts have been there for months. */
-async function startWithPast(engine: Engine, names: readonly string[]) {
+async function startWithPast(engine: Dialect, names: readonly string[]) {
   const place = await newPlace(engine)
   const gateway = await start(place)
   expect(await gateway.stop()).toBe(0)
@@ -58,7 +58,7 @@ const closings = async (gateway: TestGateway) => {
   return body.items.filter(({ action }: { action: string }) => action === 'bill.close')
 }
 
-describe.each([...engines])('months on %s', (engine) => {
+describe.each([...storeKinds])('months on %s', (engine) => {
   let place: Place
   let gateway: TestGateway
   beforeAll(async () => {
@@ -275,7 +275,7 @@ const deaths = [
   ['month-closed', 'closed'],
 ] as const
 
-describe.each([...engines])('a gateway on %s that dies at', (engine) => {
+describe.each([...storeKinds])('a gateway on %s that dies at', (engine) => {
   test.each(deaths)(
     '%s has left the month %s, whole',
     async (point, state) => {
@@ -296,7 +296,7 @@ describe.each([...engines])('a gateway on %s that dies at', (engine) => {
   )
 })
 
-test.if(engines.includes('postgres'))(
+test.if(storeKinds.includes('postgres'))(
   'several gateways that close at once have closed one bill',
   async () => {
     const place = await startWithPast('postgres', ['acme-old'])

@@ -7,7 +7,7 @@ import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { loggedCalls } from '../../sandbox/testing.ts'
 import { parseNanos } from '../../src/lib/text/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import {
   chargesOf,
   type LedgerEntry,
@@ -25,10 +25,10 @@ import { seeded, testSeed } from '../support/seeded.ts'
 
 const callCount = 2_000
 const inFlight = 24
-const leastKills = 20
+const minKills = 20
 const caseLimitMs = 180_000
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: crash test on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -64,7 +64,7 @@ async function runCrashes(place: Place, sandbox: Sandbox, seed: number): Promise
   const killing = startKilling(start, random)
   await Promise.race([killing.after(0), killing.broken])
   const url = `http://127.0.0.1:${port}`
-  const load = runLoad({ url, calls, inFlight, leastKills, lives: killing })
+  const load = runLoad({ url, calls, inFlight, minKills, lives: killing })
   const outcomes = await Promise.race([load, killing.broken])
   await killing.end()
   const fresh = await start()
@@ -81,7 +81,7 @@ async function runCrashes(place: Place, sandbox: Sandbox, seed: number): Promise
   }
 }
 
-describe.each([...engines])('after kills at random moments, on %s,', (engine) => {
+describe.each([...storeKinds])('after kills at random moments, on %s,', (engine) => {
   let place: Place
   let sandbox: Sandbox
   let after: Aftermath

@@ -3,16 +3,16 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { aRequest, engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { adminToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { until } from '../support/read.ts'
 
 const rows = 20_000
 /** Until a dead gateway is known to be dead, and its work is done. */
-const mostMs = 60_000
+const maxMs = 60_000
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: exports of gateways on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -41,14 +41,14 @@ const fileOf = async ({ url }: TestGateway, id: string): Promise<string[]> => {
   return (await answer.text()).trimEnd().split('\n')
 }
 
-describe.each([...engines])('an export on %s', (engine) => {
+describe.each([...storeKinds])('an export on %s', (engine) => {
   test('survives the death of whoever writes it', async () => {
     const place = await newPlace(engine)
     await fill(place)
     const first = await start(place)
     const beside = engine === 'postgres' ? await start(place) : undefined
-    const wish = { kind: 'requests', format: 'jsonl' }
-    const { id } = (await first.admin('POST', '/exports', wish)).body
+    const input = { kind: 'requests', format: 'jsonl' }
+    const { id } = (await first.admin('POST', '/exports', input)).body
     const path = `/exports/${id}`
     const seen = await until('its first rows', async () => {
       const { body } = await first.admin('GET', path)
@@ -64,7 +64,7 @@ describe.each([...engines])('an export on %s', (engine) => {
         const { body } = await second.admin('GET', path)
         return body.state === 'done' ? body : undefined
       },
-      mostMs,
+      maxMs,
     )
     expect(done).toMatchObject({ rows, limit_reached: false })
     const ids = (await fileOf(second, id)).map(

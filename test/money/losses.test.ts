@@ -93,7 +93,7 @@ describe('calls', () => {
     expect(loss.quantity).toBeGreaterThan(15)
     expect(loss.upstream_id).not.toBe('')
     const row = await rowOf(gateway, id)
-    expect([row.charge, row.absorbed]).toEqual(['0.00', loss.amount])
+    expect([row.charge, row.loss]).toEqual(['0.00', loss.amount])
     expect(nanos(loss.amount)).toBeGreaterThan(0n)
     const explained = await gateway.admin('GET', `/explain/${id}`)
     expect(explained.body.steps.join('\n')).toContain(`about ${loss.amount}`)
@@ -137,7 +137,7 @@ describe('calls', () => {
       async () => (await listAll<LossRow>(gateway, '/losses?reason=caller_left'))[0],
     )
     const row = await rowOf(gateway, loss.request_id!)
-    expect(row).toMatchObject({ status: 499, charge: '0.00', absorbed: loss.amount })
+    expect(row).toMatchObject({ status: 499, charge: '0.00', loss: loss.amount })
   })
 
   test('a channel that failed after it had begun is in the books of a call that went well', async () => {
@@ -151,7 +151,7 @@ describe('calls', () => {
     const row = await rowOf(gateway, id)
     expect(row.channel).toBe('upstream')
     expect(nanos(row.charge)).toBeGreaterThan(0n)
-    expect(nanos(row.absorbed)).toBeGreaterThan(0n)
+    expect(nanos(row.loss)).toBeGreaterThan(0n)
   })
 
   test('what an account could not pay for is a loss', async () => {
@@ -171,7 +171,7 @@ describe('calls', () => {
     const [loss] = await lossesOf(requestIdOf(response))
     expect(loss).toMatchObject({ reason: 'balance_short', estimated: false, channel: 'greedy' })
     const row = await rowOf(gateway, requestIdOf(response))
-    expect([row.charge, row.absorbed]).toEqual(['0.01', loss!.amount])
+    expect([row.charge, row.loss]).toEqual(['0.01', loss!.amount])
     const { body } = await gateway.admin('GET', '/losses?account=poor')
     expect(body.items).toHaveLength(1)
     const alert = await until('the alert', async () => {
@@ -189,7 +189,7 @@ describe('calls', () => {
     async (directive) => {
       const response = await gateway.chat(directive)
       const row = await rowOf(gateway, requestIdOf(response))
-      expect([row.absorbed, await lossesOf(row.request_id)]).toEqual(['0.00', []])
+      expect([row.loss, await lossesOf(row.request_id)]).toEqual(['0.00', []])
     },
   )
 
@@ -197,11 +197,7 @@ describe('calls', () => {
     const response = await gateway.chat('[[sim:no-usage]]')
     expect(response.status).toBe(200)
     const row = await rowOf(gateway, requestIdOf(response))
-    expect([row.estimated, row.absorbed, await lossesOf(row.request_id)]).toEqual([
-      true,
-      '0.00',
-      [],
-    ])
+    expect([row.estimated, row.loss, await lossesOf(row.request_id)]).toEqual([true, '0.00', []])
   })
 })
 

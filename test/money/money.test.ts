@@ -195,7 +195,7 @@ describe('an account that runs out', () => {
     expect((await accountOf(gateway, account.name)).balance).toBe('0.00')
     const row = await rowOf(gateway, requestIdOf(answer))
     expect(nanos(row.charge)).toBe(nanos('0.001'))
-    expect(nanos(row.charge) + nanos(row.absorbed)).toBe(9_000n * 800n + 2n * 2000n)
+    expect(nanos(row.charge) + nanos(row.loss)).toBe(9_000n * 800n + 2n * 2000n)
     const next = await account.ask('x')
     expect([next.status, (await errorOf(next)).code]).toEqual([402, 'insufficient_quota'])
     await booksAreRight(account.name)
@@ -518,7 +518,7 @@ test('the request log tells the whole story of a call', async () => {
     error_code: null,
     ending: 'complete',
     stream: false,
-    absorbed: '0.00',
+    loss: '0.00',
     estimated: false,
     usage: {
       input_tokens: call!.prompt_tokens,

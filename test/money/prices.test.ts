@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import {
   adminToken,
   apiToken,
@@ -24,7 +24,7 @@ import {
   until,
 } from '../support/read.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the price book on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -51,7 +51,7 @@ type Fields = Record<string, any>
 const month = () => new Date().toISOString().slice(0, 7)
 const caseLimitMs = 60_000
 
-describe.each([...engines])('the price book on %s', (engine) => {
+describe.each([...storeKinds])('the price book on %s', (engine) => {
   let place: Place
   let gateway: TestGateway
 

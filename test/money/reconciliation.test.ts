@@ -138,12 +138,12 @@ describe('a statement', () => {
       `/statements/${id}/lines?limit=2&cursor=${first.body.next_cursor}`,
     )
     expect(second.body.items.map(({ line }: { line: number }) => line)).toEqual([4, 5])
-    const absorbed = await gateway.admin('GET', `/statements/${id}/lines?outcome=absorbed`)
-    expect(absorbed.body.items).toMatchObject([
+    const loss = await gateway.admin('GET', `/statements/${id}/lines?outcome=absorbed`)
+    expect(loss.body.items).toMatchObject([
       { line: 5, upstream_id: 'up-4', quantity: 21, loss: 'failed_after_cost' },
     ])
     const { items } = (await gateway.admin('GET', '/losses?channel=cloud-a')).body
-    expect(absorbed.body.items[0].ref).toBe(items[0].request_id)
+    expect(loss.body.items[0].ref).toBe(items[0].request_id)
     const table = await run('statement', 'export', id, '--outcome', 'only_here')
     const [head, row] = table.out.split('\r\n')
     expect(head).toBe(

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { errorOf, until } from '../support/read.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: stopped accounts on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 setDefaultTimeout(30_000)
@@ -33,7 +33,7 @@ channels:
     models: { txta-plus: "*", vfa-2.7-t2v: "*", imga-plus: imga-t2i }
 `
 
-describe.each([...engines])('an account whose books do not add up, on %s,', (engine) => {
+describe.each([...storeKinds])('an account whose books do not add up, on %s,', (engine) => {
   let place: Place
   let sandbox: Sandbox
   /** More than one where there can be. */

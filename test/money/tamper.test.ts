@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { closeMonth } from '../../src/billing/bills/close-month.ts'
 import { auditBooks, type Problem } from '../../src/billing/proof/audit.ts'
 import type { Knows } from '../../src/billing/proof/audit-chain.ts'
-import { Bookkeeper } from '../../src/billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../../src/billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../../src/billing/proof/signing-keys.ts'
 import { receiptText, sealText } from '../../src/contract/receipt.ts'
 import { createSeal } from '../../src/lib/crypto/seal.ts'
@@ -13,14 +13,14 @@ import { createLog } from '../../src/lib/telemetry/log.ts'
 import { monthAt } from '../../src/lib/text/month.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 import { entryOf } from '../../src/store/ledger/entries.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { copyOf, flipped, type Row, type Tamperer } from '../support/data/tampering.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 import { seeded, testSeed } from '../support/seeded.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: tampered copies of a PostgreSQL database (set TEST_POSTGRES_URL)')
 }
 
@@ -33,7 +33,7 @@ const log = createLog({ level: 'error', pretty: false, write: () => {} })
 /** Of the account that is tampered with, in order of booking. */
 type Entries = readonly (Row & { id: bigint; ref: string })[]
 
-describe.each([...engines])('tampered books on %s', (engine) => {
+describe.each([...storeKinds])('tampered books on %s', (engine) => {
   let place: Place
   let knows: Knows
   let accountId: string
@@ -278,11 +278,15 @@ describe.each([...engines])('tampered books on %s', (engine) => {
       'closed_months',
       'closed_months SET closed_at_ms = closed_at_ms + 1',
     ],
-    ['another sum of an hour', 'sums_by_hour', 'money_hours SET amount_nanos = amount_nanos + 1'],
+    ['another sum of an hour', 'sums_by_hour', 'hourly_totals SET amount_nanos = amount_nanos + 1'],
     ['another balance', 'balances', 'accounts SET balance_nanos = balance_nanos + 1'],
     ['more held than there is', 'balances', 'accounts SET held_nanos = held_nanos + 1'],
     ['less held than nothing', 'balances', 'accounts SET held_nanos = held_nanos - 1'],
-    ['credit that nobody has drawn', 'purses', 'accounts SET drawn_nanos = drawn_nanos + 1'],
+    [
+      'credit that nobody has drawn',
+      'credit_leases',
+      'accounts SET leased_nanos = leased_nanos + 1',
+    ],
     [
       'another charge of a request',
       'charges_and_requests',
@@ -318,7 +322,7 @@ describe.each([...engines])('tampered books on %s', (engine) => {
     const missed: string[] = []
     try {
       const cells = await cellsIn(copy)
-      for (let flips = 0; flips < mostFlips; ) {
+      for (let flips = 0; flips < maxFlips; ) {
         const { table, key, column, row } = cells[Math.floor(random() * cells.length)]!
         const turned = flipped(row[column], random)
         const update = `UPDATE ${table} SET ${column} = $1 WHERE ${where(key, 2)}`
@@ -342,7 +346,7 @@ describe.each([...engines])('tampered books on %s', (engine) => {
   }, 300_000)
 })
 
-const mostFlips = 200
+const maxFlips = 200
 
 /** False where the database itself forbids it. */
 async function isTaken(
@@ -424,25 +428,25 @@ async function closeBooks(options: StoreOptions): Promise<{ knows: Knows; accoun
   const store = await openStore(options)
   try {
     const keys = await loadSigningKeys(store, createSeal(masterKey))
-    const bookkeeper = new Bookkeeper(store, keys, log)
-    await bookkeeper.drain()
+    const receiptWriter = new ReceiptWriter(store, keys, log)
+    await receiptWriter.drain()
     // On PostgreSQL an id is waited for before nothing is expected below it.
-    if (store.engine === 'postgres') {
+    if (store.dialect === 'postgres') {
       await Bun.sleep(2_500)
-      await bookkeeper.drain()
+      await receiptWriter.drain()
     }
     const account = await accountOf(store, 'acme')
     const knows: Knows = (text, { key, signature }) =>
       keys.published.includes(key) && isSigned(text, key, signature)
-    const notary = {
+    const signer = {
       knows,
       sign: (text: string) => ({ key: keys.signer.key, signature: keys.signer.sign(text) }),
     }
     const nextMonth = { nowMs: () => Date.now() + 40 * 86_400_000 }
     const of = { accountId: account, account: 'acme', month: monthAt(Date.now()), currency: 'CNY' }
-    const desk = { store, notary, bookkeeper, clock: nextMonth, log }
+    const desk = { store, signer, receiptWriter, clock: nextMonth, log }
     expect(await closeMonth(desk, of, 'done', async () => {})).toMatchObject({ kind: 'closed' })
-    await bookkeeper.stop()
+    await receiptWriter.stop()
     return { knows, accountId: account }
   } finally {
     await store.close()

@@ -23,7 +23,7 @@ const composeFiles = ['deploy/compose.yml', 'deploy/compose.many.yml']
 const drainSeconds = limits.drainMs / 1000
 const words = [...commands.map(({ path }) => path[0]), ...elsewhere.map(({ name }) => name)]
 const appRoutes = [...read('src/app.ts').matchAll(/app\.get\('([^']+)'/g)].map(([, path]) => path!)
-const longestCallMs = channelFrom(
+const maxCallMs = channelFrom(
   { name: 'c', keys: ['k'], protocols: {}, models: {} },
   { id: 'c', source: 'file', region: 'cn' },
 ).timeouts.totalMs
@@ -154,9 +154,9 @@ describe('the load balancer', () => {
     expect(directive('proxy_buffering')).toBe('off')
     expect(directive('proxy_request_buffering')).toBe('off')
     expect(directive('proxy_http_version')).toBe('1.1')
-    expect(seconds(directive('proxy_read_timeout')) * 1000).toBeGreaterThan(longestCallMs)
-    const largest = Number(/^(\d+)m$/.exec(directive('client_max_body_size')!)![1]) * 1024 * 1024
-    expect(largest).toBeGreaterThan(limits.bodyBytes)
+    expect(seconds(directive('proxy_read_timeout')) * 1000).toBeGreaterThan(maxCallMs)
+    const max = Number(/^(\d+)m$/.exec(directive('client_max_body_size')!)![1]) * 1024 * 1024
+    expect(max).toBeGreaterThan(limits.bodyBytes)
     expect(seconds(directive('keepalive_timeout'))).toBeLessThan(limits.idleConnectionSeconds)
   })
 

@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { newestKnown } from '../../src/store/migrations/index.ts'
-import { engines, newPlace } from '../../src/store/test-stores.ts'
+import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
 import { loadOld } from '../support/data/old-database.ts'
 import { oldMasterKey } from '../support/data/old-gateway.ts'
 import { defaultConfig, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
@@ -14,7 +14,7 @@ import { ownEnv } from '../support/own-env.ts'
 const caseLimitMs = 60_000
 const hidden = 'hunter2hunter2hunter2'
 const redisUrl = process.env['TEST_REDIS_URL']
-if (!engines.includes('postgres'))
+if (!storeKinds.includes('postgres'))
   console.error('left out: doctor on PostgreSQL (set TEST_POSTGRES_URL)')
 if (redisUrl === undefined) console.error('left out: doctor and Redis (set TEST_REDIS_URL)')
 
@@ -255,7 +255,7 @@ describe('gateway doctor, before the first start,', () => {
   )
 })
 
-describe.each([...engines])('gateway doctor on %s', (engine) => {
+describe.each([...storeKinds])('gateway doctor on %s', (engine) => {
   test(
     'tells an old schema and a newer one, and changes neither',
     async () => {

@@ -89,10 +89,10 @@ describe('a video', () => {
       'ftyp',
     ])
     expect(responses[0]?.headers?.['x-gateway-request-id']).toMatch(/^req_/)
-    const [create, ...looks] = sent
+    const [create, ...polls] = sent
     expect(create?.path).toBe(`/vendorg/v1beta/models/${model}:predictLongRunning`)
     expect(create?.headers.get('idempotency-key')).toStartWith('aisdk_vid_')
-    expect(looks.every(({ path }) => path.startsWith('/vendorg/v1beta/operations/'))).toBe(true)
+    expect(polls.every(({ path }) => path.startsWith('/vendorg/v1beta/operations/'))).toBe(true)
     const [task] = await readTasks(gateway)
     expect(task).toMatchObject({
       state: 'succeeded',
@@ -131,12 +131,12 @@ describe('a video', () => {
   test('that is started twice by one key is made once', async () => {
     const { video: film } = filming()
     const tasks = (await readTasks(gateway)).length
-    const wish = {
+    const input = {
       model: film,
       prompt: 'a fox, once',
       headers: { 'idempotency-key': 'one-and-the-same' },
     }
-    const [first, second] = [await startVideo(wish), await startVideo(wish)]
+    const [first, second] = [await startVideo(input), await startVideo(input)]
     expect(second.operation).toEqual(first.operation)
     expect((await readTasks(gateway)).length).toBe(tasks + 1)
   })

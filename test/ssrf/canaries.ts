@@ -8,7 +8,7 @@ export const allowedAddress = '203.0.113.10'
 export const publicAddress = '8.8.8.8'
 const ports = [80, 443, 22, 53, 2375, 3128, 5432, 6379, 8080, 8443, 9200, 11211]
 const arrivalMs = 100
-const longestVisitMs = 1_000
+const maxVisitMs = 1_000
 
 /** Taken for a picture and for a film alike. */
 export const file = Buffer.from('\x89PNG\r\n\x1a\nof the allowed address', 'latin1')
@@ -36,7 +36,7 @@ export async function startCanaries(): Promise<Canaries> {
       arrived[place] += ` ${String(bytes).split('\r\n')[0]}`
       answer(socket, 200, '')
     })
-    setTimeout(() => socket.end(), longestVisitMs)
+    setTimeout(() => socket.end(), maxVisitMs)
   }
   const servers = ports.map(() => createServer(listen))
   for (const [index, server] of servers.entries()) {

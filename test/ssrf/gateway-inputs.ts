@@ -9,8 +9,8 @@ import type { SsrfUpstream } from './upstream.ts'
 
 const auth = { authorization: `Bearer ${apiToken}` }
 /** Hundreds of tasks are watched at once: more often, and the looks are all that the machine does. */
-const lookEveryMs = 2_000
-const mostLooks = 100
+const pollEveryMs = 2_000
+const maxPolls = 100
 /** At each input. */
 const atOnce = 100
 /** An account without a usable address is asked for again, in the hope of a better one. */
@@ -94,10 +94,10 @@ const verdict = (status: number, bytes: Uint8Array): Outcome =>
 
 /** Asks until there is an answer. */
 async function patiently<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  for (let looks = 0; looks < mostLooks; looks++) {
+  for (let polls = 0; polls < maxPolls; polls++) {
     const answer = await ask()
     if (answer !== undefined) return answer
-    await Bun.sleep(lookEveryMs)
+    await Bun.sleep(pollEveryMs)
   }
   throw new Error(`nothing came of ${what}`)
 }
@@ -114,8 +114,8 @@ async function ended({ gateway, upstream }: Stage, id: string, prompt: string) {
 /** The id of a video whose upstream says that it lies at the address. */
 async function makeVideo(stage: Stage, url: string): Promise<string | undefined> {
   const prompt = stage.upstream.promptFor(url)
-  const wish = { model: 'vendorg-video-1', prompt, seconds: '4' }
-  const { id } = (await (await stage.gateway.post(paths.videos, wish)).json()) as { id: string }
+  const input = { model: 'vendorg-video-1', prompt, seconds: '4' }
+  const { id } = (await (await stage.gateway.post(paths.videos, input)).json()) as { id: string }
   return (await ended(stage, id, prompt)) ? id : undefined
 }
 
@@ -134,8 +134,8 @@ async function keepVideo(stage: Stage, url: string): Promise<Outcome> {
 /** An image task; undefined if it is refused. */
 async function makePicture(stage: Stage, url: string, more: object = {}) {
   const prompt = stage.upstream.promptFor(url)
-  const wish = { model_name: 'imgvendor-v1', prompt, ...more }
-  const answer = await stage.gateway.post(paths.imgvendor, wish)
+  const input = { model_name: 'imgvendor-v1', prompt, ...more }
+  const answer = await stage.gateway.post(paths.imgvendor, input)
   const { data } = (await answer.json()) as { data?: { task_id: string } }
   return answer.status === 200 && data !== undefined ? { id: data.task_id, prompt } : undefined
 }
@@ -169,8 +169,8 @@ const whenKept = (gateway: TestGateway, id: string): Promise<Outcome> =>
 
 async function askPicture({ gateway, upstream }: Stage, url: string, format: string) {
   const prompt = upstream.promptFor(url)
-  const wish = { model: 'imga-plus', prompt, response_format: format }
-  const answer = await gateway.post(paths.images, wish)
+  const input = { model: 'imga-plus', prompt, response_format: format }
+  const answer = await gateway.post(paths.images, input)
   const { data } = (await answer.json()) as { data?: [{ url?: string; b64_json?: string }?] }
   return { status: answer.status, ...data?.[0] }
 }
@@ -202,8 +202,8 @@ async function callBackImage(stage: Stage, url: string): Promise<Outcome> {
 async function callBackNative(stage: Stage, url: string): Promise<Outcome> {
   const text = stage.upstream.promptFor(stage.upstream.film)
   const content = [{ type: 'text', text }]
-  const wish = { model: 'vidmodel-1-5-pro', content, callback_url: url }
-  const answer = await stage.gateway.post(paths.arkvendor, wish)
+  const input = { model: 'vidmodel-1-5-pro', content, callback_url: url }
+  const answer = await stage.gateway.post(paths.arkvendor, input)
   const { platform_id: id } = (await answer.json()) as { platform_id?: string }
   return answer.status === 200 && id !== undefined ? whenCalled(stage, id) : 'refused'
 }

@@ -101,7 +101,7 @@ export interface Input {
   tryOne(url: string): Promise<Outcome>
 }
 
-const mostSurprises = 20
+const maxSurprises = 20
 const control = `${allowedUrl}/control`
 
 /** Every attempt, several at a time, and the allowed address first and last. */
@@ -114,7 +114,7 @@ export async function tryAll(
     tally.tried++
     tally.hops[hop] ??= { refused: 0, allowed: 0 }
     tally.hops[hop][outcome]++
-    if (outcome === expected || tally.surprises.length >= mostSurprises) return
+    if (outcome === expected || tally.surprises.length >= maxSurprises) return
     tally.surprises.push(`${hop}: ${JSON.stringify(url)} was ${outcome}`)
   }
   note('control', await tryOne(control), 'allowed', control)

@@ -10,7 +10,7 @@ import { allSpellings } from './spellings.ts'
 
 const isFull = process.env['TEST_SSRF_FULL'] === '1'
 const ofEachGroup = isFull ? 5 : 1
-const longestMs = isFull ? 600_000 : 150_000
+const maxMs = isFull ? 600_000 : 150_000
 
 /** Every address is this machine, and the only resolver is the test's own. */
 const enter = (then: string) => `ip link set lo up &&
@@ -62,7 +62,7 @@ const cases = () => {
     ])
     if ((await run.exited) !== 0) throw new Error(complaints)
     findings = JSON.parse(printed) as Findings
-  }, longestMs)
+  }, maxMs)
 
   test('whoever asks without a guard is heard, by most spellings and by rebinding', () => {
     expect(findings.unguarded).toBeGreaterThanOrEqual(300)

@@ -59,7 +59,7 @@ export function startSsrfUpstream(): SsrfUpstream {
 
 const operations = 'models/vendorg-video-1/operations'
 
-interface Wish {
+interface Input {
   prompt: string
   instances: [{ prompt: string }]
   content: [{ text: string }]
@@ -67,7 +67,7 @@ interface Wish {
 
 /** The id of a task is its prompt. */
 async function create(path: string, request: Request, lies: Lies): Promise<object | undefined> {
-  const { prompt, instances, content } = (await request.json()) as Wish
+  const { prompt, instances, content } = (await request.json()) as Input
   if (path.endsWith(':predictLongRunning'))
     return { name: `${operations}/op-${instances[0].prompt}` }
   if (path === '/api/v3/contents/generations/tasks') return { id: `op-${content[0].text}` }

@@ -1,9 +1,9 @@
 // Loaded before the tests of a whole run: stores that a test opens by itself have their database thread
 // from the build. From source, each thread would be translated anew, for longer than it then works.
 import { join } from 'node:path'
-import { pieces } from '../../src/lib/assets.ts'
+import { assets } from '../../src/lib/assets.ts'
 
 const built = process.env['MODEL_GATEWAY_DIST']
 if (built === undefined) throw new Error('there is no build to take the thread from')
-pieces.databaseThread = join(built, 'database-thread.js')
-pieces.importThread = join(built, 'import-thread.js')
+assets.databaseThread = join(built, 'database-thread.js')
+assets.importThread = join(built, 'import-thread.js')

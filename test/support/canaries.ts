@@ -28,7 +28,7 @@ export const prompts = {
   link: 'PromptCanaryLink0Ls3',
 } as const
 
-const shortest = 8
+const min = 8
 
 /** Every way in which a text may stand in another. */
 function formsOf(text: string): string[] {
@@ -49,7 +49,7 @@ function formsOf(text: string): string[] {
 
 /** Pieces of a secret tell of it, too. */
 const piecesOf = (text: string): string[] =>
-  Array.from({ length: text.length - shortest + 1 }, (_, at) => text.slice(at, at + shortest))
+  Array.from({ length: text.length - min + 1 }, (_, at) => text.slice(at, at + min))
 
 /** Which of them stand in a text, by name. */
 export function foundIn(

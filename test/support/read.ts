@@ -80,7 +80,7 @@ export interface RequestRow {
   ending: string
   stream: boolean
   charge: string
-  absorbed: string
+  loss: string
   usage: {
     input_tokens: number
     output_tokens: number
@@ -98,12 +98,12 @@ export interface RequestRow {
 /** Asks again and again until there is a value; gives up loudly. */
 export async function until<T>(
   what: string,
-  look: () => Promise<T | undefined> | T | undefined,
+  poll: () => Promise<T | undefined> | T | undefined,
   limitMs = 8_000,
 ): Promise<T> {
   const untilMs = performance.now() + limitMs
   for (;;) {
-    const found = await look()
+    const found = await poll()
     if (found !== undefined) return found
     if (performance.now() > untilMs) throw new Error(`waited ${limitMs} ms in vain for ${what}`)
     await Bun.sleep(20)

@@ -48,10 +48,10 @@ async function create(text: string, more: object = {}, token = apiToken): Promis
   return body
 }
 
-const mostLooks = 500
+const maxPolls = 500
 
 async function until(id: string, ...statuses: string[]): Promise<Body> {
-  for (let look = 0; look < mostLooks; look++) {
+  for (let poll = 0; poll < maxPolls; poll++) {
     const { body } = await ask('GET', `/${id}`)
     if (statuses.includes(body.status)) return body
     await Bun.sleep(20)
@@ -114,8 +114,8 @@ test('a native task is read at /v1/videos too, and a task made there is read her
     size: '864x480',
     prompt: 'seen twice',
   })
-  const wish = { model: 'vfb-1.1-t2v', prompt: 'p', seconds: 3, resolution: '720p' }
-  const { body: other } = await ask('POST', '/v1/videos', wish)
+  const input = { model: 'vfb-1.1-t2v', prompt: 'p', seconds: 3, resolution: '720p' }
+  const { body: other } = await ask('POST', '/v1/videos', input)
   expect((await ask('GET', `/${other.id}`)).body).toMatchObject({ platform_id: other.id })
   expect(await until(other.id, 'succeeded')).toMatchObject({
     content: { width: 1280, height: 720 },
@@ -124,8 +124,8 @@ test('a native task is read at /v1/videos too, and a task made there is read her
 })
 
 test('a native model asked for at /v1/videos is charged by its tokens', async () => {
-  const wish = { model: 'vidmodel-1-5-pro', prompt: 'p', seconds: 5, size: '1280x720' }
-  const { body } = await ask('POST', '/v1/videos', wish)
+  const input = { model: 'vidmodel-1-5-pro', prompt: 'p', seconds: 5, size: '1280x720' }
+  const { body } = await ask('POST', '/v1/videos', input)
   const done = await until(body.id, 'succeeded')
   expect(done).toMatchObject({
     id: expect.stringMatching(/^cgt-/),
@@ -217,8 +217,8 @@ test('the list is that of the caller’s native tasks, newest first, in pages an
   const [a, b] = [await create('a', {}, otherToken), await create('b', {}, otherToken)]
   const lite = { model: 'vidmodel-1-0-lite-t2v', resolution: '480p' }
   const c = await create('[[sim:delay=60s]]', lite, otherToken)
-  const wish = { model: 'vfb-1.1-t2v', prompt: 'p', seconds: 3 }
-  const { body: plain } = await ask('POST', '/v1/videos', wish, otherToken)
+  const input = { model: 'vfb-1.1-t2v', prompt: 'p', seconds: 3 }
+  const { body: plain } = await ask('POST', '/v1/videos', input, otherToken)
   const listed = async (query: string) => {
     const { body } = await ask('GET', query, undefined, otherToken)
     return [body.items.map((item: Body) => item.platform_id), body.total]

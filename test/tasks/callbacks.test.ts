@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { newWebhookSecret, signedHeaders } from '../../src/lib/net/webhook.ts'
-import { engines, newPlace } from '../../src/store/test-stores.ts'
+import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
 import {
   adminToken,
   apiToken,
@@ -25,7 +25,7 @@ const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
 const imagePath = '/imgvendor/v1/images/generations'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: callbacks of several gateways (set TEST_POSTGRES_URL)')
 }
 
@@ -354,7 +354,7 @@ describe.each([
     caseLimitMs,
   )
 
-  if (engines.includes('postgres')) {
+  if (storeKinds.includes('postgres')) {
     test(
       'another gateway on the same database brings the notice',
       async () => {

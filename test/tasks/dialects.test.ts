@@ -257,7 +257,7 @@ async function endAll(made: TaskCase, held: PromiseWithResolvers<Reply>): Promis
   stage.upstream.change(made.name, {
     check: () => ({ body: made.wire.failed(made.wire.idFor(made.name), 'enough') }),
   })
-  for (let i = 0; i < 5 && (await stage.isBusy()); i++) await stage.look(48 * 3_600_000)
+  for (let i = 0; i < 5 && (await stage.isBusy()); i++) await stage.poll(48 * 3_600_000)
   expect(await stage.isBusy()).toBe(false)
 }
 

@@ -56,8 +56,8 @@ afterAll(async () => {
 
 /** The id of a finished task whose file is at the first address, then at the next, and so on. */
 async function made(addresses: readonly string[], on: TestGateway = gateway): Promise<string> {
-  const wish = { model: 'vendorg-video-1', prompt: addresses.join(' '), seconds: '4' }
-  const created = await on.post('/v1/videos', wish)
+  const input = { model: 'vendorg-video-1', prompt: addresses.join(' '), seconds: '4' }
+  const created = await on.post('/v1/videos', input)
   const { id } = (await created.json()) as { id: string }
   for (;;) {
     const response = await fetch(`${on.url}/v1/videos/${id}`, { headers: auth })
@@ -184,8 +184,8 @@ describe('on the way to a file', () => {
 })
 
 describe('an address that has stopped working', () => {
-  const looksOf = (addresses: readonly string[]) =>
-    upstream.looks.get(Buffer.from(addresses.join(' ')).toString('base64url'))
+  const pollsOf = (addresses: readonly string[]) =>
+    upstream.polls.get(Buffer.from(addresses.join(' ')).toString('base64url'))
 
   test('is renewed once, for good, and costs nothing', async () => {
     const addresses = [`${upstream.files}/gone`, `${upstream.files}/small?fresh`]
@@ -195,7 +195,7 @@ describe('an address that has stopped working', () => {
       const response = await download(id)
       expect((await bytesOf(response)).equals(smallFile)).toBe(true)
     }
-    expect(looksOf(addresses)).toBe(2)
+    expect(pollsOf(addresses)).toBe(2)
     expect((await gateway.admin('GET', '/accounts/acme')).body).toEqual(before.body)
     expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
   })
@@ -206,7 +206,7 @@ describe('an address that has stopped working', () => {
     for (const response of await Promise.all([1, 2, 3, 4].map(() => download(id)))) {
       expect([response.status, (await errorOf(response)).code]).toEqual([410, 'video_expired'])
     }
-    expect(looksOf(addresses)!).toBeLessThanOrEqual(3)
+    expect(pollsOf(addresses)!).toBeLessThanOrEqual(3)
   })
 })
 

@@ -44,12 +44,12 @@ const ask = (image: object, parameters: object = {}) =>
 
 test('go up as bytes, and the other wishes go with them', async () => {
   const uri = `http://127.0.0.1:${pictures.port}/a.png`
-  const wishes = {
+  const inputs = {
     negativePrompt: 'rain',
     personGeneration: 'allow_adult',
     enhancePrompt: false,
   }
-  expect((await ask({ uri }, { ...wishes, seed: 7 })).status).toBe(200)
+  expect((await ask({ uri }, { ...inputs, seed: 7 })).status).toBe(200)
   const sent = JSON.parse(creates().at(-1)!.body)
   expect(sent.instances).toEqual([
     {
@@ -57,7 +57,7 @@ test('go up as bytes, and the other wishes go with them', async () => {
       image: { bytesBase64Encoded: png.toString('base64'), mimeType: 'image/png' },
     },
   ])
-  expect(sent.parameters).toMatchObject({ ...wishes, seed: 7 })
+  expect(sent.parameters).toMatchObject({ ...inputs, seed: 7 })
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import OpenAI from 'openai'
 import type { LoggedCall } from '../../sandbox/http/call-log.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { readLedger } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
@@ -12,7 +12,7 @@ import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { readTaskLedger, readTasks, type TaskEntry } from '../support/task-books.ts'
 import { jsonReply, startUpstream } from '../support/upstream.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: Idempotency-Key over HTTP on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -44,7 +44,7 @@ interface Dialect {
   path: string
   /** Where else to use its key. */
   elsewhere: string
-  wish(prompt: string): object
+  input(prompt: string): object
 }
 
 const operation = (version: string) =>
@@ -54,17 +54,21 @@ const dialects: Readonly<Record<string, Dialect>> = {
   videos: {
     path: '/v1/videos',
     elsewhere: 'arkvendor',
-    wish: (prompt) => ({ model: 'vfa-2.7-t2v', prompt, seconds: '5', size: '1280x720' }),
+    input: (prompt) => ({ model: 'vfa-2.7-t2v', prompt, seconds: '5', size: '1280x720' }),
   },
   arkvendor: {
     path: '/arkvendor/api/v3/contents/generations/tasks',
     elsewhere: 'vendorg',
-    wish: (text) => ({ model: 'vidmodel-1-0-pro', content: [{ type: 'text', text }], duration: 5 }),
+    input: (text) => ({
+      model: 'vidmodel-1-0-pro',
+      content: [{ type: 'text', text }],
+      duration: 5,
+    }),
   },
   vendorg: {
     path: operation('v1beta'),
     elsewhere: 'videos',
-    wish: (prompt) => ({ instances: [{ prompt }], parameters: { durationSeconds: 4 } }),
+    input: (prompt) => ({ instances: [{ prompt }], parameters: { durationSeconds: 4 } }),
   },
 }
 const names = Object.keys(dialects)
@@ -112,7 +116,7 @@ const withoutId = (answer: Answer) => answer.text.replaceAll(requestId(answer), 
 let made = 0
 const freshKey = () => `key ${++made} ~"'`
 
-describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
+describe.each([...storeKinds])('an Idempotency-Key on %s', (engine) => {
   let place: Place
   let sandbox: Sandbox
   let gateway: TestGateway
@@ -138,8 +142,8 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
   })
 
   const create = (name: string, prompt: string, key: string, more?: Asked) => {
-    const { path, wish } = dialects[name]!
-    return ask((more?.at ?? gateway).url, path, wish(prompt), key, more)
+    const { path, input } = dialects[name]!
+    return ask((more?.at ?? gateway).url, path, input(prompt), key, more)
   }
   /** What happens upstream and on the account while `work` runs. */
   async function traces(work: () => Promise<void>): Promise<{ upstream: number; holds: number }> {
@@ -238,7 +242,7 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
     },
   )
 
-  /** Calls that the sandbox answered so; looks at tasks go on all the while, but never fail. */
+  /** Calls that the sandbox answered so; polls at tasks go on all the while, but never fail. */
   const callsWith = async (status: number) => {
     const response = await fetch(`${sandbox.url}/_sandbox/calls`)
     const { calls } = (await response.json()) as { calls: LoggedCall[] }
@@ -265,10 +269,10 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
 
   test('of an operation is the same one under every version', async () => {
     const key = freshKey()
-    const { wish } = dialects['vendorg']!
+    const { input } = dialects['vendorg']!
     const first = await create('vendorg', 'a boat', key)
     const path = operation('v1')
-    const again = await ask(gateway.url, path, wish('a boat'), key)
+    const again = await ask(gateway.url, path, input('a boat'), key)
     expect([again.status, replayed(again), again.text]).toEqual([200, 'true', first.text])
   })
 
@@ -304,8 +308,8 @@ describe.each([...engines])('an Idempotency-Key on %s', (engine) => {
         expect([key, answer.status]).toEqual([key, 400])
         expect(JSON.parse(answer.text)).toMatchObject({ error: { param: 'Idempotency-Key' } })
       }
-      const longest = await create(name, 'a boat', `${made}${'k'.repeat(255)}`.slice(0, 255))
-      expect(longest.status).toBe(200)
+      const max = await create(name, 'a boat', `${made}${'k'.repeat(255)}`.slice(0, 255))
+      expect(max.status).toBe(200)
     })
     expect(left).toEqual({ upstream: 1, holds: 1 })
   })

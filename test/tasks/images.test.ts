@@ -2,13 +2,13 @@
 // seen is paid for once and everything else is free.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ledgerOf, until } from '../support/read.ts'
 import { sandboxTasks } from '../support/sandbox-tasks.ts'
 import { isOver, readTasks } from '../support/task-books.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: pictures that take their time on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -22,7 +22,7 @@ channels:
     models: { imga-plus: imga-t2i }
 `
 
-describe.each([...engines])('pictures that take their time, on %s,', (engine) => {
+describe.each([...storeKinds])('pictures that take their time, on %s,', (engine) => {
   let place: Place
   let sandbox: Sandbox
   let gateway: TestGateway

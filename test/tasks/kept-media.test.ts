@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeVideo } from '../../sandbox/media/video.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { untilTrue } from '../support/read.ts'
 import { type FakeS3, s3Keys, s3Region, startFakeS3 } from '../support/tasks/fake-s3.ts'
@@ -15,7 +15,7 @@ const slowCaseLimitMs = 120_000
 const daySeconds = 24 * 3600
 const film = makeVideo({ width: 1280, height: 720, seconds: 2, seed: 'a1b2c3d4e5f60718' })
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: kept results of several gateways (set TEST_POSTGRES_URL)')
 }
 
@@ -79,7 +79,7 @@ interface Video {
   expires_at: number
 }
 
-const look = async (gateway: TestGateway, id: string) =>
+const poll = async (gateway: TestGateway, id: string) =>
   (await (await ask(gateway, `/${id}`)).json()) as Video
 
 async function create(gateway: TestGateway): Promise<string> {
@@ -89,10 +89,10 @@ async function create(gateway: TestGateway): Promise<string> {
 }
 
 const isKept = ({ completed_at, expires_at }: Video) => expires_at > completed_at + 2 * daySeconds
-const whenKept = (gateway: TestGateway, id: string) => untilTrue(() => look(gateway, id), isKept)
+const whenKept = (gateway: TestGateway, id: string) => untilTrue(() => poll(gateway, id), isKept)
 const whenDone = (gateway: TestGateway, id: string) =>
   untilTrue(
-    () => look(gateway, id),
+    () => poll(gateway, id),
     ({ status }) => status === 'completed',
   )
 
@@ -215,7 +215,7 @@ test(
     }
     const [first = '', ...others] = ids
     const gone = await untilTrue(
-      () => look(gateway, first),
+      () => poll(gateway, first),
       (video) => !isKept(video),
     )
     expect(gone.expires_at).toBeLessThanOrEqual(gone.completed_at + daySeconds)
@@ -245,7 +245,7 @@ describe.each(['media-copied', 'media-kept'])('after a kill at %s', (point) => {
       const doomed = await start({ media: media(), dataDir, env })
       const id = await create(doomed)
       await untilTrue(
-        () => look(doomed, id).then(String, () => 'dead'),
+        () => poll(doomed, id).then(String, () => 'dead'),
         (seen) => seen === 'dead',
       )
       const gateway = await start({ media: media(), dataDir })
@@ -260,7 +260,7 @@ describe.each(['media-copied', 'media-kept'])('after a kill at %s', (point) => {
   )
 })
 
-if (engines.includes('postgres')) {
+if (storeKinds.includes('postgres')) {
   describe('several gateways on one database', () => {
     let place: Place
 
@@ -305,14 +305,14 @@ if (engines.includes('postgres')) {
         const [one, other] = await two('media: { keep: data }')
         const id = await create(one)
         await untilTrue(
-          async () => [await look(one, id), await look(other, id)],
+          async () => [await poll(one, id), await poll(other, id)],
           (seen) => seen.some(isKept),
         )
         const truth = await truthOf(one, id)
         for (const gateway of [one, other]) {
           expect(await bodyOf(await ask(gateway, `/${id}/content`))).toBe(inShort(truth))
         }
-        expect([await look(one, id), await look(other, id)].filter(isKept)).toHaveLength(1)
+        expect([await poll(one, id), await poll(other, id)].filter(isKept)).toHaveLength(1)
       },
       slowCaseLimitMs,
     )
@@ -328,7 +328,7 @@ if (engines.includes('postgres')) {
         const doomed = await start({ media, env: { ...env, GATEWAY_CRASH_AT: 'media-copied' } })
         const id = await create(doomed)
         await untilTrue(
-          () => look(doomed, id).then(String, () => 'dead'),
+          () => poll(doomed, id).then(String, () => 'dead'),
           (seen) => seen === 'dead',
         )
         await whenKept(await start({ media, env }), id)

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { type CrashPoint, crashPoints } from '../../src/lib/crash-point.ts'
 import { parseNanos } from '../../src/lib/text/decimal.ts'
-import type { Engine } from '../../src/store/schema.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import type { Dialect } from '../../src/store/schema.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { readAccount, sumOf } from '../support/books.ts'
 import { apiToken } from '../support/gateway.ts'
 import { testSeed } from '../support/seeded.ts'
@@ -19,7 +19,7 @@ const randomKills = 40
 const pollDelayMs = 250
 const caseLimitMs = 400_000
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: task storm on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -30,7 +30,7 @@ const upgrades = {
 }
 
 /** Points that no gateway of a storm comes by, and why. */
-const elsewhere: Readonly<Record<Engine, Partial<Record<CrashPoint, string>>>> = {
+const elsewhere: Readonly<Record<Dialect, Partial<Record<CrashPoint, string>>>> = {
   sqlite: {
     ...months,
     ...upgrades,
@@ -51,16 +51,16 @@ const lastPart = (name: string) => name.slice(name.lastIndexOf('/') + 1)
 /** As many as a person reads. */
 const few = <T>(list: readonly T[]) => list.slice(0, 5)
 
-const pointsOn = (engine: Engine) =>
+const pointsOn = (engine: Dialect) =>
   crashPoints.filter((point) => elsewhere[engine][point] === undefined)
 
 /** These come by only when nobody asks for anything. */
 const quietPoints: readonly CrashPoint[] = ['purse-returned']
 const isQuiet = (point: CrashPoint) => quietPoints.includes(point)
 
-const gatewaysOn: Readonly<Record<Engine, number>> = { sqlite: 1, postgres: 3 }
+const gatewaysOn: Readonly<Record<Dialect, number>> = { sqlite: 1, postgres: 3 }
 
-describe.each([...engines])('after a storm of tasks and kills, on %s,', (engine) => {
+describe.each([...storeKinds])('after a storm of tasks and kills, on %s,', (engine) => {
   let place: Place
   let sandbox: Sandbox
   let after: Aftermath
@@ -87,7 +87,7 @@ describe.each([...engines])('after a storm of tasks and kills, on %s,', (engine)
       `task storm on ${engine}: seed ${seed}, ${gateways} gateways, ${after.randomKills} kills, ` +
         `${after.struck.length} deaths at points, ${after.rows.length} tasks, ` +
         `${load.created.size} answered, ${load.unanswered.length} unanswered, ` +
-        `${truth.size} upstream, ${load.looks} looks, ${load.cancels} cancels, ` +
+        `${truth.size} upstream, ${load.polls} looks, ${load.cancels} cancels, ` +
         `${load.calls.length} calls, ${after.stormSeconds.toFixed(1)} s of storm, ` +
         `${after.quietSeconds.toFixed(1)} s of quiet`,
     )
@@ -107,7 +107,7 @@ describe.each([...engines])('after a storm of tasks and kills, on %s,', (engine)
     expect(rows.length).toBeGreaterThanOrEqual(tasks)
     expect(load.created.size).toBeGreaterThan(tasks * 0.9)
     expect(load.unanswered.length).toBeGreaterThan(0)
-    expect(load.looks).toBeGreaterThan(tasks)
+    expect(load.polls).toBeGreaterThan(tasks)
     expect(load.cancels).toBeGreaterThan(0)
     expect(few(load.strange)).toEqual([])
     const states = new Set(rows.map(({ state }) => state))

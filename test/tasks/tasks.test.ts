@@ -2,13 +2,13 @@
 // they have ended.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseNanos } from '../../src/lib/text/decimal.ts'
-import { engines, newPlace, type Place } from '../../src/store/test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { readAccount, sumOf } from '../support/books.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 import { isOver, readTaskLedger, readTasks, type TaskRow } from '../support/task-books.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: tasks over HTTP on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -26,7 +26,7 @@ tokens:
 `
 const directiveOf = (i: number) =>
   i % 5 === 0 ? '[[sim:fail]]' : i % 5 === 1 ? '[[sim:flip]]' : ''
-const wish = (prompt: string) => ({
+const input = (prompt: string) => ({
   model: 'vfa-2.7-t2v',
   prompt,
   seconds: '5',
@@ -43,7 +43,7 @@ interface Dialect {
 
 /** The same film in each dialect, by the model that is asked for in it. */
 const dialects: readonly Dialect[] = [
-  { path: '/v1/videos', body: wish, idIn: ({ id }) => id!, cost: '-3.00' },
+  { path: '/v1/videos', body: input, idIn: ({ id }) => id!, cost: '-3.00' },
   {
     path: '/arkvendor/api/v3/contents/generations/tasks',
     body: (text) => ({
@@ -81,7 +81,7 @@ async function createAll(gateway: TestGateway): Promise<string[]> {
   return ids
 }
 
-describe.each([...engines])('tasks over HTTP on %s', (engine) => {
+describe.each([...storeKinds])('tasks over HTTP on %s', (engine) => {
   let place: Place
   let gateway: TestGateway
   let ids: string[]
@@ -146,7 +146,7 @@ describe.each([...engines])('tasks over HTTP on %s', (engine) => {
   test('stay as they ended when the upstream changes its mind', async () => {
     const flipping = ids.filter((_, i) => directiveOf(i) === '[[sim:flip]]')
     for (const id of flipping.slice(0, 2 * dialects.length)) {
-      for (let look = 0; look < 3; look++) {
+      for (let poll = 0; poll < 3; poll++) {
         const response = await get(`/v1/videos/${id}`)
         expect(await response.json()).toMatchObject({ id, status: 'completed' })
       }
@@ -172,7 +172,7 @@ describe.each([...engines])('tasks over HTTP on %s', (engine) => {
   })
 
   test('have no content before they end, and have it afterwards', async () => {
-    const response = await gateway.post('/v1/videos', wish('slow [[sim:delay=30s]]'))
+    const response = await gateway.post('/v1/videos', input('slow [[sim:delay=30s]]'))
     const { id } = (await response.json()) as { id: string }
     const early = await get(`/v1/videos/${id}/content`)
     expect(early.status).toBe(409)
@@ -185,7 +185,7 @@ describe.each([...engines])('tasks over HTTP on %s', (engine) => {
 })
 
 // The sandbox dies with its gateway; the next one answers for what it left.
-describe.each([...engines])('tasks of the built-in sandbox on %s', (engine) => {
+describe.each([...storeKinds])('tasks of the built-in sandbox on %s', (engine) => {
   test(
     'run on when all is killed and started again, and are charged once',
     async () => {

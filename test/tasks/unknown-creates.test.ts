@@ -48,10 +48,10 @@ channels:
       vendorg: ${sandbox.protocols.vendorg}
 `
 
-const mostLooks = 1_000
+const maxPolls = 1_000
 
 async function ended(gateway: TestGateway, prompt: string): Promise<TaskRow> {
-  for (let look = 0; look < mostLooks; look++) {
+  for (let poll = 0; poll < maxPolls; poll++) {
     const row = (await readTasks(gateway)).find(({ request }) => request.prompt === prompt)
     if (row !== undefined && isOver(row)) return row
     await Bun.sleep(50)

@@ -45,7 +45,7 @@ function post(body: unknown, headers: Record<string, string> = mine, call = `mod
   })
 }
 
-const wish = (prompt: string, parameters: object = { durationSeconds: 4 }, more: object = {}) => ({
+const input = (prompt: string, parameters: object = { durationSeconds: 4 }, more: object = {}) => ({
   instances: [{ prompt, ...more }],
   parameters,
 })
@@ -75,13 +75,13 @@ async function expectRefused(answer: Response, status: number, code: string, par
 describe('an operation', () => {
   let name: string
   beforeAll(async () => {
-    name = await create(wish('a boat on a lake'))
+    name = await create(input('a boat on a lake'))
     await done(name)
   })
 
   test('is created, polled and done, and costs what was filmed', async () => {
     const before = await accountOf(gateway)
-    const answer = await post(wish('a fox', { durationSeconds: 6, aspectRatio: '9:16' }))
+    const answer = await post(input('a fox', { durationSeconds: 6, aspectRatio: '9:16' }))
     expect(answer.headers.get('x-gateway-request-id')).toMatch(requestIdShape)
     expect(answer.headers.get('retry-after')).toBe('6')
     const created = (await answer.json()) as Operation
@@ -142,15 +142,17 @@ describe('an operation', () => {
   test('takes pictures in both places and both forms', async () => {
     const bytes = { bytesBase64Encoded: 'aGVsbG8=', mimeType: 'image/png' }
     const uri = { uri: 'data:image/png;base64,aGk=' }
-    await create(wish('a', { lastFrame: uri, referenceImages: [{ image: uri }] }, { image: bytes }))
-    await create(wish('a', {}, { image: uri, lastFrame: bytes, referenceImages: [bytes] }))
+    await create(
+      input('a', { lastFrame: uri, referenceImages: [{ image: uri }] }, { image: bytes }),
+    )
+    await create(input('a', {}, { image: uri, lastFrame: bytes, referenceImages: [bytes] }))
   })
 
   test.each([
     ['[[sim:fail=content_policy]]', 3, 'INVALID_ARGUMENT', 'content_policy_violation'],
     ['[[sim:fail]]', 13, 'INTERNAL', 'upstream_error'],
   ] as const)('that fails (%s) is an error and costs nothing', async (prompt, code, word, why) => {
-    const name = await create(wish(prompt))
+    const name = await create(input(prompt))
     const operation = await done(name)
     expect(operation.error).toEqual({
       code,
@@ -193,7 +195,7 @@ describe('an operation', () => {
 describe('the file', () => {
   let path: string
   beforeAll(async () => {
-    const name = await create(wish('a film to fetch'))
+    const name = await create(input('a film to fetch'))
     await done(name)
     path = `files/${idOf(name)}:download?alt=media`
   })
@@ -234,7 +236,7 @@ describe('the file', () => {
   })
 
   test('of an operation that is not done is not ready', async () => {
-    const name = await create(wish('[[sim:delay=30s]]'))
+    const name = await create(input('[[sim:delay=30s]]'))
     const early = await get(`files/${idOf(name)}:download?alt=media`)
     expect([early.headers.get('retry-after'), early.headers.get('x-should-retry')]).toEqual([
       '6',
@@ -244,7 +246,7 @@ describe('the file', () => {
   })
 
   test('of one that failed is not there', async () => {
-    const name = await create(wish('[[sim:fail]]'))
+    const name = await create(input('[[sim:fail]]'))
     await done(name)
     const path = `files/${idOf(name)}:download`
     await expectRefused(await get(path), 409, 'video_not_available')
@@ -255,12 +257,12 @@ describe('a create that is wrong', () => {
   test.each<[unknown, number, string, string | undefined]>([
     ['{', 400, 'invalid_json', undefined],
     [{}, 400, 'invalid_request', 'instances'],
-    [wish(''), 400, 'invalid_request', 'instances[0].prompt'],
-    [wish('a', { durationSeconds: 0 }), 400, 'invalid_duration', 'parameters.durationSeconds'],
-    [wish('a', { resolution: '1080P' }), 400, 'invalid_resolution', 'parameters.resolution'],
-    [wish('a', { sampleCount: 2 }), 400, 'invalid_request', 'parameters.sampleCount'],
-    [wish('a', { aspectRatio: '1:1' }), 400, 'upstream_invalid_request', undefined],
-    [wish('[[sim:status=403]]'), 502, 'upstream_permission_denied', undefined],
+    [input(''), 400, 'invalid_request', 'instances[0].prompt'],
+    [input('a', { durationSeconds: 0 }), 400, 'invalid_duration', 'parameters.durationSeconds'],
+    [input('a', { resolution: '1080P' }), 400, 'invalid_resolution', 'parameters.resolution'],
+    [input('a', { sampleCount: 2 }), 400, 'invalid_request', 'parameters.sampleCount'],
+    [input('a', { aspectRatio: '1:1' }), 400, 'upstream_invalid_request', undefined],
+    [input('[[sim:status=403]]'), 502, 'upstream_permission_denied', undefined],
   ])('is refused (case %#)', async (body, status, code, param) => {
     await expectRefused(await post(body), status, code, param)
   })
@@ -271,7 +273,7 @@ describe('a create that is wrong', () => {
     ['models/:predictLongRunning', 400, 'invalid_request'],
     [`models/${model}:generateContent`, 404, 'not_found'],
   ])('about %s is refused', async (call, status, code) => {
-    await expectRefused(await post(wish('a'), mine, call), status, code)
+    await expectRefused(await post(input('a'), mine, call), status, code)
   })
 
   test('has a type that is not taken', async () => {
@@ -362,14 +364,14 @@ describe('an upstream', () => {
     const image = { bytesBase64Encoded: 'aGVsbG8=', mimeType: 'image/jpeg' }
     const lastFrame = { uri: 'data:image/png;base64,aGk=' }
     const path = `/vendorg/v1beta/models/${model}:predictLongRunning`
-    const id = await createAt(path, wish('a', { lastFrame, seed: 7 }, { image }))
+    const id = await createAt(path, input('a', { lastFrame, seed: 7 }, { image }))
     expect(await taskOf(id)).toMatchObject({ state: 'failed', error: { message: 'broke' } })
-    const [create, look] = upstream.calls
-    expect([create!.path, look!.path]).toEqual([
+    const [create, poll] = upstream.calls
+    expect([create!.path, poll!.path]).toEqual([
       '/v1beta/models/real-3.1:predictLongRunning',
       '/v1beta/models/real-3.1/operations/op-1',
     ])
-    for (const call of [create!, look!]) {
+    for (const call of [create!, poll!]) {
       expect(call.headers.get('x-goog-api-key')).toBe(key)
       expect(JSON.stringify([...call.headers])).not.toContain(apiToken)
     }

@@ -10,7 +10,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
-import { maxImportBytes, noteChange, type Resource, readBody, route } from '../legacy-route.ts'
+import { maxImportBytes, type Resource, readBody, recordChange, route } from '../legacy-route.ts'
 import {
   changeChannel,
   find,
@@ -133,5 +133,5 @@ async function addDrained(
   const channel = sealed(engine, { ...made, disabled: true }, x.atMs)
   await insertChannel(tx, channel)
   const after = storedView(channel)
-  await noteChange(tx, x, { action: 'channel.create', subject: id, after })
+  await recordChange(tx, x, { action: 'channel.create', subject: id, after })
 }

@@ -24,12 +24,12 @@ import {
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import {
   listOf,
-  noteChange,
   notFound,
   pageOfList,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -60,7 +60,7 @@ export const channels: Resource = (app, deps) => {
       try {
         await store.tx(async (tx) => {
           await insertChannel(tx, channel)
-          await noteChange(tx, x, { action: 'channel.create', subject: id, after })
+          await recordChange(tx, x, { action: 'channel.create', subject: id, after })
         })
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -121,7 +121,7 @@ export const channels: Resource = (app, deps) => {
         if (channel === undefined) return false
         await deleteChannel(tx, channel.id)
         const before = storedView(channel)
-        await noteChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
+        await recordChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
         return true
       })
       await announce(engine)
@@ -208,7 +208,7 @@ export async function changeChannel(
   if (refusal !== undefined) return refusal
   await updateChannel(tx, channel)
   const after = storedView(channel)
-  await noteChange(tx, x, {
+  await recordChange(tx, x, {
     action: 'channel.update',
     subject: id,
     before: storedView(stored),

@@ -8,11 +8,11 @@ import type { Engine } from '../../engine/engine.ts'
 import { findModel, upsertModel } from '../../store/catalog/models.ts'
 import {
   listOf,
-  noteChange,
   pageOfList,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
 } from '../legacy-route.ts'
 
@@ -44,7 +44,7 @@ export const models: Resource = (app, deps) => {
       await store.tx(async (tx) => {
         const before = (await findModel(tx, body.name)) ?? shown
         await upsertModel(tx, after, x.atMs)
-        await noteChange(tx, x, {
+        await recordChange(tx, x, {
           action: 'model.put',
           subject: body.name,
           ...(before !== undefined && { before: declarationView(before) }),

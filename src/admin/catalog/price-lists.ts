@@ -17,9 +17,9 @@ import { readBody as readTextBody } from '../../http/read-json.ts'
 import {
   type AdminDeps,
   maxImportBytes,
-  noteChange,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -42,7 +42,7 @@ export const priceLists: Resource = (app, deps) => {
       const { type, write } = formats[format]
       const headers = answerHeaders(x, `${type}; charset=utf-8`)
       headers['content-disposition'] = `attachment; filename="prices.${format}"`
-      return new Response(write(engine.prices.standing()), { headers })
+      return new Response(write(engine.prices.active()), { headers })
     }),
   )
 
@@ -55,7 +55,7 @@ export const priceLists: Resource = (app, deps) => {
       if (list instanceof Refusal) return list
       const how = { atMs: x.atMs, dryRun: asked.dryRun }
       const done = await importPrices(engine, list, how, (tx, price) =>
-        noteChange(tx, x, {
+        recordChange(tx, x, {
           action: 'price.import',
           subject: price.id,
           after: wordsOf(price),
@@ -122,11 +122,11 @@ async function askedFor(
   return text instanceof Refusal ? text : { format, text, dryRun: flag === 'true' }
 }
 
-const mostTold = 10
+const maxTold = 10
 
 function refusalOf(problems: readonly ListProblem[]): Refusal {
   const told = problems
-    .slice(0, mostTold)
+    .slice(0, maxTold)
     .map(({ line, field, message }) => `line ${line}: ${field} ${message}`)
   const more = problems.length - told.length
   if (more > 0) told.push(`and ${more} more`)

@@ -26,16 +26,16 @@ export const pricePreview: Resource = (app, deps) => {
   )
 }
 
-const mostDrafts = 1_000
-const mostItems = 10_000
-const longestPeriodMs = 400 * 24 * hourMs
+const maxDrafts = 1_000
+const maxItems = 10_000
+const maxPeriodMs = 400 * 24 * hourMs
 
 export const previewBody = z.strictObject({
   month: z.string().optional(),
   from: z.string().optional(),
   to: z.string().optional(),
   account: z.string().optional(),
-  prices: z.array(priceDeclaration).min(1).max(mostDrafts).optional(),
+  prices: z.array(priceDeclaration).min(1).max(maxDrafts).optional(),
   format: z.enum(['yaml', 'csv']).optional(),
   text: z.string().optional(),
 })
@@ -62,8 +62,8 @@ async function preview(engine: Engine, body: z.infer<typeof previewBody>) {
     currency: engine.declared.file.currency,
     exact: total.exact,
     total,
-    items: items.slice(0, mostItems),
-    left_off: Math.max(0, items.length - mostItems),
+    items: items.slice(0, maxItems),
+    left_off: Math.max(0, items.length - maxItems),
   }
 }
 
@@ -88,7 +88,7 @@ function periodOf({ month, from, to }: z.infer<typeof previewBody>): Stretch | R
     if (ms % hourMs !== 0) return wrong(param, 'must be an RFC 3339 time on the full hour')
   }
   if (untilMs <= fromMs) return wrong('to', "must be after 'from'")
-  if (untilMs - fromMs > longestPeriodMs) return wrong('from', 'must be within 400 days of the end')
+  if (untilMs - fromMs > maxPeriodMs) return wrong('from', 'must be within 400 days of the end')
   return { fromMs, untilMs }
 }
 
@@ -105,8 +105,8 @@ async function declaredIn({
   }
   const list = await readPriceList(format, text)
   if (list instanceof Refusal) return list
-  if (list.length > 0 && list.length <= mostDrafts) return list.map(({ declared }) => declared)
-  const message = `'text' must have 1 to ${mostDrafts} prices`
+  if (list.length > 0 && list.length <= maxDrafts) return list.map(({ declared }) => declared)
+  const message = `'text' must have 1 to ${maxDrafts} prices`
   return refuse('invalid_request', message, { param: 'text' })
 }
 
@@ -148,7 +148,7 @@ async function spentIn(
   const named = new Set(drafts.map(({ accountId }) => accountId))
   const isForAll = named.has(undefined) && only === undefined
   const wanted = only !== undefined ? [only] : [...named]
-  const everybody = store.engine === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
+  const everybody = store.dialect === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
   const models = [...new Set(drafts.map(({ model }) => model))]
   const filter = models.length <= fewModels ? { models } : {}
   const found: MoneySum[] = []

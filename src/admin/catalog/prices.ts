@@ -16,11 +16,11 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
 import {
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -65,7 +65,7 @@ export const prices: Resource = (app, deps) => {
       await store.tx(async (tx) => {
         price.effectiveFromMs = await insertPrice(tx, price, x.atMs)
         const after = { ...body, effective_from: time(price.effectiveFromMs) }
-        await noteChange(tx, x, { action: 'price.create', subject: price.id, after })
+        await recordChange(tx, x, { action: 'price.create', subject: price.id, after })
       })
       await announce(engine)
       return priceView(engine, price)

@@ -1,7 +1,7 @@
 // Reads a text that is imported in a thread of its own, so that its size and shape hold up nobody else:
 // bounded in length, parts and time, one at a time, and all its memory is given back afterwards.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { pieces } from '../../lib/assets.ts'
+import { assets } from '../../lib/assets.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { ImportKind, ReadAs } from './import-readers.ts'
 
@@ -52,7 +52,7 @@ async function readInThread<K extends ImportKind>(
   kind: K,
   text: string,
 ): Promise<ReadAs<K> | 'stopped'> {
-  const worker = new Worker(pieces.importThread, { smol: true })
+  const worker = new Worker(assets.importThread, { smol: true })
   const { promise, resolve } = Promise.withResolvers<ReadAs<K> | 'stopped'>()
   const timer = setTimeout(() => resolve('stopped'), maxMs)
   worker.onmessage = ({ data }: MessageEvent<ReadAs<K>>) => resolve(data)

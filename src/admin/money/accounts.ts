@@ -13,12 +13,12 @@ import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import {
   listOf,
-  noteChange,
   notFound,
   pageOfList,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -46,7 +46,7 @@ export const accounts: Resource = (app, deps) => {
       try {
         const opened = { name: body.name, source: 'api' as const, balanceNanos }
         const id = await openAccount(engine, opened, (tx, subject) =>
-          noteChange(tx, x, { action: 'account.create', subject, after: body }),
+          recordChange(tx, x, { action: 'account.create', subject, after: body }),
         )
         return view(engine, (await findAccount(store.read, id))!)
       } catch (error) {
@@ -96,7 +96,7 @@ export const accounts: Resource = (app, deps) => {
         async (tx) => {
           // Booked by now, in this same transaction.
           const { balanceNanos } = (await findAccount(tx, account.id))!
-          await noteChange(tx, x, {
+          await recordChange(tx, x, {
             action: 'account.credit',
             subject: account.id,
             after: { ...body, balance: formatNanos(balanceNanos) },
@@ -175,7 +175,7 @@ const viewOf = (engine: Engine, account: Account, { heldNanos, availableNanos }:
   available: formatNanos(availableNanos),
   source: account.source,
   created_at: time(account.createdAtMs),
-  ...(account.stoppedSinceMs !== undefined && { stopped_since: time(account.stoppedSinceMs) }),
+  ...(account.suspendedSinceMs !== undefined && { stopped_since: time(account.suspendedSinceMs) }),
 })
 
 export const entryView = (entry: StoredEntry) => ({

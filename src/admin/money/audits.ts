@@ -1,7 +1,7 @@
 // The books proven on request, and the record of who changed what.
 import { auditBooks } from '../../billing/proof/audit.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { auditOptions, stopAccounts } from '../../engine/books/suspended-accounts.ts'
+import { auditOptions, suspendAccounts } from '../../engine/books/suspended-accounts.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/catalog/audit-log.ts'
 import type { PageQuery } from '../../store/index.ts'
@@ -28,7 +28,7 @@ export const audits: Resource = (app, deps) => {
       const { engine } = deps
       const result = await auditBooks(store, { ...auditOptions(engine), accountId: account?.id })
       const own = result.problems.filter(({ account_id }) => account_id !== undefined)
-      if (own.length > 0) await stopAccounts(engine, own)
+      if (own.length > 0) await suspendAccounts(engine, own)
       return result
     }),
   )

@@ -30,8 +30,8 @@ export async function linesOf(
   if (cursor === null) {
     return refuse('invalid_request', "'cursor' is not one of ours", { param: 'cursor' })
   }
-  const { bookkeeper, store } = deps.engine
-  await bookkeeper.drain(stretch.accountId)
+  const { receiptWriter, store } = deps.engine
+  await receiptWriter.drain(stretch.accountId)
   const { lines, ...range } = await rangeOf(store.read, stretch)
   const afterNumber = Math.max(range.afterNumber, Number(cursor[1]))
   const given = Number(cursor[2] ?? 0)

@@ -9,7 +9,7 @@ import { isPageLanguage, pageLanguages } from '../../billing/bills/page/words.ts
 import { readBill } from '../../billing/bills/read-bill.ts'
 import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { billDesk } from '../../engine/books/bill-deps.ts'
+import { billDeps } from '../../engine/books/bill-deps.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -17,11 +17,11 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import {
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -52,7 +52,7 @@ export const bills: Resource = (app, deps) => {
       if (by instanceof Refusal) return by
       const lines = await linesOf(deps, stretch, query)
       if (lines instanceof Refusal) return lines
-      const bill = await readBill(billDesk(engine), asked)
+      const bill = await readBill(billDeps(engine), asked)
       if (by.length === 0) return { ...bill, ...lines }
       const { rows } = await sumUsage(read, { ...stretch, by })
       return { ...bill, breakdown: rows, ...lines }
@@ -91,7 +91,7 @@ export const bills: Resource = (app, deps) => {
       if (!isPageLanguage(language)) {
         return wrong('lang', `must be ${Object.keys(pageLanguages).join(' or ')}`)
       }
-      const bill = await readBill(billDesk(engine), asked)
+      const bill = await readBill(billDeps(engine), asked)
       return answerPage(x, billPage(bill, { language, nowMs: engine.clock.nowMs() }))
     }),
   )
@@ -105,9 +105,9 @@ export const bills: Resource = (app, deps) => {
         name === 'account' ? body.account : name === 'month' ? body.month : undefined,
       )
       if (asked instanceof Refusal) return asked
-      const desk = billDesk(engine)
+      const desk = billDeps(engine)
       const done = await closeMonth(desk, asked, body.note, (tx, bill) =>
-        noteChange(tx, x, {
+        recordChange(tx, x, {
           action: 'bill.close',
           subject: asked.accountId,
           after: {

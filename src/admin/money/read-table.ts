@@ -3,8 +3,8 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 
-const mostBytes = 256 * 1024 * 1024
-const mostSilenceMs = 60_000
+const maxBytes = 256 * 1024 * 1024
+const maxSilenceMs = 60_000
 const types = ['text/csv', 'application/csv', 'text/plain', 'application/octet-stream']
 
 /** Thrown by whoever reads: what came so far is not the whole of it. */
@@ -27,13 +27,13 @@ export function readPieces({ request }: Exchange): AsyncGenerator<string> | Refu
   if (headers.get('content-encoding') !== null) {
     return refuse('unsupported_media_type', 'send the statement without a content-encoding')
   }
-  if (Number(headers.get('content-length') ?? 0) > mostBytes) return tooLarge
+  if (Number(headers.get('content-length') ?? 0) > maxBytes) return tooLarge
   const decoder = decoderFor(parameters)
   if (decoder instanceof Refusal) return decoder
   return textsOf(body, decoder)
 }
 
-const tooLarge = refuse('request_too_large', `a statement has at most ${mostBytes} bytes`)
+const tooLarge = refuse('request_too_large', `a statement has at most ${maxBytes} bytes`)
 
 function decoderFor(parameters: readonly string[]): TextDecoder | Refusal {
   const [, charset = 'utf-8'] =
@@ -58,7 +58,7 @@ async function* textsOf(
       const { done, value } = await within(reader.read())
       if (done) break
       size += value.byteLength
-      if (size > mostBytes) throw new BrokenTable(tooLarge)
+      if (size > maxBytes) throw new BrokenTable(tooLarge)
       yield decoder.decode(value, { stream: true })
     }
     yield decoder.decode()
@@ -76,6 +76,6 @@ async function* textsOf(
 
 function within<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('too slow')), mostSilenceMs)
+  const timer = setTimeout(() => reject(new Error('too slow')), maxSilenceMs)
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }

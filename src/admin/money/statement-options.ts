@@ -1,5 +1,5 @@
 // How a statement is to be read and compared, from the query of its import.
-import type { StatementWish } from '../../billing/reconciliation/import-statement.ts'
+import type { StatementOptions } from '../../billing/reconciliation/import-statement.ts'
 import {
   type ColumnMap,
   readTime,
@@ -16,15 +16,15 @@ type Read = (name: string) => string | undefined
 const wrong = (param: string, what: string): Refusal =>
   refuse('invalid_request', `'${param}' ${what}`, { param })
 
-const longestName = 200
+const maxName = 200
 /** A hundredth of an amount: upstreams round in their own ways. */
 const usualTolerance = '0.01'
 
-export function statementWishFrom(read: Read): StatementWish | Refusal {
+export function statementOptionsFrom(read: Read): StatementOptions | Refusal {
   const channel = read('channel')
   if (channel === undefined || channel === '') return wrong('channel', 'is missing')
   const name = read('name') ?? channel
-  if (name.length > longestName) return wrong('name', `has more than ${longestName} characters`)
+  if (name.length > maxName) return wrong('name', `has more than ${maxName} characters`)
   const form = formFrom(read)
   if (form instanceof Refusal) return form
   const rule = ruleFrom(read)
@@ -49,11 +49,11 @@ function formFrom(read: Read): StatementForm | Refusal {
   return { map, zoneMs, dates, decimal }
 }
 
-const deepestMap = 4
+const maxMapDepth = 4
 
 function mapFrom(text: string | undefined): ColumnMap | Refusal {
   if (text === undefined) return {}
-  const parsed = parseJson(text, deepestMap)
+  const parsed = parseJson(text, maxMapDepth)
   const form = `must be JSON such as {"id":"Request ID","amount":"Cost"}`
   if ('problem' in parsed || !isObject(parsed.value)) return wrong('map', form)
   for (const [field, header] of Object.entries(parsed.value)) {
@@ -65,7 +65,7 @@ function mapFrom(text: string | undefined): ColumnMap | Refusal {
   return parsed.value as ColumnMap
 }
 
-function ruleFrom(read: Read): StatementWish['rule'] | Refusal {
+function ruleFrom(read: Read): StatementOptions['rule'] | Refusal {
   const factor = read('cost_factor')
   const factorNanos = factor === undefined ? undefined : parseNanos(factor)
   if (factor !== undefined && (factorNanos === undefined || factorNanos <= 0n)) {

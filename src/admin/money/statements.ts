@@ -25,15 +25,15 @@ import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import {
   type AdminDeps,
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
 import { BrokenTable, readPieces } from './read-table.ts'
-import { statementWishFrom } from './statement-options.ts'
+import { statementOptionsFrom } from './statement-options.ts'
 
 type Read = (name: string) => string | undefined
 
@@ -81,7 +81,7 @@ export const statements: Resource = (app, deps) => {
     one(async ({ id, name, channel }, _, x) => {
       const change = { action: 'statement.delete', subject: id, before: { name, channel } }
       await store.tx(async (tx) => {
-        if (await dropStatement(tx, id)) await noteChange(tx, x, change)
+        if (await dropStatement(tx, id)) await recordChange(tx, x, change)
       })
       await clearLines(store, id)
       return { id, deleted: true }
@@ -93,8 +93,8 @@ export const statements: Resource = (app, deps) => {
 const taking = new WeakSet<Engine>()
 
 async function takeIn(engine: Engine, x: Exchange, read: Read): Promise<object> {
-  const wish = statementWishFrom(read)
-  if (wish instanceof Refusal) return wish
+  const input = statementOptionsFrom(read)
+  if (input instanceof Refusal) return input
   if (taking.has(engine)) {
     return refuse('conflict', 'another statement is being taken in; try again when it is done')
   }
@@ -103,13 +103,13 @@ async function takeIn(engine: Engine, x: Exchange, read: Read): Promise<object> 
   taking.add(engine)
   x.connection.keepOpen()
   try {
-    const made = await importStatement(engine.store, wish, pieces, engine.clock.nowMs)
+    const made = await importStatement(engine.store, input, pieces, engine.clock.nowMs)
     if ('problem' in made) {
       return refuse('invalid_request', `line ${made.line}: ${made.problem}`, { param: 'body' })
     }
     const { id, name, channel } = made
     const change = { action: 'statement.import', subject: id, after: { name, channel } }
-    await engine.store.tx((tx) => noteChange(tx, x, change))
+    await engine.store.tx((tx) => recordChange(tx, x, change))
     return { ...view(engine, made), warnings: await warningsFor(engine, made) }
   } catch (error) {
     if (error instanceof BrokenTable) return error.refusal
@@ -242,8 +242,8 @@ function asTable(engine: Engine, x: Exchange, statement: Statement, read: Read):
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const head = after === undefined ? `\uFEFF${csvRow(exportColumns)}` : ''
-      const wish = { after: after ?? 0, limit: linesPerPage, outcome }
-      const lines = await linesAfter(engine.store.read, statement.id, wish)
+      const input = { after: after ?? 0, limit: linesPerPage, outcome }
+      const lines = await linesAfter(engine.store.read, statement.id, input)
       const rows = (await shown(engine, lines)).map((line) => {
         const row: Record<string, unknown> = { ...line, currency }
         return csvRow(exportColumns.map((column) => row[column]))

@@ -30,7 +30,7 @@ import {
   source,
 } from './shared.ts'
 
-const standing = word(['good', 'probing', 'avoided', 'blocked'])
+const channelState = word(['good', 'probing', 'avoided', 'blocked'])
 
 const channel = named(
   'Channel',
@@ -50,11 +50,11 @@ const channel = named(
     disabled: flag(),
     source,
     'health?': object({
-      state: standing,
+      state: channelState,
       failures_in_row: whole(0),
       retry_at: orNull(time()),
       busy: whole(0),
-      keys: list(standing),
+      keys: list(channelState),
       denied_models: list(text()),
     }),
   }),
@@ -220,7 +220,7 @@ export const channelOperations: readonly Operation[] = [
       'In the words of gateway.yaml, all or nothing. With `dry_run` only what would change. Keys ' +
       'that are left out, or are `PUT_THE_KEY_HERE`, stay as they are; new channels begin drained.',
     body: bodyOf(named('ChannelImportRequest', schemaOf(importBody)), {
-      look: {
+      poll: {
         yaml:
           'channels:\n  - name: example-import\n    keys: [an-upstream-key]\n' +
           '    protocols: { chat: https://up.example/v1 }\n    models: { txta-plus: "*" }\n',

@@ -115,7 +115,7 @@ const health = named(
       ),
       calls_running: whole(0),
       draining: flag(),
-      poller: object({ looks: whole(0), lag_p50_ms: anything(), lag_p99_ms: anything() }),
+      poller: object({ polls: whole(0), lag_p50_ms: anything(), lag_p99_ms: anything() }),
       memory: object({ rss_bytes: whole(0), heap_bytes: whole(0) }),
       event_loop_delay_ms: object({ mean: orNull(number(0)), p99: orNull(number(0)) }),
       load: number(0),

@@ -43,10 +43,10 @@ function withoutLimits(node: unknown): unknown {
 const sources = ['builtin', 'file', 'api'] as const satisfies readonly Source[]
 export const source = word(sources, 'Who declared it: the gateway, gateway.yaml or this API.')
 
-const mostOnPage = 500
+const maxOnPage = 500
 
 export const pageParameters = [
-  inQuery('limit', whole(1, mostOnPage, 'Items of a page.')),
+  inQuery('limit', whole(1, maxOnPage, 'Items of a page.')),
   inQuery('cursor', text('`next_cursor` of the page before.')),
 ]
 

@@ -5,7 +5,7 @@ import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
-import { aRequest, engines } from '../../store/test-stores.ts'
+import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin, open } from '../index.ts'
 import { rules } from '../legacy-access.ts'
 import type { AdminApp } from '../legacy-route.ts'
@@ -29,7 +29,7 @@ interface Asked {
   from?: string
 }
 
-describe.each([...engines])('people on %s', (on) => {
+describe.each([...storeKinds])('people on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
 
@@ -202,12 +202,12 @@ describe.each([...engines])('people on %s', (on) => {
       expect(refused.status).toBe(403)
     }
     // Nor does it make the browser ask: cookies go to every port of a host.
-    const look = async (site: string) =>
+    const poll = async (site: string) =>
       (await ask('GET', '/accounts', { cookie, headers: { 'sec-fetch-site': site } })).status
-    expect(await look('cross-site')).toBe(403)
-    expect(await look('same-site')).toBe(403)
-    expect(await look('same-origin')).toBe(200)
-    expect(await look('none')).toBe(200)
+    expect(await poll('cross-site')).toBe(403)
+    expect(await poll('same-site')).toBe(403)
+    expect(await poll('same-origin')).toBe(200)
+    expect(await poll('none')).toBe(200)
     const own = { origin: 'http://localhost', host: 'localhost' }
     expect((await ask('POST', '/accounts', { cookie, body, headers: own })).status).toBe(201)
     const login = { body: { name, password }, headers: { origin: 'https://evil.example' } }

@@ -22,10 +22,10 @@ import {
 import { isUniqueConflict } from '../../store/index.ts'
 import {
   type AdminDeps,
-  noteChange,
   notFound,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -36,8 +36,8 @@ import {
   checkOldPassword,
   cookieOf,
   endedCookie,
-  leastPassword,
-  mostPassword,
+  maxPassword,
+  minPassword,
   signIn,
 } from './sign-in.ts'
 
@@ -47,11 +47,11 @@ const name = z
   .transform((text) => text.toLowerCase())
 const password = z
   .string()
-  .min(leastPassword, `must have at least ${leastPassword} characters`)
-  .max(mostPassword)
+  .min(minPassword, `must have at least ${minPassword} characters`)
+  .max(maxPassword)
 export const given = z.strictObject({
   name: z.string().max(100),
-  password: z.string().max(mostPassword),
+  password: z.string().max(maxPassword),
 })
 export const first = z.strictObject({ code: z.string().max(100), name, password })
 export const added = z.strictObject({
@@ -66,7 +66,7 @@ export const changed = z.strictObject({
   account: z.string().nullable().optional(),
   disabled: z.boolean().optional(),
 })
-export const newPassword = z.strictObject({ old: z.string().max(mostPassword), password })
+export const newPassword = z.strictObject({ old: z.string().max(maxPassword), password })
 
 export const people: Resource = (app, deps) => {
   const { engine } = deps
@@ -92,7 +92,7 @@ export const people: Resource = (app, deps) => {
         if (!(await useSetupCode(tx, engine.seal, body.code, x.atMs))) return false
         await insertPerson(tx, { ...person, password: hash })
         const change = { action: 'person.create', subject: person.id, after: viewOf(person) }
-        await noteChange(tx, x, change)
+        await recordChange(tx, x, change)
         return true
       })
       if (!made) return codeUsed
@@ -151,7 +151,7 @@ export const people: Resource = (app, deps) => {
         await updatePerson(tx, viewer.personId!, { password: hash })
         // Whoever knew the old one is out.
         await endSessionsOf(tx, viewer.personId!, stays && engine.seal.hash(stays))
-        await noteChange(tx, x, { action: 'person.password', subject: viewer.personId! })
+        await recordChange(tx, x, { action: 'person.password', subject: viewer.personId! })
       })
       return { changed: true }
     }),
@@ -193,7 +193,7 @@ const mountUsers: Resource = (app, deps) => {
       try {
         await store.tx(async (tx) => {
           await insertPerson(tx, { ...person, password: hash })
-          await noteChange(tx, x, { action: 'person.create', subject: person.id, after })
+          await recordChange(tx, x, { action: 'person.create', subject: person.id, after })
         })
       } catch (error) {
         if (!isUniqueConflict(error)) throw error
@@ -226,7 +226,7 @@ const mountUsers: Resource = (app, deps) => {
         const person = (await findPerson(tx, id))!
         const after = viewOf(person, await accountNameOf(engine, person))
         const action = body.password === undefined ? 'person.change' : 'person.password'
-        await noteChange(tx, x, { action, subject: id, before: viewOf(before), after })
+        await recordChange(tx, x, { action, subject: id, before: viewOf(before), after })
         return after
       })
     }),
@@ -242,7 +242,7 @@ const mountUsers: Resource = (app, deps) => {
         const others = all.filter((each) => each.id !== id)
         if (losesAll(all, others)) return lastAdministrator
         await deletePerson(tx, id)
-        await noteChange(tx, x, { action: 'person.delete', subject: id, before: viewOf(before) })
+        await recordChange(tx, x, { action: 'person.delete', subject: id, before: viewOf(before) })
         return { deleted: true }
       })
     }),

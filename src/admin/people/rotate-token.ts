@@ -12,11 +12,11 @@ import {
   type StoredToken,
 } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
-import { noteChange, notFound, time } from '../legacy-route.ts'
+import { notFound, recordChange, time } from '../legacy-route.ts'
 import { boundsBefore } from './token-bounds.ts'
 import { fileOwned, prefixLength, view } from './token-view.ts'
 
-const longestOverlapMs = 90 * 24 * 3_600_000
+const maxOverlapMs = 90 * 24 * 3_600_000
 
 /** `untilMs`: when the old secret stops working; a moment that has passed means at once. */
 export async function rotateToken(
@@ -25,7 +25,7 @@ export async function rotateToken(
   id: string,
   untilMs: number,
 ): Promise<object> {
-  if (untilMs > x.atMs + longestOverlapMs) {
+  if (untilMs > x.atMs + maxOverlapMs) {
     const message = 'an old secret works for 90 days more, at most'
     return refuse('invalid_request', message, { param: 'old_until' })
   }
@@ -64,14 +64,14 @@ async function rotate(
     ...view((await findToken(tx, id))!),
     old: stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null,
   }
-  await noteChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
+  await recordChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
   return after
 }
 
-const longestName = 64
+const maxName = 64
 
 /** `ci-old-aHp5Q-1f3c9e`: with what the old secret begins with, and so that no two are alike. */
 function retiredName({ name, prefix }: StoredToken, id: string): string {
   const ending = `-old-${prefix.slice('sk-'.length)}-${id.slice(-6)}`
-  return name.slice(0, longestName - ending.length) + ending
+  return name.slice(0, maxName - ending.length) + ending
 }

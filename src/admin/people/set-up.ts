@@ -13,7 +13,7 @@ const key = 'setup_code'
 const goodForMs = 24 * 3_600_000
 
 /** More starts than this in a day leave the oldest links behind. */
-const mostCodes = 32
+const maxCodes = 32
 
 interface Code {
   untilMs: number
@@ -38,7 +38,7 @@ export async function newSetupCode({ store, seal, clock }: Engine): Promise<stri
       ...(await readCodes(tx, nowMs)),
       { untilMs: nowMs + goodForMs, hash: seal.hash(code) },
     ]
-    await setMeta(tx, key, JSON.stringify(codes.slice(-mostCodes)))
+    await setMeta(tx, key, JSON.stringify(codes.slice(-maxCodes)))
     return code
   })
 }

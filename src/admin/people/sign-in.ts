@@ -16,7 +16,7 @@ import {
   forgetFailures,
   forgetOld,
   insertSession,
-  noteFailure,
+  recordFailure,
   touchSession,
 } from '../../store/catalog/people.ts'
 import { checkPassword } from './passwords.ts'
@@ -24,13 +24,13 @@ import { checkPassword } from './passwords.ts'
 /** A browser sends it back only where it came from, over TLS or on this machine. */
 const cookieName = '__Host-gateway-session'
 const idleMs = 60 * 60_000
-const longestMs = 12 * 3_600_000
+const maxMs = 12 * 3_600_000
 /** How often it is written down that a session is in use. */
 const touchEveryMs = 60_000
 const forgottenMs = 7 * 24 * 3_600_000
 
-export const leastPassword = 12
-export const mostPassword = 256
+export const minPassword = 12
+export const maxPassword = 256
 
 /** Failures that are free, and how long one has to wait after each further one. */
 const freeFailures = 5
@@ -82,7 +82,7 @@ async function verified(
   if (right) return true
   await engine.store.tx(async (tx) => {
     await forgetFailures(tx, nowMs - failuresKeptMs)
-    await noteFailure(tx, subject, nowMs)
+    await recordFailure(tx, subject, nowMs)
   })
   return wrong
 }
@@ -136,7 +136,7 @@ export async function beginSession(
       agent: (x.request.headers.get('user-agent') ?? '').slice(0, 200),
     })
   })
-  return `${cookieName}=${secret}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${longestMs / 1000}`
+  return `${cookieName}=${secret}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${maxMs / 1000}`
 }
 
 export const endedCookie = `${cookieName}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`
@@ -153,7 +153,7 @@ export async function viewerOf(engine: Engine, secret: string): Promise<Viewer |
   if (found === undefined || found.person.disabled) return undefined
   const { session, person } = found
   const nowMs = engine.clock.nowMs()
-  if (nowMs - session.seenAtMs > idleMs || nowMs - session.createdAtMs > longestMs) {
+  if (nowMs - session.seenAtMs > idleMs || nowMs - session.createdAtMs > maxMs) {
     await engine.store.tx((tx) => endSession(tx, hash))
     return undefined
   }

@@ -7,7 +7,7 @@ import { newExchange } from '../../http/exchange.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { findToken } from '../../store/catalog/tokens.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { aCharge, aRequest, engines } from '../../store/test-stores.ts'
+import { aCharge, aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 
@@ -20,7 +20,7 @@ const inOrder = (sum: MoneySum): string =>
     typeof value === 'bigint' ? String(value) : value,
   )
 
-describe.each([...engines])('tokens in the admin API on %s', (on) => {
+describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
   let acme: string
@@ -138,7 +138,7 @@ describe.each([...engines])('tokens in the admin API on %s', (on) => {
       expect(of(two.id)).toMatchObject({ spend: '0.00', spend_by_day: [], last_charged_at: null })
     }
     await check()
-    await it.engine.bookkeeper.drain(acme)
+    await it.engine.receiptWriter.drain(acme)
     await check()
     const plain = (await ask('GET', '/tokens?account=acme')).body.items[0]
     expect(plain.spend).toBeUndefined()
@@ -179,15 +179,15 @@ describe.each([...engines])('tokens in the admin API on %s', (on) => {
     await compare()
     for (let ago = 7 * 24; ago > 0; ago -= 5) await charge(Date.now() - ago * hourMs, `m${ago % 3}`)
     await compare()
-    await it.engine.bookkeeper.drain(acme)
+    await it.engine.receiptWriter.drain(acme)
     await compare()
     // What is kept now stays right while more comes in, late by less than an hour at the border.
     await charge(Date.now(), 'm1')
     await compare()
-    await it.engine.bookkeeper.drain(acme)
+    await it.engine.receiptWriter.drain(acme)
     await charge(Date.now() - 30 * 60_000, 'm2')
     await compare()
-    await it.engine.bookkeeper.drain(acme)
+    await it.engine.receiptWriter.drain(acme)
     await compare()
   }, 30_000)
 

@@ -22,11 +22,11 @@ import {
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import {
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
 } from '../legacy-route.ts'
 import { rotateToken } from './rotate-token.ts'
@@ -94,7 +94,7 @@ export const tokens: Resource = (app, deps) => {
             staffBounds: isMember(x) ? {} : boundsOf(settings),
           })
           const after = view((await findToken(tx, id))!)
-          await noteChange(tx, x, { action: 'token.create', subject: id, after })
+          await recordChange(tx, x, { action: 'token.create', subject: id, after })
           return after
         })
         await announce(engine)
@@ -170,7 +170,7 @@ export const tokens: Resource = (app, deps) => {
         if (token.source === 'file') return fileOwned(token.name)
         await revokeToken(tx, id, x.atMs)
         const before = view(token)
-        await noteChange(tx, x, { action: 'token.revoke', subject: id, before })
+        await recordChange(tx, x, { action: 'token.revoke', subject: id, before })
         return undefined
       })
       if (refusal !== undefined) return refusal
@@ -198,7 +198,7 @@ async function changeToken(
   await updateToken(tx, id, { ...change, staffBounds })
   const after = view((await findToken(tx, id))!)
   const note = { action: 'token.update', subject: id, before: view(before), after }
-  await noteChange(tx, x, note)
+  await recordChange(tx, x, note)
   return after
 }
 

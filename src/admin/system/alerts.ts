@@ -2,17 +2,17 @@
 // proven again before their account goes on.
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type Lift, liftStop } from '../../engine/books/suspended-accounts.ts'
+import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import {
   type AdminDeps,
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
@@ -63,8 +63,8 @@ async function resolve(
 ): Promise<Refusal | undefined> {
   const { store } = engine
   const { atMs } = x
-  const note = (tx: Parameters<typeof noteChange>[0]) =>
-    noteChange(tx, x, {
+  const note = (tx: Parameters<typeof recordChange>[0]) =>
+    recordChange(tx, x, {
       action: 'alert.resolve',
       subject: alert.id,
       before: { kind: alert.kind, subject: alert.subject, message: alert.message },
@@ -77,7 +77,7 @@ async function resolve(
     return undefined
   }
   const lift: Lift = { accountId: alert.subject, force, atMs }
-  const problem = await liftStop(engine, lift, note)
+  const problem = await liftSuspension(engine, lift, note)
   if (problem === undefined) return undefined
   return refuse('conflict', `the books still do not add up: ${problem}`)
 }

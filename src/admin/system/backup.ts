@@ -3,7 +3,7 @@
 import { answerHeaders } from '../../http/exchange.ts'
 import { gzipOf } from '../../lib/text/gzip-lines.ts'
 import { backupLines } from '../../store/maintenance/backup.ts'
-import { noteChange, type Resource, route, time } from '../legacy-route.ts'
+import { type Resource, recordChange, route, time } from '../legacy-route.ts'
 
 export const backup: Resource = (app, { engine }) => {
   const { store } = engine
@@ -12,7 +12,7 @@ export const backup: Resource = (app, { engine }) => {
     '/backup',
     route(async (_, x) => {
       // Who has taken a copy of everything is worth knowing.
-      await store.tx((tx) => noteChange(tx, x, { action: 'backup', subject: 'database' }))
+      await store.tx((tx) => recordChange(tx, x, { action: 'backup', subject: 'database' }))
       x.connection.keepOpen()
       const headers = answerHeaders(x, 'application/gzip')
       const name = `gateway-${time(x.atMs).slice(0, 19).replaceAll(':', '')}.backup.gz`

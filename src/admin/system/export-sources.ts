@@ -42,7 +42,7 @@ export const exportFilters: Readonly<Record<ExportKind, readonly string[]>> = {
 
 const pageRows = 200
 /** More rows than this are not counted before they are read. */
-const mostCounted = 100_000
+const maxCounted = 100_000
 
 export const exportSources = (limits: AdminDeps['limits']): ExportSources => {
   const deps = (engine: Engine): AdminDeps => ({ engine, limits, isAdmin: () => false })
@@ -195,7 +195,7 @@ async function openTasks(deps: AdminDeps, filters: ExportFilters) {
     taskColumns,
     async (cursor) =>
       viewPage(engine, await listTaskRows(engine.store.read, { ...filter, cursor })),
-    () => countRows(engine.store.read, 'tasks', values, mostCounted),
+    () => countRows(engine.store.read, 'tasks', values, maxCounted),
   )
 }
 
@@ -211,7 +211,7 @@ async function openLedger({ store: { read } }: Engine, filters: ExportFilters) {
     entryColumns,
     async (cursor) =>
       listOf(await listEntries(read, account.id, { limit: pageRows, cursor }), entryView),
-    () => countRows(read, 'ledger', { account_id: account.id }, mostCounted),
+    () => countRows(read, 'ledger', { account_id: account.id }, maxCounted),
   )
 }
 
@@ -242,7 +242,7 @@ async function openAuditLog(deps: AdminDeps, filters: ExportFilters) {
     },
     async (cursor) => listOf(await listAudit(read, { ...filter, cursor }), auditView),
     async () =>
-      isCounted ? countRows(read, 'audit_log', { actor, action, subject }, mostCounted) : undefined,
+      isCounted ? countRows(read, 'audit_log', { actor, action, subject }, maxCounted) : undefined,
   )
 }
 
@@ -275,8 +275,8 @@ async function* billPages(
   stretch: Stretch,
   rowsBefore: number,
 ): AsyncGenerator<ExportPage> {
-  await engine.bookkeeper.drain(stretch.accountId)
-  const table = new BillTable(engine.store.read, engine.bookkeeper.keys, stretch)
+  await engine.receiptWriter.drain(stretch.accountId)
+  const table = new BillTable(engine.store.read, engine.receiptWriter.keys, stretch)
   let [skipped, held] = [0, [] as object[]]
   for await (const lines of table.pages()) {
     const fresh = lines.slice(Math.max(0, rowsBefore - skipped))

@@ -10,7 +10,7 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'
-import { aCharge, aRequest, engines, newPlace, postgresUrl } from '../../store/test-stores.ts'
+import { aCharge, aRequest, newPlace, postgresUrl, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 import { exportSources } from './export-sources.ts'
@@ -47,7 +47,7 @@ function dyingAfter(pages: number): ExportSources {
   }
 }
 
-describe.each([...engines])('exports on %s', (on) => {
+describe.each([...storeKinds])('exports on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
   let accounts: Map<string, string>
@@ -118,8 +118,8 @@ describe.each([...engines])('exports on %s', (on) => {
     exporter.runNext(engine)
 
   /** From the first word to the whole file. */
-  async function exported(wish: object, exporter?: Exporter) {
-    const begun = await asBoss('POST', '/exports', wish)
+  async function exported(input: object, exporter?: Exporter) {
+    const begun = await asBoss('POST', '/exports', input)
     expect(begun.status).toBe(202)
     expect(begun.body).toMatchObject({ state: 'waiting', rows: 0 })
     expect(await run(exporter)).toBe(true)
@@ -248,8 +248,8 @@ describe.each([...engines])('exports on %s', (on) => {
 
   test('a bill that was broken off is signed as if it had not been', async () => {
     const month = new Date(it.clock.ms).toISOString().slice(0, 7)
-    const wish = { kind: 'bill_lines', filters: { account: 'acme', month } }
-    const begun = await asBoss('POST', '/exports', wish)
+    const input = { kind: 'bill_lines', filters: { account: 'acme', month } }
+    const begun = await asBoss('POST', '/exports', input)
     let left = 2
     const dying = {
       ...sources,
@@ -303,11 +303,11 @@ describe.each([...engines])('exports on %s', (on) => {
 
   test('a file has a limit, and says when it was reached', async () => {
     const small = (more: Partial<ExportLimits>) => new Exporter(sources, { ...quick, ...more })
-    const wish = { kind: 'requests', format: 'jsonl' }
-    const byRows = await exported(wish, small({ mostRows: 450 }))
+    const input = { kind: 'requests', format: 'jsonl' }
+    const byRows = await exported(input, small({ maxRows: 450 }))
     expect(byRows.job).toMatchObject({ state: 'done', rows: 450, limit_reached: true })
     expect(linesOf(byRows.file.body)).toHaveLength(450)
-    const bySize = await exported(wish, small({ mostStoredBytes: 1 }))
+    const bySize = await exported(input, small({ maxStoredBytes: 1 }))
     expect(bySize.job).toMatchObject({ state: 'done', limit_reached: true })
     expect(bySize.job.rows).toBeGreaterThan(0)
     expect(linesOf(bySize.file.body)).toHaveLength(bySize.job.rows)
@@ -486,7 +486,7 @@ if (postgresUrl !== undefined) {
     // Nobody knows yet that the first one will not come back.
     expect(await exporter.runNext(second)).toBe(false)
     await one.close()
-    await two.sharing!.sweep()
+    await two.cluster!.sweep()
     const other = admin({ engine: second, limits, isAdmin: () => true })
     while (!(await exporter.runNext(second))) await Bun.sleep(50)
     const request = new Request(`http://localhost/exports/${begun.id}/file`, {

@@ -28,28 +28,28 @@ import { namesOwn, rules } from '../legacy-access.ts'
 import {
   type AdminDeps,
   listOf,
-  noteChange,
   notFound,
   pageQuery,
   type Resource,
   readBody,
+  recordChange,
   route,
   time,
 } from '../legacy-route.ts'
 import { exportFilters, exportSources } from './export-sources.ts'
 
 /** Not finished at once, of one person; kept at once, of everybody. */
-const mostUnfinished = 5
-const mostJobs = 500
-const mostStoredBytes = 4 * 1024 ** 3
-const longestFilter = 500
+const maxUnfinished = 5
+const maxJobs = 500
+const maxStoredBytes = 4 * 1024 ** 3
+const maxFilter = 500
 
 export const exportRequest = z.strictObject({
   kind: z.enum(exportKinds),
   format: z.enum(exportFormats).default('csv'),
-  filters: z.record(z.string(), z.string().min(1).max(longestFilter)).default({}),
+  filters: z.record(z.string(), z.string().min(1).max(maxFilter)).default({}),
 })
-type Wish = z.infer<typeof exportRequest>
+type Input = z.infer<typeof exportRequest>
 
 /** The call that shows the same, whose rule is the rule of its export. */
 const shownBy: Readonly<Record<ExportKind, string>> = {
@@ -99,7 +99,7 @@ export const exportJobs: Resource = (app, deps) => {
     one(async ({ id, kind }, x) => {
       const change = { action: 'export.delete', subject: id, before: { kind } }
       await store.tx(async (tx) => {
-        if (await dropExport(tx, id)) await noteChange(tx, x, change)
+        if (await dropExport(tx, id)) await recordChange(tx, x, change)
       })
       deps.engine.exporter?.tidySoon()
       return { id, deleted: true }
@@ -150,7 +150,7 @@ async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
       expiresAtMs: x.atMs + exportLimits.keepMs,
     })
     const after = { kind: body.kind, format: body.format, filters }
-    await noteChange(tx, x, { action: 'export.create', subject: id, after })
+    await recordChange(tx, x, { action: 'export.create', subject: id, after })
   })
   engine.exporter?.wake()
   return view((await findExport(engine.store.read, id))!)
@@ -160,7 +160,7 @@ async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
 async function filtersFor(
   engine: Engine,
   viewer: Viewer,
-  { kind, filters }: Wish,
+  { kind, filters }: Input,
 ): Promise<Record<string, string> | Refusal> {
   const known = exportFilters[kind]
   const unknown = Object.keys(filters).find((name) => !known.includes(name))
@@ -178,10 +178,10 @@ async function filtersFor(
 
 async function tooMuch(engine: Engine, viewer: Viewer): Promise<Refusal | undefined> {
   const { jobs, storedBytes, unfinished } = await weighExports(engine.store.read, viewer.personId)
-  if (unfinished >= mostUnfinished) {
+  if (unfinished >= maxUnfinished) {
     return refuse('conflict', `${unfinished} exports are not finished yet; wait for one of them`)
   }
-  return jobs >= mostJobs || storedBytes >= mostStoredBytes
+  return jobs >= maxJobs || storedBytes >= maxStoredBytes
     ? refuse('conflict', 'too many exports are kept; delete some, or wait a day')
     : undefined
 }

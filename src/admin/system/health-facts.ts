@@ -43,7 +43,7 @@ export class HealthFacts {
       gateway: gatewayOf(store),
       gateways: gateways.map((each) => ({ id: each.id, started_at: time(each.startedAtMs) })),
       store: {
-        engine: store.engine,
+        engine: store.dialect,
         healthy: store.healthy,
         schema: Number((await getMeta(store.read, 'schema_version')) ?? 0),
         version: facts?.version ?? null,
@@ -52,7 +52,7 @@ export class HealthFacts {
       disk: await diskOf(facts?.file),
       calls_running: engine.running,
       draining: engine.draining,
-      poller: { looks: lag.looks, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
+      poller: { polls: lag.polls, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
       jobs: await this.#jobs(),
       memory: { rss_bytes: rss, heap_bytes: heapUsed },
       event_loop_delay_ms: {
@@ -85,7 +85,7 @@ export class HealthFacts {
     const late = (dueMs: number | undefined) =>
       open === undefined || dueMs === undefined ? 0 : Math.max(0, open.atMs - dueMs)
     return [
-      { name: 'tasks', waiting: tasks, late_ms: late(open?.nextLookMs) },
+      { name: 'tasks', waiting: tasks, late_ms: late(open?.nextPollMs) },
       { name: 'callbacks', waiting: open?.callbacks ?? 0, late_ms: late(open?.nextCallbackMs) },
     ]
   }

@@ -6,12 +6,12 @@ import { readMetrics } from '../../engine/telemetry/metrics/read-metrics.ts'
 import { answerHeaders } from '../../http/exchange.ts'
 import { writeFamilies } from '../../lib/telemetry/metrics.ts'
 import { listAlerts } from '../../store/catalog/alerts.ts'
-import { noteChange, type Resource, route, time } from '../legacy-route.ts'
+import { type Resource, recordChange, route, time } from '../legacy-route.ts'
 import { HealthFacts } from './health-facts.ts'
 import { settingsOf } from './settings.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
-const mostAlerts = 100
+const maxAlerts = 100
 
 export const health: Resource = (app, deps) => {
   const { engine } = deps
@@ -26,10 +26,10 @@ export const health: Resource = (app, deps) => {
   app.get(
     '/diagnostics',
     route(async (_, x) => {
-      await store.tx((tx) => noteChange(tx, x, { action: 'diagnostics', subject: 'gateway' }))
+      await store.tx((tx) => recordChange(tx, x, { action: 'diagnostics', subject: 'gateway' }))
       const { catalog } = engine
       const now = await facts.read()
-      const alerts = await listAlerts(store.read, { limit: mostAlerts, all: false })
+      const alerts = await listAlerts(store.read, { limit: maxAlerts, all: false })
       const scraped = { engine, open: new CountedOpen(), version: now.version }
       const bundle = {
         made_at: time(x.atMs),

@@ -5,7 +5,7 @@ import { refresh } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 
@@ -24,7 +24,7 @@ const secret = `whsec_${Buffer.from('CANARY-of-a-callback-secret-32by').toString
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const connection = { ip: () => '192.0.2.7', keepOpen: () => {} }
 
-describe.each([...engines])('operating on %s', (on) => {
+describe.each([...storeKinds])('operating on %s', (on) => {
   let it: TestEngine
   let engine: Engine
   let app: AdminApp
@@ -142,8 +142,8 @@ describe.each([...engines])('operating on %s', (on) => {
     const models = '    models: { txta-plus: "*" }\n'
     const importing = (text: string, dry_run: boolean) =>
       ask('POST', '/channels/import', { yaml: text, dry_run })
-    const look = await importing(yaml(models), true)
-    expect(look.body.channels).toMatchObject([{ name: 'house', change: 'refused' }])
+    const poll = await importing(yaml(models), true)
+    expect(poll.body.channels).toMatchObject([{ name: 'house', change: 'refused' }])
     expect((await importing(yaml(models), false)).status).toBe(400)
     expect((await importing(yaml(models, key), true)).body.channels[0]!['change']).toBe('new')
     expect((await ask('GET', '/channels/house')).status).toBe(404)

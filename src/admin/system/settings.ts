@@ -60,7 +60,7 @@ function effective({ declared: { file }, catalog, prices }: Engine): object {
     ...file,
     channels: [...file.channels, ...catalog.channels.filter(ours).map(declaredChannel)],
     models: [...file.models, ...[...catalog.models.values()].filter(ours).map(declaredModel)],
-    prices: [...file.prices, ...prices.standing().filter(ours).map(declaredPrice)],
+    prices: [...file.prices, ...prices.active().filter(ours).map(declaredPrice)],
   }
 }
 

@@ -10,7 +10,7 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/)[^/\s:@"]+:[^/\s@"]+@/g, '$1***@'],
 ]
 const mask = '***'
-const mostDepth = 32
+const maxDepth = 32
 
 export function withoutSecrets({ cleaner }: Pick<Engine, 'cleaner'>, value: unknown): unknown {
   const text = (given: string) =>
@@ -18,7 +18,7 @@ export function withoutSecrets({ cleaner }: Pick<Engine, 'cleaner'>, value: unkn
   const walk = (node: unknown, depth: number): unknown => {
     if (typeof node === 'string') return text(node)
     if (typeof node !== 'object' || node === null) return node
-    if (depth > mostDepth) return mask
+    if (depth > maxDepth) return mask
     if (Array.isArray(node)) return node.map((each) => walk(each, depth + 1))
     return Object.fromEntries(
       Object.entries(node).map(([name, each]) => [

@@ -9,7 +9,7 @@ import { newExchange } from '../../http/exchange.ts'
 import { insertCallback, recordAttempt } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 
@@ -21,7 +21,7 @@ const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
 const atMs = Date.parse('2026-11-01T00:00:00Z')
 const url = 'https://hooks.example/a?key=b'
 
-describe.each([...engines])('callbacks in the admin API on %s', (on) => {
+describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
 

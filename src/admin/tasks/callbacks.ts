@@ -21,7 +21,7 @@ async function resend({ engine, id, x }: Ask) {
   const found = await findTaskRow(store.read, id)
   if (found === undefined) return notFound('task', id)
   const was = await store.tx(async (tx) => {
-    const state = await restartCallback(tx, store.engine, found.id, clock.nowMs())
+    const state = await restartCallback(tx, store.dialect, found.id, clock.nowMs())
     if (state === undefined) return undefined
     const change = { before: { state }, after: { state: 'waiting' } }
     await auditChange(tx, x, { action: 'task.callback', subject: found.id, ...change })

@@ -2,7 +2,7 @@
 // again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TaskWish } from '../../engine/tasks/create/accept-task.ts'
+import type { TaskInput } from '../../engine/tasks/create/accept-task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
@@ -72,7 +72,7 @@ const cannotRerun = (why: string): Refusal =>
   refuse('invalid_request', `the task cannot be made again: ${why}`)
 
 /** Without the caller's own name for it, which is taken, and without a callback. */
-const inputOf = (found: Task): TaskWish => {
+const inputOf = (found: Task): TaskInput => {
   const { interface: use, model } = found
   return found.kind === 'video'
     ? { interface: use, model, kind: found.kind, request: found.request }

@@ -7,7 +7,7 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 
@@ -23,7 +23,7 @@ const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
 const atMs = Date.parse('2026-11-01T00:00:00Z')
 
-describe.each([...engines])('tasks in the admin API on %s', (on) => {
+describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
   let accountId: string
@@ -115,7 +115,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
       checks: 4,
       expected_ms: null,
       callback: null,
-      // It is older than trails are: this is what its times tell.
+      // It is older than timelines are: this is what its times tell.
       timeline: [
         stepView('created', 0, 0, 1, 'accepted', 0),
         stepView('look', 1, 60, 4, 'running', 0),
@@ -241,14 +241,14 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
   })
 
   test('shows every step of a task that has notes of them, and what lies before them', async () => {
-    const trail = [
+    const timeline = [
       '0 0 1 created accepted 0',
       '300 0 1 sent queued 0',
       '1000 8000 14 look running 40',
       '11000 0 2 look_failed running 40 upstream_error: it broke',
     ]
     const more = { state: 'running', progress: 40, checks: 20 } as const
-    await add({ ...more, id: 'video_7', model: 'vfc-1', trail: `${trail.join('\n')}\n` })
+    await add({ ...more, id: 'video_7', model: 'vfc-1', timeline: `${timeline.join('\n')}\n` })
     const { timeline } = (await ask('GET', '/tasks/video_7')).body
     expect(timeline).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
@@ -257,7 +257,7 @@ describe.each([...engines])('tasks in the admin API on %s', (on) => {
       stepView('look_failed', 11, 11, 2, 'running', 40, 'upstream_error: it broke'),
     ])
     // This one was under way when notes began to be kept.
-    await add({ ...more, id: 'video_8', model: 'vfc-1', trail: `${trail[2]}\n` })
+    await add({ ...more, id: 'video_8', model: 'vfc-1', timeline: `${timeline[2]}\n` })
     expect((await ask('GET', '/tasks/video_8')).body['timeline']).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
       stepView('gap', 0, 1, 6, 'running', 0),

@@ -1,7 +1,7 @@
 // The way of a task as an administrator reads it: every state and every look, those that were alike as
 // one. A task from before such notes were kept shows what its times tell.
 import { isEnd, type Task } from '../../contract/task.ts'
-import { readTrail, type Step, type StepKind } from '../../contract/timeline.ts'
+import { readTimeline, type Step, type StepKind } from '../../contract/timeline.ts'
 import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { task as shownTask } from './task-schema.ts'
@@ -18,7 +18,7 @@ export const timelineView = (task: Task): View<typeof shownTask>['timeline'] =>
   }))
 
 function stepsOf(task: Task): Step[] {
-  const told = readTrail(task.trail ?? '', task.createdAtMs)
+  const told = readTimeline(task.timeline ?? '', task.createdAtMs)
   if (told[0]?.kind === 'created') return told
   const created = step('created', task.createdAtMs, { state: 'accepted', progress: 0 })
   return [created, ...(told.length === 0 ? guessed(task) : [...missed(task, told), ...told])]
@@ -40,9 +40,9 @@ function guessed(task: Task): Step[] {
   const lastMs = finishedAtMs ?? updatedAtMs
   const live = isEnd(task.state) ? (startedAtMs === undefined ? 'queued' : 'running') : task.state
   const progress = isEnd(task.state) ? 0 : task.progress
-  const looks = { lastMs, times: checks, state: live, progress } as const
+  const polls = { lastMs, times: checks, state: live, progress } as const
   return [
-    ...(checks > 0 ? [step('look', startedAtMs ?? createdAtMs, looks)] : []),
+    ...(checks > 0 ? [step('look', startedAtMs ?? createdAtMs, polls)] : []),
     ...(finishedAtMs === undefined
       ? []
       : [
@@ -55,14 +55,14 @@ function guessed(task: Task): Step[] {
   ]
 }
 
-const looking: readonly StepKind[] = [
+const polling: readonly StepKind[] = [
   ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'ended'] as const),
 ]
 
 /** Of one that was under way when notes began to be kept: the looks before them. */
 function missed({ createdAtMs, checks }: Task, told: readonly Step[]): Step[] {
   const known = told
-    .filter(({ kind }) => looking.includes(kind))
+    .filter(({ kind }) => polling.includes(kind))
     .reduce((sum, { times }) => sum + times, 0)
   if (checks <= known) return []
   const { atMs: lastMs, state } = told[0]!

@@ -7,7 +7,7 @@ import {
   explainUnits,
   roundingRule,
 } from '../../billing/bills/explain.ts'
-import { explainAbsorbed } from '../../billing/call-loss.ts'
+import { explainLoss } from '../../billing/call-loss.ts'
 import { tierLabel } from '../../billing/charge.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bill-line.ts'
@@ -46,7 +46,7 @@ export async function explainCall(
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
-  if (isStaff) steps.push(...explainAbsorbed(detail))
+  if (isStaff) steps.push(...explainLoss(detail))
   return {
     request_id: record.requestId,
     model: record.model,
@@ -115,8 +115,8 @@ async function proofOf(
 
 /** Signed on the spot, so that it can be checked alone; told as altered if it is. */
 async function receiptOf(engine: Engine, { id, accountId }: StoredEntry): Promise<object | null> {
-  await engine.bookkeeper.drain(accountId)
-  const checked = await checkedReceipt(engine.store.read, engine.bookkeeper.keys, id)
+  await engine.receiptWriter.drain(accountId)
+  const checked = await checkedReceipt(engine.store.read, engine.receiptWriter.keys, id)
   if (checked === undefined) return null
   const { line, sealedBy, broken } = checked
   const { bill_signature: _, ...cells } = billView(line)

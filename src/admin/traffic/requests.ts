@@ -1,5 +1,5 @@
 // The request log, and the door to why a request cost what it cost.
-import { absorbedNanos } from '../../billing/call-loss.ts'
+import { lossNanos } from '../../billing/call-loss.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
@@ -138,7 +138,7 @@ export async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFi
   }
 }
 
-const absorbed = ({ detail }: RequestRecord): string => formatNanos(absorbedNanos(detail))
+const loss = ({ detail }: RequestRecord): string => formatNanos(lossNanos(detail))
 
 const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   request_id: record.requestId,
@@ -159,7 +159,7 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
   ending: record.detail.ending,
   stream: record.detail.stream,
   charge: formatNanos(record.chargeNanos),
-  absorbed: absorbed(record),
+  loss: loss(record),
   usage: record.usage === undefined ? null : usageView(record.usage),
   usage_reported: record.detail.reported ?? null,
   estimated: record.detail.estimated ?? false,

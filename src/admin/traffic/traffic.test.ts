@@ -5,7 +5,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { logHorizonKey } from '../../store/log/requests.ts'
 import { setMeta } from '../../store/sql/meta.ts'
-import { aRequest, engines } from '../../store/test-stores.ts'
+import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../legacy-route.ts'
 
@@ -20,7 +20,7 @@ const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
 const noonMs = Date.parse('2026-11-01T12:00:00Z')
 const day = 'from=2026-11-01T00:00:00Z&to=2026-11-02T00:00:00Z'
 
-describe.each([...engines])('traffic in the admin API on %s', (on) => {
+describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
   let acme: string

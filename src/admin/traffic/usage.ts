@@ -16,8 +16,8 @@ import { notFound, type Resource, route, time } from '../legacy-route.ts'
 
 const dayMs = 24 * hourMs
 /** The longest stretch, and the longest by the hour. */
-const longest = { days: 400, daysByHour: 31 }
-const mostRows = 20_000
+const max = { days: 400, daysByHour: 31 }
+const maxRows = 20_000
 
 type Read = (name: string) => string | undefined
 
@@ -35,8 +35,8 @@ export const usage: Resource = (app, { engine }) => {
       if (wanted !== undefined && account === undefined) return notFound('account', wanted)
       const asked = { ...stretch, by, accountId: account?.id }
       const { rows, total } = await sumUsage(engine.store.read, asked, sumSettledMoney)
-      if (rows.length > mostRows) {
-        return wrong('by', `gives more than ${mostRows} rows: ask for a shorter time, or by less`)
+      if (rows.length > maxRows) {
+        return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)
       }
       return {
         from: time(stretch.fromMs),
@@ -75,7 +75,7 @@ function stretchOf(
     from === undefined ? untilMs - 30 * dayMs : Math.floor(Date.parse(from) / hourMs) * hourMs
   if (Number.isNaN(fromMs)) return wrong('from', 'must be an RFC 3339 time')
   if (untilMs <= fromMs) return wrong('to', "must be after 'from'")
-  const days = by.includes('hour') ? longest.daysByHour : longest.days
+  const days = by.includes('hour') ? max.daysByHour : max.days
   if (untilMs - fromMs > days * dayMs)
     return wrong('from', `must be within ${days} days of the end`)
   return { fromMs, untilMs }

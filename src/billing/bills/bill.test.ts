@@ -9,13 +9,13 @@ import { insertAccount } from '../../store/catalog/accounts.ts'
 import { insertToken } from '../../store/catalog/tokens.ts'
 import type { Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
-import { bookEntries } from '../../store/proof/receipts.ts'
-import { engines, newPlace, type Place } from '../../store/test-stores.ts'
+import { issueReceipts } from '../../store/proof/receipts.ts'
+import { newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { sumUsage } from '../prices/usage-rows.ts'
 import { type Bill, makeBill } from './bill.ts'
 import { listMonths } from './months.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: bills against the ledger on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -40,9 +40,9 @@ const bookings = fc.record({
   quantity: fc.nat(5_000),
   estimated: fc.boolean(),
 })
-type Booking = typeof bookings extends fc.Arbitrary<infer T> ? T : never
+type ReceiptRound = typeof bookings extends fc.Arbitrary<infer T> ? T : never
 
-type Step = { book: Booking } | { receipts: number }
+type Step = { book: ReceiptRound } | { receipts: number }
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: bookings.map((book) => ({ book })) },
@@ -51,9 +51,9 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-const units: Record<string, string> = { film: 'video_second', words: 'token', picture: 'image' }
+const units: Record<string, string> = { video: 'video_second', words: 'token', image: 'image' }
 
-function entryFrom(book: Booking, ref: string, accountId: string): Entry {
+function entryFrom(book: ReceiptRound, ref: string, accountId: string): Entry {
   const { kind, atMs, nanos } = book
   const amountNanos = kind === 'credit' ? nanos : -nanos
   if (kind !== 'charge') return { atMs, accountId, kind, amountNanos, ref }
@@ -106,13 +106,13 @@ const summary = ({ totals, tokens, ...bill }: Bill) => ({
   estimated: totals.reduce((sum, { estimated }) => sum + estimated, 0),
 })
 
-describe.each([...engines])('bills on %s', (engine) => {
+describe.each([...storeKinds])('bills on %s', (dialect) => {
   let place: Place
   let store: Store
   let run = 0
 
   beforeAll(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
   afterAll(async () => {
@@ -164,7 +164,9 @@ describe.each([...engines])('bills on %s', (engine) => {
         const booked: Entry[] = []
         for (const [index, step] of plan.entries()) {
           if ('receipts' in step) {
-            await store.tx((tx) => bookEntries(tx, { engine, limit: step.receipts, settleMs: 0 }))
+            await store.tx((tx) =>
+              issueReceipts(tx, { dialect, limit: step.receipts, settleMs: 0 }),
+            )
             continue
           }
           const entry = entryFrom(step.book, `${run}:${index}`, accounts[step.book.account]!)
@@ -173,7 +175,7 @@ describe.each([...engines])('bills on %s', (engine) => {
         }
         await proveAll(accounts, booked)
       }),
-      { numRuns: engine === 'sqlite' ? 25 : 10 },
+      { numRuns: dialect === 'sqlite' ? 25 : 10 },
     )
   }, 60_000)
 

@@ -57,7 +57,7 @@ export interface BillOf {
 }
 
 /** Credits and adjustments listed on a bill. */
-export const mostMovements = 1_000
+export const maxMovements = 1_000
 
 export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
   const { accountId, account, month, currency } = of
@@ -66,7 +66,7 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
   // One look at the month, so that its parts add up even while it is running.
   const sums = await sumMoney(db, { ...stretch, by: ['kind', 'token', 'model', 'unit'] })
   const charges = sums.filter(({ kind }) => kind === 'charge')
-  const movements = await listMovements(db, stretch, mostMovements + 1)
+  const movements = await listMovements(db, stretch, maxMovements + 1)
   return {
     account,
     account_id: accountId,
@@ -80,14 +80,14 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
       ...totalOf(of),
     })),
     tokens: await tokensOf(db, charges),
-    movements: movements.slice(0, mostMovements).map((each) => ({
+    movements: movements.slice(0, maxMovements).map((each) => ({
       id: String(each.id),
       at: new Date(each.atMs).toISOString(),
       kind: each.kind,
       amount: formatNanos(each.amountNanos),
       note: each.note,
     })),
-    has_more_movements: movements.length > mostMovements,
+    has_more_movements: movements.length > maxMovements,
   }
 }
 

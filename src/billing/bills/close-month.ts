@@ -4,7 +4,7 @@ import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import type { Tx } from '../../store/index.ts'
-import { countUnbooked, lastNumberBefore } from '../../store/ledger/bills.ts'
+import { countPending, lastNumberBefore } from '../../store/ledger/bills.ts'
 import {
   type ClosedMonth,
   closeUntil,
@@ -14,14 +14,14 @@ import {
 } from '../../store/ledger/closed-months.ts'
 import { sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillOf, makeBill, sumOf } from './bill.ts'
-import type { BillDesk, ClosedBill } from './read-bill.ts'
+import type { BillDeps, ClosedBill } from './read-bill.ts'
 
 /** After the end of a month, for what was booked in its last moments and for clocks that differ. */
 export const closeGraceMs = 5 * 60_000
 
-export interface ClosingDesk extends BillDesk {
+export interface ClosingDeps extends BillDeps {
   /** Everything that has been written gets its receipt. */
-  bookkeeper: { drain(accountId: string): Promise<unknown> }
+  receiptWriter: { drain(accountId: string): Promise<unknown> }
 }
 
 export type Closing =
@@ -37,7 +37,7 @@ export type Closing =
 
 /** `alongside` runs in the transaction that closes it, and only if this is what closes it. */
 export async function closeMonth(
-  desk: ClosingDesk,
+  desk: ClosingDeps,
   of: BillOf,
   note: string | undefined,
   alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
@@ -61,7 +61,7 @@ export async function closeMonth(
 const maxTries = 5
 
 async function tryToClose(
-  desk: ClosingDesk,
+  desk: ClosingDeps,
   of: BillOf,
   note: string | undefined,
   alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
@@ -69,8 +69,8 @@ async function tryToClose(
   const { store } = desk
   const { accountId, month } = of
   const { untilMs } = monthBounds(month)!
-  await desk.bookkeeper.drain(accountId)
-  const entries = await countUnbooked(store.read, accountId, untilMs)
+  await desk.receiptWriter.drain(accountId)
+  const entries = await countPending(store.read, accountId, untilMs)
   if (entries > 0) return { kind: 'behind', entries }
   const closed = await signedMonth(desk, of, note)
   if ('kind' in closed) return closed
@@ -105,12 +105,12 @@ class Outdated extends Error {
 
 /** Entries of the month, or of an earlier one, that its bill does not know. */
 async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
-  const unbooked = await countUnbooked(tx, accountId, untilMs)
-  return unbooked + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
+  const pending = await countPending(tx, accountId, untilMs)
+  return pending + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
 }
 
 async function signedMonth(
-  { store, notary, clock }: ClosingDesk,
+  { store, signer, clock }: ClosingDeps,
   of: BillOf,
   note: string | undefined,
 ): Promise<ClosedMonth | Closing> {
@@ -133,7 +133,7 @@ async function signedMonth(
     last_number: lastNumber,
   }
   const body = JSON.stringify(signedBill)
-  const { key, signature } = notary.sign(body)
+  const { key, signature } = signer.sign(body)
   const closed: ClosedMonth = { accountId, month, closedAtMs, lastNumber, body, key, signature }
   return note === undefined ? closed : { ...closed, note }
 }

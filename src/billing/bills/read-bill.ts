@@ -7,14 +7,14 @@ import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-mon
 import { type Bill, type BillOf, makeBill } from './bill.ts'
 
 /** Who signs closed bills, and knows its signatures again. */
-export interface Notary {
+export interface Signer {
   sign(text: string): { key: string; signature: string }
   knows(text: string, signed: { key: string; signature: string }): boolean
 }
 
-export interface BillDesk {
+export interface BillDeps {
   store: Store
-  notary: Notary
+  signer: Signer
   clock: { nowMs(): number }
   log: Log
 }
@@ -44,7 +44,7 @@ export interface BillProof {
   signature: string
 }
 
-export async function readBill(desk: BillDesk, of: BillOf): Promise<ShownBill> {
+export async function readBill(desk: BillDeps, of: BillOf): Promise<ShownBill> {
   const closed = await findClosedMonth(desk.store.read, of.accountId, of.month)
   const bill = await makeBill(desk.store.read, of)
   if (closed !== undefined) return showClosed(desk, closed, bill)
@@ -58,11 +58,11 @@ export async function readBill(desk: BillDesk, of: BillOf): Promise<ShownBill> {
   }
 }
 
-async function showClosed(desk: BillDesk, closed: ClosedMonth, now: Bill): Promise<ShownBill> {
+async function showClosed(desk: BillDeps, closed: ClosedMonth, now: Bill): Promise<ShownBill> {
   const bill = JSON.parse(closed.body) as ClosedBill
   const { key, signature } = closed
   const differences = [
-    ...(desk.notary.knows(closed.body, closed)
+    ...(desk.signer.knows(closed.body, closed)
       ? []
       : [{ what: 'signature', closed: signature, ledger: 'is not of this text and this gateway' }]),
     ...differencesOf(bill, now),
@@ -97,15 +97,15 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Of each side of a difference, in the alert. */
-const mostCharacters = 200
+const maxCharacters = 200
 
 async function raise(
-  { store, clock, log }: BillDesk,
+  { store, clock, log }: BillDeps,
   { accountId, month }: ClosedMonth,
   differences: readonly Difference[],
 ): Promise<void> {
   const short = (text: string) =>
-    text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+    text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text
   const said = differences.map(
     ({ what, closed, ledger }) => `${what} was ${short(closed)} and is ${short(ledger)}`,
   )

@@ -48,18 +48,18 @@ function summed(usages: readonly TokenUsage[]): Spent[] {
 }
 
 function rangeOf(terms: PriceTerms, sums: readonly Spent[], before?: PriceTerms): Range {
-  const total = { leastNanos: 0n, mostNanos: 0n }
+  const total = { minNanos: 0n, maxNanos: 0n }
   for (const sum of sums) {
     const range = reprice(terms, sum, before, inputBuckets)
     if (typeof range === 'string') throw new Error(range)
-    total.leastNanos += range.leastNanos
-    total.mostNanos += range.mostNanos
+    total.minNanos += range.minNanos
+    total.maxNanos += range.maxNanos
   }
   return total
 }
 
-const holds = ({ leastNanos, mostNanos }: Range, nanos: bigint): boolean =>
-  leastNanos <= nanos && nanos <= mostNanos
+const holds = ({ minNanos, maxNanos }: Range, nanos: bigint): boolean =>
+  minNanos <= nanos && nanos <= maxNanos
 
 // Per million: whole nano-units per token, halves, fifths, and anything.
 const rate = fc.oneof(
@@ -107,7 +107,7 @@ describe('a range', () => {
         const exact = usages.reduce((sum, each) => sum + chargeTokens(terms, each), 0n)
         const range = rangeOf(terms, summed(usages))
         expect(holds(range, exact)).toBe(true)
-        seen[range.leastNanos === range.mostNanos ? 'exact' : 'inexact']++
+        seen[range.minNanos === range.maxNanos ? 'exact' : 'inexact']++
       }),
       { numRuns: 3000 },
     )
@@ -131,7 +131,7 @@ describe('a range', () => {
           const terms: PriceTerms = { unit: 'token', tiers: list }
           const exact = usages.reduce((sum, each) => sum + chargeTokens(terms, each), 0n)
           const range = rangeOf(terms, summed(usages))
-          expect(range).toEqual({ leastNanos: exact, mostNanos: exact })
+          expect(range).toEqual({ minNanos: exact, maxNanos: exact })
         },
       ),
     )
@@ -150,7 +150,7 @@ describe('a range', () => {
       cacheWriteTokens: 0,
     }
     const range = rangeOf(terms, summed([odd, odd]))
-    expect(range).toEqual({ leastNanos: 225n, mostNanos: 226n })
+    expect(range).toEqual({ minNanos: 225n, maxNanos: 226n })
     expect(2n * chargeTokens(terms, odd)).toBe(226n)
   })
 
@@ -206,7 +206,7 @@ describe('a range', () => {
         const range = rangeOf(after, sums, before)
         expect(holds(range, exact)).toBe(true)
         const isKnown = 'perImageNanos' in after || Bun.deepEquals(before, after)
-        if (isKnown) expect(range.leastNanos).toBe(range.mostNanos)
+        if (isKnown) expect(range.minNanos).toBe(range.maxNanos)
       }),
       { numRuns: 1000 },
     )

@@ -69,7 +69,7 @@ export function previewPrices(
       tally = { accountId, model, unit, ...newTally(), ...(why !== undefined && { why }) }
       tallies.set(key, tally)
     }
-    const range = typeof came === 'string' ? { leastNanos: 0n, mostNanos: 0n } : came
+    const range = typeof came === 'string' ? { minNanos: 0n, maxNanos: 0n } : came
     add(tally, spent, range)
     if (why === undefined) add(total, spent, range)
   }
@@ -103,37 +103,37 @@ const newTally = (): Tally => ({
   charges: 0,
   quantity: 0,
   chargedNanos: 0n,
-  leastNanos: 0n,
-  mostNanos: 0n,
+  minNanos: 0n,
+  maxNanos: 0n,
 })
 
 const asCharged = ({ amountNanos }: Spent): Range => ({
-  leastNanos: -amountNanos,
-  mostNanos: -amountNanos,
+  minNanos: -amountNanos,
+  maxNanos: -amountNanos,
 })
 
 function add(tally: Tally, spent: Spent, range: Range): void {
   tally.charges += spent.entries
   tally.quantity += spent.quantity
   tally.chargedNanos -= spent.amountNanos
-  tally.leastNanos += range.leastNanos
-  tally.mostNanos += range.mostNanos
+  tally.minNanos += range.minNanos
+  tally.maxNanos += range.maxNanos
 }
 
-function view({ charges, chargedNanos, leastNanos, mostNanos, why }: Tally): PreviewTotal {
+function view({ charges, chargedNanos, minNanos, maxNanos, why }: Tally): PreviewTotal {
   const charged = formatNanos(chargedNanos)
   if (why !== undefined) {
     const unknown = { would_charge: null, difference: null, exact: false }
     return { charges, charged, ...unknown, not_comparable: why }
   }
-  const middleNanos = (leastNanos + mostNanos) / 2n
-  const exact = leastNanos === mostNanos
+  const middleNanos = (minNanos + maxNanos) / 2n
+  const exact = minNanos === maxNanos
   return {
     charges,
     charged,
     would_charge: formatNanos(middleNanos),
     difference: formatNanos(middleNanos - chargedNanos),
     exact,
-    ...(!exact && { at_least: formatNanos(leastNanos), at_most: formatNanos(mostNanos) }),
+    ...(!exact && { at_least: formatNanos(minNanos), at_most: formatNanos(maxNanos) }),
   }
 }

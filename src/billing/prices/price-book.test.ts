@@ -73,12 +73,7 @@ test('a book tells what is in force and what will be, of every list, and when th
     version('filed', 10, { model: 'filed', source: 'file' }),
     version('outranked', 6000, { model: 'filed' }),
   )
-  expect(book.standing().map(({ id }) => id)).toEqual([
-    'filed',
-    'now',
-    'soon-corrected',
-    'acme-soon',
-  ])
+  expect(book.active().map(({ id }) => id)).toEqual(['filed', 'now', 'soon-corrected', 'acme-soon'])
   expect(book.nextStartMs()).toBe(4000)
   clock = 7000
   expect(book.nextStartMs()).toBeUndefined()
@@ -116,5 +111,5 @@ test('a version made to begin at once is in force, although the clock was set ba
   clock = 1_000
   expect(book.current('m')?.id).toBe('made')
   expect(book.nextStartMs()).toBe(2_000)
-  expect(book.standing().map(({ id }) => id)).toEqual(['planned', 'made'])
+  expect(book.active().map(({ id }) => id)).toEqual(['planned', 'made'])
 })

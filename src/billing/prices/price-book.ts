@@ -12,7 +12,7 @@ export interface PriceBook {
   /** Any version, also one that has been taken over. */
   byId(id: string): Price | undefined
   /** What is in force in each list and what will take over, by model, account and start. */
-  standing(): Price[]
+  active(): Price[]
   /** Names of the accounts with a price of their own for a model now. */
   ownersOf(model: string): string[]
   /** Whether some model may cost nothing, now or later. */
@@ -58,9 +58,9 @@ export function createPriceBook(
     listed: (model, accountId) =>
       accountId === undefined ? begun(everybody.get(model), nowMs()) : own(model, accountId),
     byId: (id) => byId.get(id),
-    standing: () =>
+    active: () =>
       all()
-        .flatMap((list) => standing(list, nowMs()))
+        .flatMap((list) => active(list, nowMs()))
         .sort(byName),
     ownersOf: (model) =>
       [...ofAccounts.keys()]
@@ -109,7 +109,7 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
 }
 
 /** The one in force, and those to come that will be: a lower source never takes over. */
-function standing(list: readonly Price[], now: number): Price[] {
+function active(list: readonly Price[], now: number): Price[] {
   const current = begun(list, now)
   const least = current === undefined ? 0 : rank[current.source]
   const starts = new Set<number>()

@@ -8,7 +8,7 @@
 //   default                                      none: the account pays what everybody pays
 import {
   checkDeclaration,
-  mostListed,
+  maxListed,
   nearestName,
   priceDeclaration,
 } from '../../contract/config-schema/index.ts'
@@ -114,7 +114,7 @@ function pricesIn(rows: readonly CsvRow[], names: readonly string[]): PriceList 
     const values = cells.map((cell) => unmarked(cell).trim())
     if (values.every((value) => value === '')) continue
     if (values.length > names.length) return broken(line, 'there are more cells than columns')
-    if (read.length === mostListed) return broken(line, `there are more than ${mostListed} rows`)
+    if (read.length === maxListed) return broken(line, `there are more than ${maxListed} rows`)
     const named = columns.map((column) => [column, values[names.indexOf(column)] ?? ''])
     read.push({ line, cells: Object.fromEntries(named) as Cells })
   }

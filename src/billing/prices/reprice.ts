@@ -29,8 +29,8 @@ export interface Spent {
 }
 
 export interface Range {
-  leastNanos: bigint
-  mostNanos: bigint
+  minNanos: bigint
+  maxNanos: bigint
 }
 
 /** `bounds`: of the size classes, ascending. A text says why the two cannot be compared. */
@@ -71,12 +71,12 @@ function repriceTokens(
   if (inputTokens + outputTokens !== spent.quantity) return 'the usage is not on record'
   if (spent.entries === 1) {
     const nanos = chargeTokens(terms, spent)
-    return { leastNanos: nanos, mostNanos: nanos }
+    return { minNanos: nanos, maxNanos: nanos }
   }
   const tiers = tiersWithin(terms.tiers, spent.inputBucket, bounds)
   const part = (tokens: number, rateOf: (tier: TokenRates) => bigint): Part => {
     const rates = tiers.map(rateOf)
-    return [BigInt(tokens), smallest(rates), largest(rates)]
+    return [BigInt(tokens), smallest(rates), max(rates)]
   }
   const parts = [
     part(inputTokens - cacheReadTokens - cacheWriteTokens, ({ inputNanos }) => inputNanos),
@@ -126,11 +126,11 @@ function repriceImages(
   )
   const known = rates.filter((rate) => rate !== undefined)
   const pictures = whole(quantity)
-  return { leastNanos: pictures * smallest(known), mostNanos: pictures * largest(known) }
+  return { minNanos: pictures * smallest(known), maxNanos: pictures * max(known) }
 }
 
 /** So much of a thing, at this rate at least and at that one at most. */
-type Part = readonly [quantity: bigint, leastRate: bigint, mostRate: bigint]
+type Part = readonly [quantity: bigint, minRate: bigint, maxRate: bigint]
 
 interface Sum {
   parts: readonly Part[]
@@ -148,23 +148,23 @@ interface Sum {
 function rounded({ parts, per, rates }: Sum, charges: number): Range {
   let least = 0n
   let most = 0n
-  for (const [quantity, leastRate, mostRate] of parts) {
-    least += quantity * leastRate
-    most += quantity * mostRate
+  for (const [quantity, minRate, maxRate] of parts) {
+    least += quantity * minRate
+    most += quantity * maxRate
   }
   if (charges === 1 && least === most) {
     const nanos = (least + per / 2n) / per
-    return { leastNanos: nanos, mostNanos: nanos }
+    return { minNanos: nanos, maxNanos: nanos }
   }
   const step = (rates ?? parts.map(([, rate]) => rate)).reduce(divisor, per)
   // Of fractions that are multiples of the step, the largest below one half and the smallest from it.
   const down = ((per - 1n) / 2n / step) * step
   const up = per - ((per / 2n + (per % 2n) + step - 1n) / step) * step
   const count = BigInt(charges)
-  const atLeast = least - count * down
+  const atMin = least - count * down
   return {
-    leastNanos: atLeast <= 0n ? 0n : (atLeast + per - 1n) / per,
-    mostNanos: (most + count * up) / per,
+    minNanos: atMin <= 0n ? 0n : (atMin + per - 1n) / per,
+    maxNanos: (most + count * up) / per,
   }
 }
 
@@ -180,4 +180,4 @@ const whole = (quantity: number): bigint => BigInt(Math.round(quantity))
 const ascending = (values: readonly bigint[]): bigint[] =>
   values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 const smallest = (values: readonly bigint[]): bigint => ascending(values)[0] ?? 0n
-const largest = (values: readonly bigint[]): bigint => ascending(values).at(-1) ?? 0n
+const max = (values: readonly bigint[]): bigint => ascending(values).at(-1) ?? 0n

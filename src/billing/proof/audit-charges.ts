@@ -15,7 +15,7 @@ import type { CheckName } from './audit-findings.ts'
 export interface ChargeDeps {
   priceOf: (id: string) => Price | undefined
   /** What of the cost of a request or task its account could not cover. */
-  absorbedOf: (ref: string) => Promise<bigint>
+  lossOf: (ref: string) => Promise<bigint>
   /** Request rows of before may be gone. */
   logHorizonMs: number
 }
@@ -79,8 +79,7 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
   if (typeof cost !== 'bigint') return cost
   const chargedNanos = -row.amount_nanos
   if (cost === chargedNanos) return undefined
-  if (cost > chargedNanos && cost - chargedNanos === (await deps.absorbedOf(row.ref)))
-    return undefined
+  if (cost > chargedNanos && cost - chargedNanos === (await deps.lossOf(row.ref))) return undefined
   const [entry, made] = [chargedNanos, cost].map(formatNanos)
   return `${entry} are charged, price ${price.id} times quantity is ${made}`
 }

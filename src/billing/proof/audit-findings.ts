@@ -23,7 +23,7 @@ export const checks = {
   sums_by_hour: ['I8'],
   guards: ['I8'],
   amounts: ['I9'],
-  purses: ['I10'],
+  credit_leases: ['I10'],
 } as const satisfies Record<string, readonly string[]>
 
 export type CheckName = keyof typeof checks
@@ -41,8 +41,8 @@ export interface Problem {
 }
 
 /** Enough of each to see what is wrong; the rest is the same again. */
-export const mostOfEach = 100
-const mostInAll = 5_000
+export const maxOfEach = 100
+const maxInAll = 5_000
 
 /** Gathers problems, bounded in each check, and says how each check went. */
 export class Findings {
@@ -55,8 +55,8 @@ export class Findings {
     this.#counts.set(check, count)
     // One account with much wrong must not hide that others have something wrong too.
     const isFirst = !this.#seen.has(`${check} ${found.accountId}`)
-    if (count > mostOfEach && !isFirst) return
-    if (this.#problems.length >= mostInAll) return
+    if (count > maxOfEach && !isFirst) return
+    if (this.#problems.length >= maxInAll) return
     this.#seen.add(`${check} ${found.accountId}`)
     const { accountId, entryId, number, ref, problem } = found
     this.#problems.push({

@@ -11,7 +11,7 @@ import {
   strangeHolds,
 } from '../../store/proof/audit-tasks.ts'
 import { type ChargeDeps, problemOfCharge } from './audit-charges.ts'
-import { type Findings, mostOfEach } from './audit-findings.ts'
+import { type Findings, maxOfEach } from './audit-findings.ts'
 
 export async function matchEntries(
   books: Books,
@@ -23,7 +23,7 @@ export async function matchEntries(
   const prices = new Map((await loadPrices(db)).map((price) => [price.id, price]))
   const deps: ChargeDeps = {
     priceOf: (id) => prices.get(id),
-    absorbedOf: (ref) => shortNanos(db, ref),
+    lossOf: (ref) => shortNanos(db, ref),
     logHorizonMs: await logHorizonMs(db),
   }
   for await (const page of chargePages(books, scope)) {
@@ -35,9 +35,9 @@ export async function matchEntries(
     }
     await pause()
   }
-  findings.addAll('charges_and_requests', await uncharged(db, scope, mostOfEach))
-  findings.addAll('charges_and_tasks', await mischargedTasks(db, scope, mostOfEach))
-  findings.addAll('charged_once', await paidTwice(db, scope, mostOfEach))
-  findings.addAll('holds', await misheldTasks(db, scope, mostOfEach))
-  findings.addAll('holds', await strangeHolds(db, scope, mostOfEach))
+  findings.addAll('charges_and_requests', await uncharged(db, scope, maxOfEach))
+  findings.addAll('charges_and_tasks', await mischargedTasks(db, scope, maxOfEach))
+  findings.addAll('charged_once', await paidTwice(db, scope, maxOfEach))
+  findings.addAll('holds', await misheldTasks(db, scope, maxOfEach))
+  findings.addAll('holds', await strangeHolds(db, scope, maxOfEach))
 }

@@ -17,7 +17,7 @@ import {
 import { currencyOf } from '../../store/proof/receipts.ts'
 import { type AuditOptions, compareBalance, findGuards, findOverdue } from './audit.ts'
 import { ChainWalk, type Knows, knowsAny, problemOfSeal } from './audit-chain.ts'
-import { Findings, mostOfEach, type Problem } from './audit-findings.ts'
+import { Findings, maxOfEach, type Problem } from './audit-findings.ts'
 import { matchEntries } from './audit-matches.ts'
 
 /** Up to where the books have been looked at. */
@@ -32,7 +32,7 @@ export interface AuditMarks {
 export const noMarks: AuditMarks = { entryId: 0, seqs: [0, 0], accountId: '' }
 
 /** More than this waits for the next look. */
-const mostEntries = 50_000
+const maxEntries = 50_000
 const accountsAtOnce = 200
 
 export interface RecentAudit {
@@ -54,9 +54,9 @@ export async function auditRecent(
 ): Promise<RecentAudit> {
   const { db, end } = await store.snapshot()
   try {
-    const books = { db, engine: store.engine }
+    const books = { db, dialect: store.dialect }
     const reached = await readBooksEnd(db)
-    const untilEntryId = Math.min(reached.entryId, marks.entryId + mostEntries)
+    const untilEntryId = Math.min(reached.entryId, marks.entryId + maxEntries)
     const since = { afterEntryId: marks.entryId, untilEntryId, afterSeq: marks.seqs[0] }
     const findings = new Findings()
     const turn = await nextAccounts(db, marks.accountId, accountsAtOnce)
@@ -107,7 +107,7 @@ async function proveEntries(
 ): Promise<void> {
   const { db } = books
   if (scope.since === undefined) return
-  findings.addAll('transfers', await impossible(db, scope, mostOfEach))
+  findings.addAll('transfers', await impossible(db, scope, maxOfEach))
   await matchEntries(books, scope, findings, pause)
   const currency = await currencyOf(db)
   for (const stretch of await newStretches(db, scope.since)) {

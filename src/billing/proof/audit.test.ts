@@ -7,36 +7,36 @@ import { insertAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice } from '../../store/catalog/prices.ts'
 import type { Store, Tx } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
-import { bookEntries } from '../../store/proof/receipts.ts'
+import { issueReceipts } from '../../store/proof/receipts.ts'
 import { setMeta } from '../../store/sql/meta.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
-import { aRequest, engines, newPlace, type Place } from '../../store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { type AuditOptions, auditBooks, holdGraceMs } from './audit.ts'
 import { auditRecent, noMarks } from './audit-recent.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the audit on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-const film = { unit: 'video_second', perSecondNanos: { '720p': 4n } } as const
+const video = { unit: 'video_second', perSecondNanos: { '720p': 4n } } as const
 const words = {
   unit: 'token',
   tiers: [{ inputNanos: 1_000_000n, outputNanos: 3_000_000n }],
 } as const
 
-describe.each([...engines])('an audit on %s', (engine) => {
+describe.each([...storeKinds])('an audit on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     await store.tx(async (tx) => {
       await setMeta(tx, 'currency', 'CNY')
       await insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 })
       const price = { model: 'any', effectiveFromMs: 0, source: 'api' } as const
-      await insertPrice(tx, { ...price, id: 'price_1', terms: film }, 1)
+      await insertPrice(tx, { ...price, id: 'price_1', terms: video }, 1)
       await insertPrice(tx, { ...price, id: 'price_2', terms: words }, 1)
       await book(tx, 'credit', 'c_1', 1_000n)
     })
@@ -49,7 +49,7 @@ describe.each([...engines])('an audit on %s', (engine) => {
   const book = (tx: Tx, kind: EntryKind, ref: string, nanos: bigint, more: object = {}) =>
     appendEntry(tx, { atMs: 1_000, accountId: 'acc_1', kind, amountNanos: nanos, ref, ...more })
 
-  const filmed = {
+  const rendered = {
     tokenId: 'tok_1',
     model: 'vfa-2.7-t2v',
     unit: 'video_second',
@@ -68,7 +68,7 @@ describe.each([...engines])('an audit on %s', (engine) => {
       const task = aTask({ holdNanos: 30n, ...ended, ...more })
       await insertTask(tx, task)
       for (const kind of ['hold', 'release', 'charge'] as const) {
-        const labels = kind === 'charge' ? filmed : {}
+        const labels = kind === 'charge' ? rendered : {}
         if (entries[kind] !== undefined) await book(tx, kind, task.id, entries[kind], labels)
       }
     })
@@ -87,8 +87,8 @@ describe.each([...engines])('an audit on %s', (engine) => {
     )
   }
 
-  const bookAll = () =>
-    store.tx((tx) => bookEntries(tx, { engine, limit: 1_000, settleMs: 0 })) as Promise<object>
+  const issueAllReceipts = () =>
+    store.tx((tx) => issueReceipts(tx, { dialect, limit: 1_000, settleMs: 0 })) as Promise<object>
 
   /** What a full audit says; what is new must say no less about these accounts. */
   async function problems(options: AuditOptions = {}): Promise<string[]> {
@@ -114,7 +114,7 @@ describe.each([...engines])('an audit on %s', (engine) => {
     const error = { status: 503, errorCode: 'overloaded' }
     await call({ requestId, ...error, chargeNanos: 0n }, { amountNanos: 0n })
     expect(await problems()).toEqual([])
-    await bookAll()
+    await issueAllReceipts()
     expect(await problems()).toEqual([])
   })
 
@@ -192,8 +192,8 @@ describe.each([...engines])('an audit on %s', (engine) => {
   })
 
   test('takes what the account could not cover for what it is', async () => {
-    const absorbed = [{ reason: 'balance_short' as const, channel: 'main', nanos: '1' }]
-    const detail = { stream: false, ending: 'complete' as const, attempts: [], absorbed }
+    const loss = [{ reason: 'balance_short' as const, channel: 'main', nanos: '1' }]
+    const detail = { stream: false, ending: 'complete' as const, attempts: [], loss }
     await call({ chargeNanos: 24n, detail }, { amountNanos: -24n })
     expect(await problems()).toEqual([])
   })
@@ -235,7 +235,7 @@ describe.each([...engines])('an audit on %s', (engine) => {
       await insertAccount(tx, { id: 'acc_2', name: 'other', source: 'api', createdAtMs: 1 })
     })
     await call({}, null)
-    await bookAll()
+    await issueAllReceipts()
     expect(await auditBooks(store, { accountId: 'acc_2' })).toMatchObject({ ok: true, accounts: 1 })
     const own = await auditBooks(store, { accountId: 'acc_1' })
     expect(own).toMatchObject({ ok: false, accounts: 1, entries: 1, receipts: 1 })
@@ -250,13 +250,13 @@ describe.each([...engines])('an audit on %s', (engine) => {
     await call()
     const first = await auditRecent(store, noMarks)
     expect(first.marks.entryId).toBe(0)
-    await bookAll()
+    await issueAllReceipts()
     let second = await auditRecent(store, first.marks)
     // On PostgreSQL an id is waited for before nothing is expected below it, and as long as anybody
     // has a transaction open, in whatever database of the server.
-    while (engine === 'postgres' && second.marks.entryId === 0) {
+    while (dialect === 'postgres' && second.marks.entryId === 0) {
       await Bun.sleep(5)
-      await bookAll()
+      await issueAllReceipts()
       second = await auditRecent(store, first.marks)
     }
     expect(second.marks.entryId).toBe(2)

@@ -22,7 +22,7 @@ import { openedAtMs } from '../../store/proof/audit-recent.ts'
 import { overdueTasks } from '../../store/proof/audit-tasks.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
 import { ChainWalk, type Knows, knowsAny, SealWalk } from './audit-chain.ts'
-import { type CheckName, Findings, mostOfEach, type Problem } from './audit-findings.ts'
+import { type CheckName, Findings, maxOfEach, type Problem } from './audit-findings.ts'
 import { matchEntries } from './audit-matches.ts'
 import { compareMonths } from './audit-months.ts'
 
@@ -70,13 +70,13 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
         counts.entries += books.entries
       }
     }
-    findings.addAll('transfers', await impossible(db, scope, mostOfEach))
-    if (scope.accountId === undefined) findings.addAll('transfers', await ownerless(db, mostOfEach))
-    const books = { db, engine: store.engine }
+    findings.addAll('transfers', await impossible(db, scope, maxOfEach))
+    if (scope.accountId === undefined) findings.addAll('transfers', await ownerless(db, maxOfEach))
+    const books = { db, dialect: store.dialect }
     await matchEntries(books, scope, findings)
     await findOverdue(db, scope, findings, { nowMs: store.clock.nowMs(), ...options })
     await proveChain(books, scope, findings, counts, options.knows ?? knowsAny)
-    findings.addAll('sums_by_hour', await wrongHours(books, scope, mostOfEach))
+    findings.addAll('sums_by_hour', await wrongHours(books, scope, maxOfEach))
     await findGuards(books, findings)
     await compareMonths(db, scope, findings, options.knows ?? knowsAny)
     const problems = findings.problems((id) => names.get(id))
@@ -88,7 +88,7 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
 }
 
 export function compareBalance(findings: Findings, books: BooksOf): void {
-  const { accountId, balanceNanos, heldNanos, drawnNanos, pursesNanos } = books
+  const { accountId, balanceNanos, heldNanos, leasedNanos, creditLeasesNanos } = books
   const { entriesBalanceNanos, entriesHeldNanos } = books
   const add = (check: CheckName, problem: string) => findings.add(check, { accountId, problem })
   const text = (nanos: bigint) => formatNanos(nanos)
@@ -100,11 +100,11 @@ export function compareBalance(findings: Findings, books: BooksOf): void {
     const [said, sum] = [text(heldNanos), text(entriesHeldNanos)]
     add('balances', `${said} are held, the entries say ${sum}`)
   }
-  if (drawnNanos !== pursesNanos) {
-    const [said, sum] = [text(drawnNanos), text(pursesNanos)]
-    add('purses', `${said} are drawn, the gateways' purses add up to ${sum}`)
+  if (leasedNanos !== creditLeasesNanos) {
+    const [said, sum] = [text(leasedNanos), text(creditLeasesNanos)]
+    add('credit_leases', `${said} are drawn, the gateways' credit_leases add up to ${sum}`)
   }
-  if (balanceNanos - heldNanos - drawnNanos < 0n) {
+  if (balanceNanos - heldNanos - leasedNanos < 0n) {
     add('never_below_zero', 'available is below zero')
   }
 }
@@ -118,7 +118,7 @@ export async function findOverdue(
 ): Promise<void> {
   if (nowMs - (await openedAtMs(db)) < holdGraceMs) return
   const madeBeforeMs = nowMs - taskLifetimeMs - holdGraceMs
-  const found = await overdueTasks(db, scope, { madeBeforeMs, limit: mostOfEach })
+  const found = await overdueTasks(db, scope, { madeBeforeMs, limit: maxOfEach })
   findings.addAll('holds', found)
 }
 
@@ -138,7 +138,7 @@ async function proveChain(
     counts.receipts += page.length
     for (const row of page) walk.take(row)
   }
-  findings.addAll('receipts', await unreceipted(db, scope, mostOfEach))
+  findings.addAll('receipts', await unreceipted(db, scope, maxOfEach))
   const seals = new SealWalk(knows, (wrong) => findings.add('seals', wrong))
   for await (const page of sealPages(db, all)) {
     counts.seals += page.length

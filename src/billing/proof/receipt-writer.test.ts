@@ -1,4 +1,4 @@
-// The bookkeeper at work: by itself, on demand, beside others, and after failures.
+// The receipt writer at work: by itself, on demand, beside others, and after failures.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { sealText } from '../../contract/receipt.ts'
@@ -8,25 +8,25 @@ import { createLog } from '../../lib/telemetry/log.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import type { Store } from '../../store/index.ts'
 import { lastNumberOf } from '../../store/proof/receipt-lines.ts'
-import { engines, newPlace, type Place, until } from '../../store/test-stores.ts'
+import { newPlace, type Place, storeKinds, until } from '../../store/test-stores.ts'
 import { checkedReceipt } from './receipt.ts'
-import { Bookkeeper, type BookkeeperLimits } from './receipt-writer.ts'
+import { ReceiptWriter, type ReceiptWriterLimits } from './receipt-writer.ts'
 import { loadSigningKeys } from './signing-keys.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the bookkeeper on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const seal = createSeal(new Uint8Array(32).fill(3))
 
-describe.each([...engines])('the bookkeeper on %s', (engine) => {
+describe.each([...storeKinds])('the bookkeeper on %s', (dialect) => {
   let place: Place
   let store: Store
   let logged: string[]
-  const keepers: Bookkeeper[] = []
+  const keepers: ReceiptWriter[] = []
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     logged = []
     await store.tx((tx) =>
@@ -39,9 +39,9 @@ describe.each([...engines])('the bookkeeper on %s', (engine) => {
     await place.remove()
   })
 
-  const employ = async (limits: Partial<BookkeeperLimits> = {}, on = store) => {
+  const employ = async (limits: Partial<ReceiptWriterLimits> = {}, on = store) => {
     const log = createLog({ level: 'warn', pretty: false, write: (line) => logged.push(line) })
-    const keeper = new Bookkeeper(on, await loadSigningKeys(on, seal), log, limits)
+    const keeper = new ReceiptWriter(on, await loadSigningKeys(on, seal), log, limits)
     keepers.push(keeper)
     return keeper
   }

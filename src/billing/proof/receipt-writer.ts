@@ -5,11 +5,11 @@
 import type { Signer } from '../../lib/crypto/signing.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Store } from '../../store/index.ts'
-import { type Booked, type BookingPass, book, newestEntryId } from '../../store/proof/receipts.ts'
+import { type Booked, book, newestEntryId, type ReceiptPass } from '../../store/proof/receipts.ts'
 import { sealChain, unsealedAccounts } from '../../store/proof/seals.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-export interface BookkeeperLimits {
+export interface ReceiptWriterLimits {
   /** Of one transaction; some 10 µs each. */
   chunkEntries: number
   /** Without a new entry for this long, a pass begins. */
@@ -22,7 +22,7 @@ export interface BookkeeperLimits {
   retryMs: number
 }
 
-export const bookkeeperLimits: BookkeeperLimits = {
+export const receiptWriterLimits: ReceiptWriterLimits = {
   chunkEntries: 512,
   quietMs: 1_000,
   behindEntries: 20_000,
@@ -38,11 +38,11 @@ const pauseShare = 4
 const farBehind = 10
 const shortPauseMs = 2
 
-export class Bookkeeper {
+export class ReceiptWriter {
   readonly keys: SigningKeys
   readonly #store: Store
   readonly #log: Log
-  readonly #limits: BookkeeperLimits
+  readonly #limits: ReceiptWriterLimits
   /** Accounts whose chain has moved since its end was signed. */
   readonly #unsealed = new Set<string>()
   #behind = 0
@@ -57,11 +57,16 @@ export class Bookkeeper {
   #nextDrain: Promise<void> | undefined
   #sealsAll = false
 
-  constructor(store: Store, keys: SigningKeys, log: Log, limits: Partial<BookkeeperLimits> = {}) {
+  constructor(
+    store: Store,
+    keys: SigningKeys,
+    log: Log,
+    limits: Partial<ReceiptWriterLimits> = {},
+  ) {
     this.#store = store
     this.keys = keys
     this.#log = log
-    this.#limits = { ...bookkeeperLimits, ...limits }
+    this.#limits = { ...receiptWriterLimits, ...limits }
   }
 
   get signer(): Signer {
@@ -168,7 +173,7 @@ export class Bookkeeper {
   async #pass(patient: boolean): Promise<Booked | 'busy'> {
     const upTo = patient ? await newestEntryId(this.#store.read) : Number.MAX_SAFE_INTEGER
     const limit = this.#limits.chunkEntries
-    let pass: BookingPass | undefined
+    let pass: ReceiptPass | undefined
     for (;;) {
       const [counted, beganMs] = [this.#behind, performance.now()]
       const booked = await book(this.#store, { limit, pass, patient })

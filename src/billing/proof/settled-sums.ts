@@ -1,7 +1,7 @@
 // Sums of money for those who look on, put together from what can no longer change, most of which is
 // known by heart, and from the rest.
 import type { Tx } from '../../store/index.ts'
-import { type DaysQuery, settledUntil, sumMoneyDays } from '../../store/proof/daily-totals.ts'
+import { type DaysQuery, settledUntil, sumDailyTotals } from '../../store/proof/daily-totals.ts'
 import {
   hourMs,
   type MoneyDimension,
@@ -11,7 +11,7 @@ import {
 
 /** The same as `sumMoney`, from the days. */
 export async function sumSettledMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
-  const days = await sumMoneyDays(db, asked)
+  const days = await sumDailyTotals(db, asked)
   return together(
     asked,
     days.map(({ sums }) => sums),
@@ -24,7 +24,7 @@ interface Begun {
 }
 
 /** How many beginnings are known; then all of them are forgotten. */
-const mostBegun = 10_000
+const maxBegun = 10_000
 const begunBy = new WeakMap<Tx, Map<string, Begun>>()
 
 /** The same as `sumMoney`, for a stretch that is asked for often: its settled beginning is kept. */
@@ -41,7 +41,7 @@ export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySu
   if (endMs > begun.untilMs) {
     const grown = await sumMoney(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })
     begun = { untilMs: endMs, sums: together(asked, [begun.sums, grown]) }
-    if (known.size >= mostBegun) known.clear()
+    if (known.size >= maxBegun) known.clear()
     known.set(key, begun)
   }
   if (begun.untilMs >= untilMs) return begun.sums.map((sum) => ({ ...sum }))

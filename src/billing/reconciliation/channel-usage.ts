@@ -2,7 +2,7 @@
 // apart. Of one call or task there may be several, where an upstream has several names for it.
 import type { WorkLoss, WorkRow } from '../../store/ledger/channel-usage.ts'
 
-export interface OwnWork {
+export interface ChannelUsage {
   ref: string
   atMs: number
   upstreamIds: readonly string[]
@@ -19,9 +19,9 @@ export interface OwnWork {
 }
 
 /** What was lost of it under its own names belongs to it; the rest is work of its own. */
-export function piecesOf(row: WorkRow): OwnWork[] {
+export function piecesOf(row: WorkRow): ChannelUsage[] {
   const { losses, billed, ...work } = row
-  const own: OwnWork = {
+  const own: ChannelUsage = {
     ...work,
     quantity: billed?.quantity ?? 0,
     amountNanos: billed?.chargeNanos ?? 0n,
@@ -40,13 +40,13 @@ export function piecesOf(row: WorkRow): OwnWork[] {
   return pieces
 }
 
-function addLoss(work: OwnWork, { quantity = 0, amountNanos }: WorkLoss): void {
+function addLoss(work: ChannelUsage, { quantity = 0, amountNanos }: WorkLoss): void {
   work.lostQuantity += quantity
   work.lostNanos += amountNanos
   work.isLost = true
 }
 
-const lostPiece = (own: OwnWork, loss: WorkLoss): OwnWork => ({
+const lostPiece = (own: ChannelUsage, loss: WorkLoss): ChannelUsage => ({
   ...own,
   atMs: loss.atMs,
   upstreamIds: loss.upstreamId === undefined ? [] : [loss.upstreamId],

@@ -6,7 +6,7 @@ import type {
   StatementLine,
   Verdict,
 } from '../../store/ledger/statements.ts'
-import type { OwnWork } from './channel-usage.ts'
+import type { ChannelUsage } from './channel-usage.ts'
 import {
   addOurs,
   judge,
@@ -26,7 +26,7 @@ interface DayGroup {
 
 const dayMs = 24 * 3_600_000
 /** Ten years of a hundred models are fewer. */
-const mostGroups = 500_000
+const maxGroups = 500_000
 
 export class DayGroups {
   readonly #zoneMs: number
@@ -46,7 +46,7 @@ export class DayGroups {
     const key = this.#keyOf(line.atMs, line.model)
     let group = this.#groups.get(key)
     if (group === undefined) {
-      if (this.#groups.size >= mostGroups) throw new TooManyGroups()
+      if (this.#groups.size >= maxGroups) throw new TooManyGroups()
       const theirs = { lines: 0, quantity: undefined, amountNanos: undefined }
       group = { theirs, ours: noneOfOurs(), firstNumber: line.number }
       this.#groups.set(key, group)
@@ -60,7 +60,7 @@ export class DayGroups {
   }
 
   /** True: the statement has lines of that day and model, and this is in their sum. */
-  addOurs(work: OwnWork): boolean {
+  addOurs(work: ChannelUsage): boolean {
     const { atMs, model, upstreamModel } = work
     for (const at of [atMs, undefined]) {
       for (const name of [upstreamModel, model, undefined]) {
@@ -96,6 +96,6 @@ export class DayGroups {
 
 export class TooManyGroups extends Error {
   constructor() {
-    super(`the statement has more than ${mostGroups} days and models`)
+    super(`the statement has more than ${maxGroups} days and models`)
   }
 }

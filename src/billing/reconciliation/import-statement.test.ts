@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import type { Store } from '../../store/index.ts'
 import { insertLines, linesAfter, listStatements } from '../../store/ledger/statements.ts'
-import { engines, failureOf, newPlace, type Place } from '../../store/test-stores.ts'
-import { clearLines, importStatement, type StatementWish } from './import-statement.ts'
+import { failureOf, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
+import { clearLines, importStatement, type StatementOptions } from './import-statement.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: imports of statements on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-const wish: StatementWish = {
+const input: StatementOptions = {
   channel: 'main',
   name: 'november',
   form: { map: {}, zoneMs: 0, decimal: '.' },
@@ -28,7 +28,7 @@ async function* inPieces(...pieces: (string | Error)[]) {
   }
 }
 
-describe.each([...engines])('imports on %s', (on) => {
+describe.each([...storeKinds])('imports on %s', (on) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each([...engines])('imports on %s', (on) => {
     (await listStatements(store.read, { limit: 10 })).items.map(({ id }) => id).toSorted()
 
   test('are there when they are done, with all of their lines', async () => {
-    const made = await importStatement(store, wish, inPieces(header, rows(2_500)), Date.now)
+    const made = await importStatement(store, input, inPieces(header, rows(2_500)), Date.now)
     if ('problem' in made) throw new Error(made.problem)
     expect(await listed()).toEqual([made.id])
     const last = await linesAfter(store.read, made.id, { after: 2_499, limit: 10 })
@@ -69,15 +69,15 @@ describe.each([...engines])('imports on %s', (on) => {
   test('that break off leave nothing', async () => {
     const before = [await listed(), await allLines()]
     const broken = inPieces(header, rows(2_500), new Error('the sender is gone'))
-    const failure = await failureOf(importStatement(store, wish, broken, Date.now))
+    const failure = await failureOf(importStatement(store, input, broken, Date.now))
     expect(failure).toBe('the sender is gone')
     const wrong = inPieces(header, rows(2_500), 'up-x,2026-11-02,1\n')
-    expect(await importStatement(store, wish, wrong, Date.now)).toEqual({
+    expect(await importStatement(store, input, wrong, Date.now)).toEqual({
       line: 2_502,
       problem: '3 cells, where the first row has 4',
     })
     let now = Date.now()
-    const late = importStatement(store, wish, inPieces(header, rows(1_500), rows(1)), () => {
+    const late = importStatement(store, input, inPieces(header, rows(1_500), rows(1)), () => {
       now += 1_800_001
       return now
     })
@@ -89,9 +89,9 @@ describe.each([...engines])('imports on %s', (on) => {
     const dead = newShortId('stm', Date.now() - 3 * 3_600_000)
     const running = newShortId('stm', Date.now() - 1_000)
     for (const id of [dead, running]) {
-      await store.tx((tx) => insertLines(tx, store.engine, id, [{ number: 2 }]))
+      await store.tx((tx) => insertLines(tx, store.dialect, id, [{ number: 2 }]))
     }
-    const made = await importStatement(store, wish, inPieces(header + rows(1)), Date.now)
+    const made = await importStatement(store, input, inPieces(header + rows(1)), Date.now)
     if ('problem' in made) throw new Error(made.problem)
     const left = await allLines()
     expect(left).not.toContain(dead)
@@ -103,10 +103,10 @@ describe.each([...engines])('imports on %s', (on) => {
 
   test('without a time need to be told of theirs', async () => {
     const timeless = 'request_id,cost\nup-1,1\n'
-    expect(await importStatement(store, wish, inPieces(timeless), Date.now)).toMatchObject({
+    expect(await importStatement(store, input, inPieces(timeless), Date.now)).toMatchObject({
       problem: 'no column tells the time: say from when and until when it is',
     })
-    const told = { ...wish, fromMs: 2, untilMs: 1 }
+    const told = { ...input, fromMs: 2, untilMs: 1 }
     expect(await importStatement(store, told, inPieces(timeless), Date.now)).toMatchObject({
       problem: 'the period ends before it begins',
     })

@@ -20,7 +20,7 @@ import { type Problem, StatementReader } from './read-statement.ts'
 import { type Reconciling, reconcile } from './reconcile.ts'
 import type { ColumnMap, StatementForm } from './statement-columns.ts'
 
-export interface StatementWish {
+export interface StatementOptions {
   channel: string
   name: string
   form: StatementForm
@@ -52,23 +52,23 @@ interface OutcomeSumBody {
 const linesPerWrite = 1_000
 const linesPerDrop = 5_000
 /** An import that takes longer is given up; what is older than twice that is nobody's. */
-const longestMs = 3_600_000
+const maxMs = 3_600_000
 const dayMs = 24 * 3_600_000
 
 export async function importStatement(
   store: Store,
-  wish: StatementWish,
+  input: StatementOptions,
   pieces: AsyncIterable<string>,
   nowMs: () => number,
 ): Promise<Statement | Problem> {
   const startedMs = nowMs()
-  await clearUnfinished(store, startedMs - 2 * longestMs)
+  await clearUnfinished(store, startedMs - 2 * maxMs)
   const id = newShortId('stm', startedMs)
   const keepOn = () => {
-    if (nowMs() - startedMs > longestMs) throw new TookTooLong()
+    if (nowMs() - startedMs > maxMs) throw new TookTooLong()
   }
   try {
-    const statement = await takeIn(store, id, wish, pieces, keepOn)
+    const statement = await takeIn(store, id, input, pieces, keepOn)
     if ('problem' in statement) await clearLines(store, id)
     return statement
   } catch (error) {
@@ -87,11 +87,11 @@ class TookTooLong extends Error {
 async function takeIn(
   store: Store,
   id: string,
-  wish: StatementWish,
+  input: StatementOptions,
   pieces: AsyncIterable<string>,
   keepOn: () => void,
 ): Promise<Statement | Problem> {
-  const reader = new StatementReader(wish.form)
+  const reader = new StatementReader(input.form)
   const writer = new LineWriter(store, id)
   for await (const piece of pieces) {
     keepOn()
@@ -103,10 +103,10 @@ async function takeIn(
   if ('problem' in rest) return rest
   await writer.add(rest)
   await writer.flush()
-  const period = periodOf(reader, wish)
+  const period = periodOf(reader, input)
   if ('problem' in period) return period
-  const rule: Rule = { ...wish.rule, roundingNanos: halfUnit(reader.seen.decimals) }
-  const { channel, form } = wish
+  const rule: Rule = { ...input.rule, roundingNanos: halfUnit(reader.seen.decimals) }
+  const { channel, form } = input
   const job: Reconciling = {
     statementId: id,
     channel,
@@ -117,9 +117,9 @@ async function takeIn(
     keepOn,
   }
   await reconcile(store, job)
-  const body = await bodyOf(store, id, reader, wish)
+  const body = await bodyOf(store, id, reader, input)
   const atMs = Number.parseInt(id.slice(4, 16), 16)
-  const statement = { id, atMs, channel, name: wish.name, ...period, body: JSON.stringify(body) }
+  const statement = { id, atMs, channel, name: input.name, ...period, body: JSON.stringify(body) }
   await store.tx((tx) => insertStatement(tx, statement))
   return statement
 }
@@ -146,15 +146,15 @@ class LineWriter {
     const lines = this.#waiting
     this.#waiting = []
     if (lines.length === 0) return
-    const { engine } = this.#store
-    await this.#store.tx((tx) => insertLines(tx, engine, this.#id, lines))
+    const { dialect } = this.#store
+    await this.#store.tx((tx) => insertLines(tx, dialect, this.#id, lines))
   }
 }
 
 /** Whole days of the statement's clock, unless somebody has said otherwise. */
 function periodOf(
   { seen }: StatementReader,
-  { fromMs, untilMs, form: { zoneMs } }: StatementWish,
+  { fromMs, untilMs, form: { zoneMs } }: StatementOptions,
 ): { fromMs: number; untilMs: number } | Problem {
   if (!Number.isFinite(seen.fromMs) && (fromMs === undefined || untilMs === undefined)) {
     return { line: 1, problem: 'no column tells the time: say from when and until when it is' }
@@ -176,7 +176,7 @@ async function bodyOf(
   store: Store,
   id: string,
   { seen, columns }: StatementReader,
-  { form, rule }: StatementWish,
+  { form, rule }: StatementOptions,
 ): Promise<StatementBody> {
   const sums = new Map((await sumOutcomes(store.read, id)).map((sum) => [sum.outcome, sum]))
   const outcomes = lineOutcomes.map((outcome) => [outcome, sumBody(sums.get(outcome))] as const)

@@ -11,9 +11,9 @@ export interface Problem {
 }
 
 /** More of them are more than one statement. */
-const mostLines = 5_000_000
+const maxLines = 5_000_000
 /** The first row is looked for in as much. */
-const mostHeader = 100_000
+const maxHeader = 100_000
 
 export class StatementReader {
   readonly #form: StatementForm
@@ -35,7 +35,7 @@ export class StatementReader {
   push(text: string): StatementLine[] | Problem {
     if (this.#rows !== undefined) return this.#take(this.#rows.push(text))
     this.#start += text
-    if (!this.#start.includes('\n') && this.#start.length < mostHeader) return []
+    if (!this.#start.includes('\n') && this.#start.length < maxHeader) return []
     return this.#open()
   }
 
@@ -86,7 +86,7 @@ export class StatementReader {
     if (typeof read === 'string') return { line: number, problem: read }
     const { decimals, ...line } = read
     const { seen } = this
-    if (++seen.lines > mostLines) return { line: number, problem: `more than ${mostLines} lines` }
+    if (++seen.lines > maxLines) return { line: number, problem: `more than ${maxLines} lines` }
     seen.last = number
     seen.decimals = Math.max(seen.decimals, decimals)
     if (line.atMs !== undefined) {

@@ -17,11 +17,11 @@ import {
 } from '../../store/ledger/statements.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
-import { aRequest, engines, newPlace, type Place } from '../../store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { addOurs, judge, noneOfOurs, type Rule, shownOurs } from './judge-lines.ts'
 import { type Reconciling, reconcile, theirsOf } from './reconcile.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: reconciling on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -160,7 +160,7 @@ function naive(theirs: readonly StatementLine[], pieces: readonly Piece[]) {
   return { results, alone }
 }
 
-describe.each([...engines])('reconciling on %s', (on) => {
+describe.each([...storeKinds])('reconciling on %s', (on) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
@@ -275,7 +275,7 @@ describe.each([...engines])('reconciling on %s', (on) => {
       }
     })
     const statementId = newShortId('stm')
-    await store.tx((tx) => insertLines(tx, store.engine, statementId, statement))
+    await store.tx((tx) => insertLines(tx, store.dialect, statementId, statement))
     const job: Reconciling = {
       statementId,
       channel,
@@ -398,7 +398,7 @@ describe.each([...engines])('reconciling on %s', (on) => {
       { number: 3, upstreamId: 'task-1', quantity: 3, atMs: startMs },
       { number: 4, upstreamId: 'task-2', quantity: 5, atMs: startMs },
     ]
-    await store.tx((tx) => insertLines(tx, store.engine, statementId, lines))
+    await store.tx((tx) => insertLines(tx, store.dialect, statementId, lines))
     const period = { fromMs: startMs, untilMs: startMs + dayMs, zoneMs: 0 }
     await reconcile(store, { statementId, channel, ...period, rule, lastNumber: 4 })
     const judged = await linesAfter(store.read, statementId, { after: 0, limit: 10 })

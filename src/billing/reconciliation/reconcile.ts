@@ -1,7 +1,7 @@
 // Compares the lines of a statement with what its channel did for us: by id where lines name one,
 // else by day and model in sums. Goes once through our side and once through theirs, page by page.
 import type { Store } from '../../store/index.ts'
-import { ownWork } from '../../store/ledger/channel-usage.ts'
+import { channelUsage } from '../../store/ledger/channel-usage.ts'
 import {
   insertLines,
   type JudgedLine,
@@ -9,7 +9,7 @@ import {
   linesByUpstreamId,
   type Verdict,
 } from '../../store/ledger/statements.ts'
-import { type OwnWork, piecesOf } from './channel-usage.ts'
+import { type ChannelUsage, piecesOf } from './channel-usage.ts'
 import { DayGroups } from './day-groups.ts'
 import { addOurs, judge, noneOfOurs, type Ours, type Rule, shownOurs } from './judge-lines.ts'
 import { Verdicts } from './verdicts.ts'
@@ -39,13 +39,13 @@ export async function reconcile(store: Store, job: Reconciling): Promise<void> {
     for (const line of lines) if (line.upstreamId === undefined) groups.addTheirs(line)
   })
   const matcher = new Matcher(store, job, groups)
-  const wish = {
+  const input = {
     channel: job.channel,
     fromMs: job.fromMs - dayMs,
     untilMs: job.untilMs + dayMs,
   }
   const pageSize = job.pageSize ?? workPerPage
-  for await (const work of ownWork(store.read, store.engine, wish, pageSize)) {
+  for await (const work of channelUsage(store.read, store.dialect, input, pageSize)) {
     job.keepOn?.()
     await matcher.match(work.flatMap(piecesOf))
   }
@@ -100,7 +100,7 @@ class Matcher {
     this.#nextNumber = job.lastNumber + 1
   }
 
-  async match(work: readonly OwnWork[]): Promise<void> {
+  async match(work: readonly ChannelUsage[]): Promise<void> {
     const lines = await this.#linesFor(work)
     const groupOf = new Map<number, Group>()
     const alone: JudgedLine[] = []
@@ -115,10 +115,10 @@ class Matcher {
       for (const verdict of this.#judge(group)) this.#verdicts.add(verdict)
     }
     await this.#verdicts.flushIfLarge()
-    const { engine } = this.#store
+    const { dialect } = this.#store
     const { statementId } = this.#job
     if (alone.length > 0) {
-      await this.#store.tx((tx) => insertLines(tx, engine, statementId, alone))
+      await this.#store.tx((tx) => insertLines(tx, dialect, statementId, alone))
     }
   }
 
@@ -126,11 +126,11 @@ class Matcher {
     return this.#verdicts.flush()
   }
 
-  #isInPeriod({ atMs }: OwnWork): boolean {
+  #isInPeriod({ atMs }: ChannelUsage): boolean {
     return atMs >= this.#job.fromMs && atMs < this.#job.untilMs
   }
 
-  async #linesFor(work: readonly OwnWork[]): Promise<Map<string, JudgedLine[]>> {
+  async #linesFor(work: readonly ChannelUsage[]): Promise<Map<string, JudgedLine[]>> {
     const ids = [...new Set(work.flatMap(({ upstreamIds }) => upstreamIds))]
     const found = new Map<string, JudgedLine[]>()
     const { statementId, lastNumber } = this.#job
@@ -161,7 +161,7 @@ class Matcher {
 }
 
 /** Work that names several lines ties them together, and so do lines that several works name. */
-function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: OwnWork): void {
+function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: ChannelUsage): void {
   // No more than one: of the two names of a task, only that of its create can be another's, too.
   const [known] = named.flatMap(({ number }) => groupOf.get(number) ?? [])
   const group = known ?? { lines: new Map(), ours: noneOfOurs(), ref: work.ref }
@@ -200,9 +200,10 @@ export function theirsOf(lines: readonly JudgedLine[]) {
   }
 }
 
-const isBilled = ({ quantity, amountNanos }: OwnWork): boolean => quantity > 0 || amountNanos > 0n
+const isBilled = ({ quantity, amountNanos }: ChannelUsage): boolean =>
+  quantity > 0 || amountNanos > 0n
 
-const onlyHere = (number: number, work: OwnWork): JudgedLine => ({
+const onlyHere = (number: number, work: ChannelUsage): JudgedLine => ({
   number,
   outcome: 'only_here',
   atMs: work.atMs,

@@ -106,7 +106,7 @@ export function readLine(
   const line: ReadLine = { decimals: 0 }
   const [id, model, at, amount] = [cell('id'), cell('model'), cell('at'), cell('amount')]
   if (id.includes('\0') || model.includes('\0')) return 'an id or model has a NUL in it'
-  if (id.length > longestName || model.length > longestName) return 'an id or model is too long'
+  if (id.length > maxName || model.length > maxName) return 'an id or model is too long'
   if (id !== '') line.upstreamId = id
   if (model !== '') line.model = model
   if (places.at !== undefined) {
@@ -131,7 +131,7 @@ export function readLine(
   return line
 }
 
-const longestName = 500
+const maxName = 500
 const brief = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
 function sumOf(cells: readonly string[], form: StatementForm): number | undefined {

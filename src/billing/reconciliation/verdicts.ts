@@ -4,7 +4,7 @@ import type { Store } from '../../store/index.ts'
 import { type JudgedLine, putVerdicts, type Verdict } from '../../store/ledger/statements.ts'
 
 /** Some 10 MB of memory. */
-const mostWaiting = 50_000
+const maxWaiting = 50_000
 /** Few at a time: others write, too. */
 const perWrite = 1_000
 
@@ -29,16 +29,16 @@ export class Verdicts {
   }
 
   async flushIfLarge(): Promise<void> {
-    if (this.#waiting.size >= mostWaiting) await this.flush()
+    if (this.#waiting.size >= maxWaiting) await this.flush()
   }
 
   async flush(): Promise<void> {
     const sorted = [...this.#waiting.values()].sort((a, b) => a.number - b.number)
     this.#waiting = new Map()
-    const { engine } = this.#store
+    const { dialect } = this.#store
     for (let at = 0; at < sorted.length; at += perWrite) {
       const some = sorted.slice(at, at + perWrite)
-      await this.#store.tx((tx) => putVerdicts(tx, engine, this.#statementId, some))
+      await this.#store.tx((tx) => putVerdicts(tx, dialect, this.#statementId, some))
     }
   }
 }

@@ -44,13 +44,13 @@ export function checkDeclaration<T>(
 ): { value: T } | { problems: readonly Problem[] } {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data }
-  return { problems: result.error.issues.map(deepest).map(problemOf) }
+  return { problems: result.error.issues.map(maxDepth).map(problemOf) }
 }
 
 type Issue = z.core.$ZodIssue
 
 /** Of a value that may have one of several shapes: what is wrong with the shape it seems to have. */
-function deepest(issue: Issue): Issue {
+function maxDepth(issue: Issue): Issue {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue
   const isOtherShape = ([first]: readonly Issue[]) =>
     first?.code === 'invalid_type' && first.path.length === 0

@@ -90,13 +90,13 @@ export function parseDurationMs(value: string): number | undefined {
   return Math.round(Number(parts[1]) * unitMs[parts[2] as keyof typeof unitMs])
 }
 
-const longestMs = 24 * 3_600_000
+const maxMs = 24 * 3_600_000
 export const duration = (description: string) =>
   z
     .string({ error: () => 'must be a duration with its unit, such as 500ms, 10s or 2m' })
     .refine((value) => {
       const ms = parseDurationMs(value)
-      return ms !== undefined && ms >= 1 && ms <= longestMs
+      return ms !== undefined && ms >= 1 && ms <= maxMs
     }, 'must be a duration from 1ms to 24h with its unit, such as 500ms, 10s or 2m')
     .meta({ description, examples: ['10s'] })
 

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { strict } from './fields.ts'
 
-const leastDays = 7
-const mostDays = 3650
+const minDays = 7
+const maxDays = 3650
 const defaultDays = 400
 
 const daysOf = (value: string): number => Number(/^(\d{1,4})d$/.exec(value)?.[1] ?? 0)
@@ -12,8 +12,8 @@ export const logsDeclaration = strict({
   keep: z
     .string({ error: () => 'must be a number of days, such as 90d' })
     .refine(
-      (value) => daysOf(value) >= leastDays && daysOf(value) <= mostDays,
-      `must be a number of days from ${leastDays}d to ${mostDays}d, such as 90d`,
+      (value) => daysOf(value) >= minDays && daysOf(value) <= maxDays,
+      `must be a number of days from ${minDays}d to ${maxDays}d, such as 90d`,
     )
     .meta({
       description: `How long request log rows are kept. Default ${defaultDays}d.`,

@@ -10,7 +10,7 @@ export const tokenRates = strict({
   cache_write: amount('Per million input tokens written to a cache. Default: input.').optional(),
 }).meta({ description: 'Prices per million tokens.' })
 
-export const mostTiers = 32
+export const maxTiers = 32
 
 const tokenTiers = z
   .array(
@@ -22,7 +22,7 @@ const tokenTiers = z
     }),
   )
   .min(1)
-  .max(mostTiers)
+  .max(maxTiers)
   .superRefine((tiers, context) => {
     for (const [index, tier] of tiers.entries()) {
       if (tier.up_to === undefined && index < tiers.length - 1) {
@@ -114,10 +114,10 @@ export const priceDeclaration = z
   ])
   .meta({ title: 'Price', description: 'One version of what a model costs.' })
 
-export const mostListed = 10_000
+export const maxListed = 10_000
 
 /** A list of prices on its own, in the words of gateway.yaml. */
-export const priceListDeclaration = strict({ prices: z.array(priceDeclaration).max(mostListed) })
+export const priceListDeclaration = strict({ prices: z.array(priceDeclaration).max(maxListed) })
 
 export type PriceDeclaration = z.infer<typeof priceDeclaration>
 

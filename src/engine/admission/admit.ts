@@ -67,7 +67,7 @@ function priceFor(
   call: TextCall,
   model: Model,
 ): Price | Refusal {
-  if (engine.ledger.stopped.has(accountId)) return accountStopped
+  if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
   const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
   // A price by the picture or the second says nothing of a text.
@@ -181,7 +181,7 @@ const notNow = refuse('overloaded', 'the gateway cannot record charges at the mo
 })
 
 /** Nobody can say when: somebody has to look at the books first. */
-export const accountStopped = refuse(
+export const accountSuspended = refuse(
   'account_stopped',
   'the books of this account are being looked at; until then it can start nothing that costs',
 )

@@ -3,14 +3,14 @@
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
-import { accountStopped, countedAs } from './admit.ts'
+import { accountSuspended, countedAs } from './admit.ts'
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 
 /** `mayRepeat`: it may get an earlier answer once more, which costs nothing. */
 export function turnedAway(engine: Engine, token: Token, mayRepeat = false): Refusal | undefined {
   const { ledger, prices, rates } = engine
-  if (ledger.stopped.has(token.accountId)) return accountStopped
+  if (ledger.stopped.has(token.accountId)) return accountSuspended
   if (!mayRepeat && ledger.isSpent(token.accountId) && !prices.hasFree) return nothingLeft
   return rates.refusalNow(countedAs(token))
 }

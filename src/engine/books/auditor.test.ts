@@ -4,26 +4,26 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { sql } from 'kysely'
 import { chargeTokens } from '../../billing/charge.ts'
 import { auditBooks } from '../../billing/proof/audit.ts'
-import { Bookkeeper } from '../../billing/proof/receipt-writer.ts'
+import { ReceiptWriter } from '../../billing/proof/receipt-writer.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { listAlerts } from '../../store/catalog/alerts.ts'
 import { insertPrice } from '../../store/catalog/prices.ts'
 import { getMeta } from '../../store/sql/meta.ts'
-import { aRequest, engines } from '../../store/test-stores.ts'
+import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import type { Engine } from '../engine.ts'
 import { failed, newTaskEngine, succeeded, type TaskEngine } from '../tasks/test-task-engine.ts'
 import { Auditor } from './auditor.ts'
-import { auditOptions, liftStop } from './suspended-accounts.ts'
+import { auditOptions, liftSuspension } from './suspended-accounts.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the auditor on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 // A busy machine makes a database slowly.
 setDefaultTimeout(30_000)
 
-const limits = { everyMs: 5, secondLookMs: 20, pauseMs: 0 }
+const limits = { everyMs: 5, secondPollMs: 20, pauseMs: 0 }
 /** Chunks that fall anywhere between entries. */
 const restless = { chunkEntries: 7, quietMs: 3, behindEntries: 10, idleMs: 10, retryMs: 10 }
 const operations = 300
@@ -32,7 +32,7 @@ const terms = {
   tiers: [{ inputNanos: 800_000_000n, outputNanos: 2_000_000_000n }],
 } as const
 
-describe.each([...engines])('the auditor on %s', (on) => {
+describe.each([...storeKinds])('the auditor on %s', (on) => {
   let it: TaskEngine
   let engine: Engine
   let auditor: Auditor
@@ -42,20 +42,20 @@ describe.each([...engines])('the auditor on %s', (on) => {
     it = await newTaskEngine(on, 20_000_000_000n)
     shouted = []
     const error = (msg: string) => void shouted.push(msg)
-    const bookkeeper = new Bookkeeper(
+    const receiptWriter = new ReceiptWriter(
       it.engine.store,
-      it.engine.bookkeeper.keys,
+      it.engine.receiptWriter.keys,
       it.engine.log,
       restless,
     )
-    engine = { ...it.engine, bookkeeper, log: { ...it.engine.log, error } }
+    engine = { ...it.engine, receiptWriter, log: { ...it.engine.log, error } }
     auditor = new Auditor(limits)
     const price = { id: 'price_text', model: 'txta-plus', terms, effectiveFromMs: 0 }
     await engine.store.tx((tx) => insertPrice(tx, { ...price, source: 'api' }, 0))
   })
   afterEach(async () => {
     await auditor.close()
-    await engine.bookkeeper.stop()
+    await engine.receiptWriter.stop()
     await it.close()
   })
 
@@ -81,7 +81,7 @@ describe.each([...engines])('the auditor on %s', (on) => {
     await ledger.settle(hold, chargeTokens(terms, usage), record, labels)
   }
 
-  async function film(): Promise<void> {
+  async function video(): Promise<void> {
     const task = await it.create({ seconds: 2 + some(4) })
     if (task instanceof Refusal) return
     await nap()
@@ -96,37 +96,37 @@ describe.each([...engines])('the auditor on %s', (on) => {
   }
 
   test('finds nothing wrong while calls, tasks, credits and receipts go on', async () => {
-    engine.ledger.onEntry = () => engine.bookkeeper.recorded()
-    engine.bookkeeper.start()
+    engine.ledger.onEntry = () => engine.receiptWriter.recorded()
+    engine.receiptWriter.start()
     let isOver = false
-    let looks = 0
+    let polls = 0
     const found: unknown[] = []
-    const watch = async (look: () => Promise<readonly unknown[]>) => {
+    const watch = async (poll: () => Promise<readonly unknown[]>) => {
       while (!isOver) {
-        found.push(...(await look()))
-        looks++
+        found.push(...(await poll()))
+        polls++
       }
     }
     const watching = [
-      watch(() => auditor.look(engine)),
+      watch(() => auditor.poll(engine)),
       watch(async () => (await auditBooks(engine.store, auditOptions(engine))).problems),
     ]
     const work = Array.from({ length: 8 }, async () => {
       for (let done = 0; done < operations / 8; done++) {
         const kind = some(10)
-        await (kind < 6 ? call() : kind < 8 ? film() : money())
+        await (kind < 6 ? call() : kind < 8 ? video() : money())
       }
     })
     await Promise.all(work)
-    await engine.bookkeeper.drain()
-    found.push(...(await auditor.look(engine)))
+    await engine.receiptWriter.drain()
+    found.push(...(await auditor.poll(engine)))
     isOver = true
     await Promise.all(watching)
     const last = await auditBooks(engine.store, auditOptions(engine))
     expect(found).toEqual([])
     expect(last).toMatchObject({ ok: true, problems: [] })
     expect(last.receipts).toBeGreaterThan(operations / 4)
-    expect(looks).toBeGreaterThan(3)
+    expect(polls).toBeGreaterThan(3)
     expect(shouted).toEqual([])
     expect(engine.ledger.stopped.size).toBe(0)
   }, 120_000)
@@ -143,7 +143,7 @@ describe.each([...engines])('the auditor on %s', (on) => {
     const running = await it.create()
     if (running instanceof Refusal) throw new Error(running.message)
     await tamper(1n)
-    const [problem] = await auditor.look(engine)
+    const [problem] = await auditor.poll(engine)
     expect(problem).toMatchObject({ check: 'balances', account_id: it.token.accountId })
     expect([...engine.ledger.stopped]).toEqual([it.token.accountId])
     expect(shouted).toHaveLength(1)
@@ -167,37 +167,37 @@ describe.each([...engines])('the auditor on %s', (on) => {
     ])
 
     const lift = { accountId: it.token.accountId, atMs: 1, force: false }
-    expect(await liftStop(engine, lift, async () => {})).toContain('the balance is')
+    expect(await liftSuspension(engine, lift, async () => {})).toContain('the balance is')
     expect(await openAlerts()).toHaveLength(1)
     await tamper(-1n)
-    expect(await liftStop(engine, lift, async () => {})).toBeUndefined()
+    expect(await liftSuspension(engine, lift, async () => {})).toBeUndefined()
     expect(engine.ledger.stopped.size).toBe(0)
     expect(await openAlerts()).toEqual([])
     expect(await it.create()).not.toBeInstanceOf(Refusal)
-    expect(await auditor.look(engine)).toEqual([])
+    expect(await auditor.poll(engine)).toEqual([])
   })
 
   test('lets an account go on whose books are wrong, when somebody insists', async () => {
     await tamper(1n)
-    await auditor.look(engine)
+    await auditor.poll(engine)
     let noted = 0
     const lift = { accountId: it.token.accountId, atMs: 1, force: true }
-    expect(await liftStop(engine, lift, async () => void noted++)).toBeUndefined()
+    expect(await liftSuspension(engine, lift, async () => void noted++)).toBeUndefined()
     expect([engine.ledger.stopped.size, noted]).toEqual([0, 1])
   })
 
   test('takes nothing for wrong that is right at the second look', async () => {
     await tamper(1n)
     setTimeout(() => void tamper(-1n), 1)
-    const slow = new Auditor({ ...limits, secondLookMs: 300 })
-    expect(await slow.look(engine)).toEqual([])
+    const slow = new Auditor({ ...limits, secondPollMs: 300 })
+    expect(await slow.poll(engine)).toEqual([])
     expect(engine.ledger.stopped.size).toBe(0)
   })
 
   test('looks by itself, one gateway at a time, and goes on where it was', async () => {
     // One in five calls comes to nothing, and leaves nothing to mark.
     for (let i = 0; i < 12; i++) await call()
-    await engine.bookkeeper.drain()
+    await engine.receiptWriter.drain()
     await tamper(1n)
     auditor.start(engine)
     const marks = () => getMeta(engine.store.read, 'audit_marks')
@@ -210,7 +210,7 @@ describe.each([...engines])('the auditor on %s', (on) => {
   if (on === 'sqlite') {
     test('tells of entries that could be changed, and stops nobody for it', async () => {
       await engine.store.tx((tx) => sql`DROP TRIGGER entries_keep`.execute(tx))
-      expect(await auditor.look(engine)).toMatchObject([{ check: 'guards' }])
+      expect(await auditor.poll(engine)).toMatchObject([{ check: 'guards' }])
       expect(engine.ledger.stopped.size).toBe(0)
       const { items } = await listAlerts(engine.store.read, { limit: 10, kind: 'guards' })
       expect(items).toHaveLength(1)

@@ -9,20 +9,20 @@ import {
   type RecentAudit,
 } from '../../billing/proof/audit-recent.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
-import { readBooksEnd, takeAuditTurn } from '../../store/proof/audit-recent.ts'
+import { readBooksEnd, takeAuditLock } from '../../store/proof/audit-recent.ts'
 import { getMeta, setMeta } from '../../store/sql/meta.ts'
 import type { Engine } from '../engine.ts'
-import { auditOptions, sentenceOf, stopAccounts } from './suspended-accounts.ts'
+import { auditOptions, sentenceOf, suspendAccounts } from './suspended-accounts.ts'
 
 export interface AuditorLimits {
   everyMs: number
   /** What looks wrong is looked at again after this, before anybody is stopped. */
-  secondLookMs: number
+  secondPollMs: number
   /** Between pages, so that callers are served first. */
   pauseMs: number
 }
 
-export const auditorLimits: AuditorLimits = { everyMs: 60_000, secondLookMs: 1_000, pauseMs: 10 }
+export const auditorLimits: AuditorLimits = { everyMs: 60_000, secondPollMs: 1_000, pauseMs: 10 }
 
 const marksKey = 'audit_marks'
 
@@ -58,8 +58,8 @@ export class Auditor {
       if (await this.#isIdle(engine)) return
       const everyMs = this.#limits.everyMs * turnShare
       const nowMs = engine.clock.nowMs()
-      if (await engine.store.tx((tx) => takeAuditTurn(tx, { nowMs, everyMs }))) {
-        await this.look(engine)
+      if (await engine.store.tx((tx) => takeAuditLock(tx, { nowMs, everyMs }))) {
+        await this.poll(engine)
       }
     } catch (error) {
       engine.log.warn('the books could not be looked at', { error })
@@ -75,13 +75,13 @@ export class Auditor {
   }
 
   /** One look at what came since the last one; what was found wrong, twice. */
-  async look(engine: Engine): Promise<readonly Problem[]> {
+  async poll(engine: Engine): Promise<readonly Problem[]> {
     const before = await readMarks(engine)
     const first = await this.#audit(engine, before)
     const problems = first.problems.length === 0 ? [] : await this.#again(engine, before, first)
     await tellGuards(engine, problems)
     const own = problems.filter(({ account_id }) => account_id !== undefined)
-    if (own.length > 0) await stopAccounts(engine, own)
+    if (own.length > 0) await suspendAccounts(engine, own)
     const text = JSON.stringify(first.marks)
     if (text !== JSON.stringify(before)) {
       await engine.store.tx((tx) => setMeta(tx, marksKey, text))
@@ -91,7 +91,7 @@ export class Auditor {
 
   /** A wrong alarm stops somebody's work: it must be there the second time too. */
   async #again(engine: Engine, before: AuditMarks, first: RecentAudit): Promise<Problem[]> {
-    await new Promise((go) => setTimeout(go, this.#limits.secondLookMs))
+    await new Promise((go) => setTimeout(go, this.#limits.secondPollMs))
     const second = await this.#audit(engine, before)
     const accounts = new Set(second.problems.map(({ account_id }) => account_id))
     return first.problems.filter(({ account_id }) => accounts.has(account_id))

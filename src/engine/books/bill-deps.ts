@@ -1,17 +1,17 @@
 // What bills are read and closed with, taken from the engine.
-import type { ClosingDesk } from '../../billing/bills/close-month.ts'
+import type { ClosingDeps } from '../../billing/bills/close-month.ts'
 import { isSigned } from '../../lib/crypto/signing.ts'
 import type { Engine } from '../engine.ts'
 
-export const billDesk = ({ store, clock, log, bookkeeper }: Engine): ClosingDesk => ({
+export const billDeps = ({ store, clock, log, receiptWriter }: Engine): ClosingDeps => ({
   store,
   clock,
   log,
-  bookkeeper,
-  notary: {
-    sign: (text) => ({ key: bookkeeper.signer.key, signature: bookkeeper.signer.sign(text) }),
+  receiptWriter,
+  signer: {
+    sign: (text) => ({ key: receiptWriter.signer.key, signature: receiptWriter.signer.sign(text) }),
     // A key of somebody else signs whatever somebody else likes.
     knows: (text, { key, signature }) =>
-      bookkeeper.keys.published.includes(key) && isSigned(text, key, signature),
+      receiptWriter.keys.published.includes(key) && isSigned(text, key, signature),
   },
 })

@@ -11,8 +11,8 @@ export async function openBillFile(
   engine: Engine,
   stretch: Stretch,
 ): Promise<ReadableStream<Uint8Array>> {
-  await engine.bookkeeper.drain(stretch.accountId)
-  const table = new BillTable(engine.store.read, engine.bookkeeper.keys, stretch)
+  await engine.receiptWriter.drain(stretch.accountId)
+  const table = new BillTable(engine.store.read, engine.receiptWriter.keys, stretch)
   const pages = table.pages()
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({

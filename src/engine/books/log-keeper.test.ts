@@ -5,14 +5,14 @@ import { indexNextSegment } from '../../store/log/indexer.ts'
 import { listPartitions, makeWeeks } from '../../store/log/partitions.ts'
 import { segmentRows } from '../../store/log/posting-list.ts'
 import { findRequest, logHorizonMs } from '../../store/log/requests.ts'
-import { aRequest, engines } from '../../store/test-stores.ts'
+import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { newTestEngine } from '../test-engine.ts'
 import { LogKeeper } from './log-keeper.ts'
 
 const patientMs = 60_000
 const dayMs = 86_400_000
 
-describe.each([...engines])('on %s', (on) => {
+describe.each([...storeKinds])('on %s', (on) => {
   test(
     'the log is kept as long as the file says, and has room for the weeks to come',
     async () => {

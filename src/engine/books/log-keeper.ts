@@ -47,7 +47,7 @@ export class LogKeeper {
   async run(): Promise<void> {
     const { store, clock, declared, log } = this.#engine
     const nowMs = clock.nowMs()
-    if (store.engine === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
+    if (store.dialect === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
     const keepMs = logKeepMs(declared.file.logs)
     const wholeFromMs = await trimLog(store, {
       nowMs: sureNowMs(clock),

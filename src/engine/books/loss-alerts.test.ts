@@ -1,13 +1,13 @@
 // Losses are told in one open alert for each account and reason, and a storm of them in few writes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
-import { engines, until } from '../../store/test-stores.ts'
+import { storeKinds, until } from '../../store/test-stores.ts'
 import { newTestEngine, type TestEngine } from '../test-engine.ts'
-import { closeLossAlerts, noteAbsorbed, noteLoss } from './loss-alerts.ts'
+import { alertLoss, closeLossAlerts, recordLoss } from './loss-alerts.ts'
 
 let it: TestEngine
 beforeEach(async () => {
-  it = await newTestEngine(engines[0]!)
+  it = await newTestEngine(storeKinds[0]!)
 })
 afterEach(() => it.close())
 
@@ -19,16 +19,16 @@ const alerts = async () =>
 const short = { accountId: 'acc_1', reason: 'balance_short', ref: 'req_1' } as const
 
 test('a thousand losses at once are one alert with their sum', async () => {
-  for (let i = 0; i < 1000; i++) noteLoss(it.engine, { ...short, amountNanos: 1_000_000n })
-  noteLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 5n })
-  noteLoss(it.engine, { ...short, reason: 'late_success', amountNanos: 7n })
+  for (let i = 0; i < 1000; i++) alertLoss(it.engine, { ...short, amountNanos: 1_000_000n })
+  alertLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 5n })
+  alertLoss(it.engine, { ...short, reason: 'late_success', amountNanos: 7n })
   await until(async () => (await alerts()).length === 3)
   const [balance, late, other] = await alerts()
   expect(balance).toMatchObject({ subject: 'acc_1 balance_short', times: 1 })
   expect(balance!.message).toContain('1000 losses of 1.00 in all')
   expect([late?.subject, other?.subject]).toEqual(['acc_1 late_success', 'acc_2 balance_short'])
   // More of them are not written at once, but at the latest when the gateway stops.
-  noteLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
+  alertLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
   await Bun.sleep(150)
   expect((await alerts())[0]).toEqual(balance!)
   await closeLossAlerts(it.engine)
@@ -39,11 +39,11 @@ test('a thousand losses at once are one alert with their sum', async () => {
 })
 
 test('an account that has been told of delays the alert of no other', async () => {
-  noteLoss(it.engine, { ...short, amountNanos: 1n })
+  alertLoss(it.engine, { ...short, amountNanos: 1n })
   await until(async () => (await alerts()).length === 1)
   // This one waits for the quiet time of its account to pass.
-  noteLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
-  noteLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 1n })
+  alertLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
+  alertLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 1n })
   await until(async () => (await alerts()).length === 2)
   expect((await alerts()).map(({ subject, times }) => [subject, times])).toEqual([
     ['acc_1 balance_short', 1],
@@ -53,24 +53,24 @@ test('an account that has been told of delays the alert of no other', async () =
 }, 8_000)
 
 test('what was resolved is raised again by the next loss', async () => {
-  noteLoss(it.engine, { ...short, amountNanos: 1n })
+  alertLoss(it.engine, { ...short, amountNanos: 1n })
   await closeLossAlerts(it.engine)
   const { items } = await listAlerts(it.engine.store.read, { limit: 2, kind: 'loss' })
   await it.engine.store.tx((tx) => resolveAlert(tx, items[0]!.id, 1))
   expect(await alerts()).toEqual([])
-  noteLoss(it.engine, { ...short, amountNanos: 1n })
+  alertLoss(it.engine, { ...short, amountNanos: 1n })
   await until(async () => (await alerts()).length === 1)
 })
 
 test('every part of a call that the operator bears is told, and nothing of others', async () => {
   const row = { accountId: 'acc_1', requestId: 'req_9', detail: {} }
-  noteAbsorbed(it.engine, row as never)
-  const absorbed = [
+  recordLoss(it.engine, row as never)
+  const loss = [
     { reason: 'balance_short', channel: 'a', nanos: '3' },
     { reason: 'failed_after_cost', channel: 'b', nanos: '0' },
     { reason: 'caller_left', channel: 'b', nanos: '4' },
   ]
-  noteAbsorbed(it.engine, { ...row, detail: { absorbed } } as never)
+  recordLoss(it.engine, { ...row, detail: { loss } } as never)
   await closeLossAlerts(it.engine)
   expect((await alerts()).map(({ subject }) => subject)).toEqual([
     'acc_1 balance_short',

@@ -33,7 +33,7 @@ interface Watch {
 }
 const watches = new WeakMap<Engine, Watch>()
 
-export function noteLoss(engine: Engine, { accountId, reason, ref, amountNanos }: Told): void {
+export function alertLoss(engine: Engine, { accountId, reason, ref, amountNanos }: Told): void {
   if (amountNanos <= 0n) return
   const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined, dueMs: 0 }
   watches.set(engine, watch)
@@ -51,17 +51,14 @@ export function noteLoss(engine: Engine, { accountId, reason, ref, amountNanos }
 
 /** A loss has been booked: it is counted and raises an alert. */
 export function announceLoss(engine: Engine, loss: Loss): void {
-  engine.meters?.absorbed(loss)
-  noteLoss(engine, loss)
+  engine.meters?.loss(loss)
+  alertLoss(engine, loss)
 }
 
 /** What a call's log row says that the operator bears. */
-export function noteAbsorbed(
-  engine: Engine,
-  { accountId, requestId, detail }: RequestRecord,
-): void {
-  for (const { reason, nanos } of detail.absorbed ?? []) {
-    noteLoss(engine, { accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
+export function recordLoss(engine: Engine, { accountId, requestId, detail }: RequestRecord): void {
+  for (const { reason, nanos } of detail.loss ?? []) {
+    alertLoss(engine, { accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
   }
 }
 

@@ -2,7 +2,7 @@
 // the caller would have paid. Refusals and connections that never came about cost nobody anything;
 // where it is not known what was done, the least that was is an estimate.
 
-import { absorb } from '../../billing/call-loss.ts'
+import { addLoss } from '../../billing/call-loss.ts'
 import { chargeTokens } from '../../billing/charge.ts'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
@@ -13,12 +13,12 @@ import type { OpenCall } from '../calls/open-call.ts'
 import { completeUsage, withinBounds } from '../calls/text-bounds.ts'
 import type { Engine } from '../engine.ts'
 import { sane } from '../tasks/end-task.ts'
-import { insist } from '../tasks/retry-write.ts'
+import { retryWrite } from '../tasks/retry-write.ts'
 import { settlementFor } from '../tasks/task-charge.ts'
 import { announceLoss } from './loss-alerts.ts'
 
 /** A try that failed after the upstream had taken it up. To be told before the try ends. */
-export function absorbFailed(
+export function addFailedLoss(
   { call, trying, record, admission }: OpenCall,
   failure: UpstreamError,
   watcher?: StreamWatcher,
@@ -41,7 +41,7 @@ export function absorbFailed(
     quantity: usage.inputTokens + usage.outputTokens,
     estimated: true,
   }
-  absorb(record.detail, part, chargeTokens(admission.price.terms, usage))
+  addLoss(record.detail, part, chargeTokens(admission.price.terms, usage))
 }
 
 const callerLeft: LossReason = 'caller_left'
@@ -55,8 +55,8 @@ export interface TaskCost {
 }
 
 /** A success that nobody can be given any more, because the task has ended otherwise. */
-export async function absorbTask(engine: Engine, loss: Loss): Promise<void> {
-  await insist(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
+export async function addTaskLoss(engine: Engine, loss: Loss): Promise<void> {
+  await retryWrite(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
   announceLoss(engine, loss)
 }
 

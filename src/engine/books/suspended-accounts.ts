@@ -3,16 +3,16 @@
 import { type AuditOptions, auditBooks, type Problem } from '../../billing/proof/audit.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Tx } from '../../store/index.ts'
-import { letAccountGoOn, stopAccount } from '../../store/ledger/suspended-accounts.ts'
+import { letAccountGoOn, suspendAccount } from '../../store/ledger/suspended-accounts.ts'
 import { announce } from '../catalog/refresh.ts'
 import type { Engine } from '../engine.ts'
-import { patienceOf } from '../tasks/poll/task-timeouts.ts'
-import { billDesk } from './bill-deps.ts'
+import { taskTimeoutsOf } from '../tasks/poll/task-timeouts.ts'
+import { billDeps } from './bill-deps.ts'
 
 /** What an audit has to know of this gateway. */
 export const auditOptions = (engine: Engine): AuditOptions => ({
-  knows: billDesk(engine).notary.knows,
-  taskLifetimeMs: patienceOf(engine).lifetimeMs,
+  knows: billDeps(engine).signer.knows,
+  taskLifetimeMs: taskTimeoutsOf(engine).lifetimeMs,
   nowMs: engine.clock.nowMs(),
 })
 
@@ -27,7 +27,7 @@ export function sentenceOf({ problem, entry, number, ref }: Problem): string {
 }
 
 /** In force here when this resolves, at the other gateways in a moment. */
-export async function stopAccounts(engine: Engine, problems: readonly Problem[]): Promise<void> {
+export async function suspendAccounts(engine: Engine, problems: readonly Problem[]): Promise<void> {
   const atMs = engine.clock.nowMs()
   const byAccount = Map.groupBy(problems, ({ account_id = '' }) => account_id)
   for (const [accountId, found] of byAccount) {
@@ -39,7 +39,7 @@ export async function stopAccounts(engine: Engine, problems: readonly Problem[])
       ...more,
     })
     await engine.store.tx(async (tx) => {
-      await stopAccount(tx, accountId, atMs)
+      await suspendAccount(tx, accountId, atMs)
       await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
     })
   }
@@ -54,7 +54,7 @@ export interface Lift {
 }
 
 /** Undefined when the account goes on; else what is still wrong with its books. */
-export async function liftStop(
+export async function liftSuspension(
   engine: Engine,
   { accountId, force, atMs }: Lift,
   alongside: (tx: Tx) => Promise<void>,

@@ -12,14 +12,14 @@ import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { BadCursor, type PageQuery } from '../../store/index.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import type { Engine } from '../engine.ts'
-import { billDesk } from './bill-deps.ts'
+import { billDeps } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
 
 const dayMs = 86_400_000
 /** The longest stretch of a report, and of one by the hour. */
-const longest = { days: 400, daysByHour: 31 }
+const max = { days: 400, daysByHour: 31 }
 /** Rows of a report, over all its pages. */
-const mostRows = 50_000
+const maxRows = 50_000
 /** Reports that are made at once for one account. */
 const reportsAtOnce = 4
 
@@ -29,7 +29,7 @@ export async function reportUsage(
   ask: UsageAsk,
 ): Promise<object | Refusal> {
   const { fromMs, untilMs, by, ownOnly, limit, cursor } = ask
-  const days = by.includes('hour') ? longest.daysByHour : longest.days
+  const days = by.includes('hour') ? max.daysByHour : max.days
   if (untilMs - fromMs > days * dayMs) {
     const what = by.includes('hour') ? 'a report by the hour' : 'a report'
     return refuse('invalid_request', `${what} covers at most ${days} days`, { param: 'from' })
@@ -39,8 +39,8 @@ export async function reportUsage(
     const tokenId = ownOnly ? token.id : undefined
     const question = { accountId, fromMs, untilMs, by, tokenId }
     const { rows, total } = await sumUsage(engine.store.read, question)
-    if (rows.length > mostRows) {
-      const message = `this has over ${mostRows} rows: ask for a shorter time, or by less`
+    if (rows.length > maxRows) {
+      const message = `this has over ${maxRows} rows: ask for a shorter time, or by less`
       return refuse('invalid_request', message, { param: 'by' })
     }
     const after = cursor === undefined ? 0 : numberCursor(cursor)
@@ -89,7 +89,7 @@ export const showOwnBill = (
   token: Token,
   month: string,
 ): Promise<object | Refusal> =>
-  atOnce(engine, token.accountId, () => readBill(billDesk(engine), ownBill(engine, token, month)))
+  atOnce(engine, token.accountId, () => readBill(billDeps(engine), ownBill(engine, token, month)))
 
 /** Its lines, as a file. */
 export const openOwnBillFile = (

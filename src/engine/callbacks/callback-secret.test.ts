@@ -3,14 +3,14 @@ import { describe, expect, test } from 'bun:test'
 import { createSeal } from '../../lib/crypto/seal.ts'
 import { advanceRotation } from '../../store/catalog/callback-secrets.ts'
 import { setMeta } from '../../store/sql/meta.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine } from '../test-engine.ts'
 import { callbackSecrets, loadSharedSecret, signingSecrets } from './callback-secret.ts'
 import { CallbackSender } from './sender.ts'
 
 const dayMs = 24 * 3_600_000
 
-describe.each([...engines])('callback secrets on %s', (on) => {
+describe.each([...storeKinds])('callback secrets on %s', (on) => {
   test('are of one account each, and the same each time', async () => {
     const { engine, close } = await newTestEngine(on)
     const first = await callbackSecrets(engine, 'acc_1')

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { previewAddress } from '../../lib/net/address-guard.ts'
 import type { Engine } from '../engine.ts'
 
-const mostChars = 2_048
+const maxChars = 2_048
 
 /** Without TLS only to networks the operator has named. */
 export const callbackRules = ({ egressAllow }: Pick<Engine, 'egressAllow'>) => ({
@@ -19,7 +19,7 @@ export function callbackIn(
 ): { callbackUrl?: string } | Refusal {
   if (value === undefined || value === null || value === '') return {}
   if (typeof value !== 'string') return wrong('must be a string')
-  if (value.length > mostChars) return wrong(`must have at most ${mostChars} characters`)
+  if (value.length > maxChars) return wrong(`must have at most ${maxChars} characters`)
   const url = previewAddress(value, callbackRules(engine))
   if ('problem' in url) return wrong(`cannot be used: ${url.problem}`)
   // It stays with the caller's browser; it is nothing to send.

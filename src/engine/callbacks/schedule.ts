@@ -22,7 +22,7 @@ export const waitsMs: readonly number[] = [
 export const jitter = 0.1
 
 /** The longest of these waits, by how many attempts there were. */
-export const longestWaitsMs: readonly number[] = waitsMs.map((ms) => ms * (1 + jitter))
+export const maxWaitsMs: readonly number[] = waitsMs.map((ms) => ms * (1 + jitter))
 
 /** How long to wait after so many attempts; undefined when there have been enough. */
 export function waitAfter(attempts: number, random: () => number): number | undefined {

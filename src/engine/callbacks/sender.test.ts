@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Task } from '../../contract/task.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { newWebhookSecret } from '../../lib/net/webhook.ts'
-import { buryGateway } from '../../store/ledger/credit-leases.ts'
+import { evictGateway } from '../../store/ledger/credit-leases.ts'
 import {
   type Callback,
   findCallback,
@@ -15,7 +15,7 @@ import {
   restartCallback,
 } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
-import { engines, failureOf, until } from '../../store/test-stores.ts'
+import { failureOf, storeKinds, until } from '../../store/test-stores.ts'
 import type { Engine } from '../engine.ts'
 import { cancelTask, cancelVideo } from '../tasks/cancel-task.ts'
 import { createTask } from '../tasks/create/create-task.ts'
@@ -29,7 +29,7 @@ import {
 } from '../tasks/test-task-engine.ts'
 import { fileWith } from '../test-engine.ts'
 import { waitsMs } from './schedule.ts'
-import { CallbackSender, mostAtOnce, mostPerAccount, mostPerHost } from './sender.ts'
+import { CallbackSender, maxAtOnce, maxPerAccount, maxPerHost } from './sender.ts'
 
 const secret = newWebhookSecret()
 const takeAll = (due: readonly Callback[]) => due
@@ -68,7 +68,7 @@ afterAll(() => receiver.stop(true))
 /** The same receiver under as many addresses as wanted. */
 const urlAt = (host: number, path = '/hook') => `http://127.0.0.${host}:${receiver.port}${path}`
 
-describe.each([...engines])('callbacks on %s', (on) => {
+describe.each([...storeKinds])('callbacks on %s', (on) => {
   let it: TaskEngine
   let engine: Engine
   let sender: CallbackSender
@@ -256,14 +256,14 @@ describe.each([...engines])('callbacks on %s', (on) => {
     }
     const slowHosts = [1, 2, 3, 4, 5]
     for (const host of slowHosts) {
-      for (let made = 0; made < mostPerHost + 1; made++) await ended(urlAt(host, '/slow'))
+      for (let made = 0; made < maxPerHost + 1; made++) await ended(urlAt(host, '/slow'))
     }
     await sender.round(engine)
-    await until(() => inside >= mostPerAccount)
-    expect(arrivals).toHaveLength(mostPerAccount)
+    await until(() => inside >= maxPerAccount)
+    expect(arrivals).toHaveLength(maxPerAccount)
     const perHost = Object.values(Object.groupBy(arrivals, ({ host }) => host))
     expect(perHost.map((each) => each?.length)).toEqual([4, 4, 4, 4])
-    expect(mostPerAccount).toBeLessThan(mostAtOnce)
+    expect(maxPerAccount).toBeLessThan(maxAtOnce)
     // Another account's, although it is younger than all that wait.
     const other = await it.open('other', 100_000_000_000n)
     const theirs = { id: 'msg_theirs', taskId: (await create()).id, accountId: other.accountId }
@@ -272,11 +272,11 @@ describe.each([...engines])('callbacks on %s', (on) => {
     )
     await sender.round(engine)
     await until(() => arrivals.some(({ path }) => path === '/quick'))
-    expect(arrivals).toHaveLength(mostPerAccount + 1)
+    expect(arrivals).toHaveLength(maxPerAccount + 1)
     release.resolve()
     await sender.settled()
     for (let rounds = 0; rounds < 3; rounds++) await send()
-    expect(arrivals).toHaveLength(slowHosts.length * (mostPerHost + 1) + 1)
+    expect(arrivals).toHaveLength(slowHosts.length * (maxPerHost + 1) + 1)
     expect(new Set(arrivals.map(({ id }) => id)).size).toBe(arrivals.length)
   })
 
@@ -299,7 +299,7 @@ describe.each([...engines])('callbacks on %s', (on) => {
     await sender.round(engine)
     await sender.round(engine)
     await until(async () => (await callback(task))?.state === 'delivered')
-    expect(arrivals.filter(({ path }) => path === '/slow')).toHaveLength(mostPerHost)
+    expect(arrivals.filter(({ path }) => path === '/slow')).toHaveLength(maxPerHost)
     release.resolve()
   })
 
@@ -314,7 +314,7 @@ describe.each([...engines])('callbacks on %s', (on) => {
     await send(other)
     expect(arrivals).toHaveLength(1)
     if (on === 'sqlite') it.clock.ms += 30_000
-    else await engine.store.tx((tx) => buryGateway(tx, 'gwy_1'))
+    else await engine.store.tx((tx) => evictGateway(tx, 'gwy_1'))
     await send(other)
     expect(arrivals).toHaveLength(2)
     expect(new Set(arrivals.map(({ id }) => id)).size).toBe(1)
@@ -363,9 +363,9 @@ describe.each([...engines])('callbacks on %s', (on) => {
     const before = await ended()
     // The process before this one died with it in its hands.
     const untilMs = it.clock.ms + 20_000
-    const wish = { owner: 'gwy_0', nowMs: it.clock.ms, untilMs, window: 10, choose: takeAll }
+    const input = { owner: 'gwy_0', nowMs: it.clock.ms, untilMs, window: 10, choose: takeAll }
     const none = { fullOrigins: [], fullAccounts: [] }
-    const taken = await engine.store.tx((tx) => leaseDueCallbacks(tx, on, { ...wish, ...none }))
+    const taken = await engine.store.tx((tx) => leaseDueCallbacks(tx, on, { ...input, ...none }))
     expect(taken).toHaveLength(1)
     await send()
     expect(arrivals).toEqual([])

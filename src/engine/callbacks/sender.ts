@@ -16,7 +16,7 @@ import type { Engine } from '../engine.ts'
 import type { SharedSecret } from './callback-secret.ts'
 import { originOf } from './callback-url.ts'
 import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
-import { longestWaitsMs, waitAfter } from './schedule.ts'
+import { maxWaitsMs, waitAfter } from './schedule.ts'
 
 /** Longer than an attempt takes; with the time until the next look, it is taken over in 30 s. */
 const leaseMs = 20_000
@@ -29,9 +29,9 @@ const gapMs = 20
 /** How often callbacks are looked for that a clock set back has put off. */
 const strandedEveryMs = 10_000
 const window = 128
-export const mostAtOnce = 32
-export const mostPerHost = 4
-export const mostPerAccount = 16
+export const maxAtOnce = 32
+export const maxPerHost = 4
+export const maxPerAccount = 16
 
 export class CallbackSender {
   /** Signs along for a while after an upgrade. */
@@ -45,7 +45,7 @@ export class CallbackSender {
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
   #strandedFromMs = 0
-  #looking = false
+  #polling = false
   /** Somebody asked for a round while one was going on. */
   #again = false
   #closed = false
@@ -64,7 +64,7 @@ export class CallbackSender {
   async start(engine: Engine): Promise<void> {
     this.#engine = engine
     // Nobody else can have this store open: who held these is no more.
-    if (engine.store.sharing === undefined) await engine.store.tx((tx) => freeCallbacks(tx))
+    if (engine.store.cluster === undefined) await engine.store.tx((tx) => freeCallbacks(tx))
     this.wake(engine.clock.nowMs())
   }
 
@@ -72,17 +72,17 @@ export class CallbackSender {
   wake(atMs: number): void {
     const engine = this.#engine
     if (engine === undefined || this.#closed) return
-    if (this.#looking) this.#again = true
+    if (this.#polling) this.#again = true
     if (atMs >= this.#timerAtMs) return
     clearTimeout(this.#timer)
     this.#timerAtMs = atMs
     const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+    this.#timer = setTimeout(() => this.#poll(engine), waitMs)
   }
 
   /** When nothing is being sent and nothing is being looked for. */
   async settled(): Promise<void> {
-    while (this.#looking || this.#sending.size > 0) await Bun.sleep(5)
+    while (this.#polling || this.#sending.size > 0) await Bun.sleep(5)
   }
 
   /** Takes no more, waits a little for attempts under way; the rest is for whoever comes next. */
@@ -99,10 +99,10 @@ export class CallbackSender {
       .catch((error: unknown) => engine.log.warn('callbacks could not be given back', { error }))
   }
 
-  async #look(engine: Engine): Promise<void> {
+  async #poll(engine: Engine): Promise<void> {
     this.#timerAtMs = Number.POSITIVE_INFINITY
-    if (this.#looking || this.#closed) return
-    this.#looking = true
+    if (this.#polling || this.#closed) return
+    this.#polling = true
     this.#again = false
     let nextMs = engine.clock.nowMs() + againMs
     try {
@@ -110,7 +110,7 @@ export class CallbackSender {
     } catch (error) {
       engine.log.warn('callbacks could not be looked after', { error })
     } finally {
-      this.#looking = false
+      this.#polling = false
     }
     this.wake(this.#again ? engine.clock.nowMs() : nextMs)
   }
@@ -120,12 +120,12 @@ export class CallbackSender {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
     // Whoever ends makes room, and calls.
-    if (this.#sending.size >= mostAtOnce) return nowMs + idleMs
+    if (this.#sending.size >= maxAtOnce) return nowMs + idleMs
     const isStrandedTime = performance.now() >= this.#strandedFromMs
     const { leased, dueMs } = await store.tx(async (tx) => {
-      if (isStrandedTime) await wakeStrandedCallbacks(tx, nowMs, longestWaitsMs)
-      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
-      const leased = await leaseDueCallbacks(tx, store.engine, {
+      if (isStrandedTime) await wakeStrandedCallbacks(tx, nowMs, maxWaitsMs)
+      const leaseClockMs = (await sharedClockMs(tx, store.dialect)) ?? nowMs
+      const leased = await leaseDueCallbacks(tx, store.dialect, {
         owner: this.#owner,
         nowMs,
         leaseClockMs,
@@ -154,7 +154,7 @@ export class CallbackSender {
       if (this.#stop.signal.aborted && !isDelivered(attempt)) return
       engine.meters?.callbackAttempt(outcomeOf(attempt))
       await store.tx((tx) =>
-        recordAttempt(tx, store.engine, id, this.#owner, attempt, (attempts) =>
+        recordAttempt(tx, store.dialect, id, this.#owner, attempt, (attempts) =>
           fateOf(engine, attempt, attempts),
         ),
       )
@@ -172,11 +172,11 @@ export class CallbackSender {
     const chosen: Callback[] = []
     for (const callback of due) {
       const all = [...sending, ...chosen]
-      if (all.length >= mostAtOnce) break
+      if (all.length >= maxAtOnce) break
       const origin = originOf(callback.url)
       const sameHost = all.filter(({ url }) => url.startsWith(origin))
       const sameAccount = all.filter(({ accountId }) => accountId === callback.accountId)
-      if (sameHost.length >= mostPerHost || sameAccount.length >= mostPerAccount) continue
+      if (sameHost.length >= maxPerHost || sameAccount.length >= maxPerAccount) continue
       if (!this.#sending.has(callback.id)) chosen.push(callback)
     }
     return chosen
@@ -185,8 +185,8 @@ export class CallbackSender {
   #full(): { fullOrigins: string[]; fullAccounts: string[] } {
     const sending = [...this.#sending.values()]
     return {
-      fullOrigins: repeated(sending, ({ url }) => originOf(url), mostPerHost),
-      fullAccounts: repeated(sending, ({ accountId }) => accountId, mostPerAccount),
+      fullOrigins: repeated(sending, ({ url }) => originOf(url), maxPerHost),
+      fullAccounts: repeated(sending, ({ accountId }) => accountId, maxPerAccount),
     }
   }
 }

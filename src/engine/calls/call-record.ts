@@ -7,9 +7,9 @@ import type { Refusal } from '../../contract/errors.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
-import { noteAbsorbed } from '../books/loss-alerts.ts'
+import { recordLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
-import { insist } from '../tasks/retry-write.ts'
+import { retryWrite } from '../tasks/retry-write.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -39,13 +39,13 @@ export function newRecord(ctx: RecordedContext, use: Interface, model: string): 
 }
 
 /** From here on the row names the channel. */
-export function noteRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
+export function recordRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
   record.channel = channel.name
   if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
   else delete record.detail.upstreamModel
 }
 
-export function noteAttempt(
+export function recordAttempt(
   { engine, record, trying }: Pick<OpenCall, 'engine' | 'record' | 'trying'>,
   outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
 ): void {
@@ -77,10 +77,10 @@ export function endRecord(
 }
 
 /** A request is over and its row complete: it is counted and, where wanted, traced. Once for each. */
-export function noteEnd(engine: Engine, record: RequestRecord): void {
+export function recordEnd(engine: Engine, record: RequestRecord): void {
   engine.meters?.call(record)
   engine.tracer?.call(record)
-  if (record.detail.absorbed !== undefined) noteAbsorbed(engine, record)
+  if (record.detail.loss !== undefined) recordLoss(engine, record)
   if (engine.log.level === 'debug') logEnd(engine, record)
 }
 
@@ -123,10 +123,10 @@ export function recordHangUp(engine: Engine, record: RequestRecord): void {
 }
 
 export function writeRecord(engine: Engine, record: RequestRecord): void {
-  noteEnd(engine, record)
+  recordEnd(engine, record)
   const write = () => engine.store.record(record)
   // What the operator bears is in it: that is not given up at once.
-  const written = record.detail.absorbed === undefined ? write() : insist(engine, write)
+  const written = record.detail.loss === undefined ? write() : retryWrite(engine, write)
   written.catch((error) => {
     engine.log.warn('a request row could not be written', {
       request_id: record.requestId,

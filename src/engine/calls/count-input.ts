@@ -6,7 +6,7 @@ import type { CountReply } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { enter, findFunds, findServed } from '../admission/admit.ts'
 import type { Engine } from '../engine.ts'
-import { type ChannelStanding, standingOf } from '../routing/channel-state.ts'
+import { type ChannelState, channelStateOf } from '../routing/channel-state.ts'
 import { dropProbes } from '../routing/learn.ts'
 import { pickRoute } from '../routing/pick-route.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
@@ -14,7 +14,7 @@ import { beginTry, endTry, upstreamOf } from './open-call.ts'
 
 /** An upstream that does not know the question is not asked again for a while. */
 const askAgainMs = 10 * 60_000
-const untilByChannel = new WeakMap<ChannelStanding, number>()
+const untilByChannel = new WeakMap<ChannelState, number>()
 
 export async function countInput(
   engine: Engine,
@@ -46,7 +46,7 @@ export async function countInput(
 }
 
 const mayAsk = (engine: Engine, id: string): boolean =>
-  (untilByChannel.get(standingOf(engine.standings, id)) ?? 0) <= engine.clock.nowMs()
+  (untilByChannel.get(channelStateOf(engine.channelStates, id)) ?? 0) <= engine.clock.nowMs()
 
 async function ask(
   engine: Engine,
@@ -67,7 +67,7 @@ async function ask(
   dropProbes(trying)
   // How a question of no weight was answered says little about the channel's health.
   if (reply?.kind === 'failed') {
-    untilByChannel.set(trying.standing, engine.clock.nowMs() + askAgainMs)
+    untilByChannel.set(trying.channelState, engine.clock.nowMs() + askAgainMs)
   }
   return reply
 }

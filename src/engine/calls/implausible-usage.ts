@@ -12,7 +12,7 @@ const quietMs = 60_000
 const toldMs = new WeakMap<Engine, Map<string, number>>()
 
 /** Never fails: what could not be written is written the next time. */
-export function noteImplausible({ engine, record, admission }: OpenCall, told: TokenUsage): void {
+export function recordImplausible({ engine, record, admission }: OpenCall, told: TokenUsage): void {
   const subject = record.channel ?? ''
   const known = toldMs.get(engine) ?? new Map<string, number>()
   toldMs.set(engine, known)

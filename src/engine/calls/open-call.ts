@@ -8,10 +8,10 @@ import { ensure } from '../../lib/ensure.ts'
 import type { Admission } from '../admission/admit.ts'
 import type { CallContext, Engine } from '../engine.ts'
 import { leavePlace } from '../routing/channel-places.ts'
-import { dropProbes, noteFailure, noteSuccess } from '../routing/learn.ts'
+import { dropProbes, recordFailure, recordSuccess } from '../routing/learn.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
-import { doorFor } from '../telemetry/traces/traced-client.ts'
-import { noteAttempt, noteRoute, recordHangUp, recordUnbilled } from './call-record.ts'
+import { clientFor } from '../telemetry/traces/traced-client.ts'
+import { recordAttempt, recordHangUp, recordRoute, recordUnbilled } from './call-record.ts'
 import { cleaned } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
 import { markFor } from './object-ids.ts'
@@ -42,18 +42,18 @@ export interface OpenCall {
 export function beginTry(
   engine: Engine,
   record: RequestRecord,
-  { route, key, standing, probe = false }: PickedRoute,
+  { route, key, channelState, probe = false }: PickedRoute,
 ): TryingCall {
   const provider = engine.providers.get(route.protocol)?.text
   ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
-  noteRoute(record, route)
+  recordRoute(record, route)
   const { accountId } = record
-  standing.take(accountId)
+  channelState.take(accountId)
   engine.running++
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { route, key, standing, probe, accountId, provider, stop, deadline, startedMs }
+  return { route, key, channelState, probe, accountId, provider, stop, deadline, startedMs }
 }
 
 export const upstreamOf = (
@@ -66,7 +66,7 @@ export const upstreamOf = (
   model: route.upstreamModel,
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
-  http: trace === undefined ? engine.http : doorFor(engine.http, trace, route.channel),
+  http: trace === undefined ? engine.http : clientFor(engine.http, trace, route.channel),
   progress: deadline,
   ...(provider.handsOutIds && {
     markFor: (id) => markFor(engine.seal, token.accountId, { channel: route.channel, key }, id),
@@ -75,19 +75,19 @@ export const upstreamOf = (
 
 /** The upstream work of this try is over, however it went; money is settled apart. */
 export function endTry(engine: Engine, trying: TryingCall): void {
-  const { deadline, standing, route, accountId } = trying
+  const { deadline, channelState, route, accountId } = trying
   deadline.end()
   engine.running--
-  leavePlace(engine, route.channel, standing, accountId)
+  leavePlace(engine, route.channel, channelState, accountId)
 }
 
 /** A good answer has begun. */
-export const noteAnswer = ({ engine, trying, call }: OpenCall): void =>
-  noteSuccess(engine, trying, call.model)
+export const recordAnswer = ({ engine, trying, call }: OpenCall): void =>
+  recordSuccess(engine, trying, call.model)
 
 /** The try is over and its answer complete enough to be charged. */
 export function endAnswered(open: OpenCall, upstreamRequestId: string | undefined): void {
-  noteAttempt(open, { status: 200, upstreamRequestId })
+  recordAttempt(open, { status: 200, upstreamRequestId })
   endTry(open.engine, open.trying)
   countAttempt(open)
 }
@@ -103,9 +103,9 @@ export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   const told = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
   // Neither says anything about the channel.
   if (left || stopped) dropProbes(trying)
-  else noteFailure(engine, trying, call.model, told)
+  else recordFailure(engine, trying, call.model, told)
   const error = cleaned(engine, told, call, trying.route)
-  noteAttempt(open, {
+  recordAttempt(open, {
     ...(error.httpStatus !== undefined && { status: error.httpStatus }),
     error: error.message,
     upstreamRequestId: error.upstreamRequestId,
@@ -144,7 +144,7 @@ function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cau
   })
 }
 
-export const noteBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
+export const reportBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
   engine.log.error('unexpected error', {
     request_id: ctx.requestId,
     trace_id: ctx.trace?.traceId,

@@ -39,7 +39,7 @@ export function resolveReferences(
     if (own === undefined && reference.item === undefined) return unknownObject(reference.param)
     opened.push({ ...reference, upstreamId: own?.id, place: own?.place })
   }
-  const home = homeOf(engine, opened, routes)
+  const home = originOf(engine, opened, routes)
   if (home instanceof Refusal) return home
   const sent = { ...call, body: bodyFor(call, opened, home?.place) }
   if (home === undefined) return { call: sent, routes, tried: undefined }
@@ -49,18 +49,18 @@ export function resolveReferences(
   return { call: sent, routes: [route], tried }
 }
 
-interface FoundHome {
+interface FoundOrigin {
   route: Route
   key: string
   place: string
 }
 
 /** Where the call has to go. Undefined: nothing in it needs to be looked up upstream. */
-function homeOf(
+function originOf(
   engine: Engine,
   opened: readonly Opened[],
   routes: readonly Route[],
-): FoundHome | undefined | Refusal {
+): FoundOrigin | undefined | Refusal {
   const bare = opened.filter(({ item }) => item === undefined)
   const [first] = bare
   if (first === undefined) {
@@ -72,7 +72,7 @@ function homeOf(
   return find(engine, first.place!, routes) ?? unknownObject(first.param)
 }
 
-function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundHome | undefined {
+function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundOrigin | undefined {
   for (const route of routes) {
     const { channel } = route
     for (const key of channel.keys.length === 0 ? [''] : channel.keys) {

@@ -8,7 +8,7 @@ import { Refusal } from '../../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { admitText } from '../admission/admit.ts'
-import { absorbFailed } from '../books/losses.ts'
+import { addFailedLoss } from '../books/losses.ts'
 import type { Engine } from '../engine.ts'
 import { isAboutRequest } from '../routing/learn.ts'
 import { Tried } from '../routing/pick-route.ts'
@@ -20,10 +20,10 @@ import {
   endFailed,
   giveUp,
   hasLeft,
-  noteAnswer,
-  noteBug,
   type OpenCall,
+  recordAnswer,
   release,
+  reportBug,
   type TryingCall,
   upstreamOf,
 } from './open-call.ts'
@@ -31,7 +31,7 @@ import { settleCall } from './settle-call.ts'
 import { firstBytes, streamOf } from './stream-text.ts'
 
 /** A call that has tried this often has tried enough, however many keys are left. */
-const mostTries = 5
+const maxTries = 5
 
 export async function runText(
   engine: Engine,
@@ -54,7 +54,7 @@ export async function runText(
     recordHangUp(engine, record)
     return trying
   }
-  engine.retries.noteCall()
+  engine.retries.recordCall()
   const open = { engine, ctx, call: sent, admission, record, trying, beganMs, upstreamMs: 0 }
   return await follow(open)
 }
@@ -95,7 +95,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return await answer(open, reply as GoodReply, first)
-    absorbFailed(open, failure, reply.kind === 'stream' ? reply.watcher : undefined)
+    addFailedLoss(open, failure, reply.kind === 'stream' ? reply.watcher : undefined)
     const error = endFailed(open, failure)
     tried ??= new Tried()
     const next = await another(open, error, tried)
@@ -106,7 +106,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
 
 /** Whatever goes wrong in a provider, the hold ends and the caller gets an answer. */
 function bugAsReply(open: OpenCall, error: unknown): TextReply {
-  noteBug(open, error)
+  reportBug(open, error)
   const message = 'something went wrong in the gateway'
   return { kind: 'failed', error: { code: 'internal_error', message } }
 }
@@ -127,20 +127,20 @@ async function answer(
 ): Promise<TextAnswer | Refusal> {
   const { engine, ctx, record, admission } = open
   const rate = admission.pass.view
-  noteAnswer(open)
+  recordAnswer(open)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   if (reply.kind === 'stream') {
-    noteOverhead(open)
+    recordOverhead(open)
     return { stream: streamOf(open, reply, first), rate }
   }
   endAnswered(open, reply.upstreamRequestId)
   const settled = await settleCall(open, reply.reported, reply.countOutputTokens, 'complete')
-  noteOverhead(open)
+  recordOverhead(open)
   return settled ?? { body: reply.body, rate }
 }
 
 /** All that passed before the answer could begin, but for the time of upstreams. */
-const noteOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
+const recordOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
   engine.meters?.overhead(record, performance.now() - beganMs - upstreamMs)
 
 /** Another channel or key for a call whose last try failed; undefined when it should end there. */
@@ -155,7 +155,7 @@ async function another(
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   if (error.about === 'key') tried.addKey(id, trying.key)
   else tried.addChannel(id)
-  if (record.detail.attempts.length >= mostTries || !engine.retries.take()) return undefined
+  if (record.detail.attempts.length >= maxTries || !engine.retries.take()) return undefined
   const next = await begin(engine, ctx, record, admission.routes, tried)
   if (!(next instanceof Refusal)) return next
   engine.retries.giveBack()

@@ -1,7 +1,7 @@
 // The charge of a text call that was answered. What passes its hold comes from the account's free
 // balance; an account gets one answer that its balance does not cover, and no other before its next
 // credit.
-import { absorb } from '../../billing/call-loss.ts'
+import { addLoss } from '../../billing/call-loss.ts'
 import { chargeTokens, tierLabel } from '../../billing/charge.ts'
 import type { Settled } from '../../billing/ledger.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -11,8 +11,8 @@ import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { announceLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
-import { endRecord, noteEnd, recordUnbilled } from './call-record.ts'
-import { noteImplausible } from './implausible-usage.ts'
+import { endRecord, recordEnd, recordUnbilled } from './call-record.ts'
+import { recordImplausible } from './implausible-usage.ts'
 import type { OpenCall } from './open-call.ts'
 import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
 
@@ -39,7 +39,7 @@ export async function settleCall(
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
   const told = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
   const usage = withinBounds(told, admission.bounds)
-  if (usage !== told) noteImplausible(open, told)
+  if (usage !== told) recordImplausible(open, told)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   admission.pass.leave(tokensOf(usage))
   const counted = { usage, isEstimate }
@@ -48,8 +48,8 @@ export async function settleCall(
     return await withhold(open, counted, countOutputTokens)
   } catch (error) {
     engine.log.error('a charge could not be written', { request_id: record.requestId, error })
-    await engine.ledger.disown(record)
-    noteDisowned(engine, record)
+    await engine.ledger.voidCall(record)
+    recordVoided(engine, record)
     return refuse('overloaded', 'the gateway could not record this call, so it is not answered', {
       retryAfterSeconds: 2,
       cause: error,
@@ -77,7 +77,7 @@ async function charge(
     priceId: price.id,
     ...(isEstimate && { estimated: true }),
   })
-  if (settled === 'charged') noteEnd(engine, record)
+  if (settled === 'charged') recordEnd(engine, record)
   return settled
 }
 
@@ -135,7 +135,7 @@ function lose(
     quantity,
     ...(isEstimate && { estimated: true }),
   }
-  absorb(detail, part, nanos)
+  addLoss(detail, part, nanos)
 }
 
 const notDelivered = refuse(
@@ -149,9 +149,9 @@ const streamEnded = refuse(
 )
 
 /** As its caller sees it: the row itself says what was done. */
-const noteDisowned = (engine: Engine, record: RequestRecord): void => {
+const recordVoided = (engine: Engine, record: RequestRecord): void => {
   const { usage: _, ...told } = record
-  noteEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
+  recordEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
   const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
   const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
   announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })

@@ -10,8 +10,8 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TextReply, UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
-import { absorbFailed } from '../books/losses.ts'
-import { endAnswered, endFailed, giveUp, noteBug, type OpenCall } from './open-call.ts'
+import { addFailedLoss } from '../books/losses.ts'
+import { endAnswered, endFailed, giveUp, type OpenCall, reportBug } from './open-call.ts'
 import { type SettledEnding, settleCall } from './settle-call.ts'
 
 /** A comment: readers of events skip it, and what stands between does not take us for dead. */
@@ -70,7 +70,7 @@ export function streamOf(
       // A caller that reads hears of it by its next read, one that does not must be charged, too.
       deadline.stream = {
         cut() {
-          if (!gone && !isPulling) end(controller).catch((error) => noteBug(open, error))
+          if (!gone && !isPulling) end(controller).catch((error) => reportBug(open, error))
         },
       }
     },
@@ -115,7 +115,7 @@ export async function nextBytes(
       if (watcher.events > before) deadline.advance()
       if (bytes !== undefined) return bytes
     } catch (error) {
-      if (!(error instanceof HttpError)) noteBug(open, error)
+      if (!(error instanceof HttpError)) reportBug(open, error)
       watcher.break()
     }
   }
@@ -135,12 +135,12 @@ export async function firstBytes(
       return held === undefined ? bytes : Buffer.concat([...held, bytes])
     }
     held ??= []
-    if (held.length < mostHeld) held.push(bytes)
+    if (held.length < maxHeld) held.push(bytes)
   }
 }
 
 /** More comments than that before the first event are not worth keeping. */
-const mostHeld = 100
+const maxHeld = 100
 
 /** Settles or releases, then gives the last bytes the caller sees. */
 async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
@@ -162,7 +162,7 @@ const cutShort = refuse('overloaded', 'the gateway is shutting down and has ende
 })
 
 function fail(open: OpenCall, { watcher }: StreamReply, error: UpstreamError): Refusal {
-  absorbFailed(open, error, watcher)
+  addFailedLoss(open, error, watcher)
   return giveUp(open, endFailed(open, error))
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { listAccounts } from '../../store/catalog/accounts.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { insertToken, loadTokens } from '../../store/catalog/tokens.ts'
-import { engines, failureOf } from '../../store/test-stores.ts'
+import { failureOf, storeKinds } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../test-engine.ts'
 import { applyDeclarations } from './apply-declarations.ts'
 import { refresh } from './refresh.ts'
@@ -12,7 +12,7 @@ const secretA = `sk-${'a'.repeat(30)}`
 const secretB = `sk-${'b'.repeat(30)}`
 const accounts = [{ name: 'acme', balance: '5.00' }]
 
-describe.each([...engines])('declarations on %s', (on) => {
+describe.each([...storeKinds])('declarations on %s', (on) => {
   let it: TestEngine
   beforeEach(async () => {
     it = await newTestEngine(on)
@@ -184,11 +184,11 @@ describe.each([...engines])('declarations on %s', (on) => {
     })
 
     test('by a unit that the model cannot be charged by are refused', async () => {
-      const film = { name: 'film', kind: 'video', interfaces: ['videos'], protocols: ['vf'] }
+      const video = { name: 'film', kind: 'video', interfaces: ['videos'], protocols: ['vf'] }
       const image = { unit: 'image', per_image: '1' }
       for (const [file, says] of [
         [{ prices: [{ ...image, model: 'txta-plus' }] }, "of 'txta-plus' must be token"],
-        [{ models: [film], prices: [{ ...image, model: 'film' }] }, "'film' is a video model"],
+        [{ models: [video], prices: [{ ...image, model: 'film' }] }, "'film' is a video model"],
       ] as const) {
         expect(await failureOf(apply(file))).toContain(says)
       }

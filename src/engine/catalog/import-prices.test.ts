@@ -4,7 +4,7 @@ import { readYamlPrices, writeYamlPrices } from '../../billing/prices/price-list
 import type { Price } from '../../contract/price.ts'
 import { listAlerts } from '../../store/catalog/alerts.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../test-engine.ts'
 import { applyDeclarations } from './apply-declarations.ts'
 import { type Imported, importPrices } from './import-prices.ts'
@@ -13,7 +13,7 @@ import { refresh } from './refresh.ts'
 
 const dayMs = 86_400_000
 
-describe.each([...engines])('prices on %s', (on) => {
+describe.each([...storeKinds])('prices on %s', (on) => {
   let it: TestEngine
   const noted: Price[] = []
 
@@ -56,7 +56,7 @@ describe.each([...engines])('prices on %s', (on) => {
     await bring(image('1') + image('2', from(it.clock.ms + dayMs)) + image('3', ', account: acme'))
     it.clock.ms += 1000
     const before = await count()
-    const done = await bring(writeYamlPrices(it.engine.prices.standing()))
+    const done = await bring(writeYamlPrices(it.engine.prices.active()))
     expect(new Set(outcomes(done))).toEqual(new Set(['unchanged']))
     expect(await count()).toBe(before)
   })

@@ -30,7 +30,7 @@ interface Sight {
   book: PriceBook
   /** By model: every version, and those that are in force or will be. */
   stored: ReadonlyMap<string, readonly Price[]>
-  standing: ReadonlyMap<string, readonly Price[]>
+  active: ReadonlyMap<string, readonly Price[]>
 }
 
 class Refused extends Error {
@@ -78,7 +78,7 @@ async function plan(
     nowMs,
     book,
     stored: Map.groupBy(stored, ({ model }) => model),
-    standing: Map.groupBy(book.standing(), ({ model }) => model),
+    active: Map.groupBy(book.active(), ({ model }) => model),
   }
   const accounts = await accountsIn(tx, list)
   const problems: ListProblem[] = []
@@ -119,17 +119,17 @@ async function accountsIn(tx: Tx, list: readonly ListedPrice[]) {
 function judge(
   declared: PriceDeclaration,
   account: Price['account'],
-  { nowMs, book, stored, standing: all }: Sight,
+  { nowMs, book, stored, active: all }: Sight,
 ): Omit<ImportedPrice, 'line'> {
   const startMs = startOf(declared)
   const isOver = startMs === undefined || startMs <= nowMs
-  const standing = isOver
+  const active = isOver
     ? book.listed(declared.model, account?.id)
     : all
         .get(declared.model)
         ?.find((price) => isOfList(price, declared) && price.effectiveFromMs === startMs)
-  if (standing !== undefined && saysTheSame(declared, standing)) {
-    return { outcome: 'unchanged', price: standing }
+  if (active !== undefined && saysTheSame(declared, active)) {
+    return { outcome: 'unchanged', price: active }
   }
   const past = stored
     .get(declared.model)

@@ -6,10 +6,10 @@ import type { Engine } from '../engine.ts'
 
 const kind = 'missing_price'
 /** Timers cannot wait longer than some weeks; a day is often enough to set one anew. */
-const longestWaitMs = 86_400_000
-const shortestWaitMs = 100
+const maxWaitMs = 86_400_000
+const minWaitMs = 100
 /** Open alerts of one kind; there are no more models than this in any catalog. */
-const mostAlerts = 10_000
+const maxAlerts = 10_000
 
 interface Watch {
   missing: ReadonlySet<string>
@@ -40,7 +40,7 @@ export async function watchPrices(engine: Engine): Promise<void> {
     watches.delete(engine)
     engine.log.warn('an alert about prices could not be written', { error })
   }
-  lookAgain(engine, watch)
+  pollAgain(engine, watch)
 }
 
 export function stopWatchingPrices(engine: Engine): void {
@@ -49,7 +49,7 @@ export function stopWatchingPrices(engine: Engine): void {
 }
 
 async function tell(engine: Engine, fresh: readonly string[], missing: ReadonlySet<string>) {
-  const { items } = await listAlerts(engine.store.read, { limit: mostAlerts, kind })
+  const { items } = await listAlerts(engine.store.read, { limit: maxAlerts, kind })
   const over = items.filter(({ subject }) => !missing.has(subject))
   if (fresh.length === 0 && over.length === 0) return
   const atMs = engine.clock.nowMs()
@@ -63,10 +63,10 @@ async function tell(engine: Engine, fresh: readonly string[], missing: ReadonlyS
 }
 
 /** A price may begin between two changes. */
-function lookAgain(engine: Engine, watch: Watch): void {
+function pollAgain(engine: Engine, watch: Watch): void {
   const startMs = engine.prices.nextStartMs()
   if (startMs === undefined || watches.get(engine) !== watch) return
-  const waitMs = Math.min(startMs - engine.clock.nowMs(), longestWaitMs)
-  watch.timer = setTimeout(() => watchPrices(engine), Math.max(waitMs + 1, shortestWaitMs))
+  const waitMs = Math.min(startMs - engine.clock.nowMs(), maxWaitMs)
+  watch.timer = setTimeout(() => watchPrices(engine), Math.max(waitMs + 1, minWaitMs))
   watch.timer.unref()
 }

@@ -13,7 +13,7 @@ import { loadChannels, type StoredChannel } from '../../store/catalog/channels.t
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
-import { loadStopped } from '../../store/ledger/suspended-accounts.ts'
+import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
 import type { Engine } from '../engine.ts'
 import { withoutDropped } from './declared-prices.ts'
 import { watchPrices } from './missing-prices.ts'
@@ -48,22 +48,22 @@ export function refresh(engine: Engine): Promise<void> {
 
 /** After something of it was stored: in force here when this resolves, elsewhere in a moment. */
 export async function announce(engine: Engine): Promise<void> {
-  engine.store.sharing?.tell({ kind: 'changed' })
+  engine.store.cluster?.tell({ kind: 'changed' })
   await refresh(engine)
 }
 
 export function hearOfChanges(engine: Engine): void {
-  engine.store.sharing?.hear(({ kind }) => {
+  engine.store.cluster?.hear(({ kind }) => {
     if (kind === 'changed') void refreshAtLast(engine)
   })
 }
 
 const retryMs = 300
-const mostRetries = 100
+const maxRetries = 100
 
 /** Nobody says it a second time, so it must not be lost to a database that is away for a moment. */
 async function refreshAtLast(engine: Engine): Promise<void> {
-  for (let tries = 0; tries < mostRetries; tries++) {
+  for (let tries = 0; tries < maxRetries; tries++) {
     try {
       return await refresh(engine)
     } catch (error) {
@@ -87,7 +87,7 @@ function begin(engine: Engine): Promise<void> {
 async function rebuild(engine: Engine): Promise<void> {
   const { store, declared, seal } = engine
   const [stopped, tokens, stored, models, prices] = await Promise.all([
-    loadStopped(store.read),
+    loadSuspended(store.read),
     loadTokens(store.read),
     loadChannels(store.read),
     loadModels(store.read),

@@ -21,9 +21,9 @@ const leaseMs = 30_000
 const renewMs = 10_000
 const headTimeoutMs = 30_000
 const silenceMs = 60_000
-const longestCopyMs = 30 * 60_000
-const mostBytes = 2 * 1024 ** 3
-const mostAttempts = 6
+const maxCopyMs = 30 * 60_000
+const maxBytes = 2 * 1024 ** 3
+const maxAttempts = 6
 const goneStatuses = [403, 404, 410]
 const backOffMs = 5_000
 const backOffGrowth = 4
@@ -67,7 +67,7 @@ function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
       url.startsWith('data:') ? [] : [targetFor(task.id, part, kind, main.place)],
     )
     const lease = { nowMs, untilMs: nowMs + leaseMs }
-    return { task, claims: await claimFiles(tx, engine.store.engine, task.id, targets, lease) }
+    return { task, claims: await claimFiles(tx, engine.store.dialect, task.id, targets, lease) }
   })
 }
 
@@ -91,7 +91,7 @@ export async function keepBytes(
   const lease = { nowMs, untilMs: nowMs + leaseMs }
   const targets = [targetFor(taskId, part, 'image', keeper.main.place)]
   const [claim] = await engine.store.tx((tx) =>
-    claimFiles(tx, engine.store.engine, taskId, targets, lease),
+    claimFiles(tx, engine.store.dialect, taskId, targets, lease),
   )
   if (claim === undefined) return false
   const written = await keeper.main.write(claim.name, onePiece(file.bytes))
@@ -142,7 +142,7 @@ async function settleClaim(
   const nowMs = clock.nowMs()
   const { attempts } = claim
   const againMs = stop.aborted ? nowMs : nowMs + backOffMs * backOffGrowth ** (attempts - 1)
-  const isLast = attempts >= mostAttempts || againMs >= endsAtMs
+  const isLast = attempts >= maxAttempts || againMs >= endsAtMs
   const about = { task_id: task.id, part: claim.part, attempt: attempts, error: copied.problem }
   engine.log[isLast ? 'warn' : 'info'](
     isLast ? 'a result is not kept' : 'a result could not be kept yet',
@@ -168,8 +168,8 @@ async function copyFile(
     maxRedirects: 3,
     headTimeoutMs,
     idleTimeoutMs: silenceMs,
-    maxBytes: mostBytes,
-    signal: AbortSignal.any([stop, AbortSignal.timeout(longestCopyMs)]),
+    maxBytes: maxBytes,
+    signal: AbortSignal.any([stop, AbortSignal.timeout(maxCopyMs)]),
   })
   if ('problem' in answer) return answer
   const { status, headers, body } = answer

@@ -9,7 +9,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { openDirectory } from '../../media/directory.ts'
 import { findKeptFiles, oldMarks } from '../../store/tasks/files.ts'
 import { findTaskRow, insertTask } from '../../store/tasks/tasks.ts'
-import { engines, until } from '../../store/test-stores.ts'
+import { storeKinds, until } from '../../store/test-stores.ts'
 import type { Engine } from '../engine.ts'
 import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { copyTask } from './copy-media.ts'
@@ -18,14 +18,14 @@ import { openKept, withTrueExpiry } from './kept-media.ts'
 import { openContent } from './open-content.ts'
 import { forgetMedia, removeExpired, trimToBudget } from './trim-media.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: copies of results on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const dayMs = 24 * 3_600_000
-const film = new Uint8Array(5_000).fill(7)
+const videoBytes = new Uint8Array(5_000).fill(7)
 
-describe.each([...engines])('results on %s', (on) => {
+describe.each([...storeKinds])('results on %s', (on) => {
   let base: TestEngine
   let engine: Engine
   let keeper: MediaKeeper
@@ -38,7 +38,7 @@ describe.each([...engines])('results on %s', (on) => {
     base = await newTestEngine(on)
     dir = mkdtempSync(join(tmpdir(), 'gateway-keep-'))
     asked = 0
-    say = () => new Response(film)
+    say = () => new Response(videoBytes)
     upstream = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -108,7 +108,7 @@ describe.each([...engines])('results on %s', (on) => {
   test('every output is copied, as the kind of file it is', async () => {
     const task = await succeeded([video(), frame()])
     say = ({ url }) =>
-      new Response(film, {
+      new Response(videoBytes, {
         headers: { 'content-type': url.endsWith('.png') ? 'image/png' : 'text/html' },
       })
     expect(await copy(task)).toBeUndefined()
@@ -118,7 +118,7 @@ describe.each([...engines])('results on %s', (on) => {
       ['image/png', 5_000],
     ])
     for (const { name } of kept) {
-      expect(Buffer.compare(readFileSync(join(dir, name)), film)).toBe(0)
+      expect(Buffer.compare(readFileSync(join(dir, name)), videoBytes)).toBe(0)
     }
     await copy(task)
     expect(asked).toBe(2)
@@ -150,7 +150,7 @@ describe.each([...engines])('results on %s', (on) => {
     expect(waits).toEqual([5_000, 20_000, 80_000])
     expect(asked).toBe(3)
     expect(await findTaskRow(engine.store.read, task.id)).toEqual(task)
-    say = () => new Response(film)
+    say = () => new Response(videoBytes)
     expect(await copy(task)).toBeUndefined()
     expect(await keptOf(task)).toHaveLength(1)
     expect(files()).toHaveLength(1)
@@ -223,12 +223,12 @@ describe.each([...engines])('results on %s', (on) => {
     say = () =>
       new Response(
         new ReadableStream({
-          start: (controller) => controller.enqueue(film),
+          start: (controller) => controller.enqueue(videoBytes),
           pull: () => stop.abort(),
         }),
       )
     expect(await copy(task, stop.signal)).toBeUndefined()
-    say = () => new Response(film)
+    say = () => new Response(videoBytes)
     await copy(task)
     expect(await keptOf(task)).toHaveLength(1)
     expect(files()).toHaveLength(1)
@@ -242,7 +242,7 @@ describe.each([...engines])('results on %s', (on) => {
     const task = await succeeded()
     say = async () => {
       await forgetMedia(engine, task)
-      return new Response(film)
+      return new Response(videoBytes)
     }
     await copy(task)
     expect([await keptOf(kept), await keptOf(task), files()]).toEqual([[], [], []])
@@ -311,7 +311,7 @@ describe.each([...engines])('results on %s', (on) => {
       most = Math.max(most, ++at)
       await Bun.sleep(20)
       at--
-      return new Response(film)
+      return new Response(videoBytes)
     }
     const old = await succeeded([video()], { id: newId('video', base.clock.ms - 4 * dayMs) })
     const tasks: VideoTask[] = []

@@ -13,13 +13,13 @@ import type { Engine } from '../engine.ts'
 import { copyTask } from './copy-media.ts'
 import { removeExpired, trimToBudget } from './trim-media.ts'
 
-const mostCopiers = 4
+const maxCopiers = 4
 /** Beyond that they are found again by looking. */
-const mostWaiting = 1_000
-const lookMs = 60_000
+const maxWaiting = 1_000
+const pollMs = 60_000
 const sweepMs = 10 * 60_000
-const soonestMs = 20
-const soonestLookMs = 1_000
+const minMs = 20
+const minPollMs = 1_000
 /** Longest a task takes and longest its link then lives: nothing older can still be copied. */
 const copyableMs = 3 * 24 * 3_600_000
 const pageTasks = 200
@@ -46,7 +46,7 @@ export class MediaKeeper {
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
   #sweepAtMs = 0
-  #looking = false
+  #polling = false
   #trimming = false
   #keptBytes = 0
 
@@ -62,7 +62,7 @@ export class MediaKeeper {
   async start(engine: Engine): Promise<void> {
     this.#engine = engine
     // Nobody else can be at work on this store.
-    if (engine.store.sharing === undefined) await engine.store.tx(freeAllClaims)
+    if (engine.store.cluster === undefined) await engine.store.tx(freeAllClaims)
     this.#wake(engine.clock.nowMs())
   }
 
@@ -79,7 +79,7 @@ export class MediaKeeper {
 
   /** When nothing is being copied and nothing waits for it. */
   async settled(): Promise<void> {
-    while (this.#copying.size + this.#waiting.size > 0 || this.#looking || this.#trimming) {
+    while (this.#copying.size + this.#waiting.size > 0 || this.#polling || this.#trimming) {
       await Bun.sleep(10)
     }
   }
@@ -94,14 +94,14 @@ export class MediaKeeper {
 
   #add(engine: Engine, taskId: string): void {
     if (this.#stop.signal.aborted || this.#copying.has(taskId)) return
-    if (this.#waiting.size < mostWaiting) this.#waiting.add(taskId)
+    if (this.#waiting.size < maxWaiting) this.#waiting.add(taskId)
     else this.#sweepAtMs = 0
     this.#copyNext(engine)
   }
 
   #copyNext(engine: Engine): void {
     for (const taskId of this.#waiting) {
-      if (this.#copying.size >= mostCopiers) return
+      if (this.#copying.size >= maxCopiers) return
       this.#waiting.delete(taskId)
       this.#copying.add(taskId)
       copyTask(engine, this, taskId, this.#stop.signal)
@@ -121,20 +121,20 @@ export class MediaKeeper {
     if (engine === undefined || this.#stop.signal.aborted || atMs >= this.#timerAtMs) return
     clearTimeout(this.#timer)
     this.#timerAtMs = atMs
-    const waitMs = Math.min(lookMs, Math.max(soonestMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+    const waitMs = Math.min(pollMs, Math.max(minMs, atMs - engine.clock.nowMs()))
+    this.#timer = setTimeout(() => this.#poll(engine), waitMs)
   }
 
-  async #look(engine: Engine): Promise<void> {
+  async #poll(engine: Engine): Promise<void> {
     this.#timerAtMs = Number.POSITIVE_INFINITY
-    if (this.#looking || this.#stop.signal.aborted) return
-    this.#looking = true
+    if (this.#polling || this.#stop.signal.aborted) return
+    this.#polling = true
     const nowMs = engine.clock.nowMs()
-    let nextMs = nowMs + lookMs
+    let nextMs = nowMs + pollMs
     try {
       const { read, healthy } = engine.store
       if (healthy) {
-        for (const taskId of await tasksWithFreeClaims(read, nowMs, mostWaiting)) {
+        for (const taskId of await tasksWithFreeClaims(read, nowMs, maxWaiting)) {
           this.#add(engine, taskId)
         }
         // Those of the living are held longer by then; those of the dead are not.
@@ -144,9 +144,9 @@ export class MediaKeeper {
     } catch (error) {
       engine.log.warn('results to keep could not be looked for', { error })
     } finally {
-      this.#looking = false
+      this.#polling = false
     }
-    this.#wake(Math.max(nextMs, nowMs + soonestLookMs))
+    this.#wake(Math.max(nextMs, nowMs + minPollMs))
   }
 
   async #sweep(engine: Engine, nowMs: number): Promise<void> {
@@ -163,7 +163,7 @@ export class MediaKeeper {
     // After its kind, an id begins with the time it was made at.
     const prefix = `${kind}_`
     let afterId = newId(kind, nowMs - copyableMs).slice(0, prefix.length + 12)
-    for (let page = pageTasks; page === pageTasks && this.#waiting.size < mostWaiting; ) {
+    for (let page = pageTasks; page === pageTasks && this.#waiting.size < maxWaiting; ) {
       const found = await tasksWithoutFiles(engine.store.read, afterId, pageTasks)
       const ids = found.filter((id) => id.startsWith(prefix))
       for (const id of ids) this.#add(engine, id)

@@ -1,6 +1,6 @@
 // What is kept of a task, for those who show it and those who fetch it. A copy that cannot be reached
 // is as good as none: the upstream may still have it.
-import type { Content, ContentWish } from '../../contract/caller-api.ts'
+import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { type ByteRange, rangeIn } from '../../lib/http/byte-range.ts'
 import { findKeptFiles, type KeptFile } from '../../store/tasks/files.ts'
@@ -54,14 +54,14 @@ export const keptParts = async (engine: Engine, { id }: Task): Promise<ReadonlyS
 export async function openKept(
   engine: Engine,
   task: Task,
-  wish: ContentWish,
+  input: ContentOptions,
 ): Promise<Content | undefined> {
   if (!mayBeKept(engine, task)) return undefined
-  const index = filePart(task, wish)
+  const index = filePart(task, input)
   const file = (await findReachable(engine, [task.id])).find(({ part }) => part === index)
   if (file === undefined) return undefined
   const { etag, bytes } = file
-  const { range, ifRange } = wish
+  const { range, ifRange } = input
   const isMeant = ifRange === undefined || ifRange === etag
   const asked = isMeant ? rangeIn(range, bytes) : undefined
   if (asked === 'none') return { status: 416, sizeBytes: bytes }

@@ -1,6 +1,6 @@
 // The file a task made, fetched for its owner and passed on: nothing of the upstream but the bytes.
 // An address that has stopped working is renewed once before the file counts as expired.
-import type { Content, ContentWish } from '../../contract/caller-api.ts'
+import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import {
@@ -11,7 +11,7 @@ import {
   openDownload,
 } from '../../lib/net/guarded-fetch.ts'
 import type { Engine } from '../engine.ts'
-import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
+import { originOf, pollTargetFor, taskUpstream } from '../tasks/task-upstream.ts'
 import { openKept } from './kept-media.ts'
 import { refreshMedia } from './refresh-media.ts'
 
@@ -21,24 +21,24 @@ const maxRedirects = 3
 export async function openContent(
   engine: Engine,
   task: Task,
-  wish: ContentWish = {},
+  input: ContentOptions = {},
 ): Promise<Content | Refusal> {
-  const file = task.media[filePart(task, wish)]
+  const file = task.media[filePart(task, input)]
   if (file === undefined) {
-    return refuse('video_not_available', `the task has no ${wish.file ?? 'video'}`)
+    return refuse('video_not_available', `the task has no ${input.file ?? 'video'}`)
   }
-  const kept = await openKept(engine, task, wish)
+  const kept = await openKept(engine, task, input)
   if (kept !== undefined) return kept
-  const first = isOver(engine, file) ? expired : await openFile(engine, task, file, wish)
+  const first = isOver(engine, file) ? expired : await openFile(engine, task, file, input)
   if (!(first instanceof Refusal) || !mayHaveMoved(first)) return first
   const fresh = await refreshMedia(engine, task)
-  const again = fresh?.media[filePart(fresh, wish)]
+  const again = fresh?.media[filePart(fresh, input)]
   if (again === undefined || again.url === file.url || isOver(engine, again)) return first
-  return openFile(engine, task, again, wish)
+  return openFile(engine, task, again, input)
 }
 
 /** Its place among the task's files; -1 when it has none of the kind. */
-export const filePart = ({ media }: Task, { file = 'video' }: ContentWish): number =>
+export const filePart = ({ media }: Task, { file = 'video' }: ContentOptions): number =>
   typeof file === 'number' ? file : media.findIndex(({ kind }) => kind === file)
 
 /** The file may be had elsewhere by now. */
@@ -54,13 +54,13 @@ async function openFile(
   engine: Engine,
   task: Task,
   file: OutputMedia,
-  wish: ContentWish,
+  input: ContentOptions,
 ): Promise<Content | Refusal> {
   const way = wayTo(engine, task, file.url)
-  if (wish.noRedirect !== true && (await mayRedirect(engine, file, way))) {
+  if (input.noRedirect !== true && (await mayRedirect(engine, file, way))) {
     return { status: 302, location: new URL(file.url).href }
   }
-  return openPlain(engine, { ...file, id: task.id }, way, wish)
+  return openPlain(engine, { ...file, id: task.id }, way, input)
 }
 
 /** A file and whose it is, for the log and its tag. */
@@ -71,15 +71,15 @@ export async function openPlain(
   engine: Engine,
   file: NamedFile,
   way: Way,
-  wish: ContentWish,
+  input: ContentOptions,
 ): Promise<Content | Refusal> {
   const open = async (range: string | undefined): Promise<Content | Refusal> => {
-    const { signal } = wish
+    const { signal } = input
     const limits = { maxRedirects, headTimeoutMs, ...(signal !== undefined && { signal }) }
     const answer = await openDownload(file.url, { ...way, ...limits, range })
     return 'problem' in answer ? unfetched(engine, file, answer) : read(file, answer, range)
   }
-  const { range, ifRange } = wish
+  const { range, ifRange } = input
   const content = await open(range)
   if (range === undefined || ifRange === undefined || content instanceof Refusal) return content
   if (!('body' in content)) return partOrWhole(content, await open(undefined), ifRange)
@@ -173,13 +173,13 @@ export interface Way {
 /** How a result of this task is fetched: from where, and with what, if that is its channel's own. */
 export function wayTo(engine: Engine, task: Task, url: string): Way {
   const rules = rulesFor(engine, task)
-  const home = homeOf(engine, task)
-  const looker = lookerFor(engine, task)
-  if (home === undefined || looker?.fileHeaders === undefined) return { rules }
+  const home = originOf(engine, task)
+  const pollTarget = pollTargetFor(engine, task)
+  if (home === undefined || pollTarget?.fileHeaders === undefined) return { rules }
   const { route, key } = home
   if (URL.parse(url)?.origin !== new URL(route.baseUrl).origin) return { rules }
   const upstream = taskUpstream(engine, task, route, key, { touch() {} })
-  return { rules, credentials: looker.fileHeaders(upstream) }
+  return { rules, credentials: pollTarget.fileHeaders(upstream) }
 }
 
 /** The sandbox runs on this machine; everybody else must be public or allowed. */
@@ -188,9 +188,9 @@ export function rulesFor(engine: Engine, task: Task): AddressRules {
   const allow = [...engine.egressAllow, ...own]
   const hosts = engine.declared.file.downloads?.hosts
   if (hosts === undefined) return { allow, httpsOnly: true }
-  const home = homeOf(engine, task)
-  const homeHost = home === undefined ? [] : [new URL(home.route.baseUrl).hostname]
-  return { allow, httpsOnly: true, hosts: [...hosts, ...homeHost] }
+  const home = originOf(engine, task)
+  const originHost = home === undefined ? [] : [new URL(home.route.baseUrl).hostname]
+  return { allow, httpsOnly: true, hosts: [...hosts, ...originHost] }
 }
 
 /** Only to where anybody may go: public, by https, and without a key. */

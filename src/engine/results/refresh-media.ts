@@ -4,11 +4,11 @@ import type { OutputMedia, Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { findTaskRow, putTaskMedia } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { homeOf, lookerFor, taskUpstream } from '../tasks/task-upstream.ts'
+import { originOf, pollTargetFor, taskUpstream } from '../tasks/task-upstream.ts'
 
 /** Players ask many times in a row; the upstream hears of it once in that time. */
 const inVainMs = 60_000
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 interface Asked {
   answer: Promise<Task | undefined>
@@ -27,7 +27,7 @@ export async function refreshMedia(engine: Engine, task: Task): Promise<Task | u
   const answer = askUpstream(engine, task)
   asked.delete(task.id)
   asked.set(task.id, { answer, untilMs: nowMs + inVainMs })
-  if (asked.size > mostRemembered) asked.delete(asked.keys().next().value!)
+  if (asked.size > maxRemembered) asked.delete(asked.keys().next().value!)
   try {
     const fresh = await answer
     // The row has it now; when that one stops working too, the upstream may be asked again.
@@ -40,13 +40,16 @@ export async function refreshMedia(engine: Engine, task: Task): Promise<Task | u
 }
 
 async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined> {
-  const home = homeOf(engine, task)
-  const looker = lookerFor(engine, task)
-  if (home === undefined || looker === undefined || task.upstreamId === undefined) return undefined
+  const home = originOf(engine, task)
+  const pollTarget = pollTargetFor(engine, task)
+  if (home === undefined || pollTarget === undefined || task.upstreamId === undefined)
+    return undefined
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await pollTarget
+    .check(task.upstreamId, upstream, stop)
+    .finally(() => deadline.end())
   if (checked.kind !== 'report' || checked.report.state !== 'succeeded') {
     const said = checked.kind === 'report' ? checked.report.state : checked.error.code
     engine.log.info('an expired result has no fresh address', { task_id: task.id, said })

@@ -1,6 +1,6 @@
 // Files of the built-in sandbox, fetched from where it runs on this machine. Knows of the sandbox only
 // its address and that its files lie below one path.
-import type { Content, ContentWish } from '../../contract/caller-api.ts'
+import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
 import { openPlain } from './open-content.ts'
@@ -11,7 +11,7 @@ const mediaPath = '/media/'
 export async function openSandboxMedia(
   engine: Engine,
   name: string,
-  wish: ContentWish,
+  input: ContentOptions,
 ): Promise<Content | Refusal> {
   const { sandbox } = engine.declared
   const base = sandbox && Object.values(sandbox.channel.protocols)[0]
@@ -19,5 +19,5 @@ export async function openSandboxMedia(
   const url = `${new URL(base).origin}${mediaPath}${name}`
   const kind = name.includes('.mp4') ? 'video' : 'image'
   const rules = { allow: ['127.0.0.1/32'], httpsOnly: true }
-  return openPlain(engine, { id: 'sandbox', kind, url }, { rules }, wish)
+  return openPlain(engine, { id: 'sandbox', kind, url }, { rules }, input)
 }

@@ -27,14 +27,14 @@ const wordFor: Readonly<Record<State, HealthWord>> = {
 
 export function healthOf(engine: Engine, channel: Channel): ChannelHealth {
   const nowMs = engine.clock.nowMs()
-  const standing = engine.standings.get(channel.id)
-  const health = standing?.health
+  const channelState = engine.channelStates.get(channel.id)
+  const health = channelState?.health
   return {
     state: wordFor[health?.stateAt(nowMs) ?? 'good'],
     failuresInRow: health?.failuresInRow ?? 0,
     ...(health !== undefined && health.untilMs > nowMs && { retryAtMs: health.untilMs }),
-    busy: standing?.busy ?? 0,
-    keys: channel.keys.map((key) => wordFor[standing?.keyState(key, nowMs) ?? 'good']),
+    busy: channelState?.busy ?? 0,
+    keys: channel.keys.map((key) => wordFor[channelState?.keyState(key, nowMs) ?? 'good']),
     deniedModels: engine.entitlements.deniedOn(channel.id),
   }
 }

@@ -1,16 +1,16 @@
 // Who gets a place at a channel: all are used, none by one account alone.
 import { expect, test } from 'bun:test'
 import { hasPlace } from './channel-places.ts'
-import { ChannelStanding } from './channel-state.ts'
+import { ChannelState } from './channel-state.ts'
 
 const shared = { hasManyAccounts: true }
 const channelOf = (maxConcurrency: number) => ({ id: 'chn_1', maxConcurrency })
 
 /** How many places this account gets if it takes all it can. */
-function fill(standing: ChannelStanding, places: number, accountId: string, catalog = shared) {
+function fill(channelState: ChannelState, places: number, accountId: string, catalog = shared) {
   let taken = 0
-  while (hasPlace(catalog, channelOf(places), standing, accountId)) {
-    standing.take(accountId)
+  while (hasPlace(catalog, channelOf(places), channelState, accountId)) {
+    channelState.take(accountId)
     taken++
   }
   return taken
@@ -24,26 +24,26 @@ test.each([
   [20, 18],
   [200, 180],
 ])('of %d places one account gets %d', (places, taken) => {
-  expect(fill(new ChannelStanding(), places, 'acc_a')).toBe(taken)
+  expect(fill(new ChannelState(), places, 'acc_a')).toBe(taken)
 })
 
 test('the last place is for an account that has none', () => {
-  const standing = new ChannelStanding()
-  expect(fill(standing, 20, 'acc_a')).toBe(18)
-  expect(fill(standing, 20, 'acc_b')).toBe(1)
-  expect(fill(standing, 20, 'acc_c')).toBe(1)
-  expect([standing.busy, fill(standing, 20, 'acc_d')]).toEqual([20, 0])
+  const channelState = new ChannelState()
+  expect(fill(channelState, 20, 'acc_a')).toBe(18)
+  expect(fill(channelState, 20, 'acc_b')).toBe(1)
+  expect(fill(channelState, 20, 'acc_c')).toBe(1)
+  expect([channelState.busy, fill(channelState, 20, 'acc_d')]).toEqual([20, 0])
 })
 
 test('where there is one account only, it has all places', () => {
-  expect(fill(new ChannelStanding(), 20, 'acc_a', { hasManyAccounts: false })).toBe(20)
+  expect(fill(new ChannelState(), 20, 'acc_a', { hasManyAccounts: false })).toBe(20)
 })
 
 test('places are given back to the account that had them', () => {
-  const standing = new ChannelStanding()
-  fill(standing, 20, 'acc_a')
-  standing.leave('acc_a')
-  expect([standing.busy, standing.placesOf('acc_a')]).toEqual([17, 17])
-  for (let i = 0; i < 17; i++) standing.leave('acc_a')
-  expect([standing.busy, standing.placesOf('acc_a')]).toEqual([0, 0])
+  const channelState = new ChannelState()
+  fill(channelState, 20, 'acc_a')
+  channelState.leave('acc_a')
+  expect([channelState.busy, channelState.placesOf('acc_a')]).toEqual([17, 17])
+  for (let i = 0; i < 17; i++) channelState.leave('acc_a')
+  expect([channelState.busy, channelState.placesOf('acc_a')]).toEqual([0, 0])
 })

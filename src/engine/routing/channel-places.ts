@@ -2,7 +2,7 @@
 // account can have all of them, and where several accounts wait, the one with the fewest comes first.
 import type { Channel } from '../../contract/catalog.ts'
 import type { Engine } from '../engine.ts'
-import type { ChannelStanding } from './channel-state.ts'
+import type { ChannelState } from './channel-state.ts'
 
 /** An account with places gets another while it has less than this many for each that stays free. */
 const placesPerFree = 9
@@ -16,13 +16,13 @@ type Places = Pick<Channel, 'id' | 'maxConcurrency'>
 export function hasPlace(
   { hasManyAccounts }: { hasManyAccounts: boolean },
   { maxConcurrency }: Places,
-  standing: ChannelStanding,
+  channelState: ChannelState,
   accountId: string,
 ): boolean {
-  const free = maxConcurrency - standing.busy
+  const free = maxConcurrency - channelState.busy
   if (free <= 0) return false
   if (!hasManyAccounts || maxConcurrency === 1) return true
-  const own = standing.placesOf(accountId)
+  const own = channelState.placesOf(accountId)
   return own === 0 || own < placesPerFree * (free - 1)
 }
 
@@ -30,11 +30,11 @@ export function hasPlace(
 export function leavePlace(
   { catalog, waiting }: Pick<Engine, 'catalog' | 'waiting'>,
   channel: Places,
-  standing: ChannelStanding,
+  channelState: ChannelState,
   accountId: string,
 ): void {
-  standing.leave(accountId)
+  channelState.leave(accountId)
   waiting.freed(channel.id, (account) =>
-    hasPlace(catalog, channel, standing, account) ? standing.placesOf(account) : undefined,
+    hasPlace(catalog, channel, channelState, account) ? channelState.placesOf(account) : undefined,
   )
 }

@@ -1,19 +1,19 @@
 // What is known of one channel while the gateway runs: calls under way, its health, the health of
 // each key, and which models have worked. Outlives changes of the configuration, not a restart.
 import type { Channel } from '../../contract/catalog.ts'
-import { Standing, type StandingRules, type State } from './circuit-breaker.ts'
+import { type BreakerRules, CircuitBreaker, type State } from './circuit-breaker.ts'
 
-const channelRules: StandingRules = {
+const channelRules: BreakerRules = {
   avoidAfter: 3,
   blockAfter: 20,
   firstMs: 2_000,
-  longestMs: 30_000,
+  maxMs: 30_000,
 }
-const keyRules: StandingRules = {
+const keyRules: BreakerRules = {
   avoidAfter: 1,
   blockAfter: 20,
   firstMs: 5_000,
-  longestMs: 300_000,
+  maxMs: 300_000,
 }
 
 export interface PickedKey {
@@ -22,7 +22,7 @@ export interface PickedKey {
 }
 
 /** A key that had trouble, and of which kind the last was. */
-export class KeyStanding extends Standing {
+export class KeyBreaker extends CircuitBreaker {
   /** Asked to slow down, as opposed to refused. */
   throttled = false
 
@@ -35,15 +35,15 @@ export class KeyStanding extends Standing {
 const noKeys: readonly string[] = ['']
 const keysOf = ({ keys }: Channel): readonly string[] => (keys.length === 0 ? noKeys : keys)
 
-export class ChannelStanding {
+export class ChannelState {
   /** Calls under way, and how many of them each account has. */
   busy = 0
   readonly #places = new Map<string, number>()
-  readonly health = new Standing(channelRules)
+  readonly health = new CircuitBreaker(channelRules)
   /** Models that have been answered; a later refusal of one of them may be a hiccup. */
   readonly worked = new Set<string>()
   /** Keys that had trouble. */
-  readonly #keys = new Map<string, KeyStanding>()
+  readonly #keys = new Map<string, KeyBreaker>()
   #turn = 0
 
   placesOf(accountId: string): number {
@@ -63,7 +63,7 @@ export class ChannelStanding {
   }
 
   /** Neither it nor any of its keys has had trouble. */
-  get calm(): boolean {
+  get isHealthy(): boolean {
     return this.health.untilMs === 0 && this.#keys.size === 0
   }
 
@@ -89,10 +89,10 @@ export class ChannelStanding {
     if (keys.length > 1) this.#turn = keys.indexOf(key) + 1
   }
 
-  keyStanding(key: string): KeyStanding {
+  keyBreaker(key: string): KeyBreaker {
     const known = this.#keys.get(key)
     if (known !== undefined) return known
-    const made = new KeyStanding()
+    const made = new KeyBreaker()
     this.#keys.set(key, made)
     return made
   }
@@ -118,8 +118,8 @@ export class ChannelStanding {
   /** Every key has been asked to pause, and none of the pauses is over. */
   throttledAt(channel: Channel, nowMs: number): boolean {
     return keysOf(channel).every((key) => {
-      const standing = this.#keys.get(key)
-      return standing?.throttled === true && standing.untilMs > nowMs
+      const channelState = this.#keys.get(key)
+      return channelState?.throttled === true && channelState.untilMs > nowMs
     })
   }
 
@@ -134,10 +134,10 @@ export class ChannelStanding {
   }
 }
 
-export function standingOf(standings: Map<string, ChannelStanding>, id: string): ChannelStanding {
-  const known = standings.get(id)
+export function channelStateOf(channelStates: Map<string, ChannelState>, id: string): ChannelState {
+  const known = channelStates.get(id)
   if (known !== undefined) return known
-  const made = new ChannelStanding()
-  standings.set(id, made)
+  const made = new ChannelState()
+  channelStates.set(id, made)
   return made
 }

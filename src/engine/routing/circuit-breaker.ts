@@ -6,14 +6,14 @@
 // upstream says than what we guess. After many failures in a row it is blocked: not asked at all
 // until its time is over, so that a dead upstream costs nobody anything.
 
-export interface StandingRules {
+export interface BreakerRules {
   /** Failures in a row before it is avoided. */
   avoidAfter: number
   /** Failures in a row before it is not asked at all. */
   blockAfter: number
   /** For how long, the first time; twice as long after every probe that fails. */
   firstMs: number
-  longestMs: number
+  maxMs: number
 }
 
 export type State = 'good' | 'probe' | 'avoided' | 'blocked'
@@ -25,15 +25,15 @@ const newsWeight = 0.1
 /** After a good probe the past counts for less. */
 const pastAfterProbe = 0.2
 
-export class Standing {
+export class CircuitBreaker {
   failuresInRow = 0
   untilMs = 0
-  readonly #rules: StandingRules
+  readonly #rules: BreakerRules
   #share = 0
   #openings = 0
   #probing = false
 
-  constructor(rules: StandingRules) {
+  constructor(rules: BreakerRules) {
     this.#rules = rules
   }
 
@@ -79,15 +79,15 @@ export class Standing {
     }
     // Calls that were under way when it was closed do not close it for longer.
     if (nowMs < this.untilMs) return
-    const { firstMs, longestMs } = this.#rules
-    this.untilMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#openings)
+    const { firstMs, maxMs } = this.#rules
+    this.untilMs = nowMs + Math.min(maxMs, firstMs * 2 ** this.#openings)
     this.#openings++
   }
 
   /** It asked for a pause. Heeded within bounds, and only once there is trouble. */
-  leaveAlone(nowMs: number, forMs: number): void {
+  pauseFor(nowMs: number, forMs: number): void {
     if (this.untilMs === 0) return
-    this.untilMs = Math.max(this.untilMs, nowMs + Math.min(forMs, this.#rules.longestMs))
+    this.untilMs = Math.max(this.untilMs, nowMs + Math.min(forMs, this.#rules.maxMs))
   }
 
   /** A test went well: the past is forgotten. */

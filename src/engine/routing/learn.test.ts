@@ -3,25 +3,25 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/catalog.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { Entitlements } from '../admission/entitlements.ts'
-import { ChannelStanding } from './channel-state.ts'
-import { dropProbes, isAboutRequest, noteFailure, noteSuccess } from './learn.ts'
+import { ChannelState } from './channel-state.ts'
+import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from './learn.ts'
 import type { PickedRoute } from './pick-route.ts'
 import { testRoute } from './test-channel.ts'
 
 const clock = { ms: 0 }
 let entitlements: Entitlements
-let standing: ChannelStanding
+let channelState: ChannelState
 beforeEach(() => {
   clock.ms = 1_000_000
   entitlements = new Entitlements(() => clock.ms)
-  standing = new ChannelStanding()
+  channelState = new ChannelState()
 })
 
 const engine = () => ({ entitlements, clock: { nowMs: () => clock.ms } })
 const asked = (more: Partial<Channel> = {}, key = 'k1'): PickedRoute => ({
   route: testRoute('a', { keys: ['k1', 'k2'], ...more }),
   key,
-  standing,
+  channelState,
 })
 
 const error = (code: UpstreamError['code'], more: Partial<UpstreamError> = {}): UpstreamError => ({
@@ -30,10 +30,10 @@ const error = (code: UpstreamError['code'], more: Partial<UpstreamError> = {}): 
   ...more,
 })
 const fail = (given: UpstreamError, times = 1, call = asked()) => {
-  for (let i = 0; i < times; i++) noteFailure(engine(), call, 'm', given)
+  for (let i = 0; i < times; i++) recordFailure(engine(), call, 'm', given)
 }
-const keyState = (key = 'k1') => standing.keyState(key, clock.ms)
-const state = () => standing.health.stateAt(clock.ms)
+const keyState = (key = 'k1') => channelState.keyState(key, clock.ms)
+const state = () => channelState.health.stateAt(clock.ms)
 
 describe('a refused key', () => {
   const refused = error('upstream_permission_denied', { httpStatus: 401, about: 'key' })
@@ -41,7 +41,7 @@ describe('a refused key', () => {
   test('is left alone for a minute; the channel and its other keys are not', () => {
     fail(refused)
     expect([keyState(), keyState('k2'), state()]).toEqual(['avoided', 'good', 'good'])
-    expect(standing.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(false)
+    expect(channelState.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(false)
     clock.ms += 59_999
     expect(keyState()).toBe('avoided')
     clock.ms += 1
@@ -50,8 +50,8 @@ describe('a refused key', () => {
 
   test('is good again after one answer', () => {
     fail(refused)
-    noteSuccess(engine(), asked(), 'm')
-    expect([keyState(), standing.calm]).toEqual(['good', true])
+    recordSuccess(engine(), asked(), 'm')
+    expect([keyState(), channelState.isHealthy]).toEqual(['good', true])
   })
 })
 
@@ -65,7 +65,7 @@ describe('a throttled key', () => {
 
   test('is left alone for as long as the upstream says', () => {
     fail(throttled(7))
-    expect(standing.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(true)
+    expect(channelState.throttledAt(asked({ keys: ['k1'] }).route.channel, clock.ms)).toBe(true)
     clock.ms += 6_999
     expect(keyState()).toBe('avoided')
     clock.ms += 1
@@ -74,22 +74,22 @@ describe('a throttled key', () => {
 
   test('is left alone for a while, and longer every time, when it says nothing', () => {
     fail(throttled())
-    const first = standing.keyStanding('k1').untilMs - clock.ms
+    const first = channelState.keyBreaker('k1').untilMs - clock.ms
     clock.ms += first
-    standing.keyStanding('k1').beginProbe()
+    channelState.keyBreaker('k1').beginProbe()
     fail(throttled())
-    expect(standing.keyStanding('k1').untilMs - clock.ms).toBe(2 * first)
+    expect(channelState.keyBreaker('k1').untilMs - clock.ms).toBe(2 * first)
   })
 
   test('says nothing about the health of the channel, however often', () => {
     fail(throttled(1), 50)
-    expect([state(), standing.health.failuresInRow]).toEqual(['good', 0])
+    expect([state(), channelState.health.failuresInRow]).toEqual(['good', 0])
   })
 
   test('ends a probe of the channel without a verdict', () => {
     fail(error('upstream_error', { httpStatus: 503 }), 3)
-    clock.ms = standing.health.untilMs
-    standing.health.beginProbe()
+    clock.ms = channelState.health.untilMs
+    channelState.health.beginProbe()
     fail(throttled(1), 1, { ...asked(), probe: true })
     expect(state()).toBe('probe')
   })
@@ -108,25 +108,25 @@ describe('a failing channel', () => {
     expect([state(), keyState()]).toEqual(['avoided', 'good'])
     clock.ms += 2_000
     expect(state()).toBe('probe')
-    noteSuccess(engine(), asked(), 'm')
+    recordSuccess(engine(), asked(), 'm')
     expect(state()).toBe('good')
   })
 
   test('that asks for a pause gets it, at most half a minute', () => {
     fail(error('upstream_error', { httpStatus: 503, retryAfterSeconds: 12 }), 3)
-    expect(standing.health.untilMs - clock.ms).toBe(12_000)
+    expect(channelState.health.untilMs - clock.ms).toBe(12_000)
     fail(error('upstream_error', { httpStatus: 503, retryAfterSeconds: 600 }))
-    expect(standing.health.untilMs - clock.ms).toBe(30_000)
+    expect(channelState.health.untilMs - clock.ms).toBe(30_000)
   })
 
   test('is blocked after twenty in a row, and its one probe decides', () => {
     fail(error('upstream_unreachable'), 20)
     expect(state()).toBe('blocked')
-    clock.ms = standing.health.untilMs
-    standing.health.beginProbe()
+    clock.ms = channelState.health.untilMs
+    channelState.health.beginProbe()
     expect(state()).toBe('blocked')
     fail(error('upstream_unreachable'))
-    expect([state(), standing.health.untilMs - clock.ms]).toEqual(['blocked', 4_000])
+    expect([state(), channelState.health.untilMs - clock.ms]).toEqual(['blocked', 4_000])
   })
 })
 
@@ -136,12 +136,12 @@ describe('a refusal of the request', () => {
     (code) => {
       expect(isAboutRequest(error(code))).toBe(true)
       fail(error('upstream_error'), 3)
-      clock.ms = standing.health.untilMs
-      standing.health.beginProbe()
+      clock.ms = channelState.health.untilMs
+      channelState.health.beginProbe()
       fail(error(code))
       expect(state()).toBe('good')
       fail(error(code), 100)
-      expect([state(), standing.calm]).toEqual(['good', true])
+      expect([state(), channelState.isHealthy]).toEqual(['good', true])
     },
   )
 
@@ -169,10 +169,10 @@ describe('a refused model', () => {
   })
 
   test('is denied after three times on a channel that has served it', () => {
-    noteSuccess(engine(), asked(), 'm')
+    recordSuccess(engine(), asked(), 'm')
     fail(denied, 2)
     expect(entitlements.isDenied('a', 'm')).toBe(false)
-    noteSuccess(engine(), asked(), 'm')
+    recordSuccess(engine(), asked(), 'm')
     fail(denied, 2)
     expect(entitlements.isDenied('a', 'm')).toBe(false)
     fail(denied)
@@ -186,10 +186,10 @@ describe('a refused model', () => {
 
   test('ends probes without a verdict', () => {
     fail(error('upstream_error'), 3)
-    standing.keyStanding('k1').failed(clock.ms, 1_000)
+    channelState.keyBreaker('k1').failed(clock.ms, 1_000)
     clock.ms += 5_000
-    standing.health.beginProbe()
-    standing.keyStanding('k1').beginProbe()
+    channelState.health.beginProbe()
+    channelState.keyBreaker('k1').beginProbe()
     fail(denied, 1, { ...asked(), probe: true })
     expect([state(), keyState()]).toEqual(['probe', 'probe'])
   })
@@ -197,10 +197,10 @@ describe('a refused model', () => {
 
 test('a caller that leaves teaches nothing, and its probe may be repeated', () => {
   fail(error('upstream_error'), 3)
-  clock.ms = standing.health.untilMs
-  standing.health.beginProbe()
+  clock.ms = channelState.health.untilMs
+  channelState.health.beginProbe()
   dropProbes(asked())
   expect(state()).toBe('avoided')
   dropProbes({ ...asked(), probe: true })
-  expect([state(), standing.health.failuresInRow]).toEqual(['probe', 3])
+  expect([state(), channelState.health.failuresInRow]).toEqual(['probe', 3])
 })

@@ -9,36 +9,36 @@ type Asked = PickedRoute
 /** A key that was refused, and not just asked to slow down, is left alone for so long. */
 const refusedKeyMs = 60_000
 
-export function noteSuccess(
+export function recordSuccess(
   { entitlements }: Needed,
-  { route, key, standing }: Asked,
+  { route, key, channelState }: Asked,
   model: string,
 ) {
-  standing.health.succeeded()
-  standing.keySucceeded(route.channel, key)
-  if (!standing.worked.has(model)) standing.worked.add(model)
+  channelState.health.succeeded()
+  channelState.keySucceeded(route.channel, key)
+  if (!channelState.worked.has(model)) channelState.worked.add(model)
   entitlements.granted(route.channel.id, model)
 }
 
-export function noteFailure(
+export function recordFailure(
   engine: Needed,
   asked: Asked,
   model: string,
   error: UpstreamError,
 ): void {
-  const { route, key, standing } = asked
+  const { route, key, channelState } = asked
   const nowMs = engine.clock.nowMs()
-  const { health } = standing
+  const { health } = channelState
   if (error.about === 'model') {
     dropProbes(asked)
     // The sandbox is entitled to everything; it refuses only when it is told to.
     if (route.channel.source === 'builtin') return
-    engine.entitlements.refused(route.channel.id, model, standing.worked.has(model))
+    engine.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
     return
   }
   if (error.about === 'key') {
     dropProbes(asked)
-    const trouble = standing.keyStanding(key)
+    const trouble = channelState.keyBreaker(key)
     trouble.throttled = error.code === 'upstream_rate_limited'
     trouble.failed(nowMs, pauseMs(error))
     return
@@ -48,17 +48,17 @@ export function noteFailure(
   else {
     health.failed(nowMs)
     if (error.retryAfterSeconds !== undefined) {
-      health.leaveAlone(nowMs, error.retryAfterSeconds * 1000)
+      health.pauseFor(nowMs, error.retryAfterSeconds * 1000)
     }
   }
   dropProbes(asked)
 }
 
 /** It went as a probe and said nothing of use: its caller left, or something else was refused. */
-export function dropProbes({ probe, key, standing }: Asked): void {
+export function dropProbes({ probe, key, channelState }: Asked): void {
   if (probe !== true) return
-  standing.health.dropProbe()
-  standing.dropKeyProbe(key)
+  channelState.health.dropProbe()
+  channelState.dropKeyProbe(key)
 }
 
 function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { seeded } from '../../../test/support/seeded.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { type ChannelStanding, standingOf } from './channel-state.ts'
+import { type ChannelState, channelStateOf } from './channel-state.ts'
 import { type PickedRoute, pickRoute, Tried } from './pick-route.ts'
 import { testRoute as route } from './test-channel.ts'
 
@@ -17,9 +17,14 @@ beforeEach(() => {
 type Needed = Parameters<typeof pickRoute>[0]
 
 function engineWith(busy: Record<string, number> = {}, random = seeded(1)): Needed {
-  const standings = new Map<string, ChannelStanding>()
-  for (const [id, calls] of Object.entries(busy)) standingOf(standings, id).busy = calls
-  return { standings, random, clock: { nowMs: () => nowMs }, catalog: { hasManyAccounts: false } }
+  const channelStates = new Map<string, ChannelState>()
+  for (const [id, calls] of Object.entries(busy)) channelStateOf(channelStates, id).busy = calls
+  return {
+    channelStates,
+    random,
+    clock: { nowMs: () => nowMs },
+    catalog: { hasManyAccounts: false },
+  }
 }
 
 function pick(engine: Needed, routes: readonly Route[]): PickedRoute {
@@ -132,9 +137,9 @@ describe('keys', () => {
 
 /** Enough failures of a channel to be avoided, or to be blocked. */
 const trouble = (engine: Needed, id: string, failures: number) => {
-  for (let i = 0; i < failures; i++) standingOf(engine.standings, id).health.failed(nowMs)
+  for (let i = 0; i < failures; i++) channelStateOf(engine.channelStates, id).health.failed(nowMs)
 }
-const healthOf = (engine: Needed, id: string) => standingOf(engine.standings, id).health
+const healthOf = (engine: Needed, id: string) => channelStateOf(engine.channelStates, id).health
 
 describe('trouble', () => {
   const two = [route('a', { priority: 9 }), route('b')]
@@ -240,9 +245,9 @@ describe('another try', () => {
 describe('keys in trouble', () => {
   const two = [route('a', { keys: ['k1', 'k2'] })]
   const fail = (engine: Needed, id: string, key: string, throttled: boolean, times = 20) => {
-    const standing = standingOf(engine.standings, id).keyStanding(key)
-    standing.throttled = throttled
-    for (let i = 0; i < times; i++) standing.failed(nowMs, 40_000)
+    const channelState = channelStateOf(engine.channelStates, id).keyBreaker(key)
+    channelState.throttled = throttled
+    for (let i = 0; i < times; i++) channelState.failed(nowMs, 40_000)
   }
 
   test('are passed over, and tried again by one call when their time is over', () => {
@@ -299,8 +304,8 @@ describe('the turn of a key', () => {
     const routes = [route('a', { keys: ['k1', 'k2'], maxConcurrency: 9 }), route('b')]
     const used: string[] = []
     for (let i = 0; i < 8; i++) {
-      standingOf(engine.standings, 'b').busy = i % 2 === 0 ? 1 : 0
-      standingOf(engine.standings, 'a').busy = i % 2 === 0 ? 0 : 1
+      channelStateOf(engine.channelStates, 'b').busy = i % 2 === 0 ? 1 : 0
+      channelStateOf(engine.channelStates, 'a').busy = i % 2 === 0 ? 0 : 1
       const { key } = pick(engine, routes)
       if (key !== 'key-b') used.push(key)
     }
@@ -326,13 +331,13 @@ test('any standing: what is picked has room, is not blocked, and is the best the
         .toSorted((a, b) => b.channel.priority - a.channel.priority)
       for (const [i, { busy, failures, passedMs }] of given.entries()) {
         nowMs = 1_000_000 - passedMs
-        standingOf(engine.standings, `c${i}`).busy = busy
+        channelStateOf(engine.channelStates, `c${i}`).busy = busy
         trouble(engine, `c${i}`, failures)
       }
       nowMs = 1_000_000
       const before = new Map(
         routes.map(({ channel: { id, priority } }) => {
-          const { busy, health } = standingOf(engine.standings, id)
+          const { busy, health } = channelStateOf(engine.channelStates, id)
           return [id, { priority, hasRoom: busy < 2, state: rank[health.stateAt(nowMs)] }]
         }),
       )

@@ -4,13 +4,13 @@ import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
 import { hasPlace } from './channel-places.ts'
-import { type ChannelStanding, standingOf } from './channel-state.ts'
+import { type ChannelState, channelStateOf } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
 
 export interface PickedRoute {
   route: Route
   key: string
-  standing: ChannelStanding
+  channelState: ChannelState
   /** Others wait for how this call goes. */
   probe?: boolean
 }
@@ -32,7 +32,7 @@ export class Tried {
   hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
 }
 
-type Needed = Pick<Engine, 'standings' | 'random' | 'clock'> & {
+type Needed = Pick<Engine, 'channelStates' | 'random' | 'clock'> & {
   catalog: Pick<Catalog, 'hasManyAccounts'>
 }
 
@@ -50,7 +50,7 @@ export function pickRoute(
 ): PickedRoute | 'full' | Refusal {
   const nowMs = engine.clock.nowMs()
   const isPlain = tried === undefined && routes.length === 1
-  const only = isPlain ? calm(engine, routes[0]!, accountId) : undefined
+  const only = isPlain ? isHealthy(engine, routes[0]!, accountId) : undefined
   if (only !== undefined) return only
   const able: Candidate[] = []
   let full = false
@@ -58,38 +58,38 @@ export function pickRoute(
   for (const route of routes) {
     const { channel } = route
     if (tried?.hasChannel(channel.id)) continue
-    const standing = standingOf(engine.standings, channel.id)
+    const channelState = channelStateOf(engine.channelStates, channel.id)
     const hasKey = tried && ((key: string) => tried.hasKey(channel.id, key))
-    const { key, state: keyState } = standing.pickKey(channel, nowMs, hasKey)
-    const state = worse(standing.health.stateAt(nowMs), keyState)
+    const { key, state: keyState } = channelState.pickKey(channel, nowMs, hasKey)
+    const state = worse(channelState.health.stateAt(nowMs), keyState)
     if (state === 'blocked') continue
     // Asking again is only worth it where things look well.
     if (state === 'avoided' && tried !== undefined) continue
-    if (!hasPlace(engine.catalog, channel, standing, accountId)) {
+    if (!hasPlace(engine.catalog, channel, channelState, accountId)) {
       full = true
       goodIsFull ||= state === 'good'
-    } else able.push({ route, key, standing, state, keyState })
+    } else able.push({ route, key, channelState, state, keyState })
   }
   const well = able.filter(({ state }) => state !== 'avoided')
   // A short wait for one that is well serves a caller better than one that has just failed.
   if (well.length === 0 && goodIsFull) return 'full'
   const picked = best(engine, well.length > 0 ? well : able)
   if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
-  const { route, standing, key, keyState } = picked
-  standing.took(route.channel, key)
-  const probesChannel = standing.health.stateAt(nowMs) === 'probe'
-  if (probesChannel) standing.health.beginProbe()
-  if (keyState === 'probe') standing.keyStanding(key).beginProbe()
+  const { route, channelState, key, keyState } = picked
+  channelState.took(route.channel, key)
+  const probesChannel = channelState.health.stateAt(nowMs) === 'probe'
+  if (probesChannel) channelState.health.beginProbe()
+  if (keyState === 'probe') channelState.keyBreaker(key).beginProbe()
   return probesChannel || keyState === 'probe' ? { ...picked, probe: true } : picked
 }
 
 /** The usual case, without any weighing: one channel, one key, no trouble, room. */
-function calm(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
+function isHealthy(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
   const { channel } = route
-  const standing = standingOf(engine.standings, channel.id)
-  if (!standing.calm || channel.keys.length > 1) return undefined
-  if (!hasPlace(engine.catalog, channel, standing, accountId)) return undefined
-  return { route, key: channel.keys[0] ?? '', standing }
+  const channelState = channelStateOf(engine.channelStates, channel.id)
+  if (!channelState.isHealthy || channel.keys.length > 1) return undefined
+  if (!hasPlace(engine.catalog, channel, channelState, accountId)) return undefined
+  return { route, key: channel.keys[0] ?? '', channelState }
 }
 
 const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }
@@ -104,7 +104,8 @@ function best(engine: Needed, able: readonly Candidate[]): Candidate | undefined
   return wanted.length === 0 ? first : byWeight(engine, leastBusy(wanted))
 }
 
-const load = ({ standing, route }: Candidate): number => standing.busy / route.channel.weight
+const load = ({ channelState, route }: Candidate): number =>
+  channelState.busy / route.channel.weight
 
 function leastBusy(able: readonly Candidate[]): readonly Candidate[] {
   const least = Math.min(...able.map(load))
@@ -123,16 +124,16 @@ function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
 
 /** Nobody may be asked now. When every key is being throttled, that is what the caller hears. */
 function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
-  let soonestMs = Number.POSITIVE_INFINITY
+  let minMs = Number.POSITIVE_INFINITY
   let throttled = routes.length > 0
   for (const { channel } of routes) {
-    const standing = standingOf(engine.standings, channel.id)
-    const keysMs = standing.keysUntilMs(channel)
-    const healthMs = standing.health.untilMs
-    if (healthMs > nowMs || !standing.throttledAt(channel, nowMs)) throttled = false
-    soonestMs = Math.min(soonestMs, Math.max(keysMs, healthMs))
+    const channelState = channelStateOf(engine.channelStates, channel.id)
+    const keysMs = channelState.keysUntilMs(channel)
+    const healthMs = channelState.health.untilMs
+    if (healthMs > nowMs || !channelState.throttledAt(channel, nowMs)) throttled = false
+    minMs = Math.min(minMs, Math.max(keysMs, healthMs))
   }
-  const waitMs = Number.isFinite(soonestMs) ? soonestMs - nowMs : 0
+  const waitMs = Number.isFinite(minMs) ? minMs - nowMs : 0
   const retryAfterSeconds = Math.min(600, Math.max(1, Math.ceil(waitMs / 1000)))
   return throttled
     ? refuse('upstream_rate_limited', 'the upstream has asked for a pause', { retryAfterSeconds })

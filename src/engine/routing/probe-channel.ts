@@ -6,8 +6,8 @@ import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { cleaned } from '../calls/clean-error.ts'
 import type { Engine } from '../engine.ts'
-import { standingOf } from './channel-state.ts'
-import { noteFailure, noteSuccess } from './learn.ts'
+import { channelStateOf } from './channel-state.ts'
+import { recordFailure, recordSuccess } from './learn.ts'
 
 export interface ChannelTest {
   ok: boolean
@@ -54,14 +54,14 @@ export async function testChannel(
   )
   clearTimeout(timer)
   const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
-  const asked = { route, key, standing: standingOf(engine.standings, channel.id) }
+  const asked = { route, key, channelState: channelStateOf(engine.channelStates, channel.id) }
   if (reply.kind === 'failed') {
-    noteFailure(engine, asked, model.name, reply.error)
+    recordFailure(engine, asked, model.name, reply.error)
     return { ok: false, ...result, error: cleaned(engine, reply.error, call, route).message }
   }
   if (reply.kind === 'stream') reply.answer.cancel()
-  asked.standing.reset()
-  noteSuccess(engine, asked, model.name)
+  asked.channelState.reset()
+  recordSuccess(engine, asked, model.name)
   if (wanted === undefined) engine.entitlements.forget(channel.id)
   return { ok: true, ...result }
 }

@@ -22,7 +22,7 @@ test('from then on one call in five pays for an extra attempt', () => {
   takeAll(budget)
   let taken = 0
   for (let call = 0; call < 1_000; call++) {
-    budget.noteCall()
+    budget.recordCall()
     if (budget.take()) taken++
   }
   expect(taken).toBeGreaterThanOrEqual(199)
@@ -31,7 +31,7 @@ test('from then on one call in five pays for an extra attempt', () => {
 
 test('a long quiet time does not save up for a storm', () => {
   const budget = new RetryBudget()
-  for (let call = 0; call < 100_000; call++) budget.noteCall()
+  for (let call = 0; call < 100_000; call++) budget.recordCall()
   budget.giveBack()
   expect(takeAll(budget)).toBe(100)
 })
@@ -52,7 +52,7 @@ test('any history: extra attempts stay within the reserve and a fifth of the cal
       let extra = 0
       for (const each of steps) {
         if (each === 'call') {
-          budget.noteCall()
+          budget.recordCall()
           calls++
         } else if (budget.take()) {
           if (each === 'take') extra++

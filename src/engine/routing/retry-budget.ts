@@ -8,7 +8,7 @@ const most = 100
 export class RetryBudget {
   #left = reserve
 
-  noteCall(): void {
+  recordCall(): void {
     this.#left = Math.min(most, this.#left + share)
   }
 

@@ -27,14 +27,14 @@ export class WaitingRoom {
   wait(
     accountId: string,
     channels: readonly string[],
-    longestMs: number,
+    maxMs: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const hasRoom = this.#size < this.#max || longestMs <= 0 || this.#makeRoom(accountId)
-    if (!hasRoom || longestMs <= 0 || signal.aborted) return Promise.resolve(false)
+    const hasRoom = this.#size < this.#max || maxMs <= 0 || this.#makeRoom(accountId)
+    if (!hasRoom || maxMs <= 0 || signal.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {
       const leave = () => waiter.wake(false)
-      const timer = setTimeout(leave, longestMs)
+      const timer = setTimeout(leave, maxMs)
       const waiter: Waiter = {
         accountId,
         channels,
@@ -55,15 +55,15 @@ export class WaitingRoom {
   freed(channel: string, placesOf: PlacesOf): void {
     if (this.#size === 0) return
     let next: Waiter | undefined
-    let fewest = Number.POSITIVE_INFINITY
+    let min = Number.POSITIVE_INFINITY
     for (const [accountId, waiters] of this.#byAccount) {
       const places = placesOf(accountId)
-      if (places === undefined || places > fewest) continue
+      if (places === undefined || places > min) continue
       const first = firstFor(waiters, channel)
       if (first === undefined) continue
-      if (next !== undefined && places === fewest && first.number > next.number) continue
+      if (next !== undefined && places === min && first.number > next.number) continue
       next = first
-      fewest = places
+      min = places
     }
     next?.wake(true)
   }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import { engines, until } from '../../store/test-stores.ts'
+import { storeKinds, until } from '../../store/test-stores.ts'
 import { cancelVideo, hideTask } from './cancel-task.ts'
 import { advanceTask } from './poll/advance-task.ts'
 import { findTask, listVideos } from './read-task.ts'
@@ -15,13 +15,13 @@ import {
   type TaskEngine,
 } from './test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: cancelling tasks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const holdNanos = 5n * secondNanos
 
-describe.each([...engines])('cancelling on %s', (on) => {
+describe.each([...storeKinds])('cancelling on %s', (on) => {
   let it: TaskEngine
   let task: Task
 

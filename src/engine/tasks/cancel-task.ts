@@ -10,7 +10,7 @@ import type { Engine } from '../engine.ts'
 import { forgetMedia } from '../results/trim-media.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
-import { homeOf, lookerFor, taskUpstream } from './task-upstream.ts'
+import { originOf, pollTargetFor, taskUpstream } from './task-upstream.ts'
 
 export async function cancelVideo(
   engine: Engine,
@@ -33,8 +33,8 @@ export async function cancelTask(
   const asked = await askUpstream(engine, task)
   if (asked !== undefined) return asked
   crashPoint('task-cancelling')
-  const seen = [{ kind: 'cancel_asked', atMs, note: byCaller ? 'caller' : 'operator' }] as const
-  const ended = await endTask(engine, task, { state: 'cancelled', byCaller, seen })
+  const steps = [{ kind: 'cancel_asked', atMs, note: byCaller ? 'caller' : 'operator' }] as const
+  const ended = await endTask(engine, task, { state: 'cancelled', byCaller, steps })
   if (ended !== undefined) return ended
   // Somebody was faster; what they wrote is what holds.
   const now = await findTaskRow(engine.store.read, task.id)
@@ -53,9 +53,9 @@ async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefi
         : 'nobody knows yet whether its upstream has it; if it is not found, it ends free of charge',
     )
   }
-  const home = homeOf(engine, task)
+  const home = originOf(engine, task)
   if (home === undefined) return notCancellable('its channel is gone')
-  const cancel = lookerFor(engine, task)?.cancel
+  const cancel = pollTargetFor(engine, task)?.cancel
   if (cancel === undefined) return notCancellable('its upstream cannot cancel')
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
@@ -71,8 +71,8 @@ export async function hideTask(engine: Engine, token: Token, id: string): Promis
   const task = await findOwnRow(engine, token, id)
   if (task === undefined) return notFound(id)
   if (!isEnd(task.state)) return notCancellable('it is not over yet')
-  // A late look may be telling of it just now: its trail is not for others to write.
-  const { trail: _, ...rest } = task
+  // A check of an abandoned task may be telling of it just now: its timeline is not for others to write.
+  const { timeline: _, ...rest } = task
   const hidden: Task = { ...rest, hidden: true, updatedAtMs: engine.clock.nowMs() }
   await engine.store.tx((tx) => updateTask(tx, hidden, task.state))
   await forgetMedia(engine, hidden)

@@ -16,28 +16,28 @@ import { withoutInlineData } from '../../lib/text/inline-data.ts'
 import { type AlertOf, raiseAlert } from '../../store/catalog/alerts.ts'
 import type { Tx } from '../../store/index.ts'
 import { recordLoss } from '../../store/ledger/losses.ts'
-import { insertLateLook } from '../../store/tasks/abandoned-checks.ts'
+import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
 import { announceLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
-import { waitBeforeLook } from './poll/task-timeouts.ts'
+import { waitBeforePoll } from './poll/task-timeouts.ts'
 import { type Settled, settlementFor } from './task-charge.ts'
 
 /** As deep as providers read. */
-const deepestReport = 64
+const maxReportDepth = 64
 const dayMs = 24 * 3_600_000
 
 export type TaskEnd = Outcome & {
   /** What was done for it upstream that its caller does not pay for. */
   losses?: readonly Loss[]
   /** It may still come to something upstream: that is looked for, and changes nothing here. */
-  lateLook?: true
+  abandonedCheck?: true
   /** What happened to it last, and is not written yet. */
-  seen?: readonly Seen[]
+  steps?: readonly PollStep[]
 }
 
-export type Seen = Omit<NewStep, 'state' | 'progress'>
+export type PollStep = Omit<NewStep, 'state' | 'progress'>
 
 type Outcome =
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
@@ -70,7 +70,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       const outcome = booked.isWithheld ? withheld : told
       ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
       ended.checks = Math.max(ended.checks, task.checks)
-      ended.trail = trailOf(row ?? task, ended, end, nowMs)
+      ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
       if (isRefusedCreate(end)) {
         ended.hidden = true
         await freeExternalId(tx, task.id)
@@ -81,26 +81,27 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       losses = [...(end.losses ?? []), ...uncovered(ended, settled, booked)]
       for (const loss of losses) await recordLoss(tx, loss)
       if (implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled!))
-      if (end.lateLook) await insertLateLook(tx, task.id, nowMs + waitBeforeLook(engine, 0))
+      if (end.abandonedCheck)
+        await insertAbandonedCheck(tx, task.id, nowMs + waitBeforePoll(engine, 0))
       crashPoint('task-ending')
     },
   )
   if (!first) return undefined
   crashPoint('task-ended')
-  if (ended !== undefined) noteTaskEnd(engine, ended, losses)
+  if (ended !== undefined) recordTaskEnd(engine, ended, losses)
   if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
   if (ended?.state === 'succeeded') engine.media?.keep(ended)
-  if (end.lateLook) engine.lateLooks?.wake(nowMs + waitBeforeLook(engine, 0))
+  if (end.abandonedCheck) engine.abandonedChecks?.wake(nowMs + waitBeforePoll(engine, 0))
   return ended
 }
 
 /** How it went on from where its row is. */
-function trailOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
+function timelineOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
   const { state, progress } = row
-  const seen = (end.seen ?? []).map((each) => ({ ...each, state, progress }))
+  const steps = (end.steps ?? []).map((each) => ({ ...each, state, progress }))
   const { error } = ended
   return withSteps(row, [
-    ...seen,
+    ...steps,
     {
       kind: 'ended',
       atMs: nowMs,
@@ -148,7 +149,7 @@ function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled)
   return { kind: 'implausible_usage', subject: channel, message, atMs }
 }
 
-function noteTaskEnd(engine: Engine, ended: Task, losses: readonly Loss[]): void {
+function recordTaskEnd(engine: Engine, ended: Task, losses: readonly Loss[]): void {
   engine.meters?.taskEnded(ended)
   engine.tracer?.taskEnded(ended)
   for (const loss of losses) announceLoss(engine, loss)
@@ -204,7 +205,7 @@ function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
   if (end.state === 'cancelled' || end.raw === undefined) return end
   const parsed = parseJson(
     cleaner.cleanLine(JSON.stringify(withoutInlineData(end.raw))),
-    deepestReport,
+    maxReportDepth,
   )
   return { ...end, raw: 'value' in parsed ? parsed.value : undefined }
 }

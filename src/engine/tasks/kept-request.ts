@@ -5,9 +5,9 @@ import { trimmed } from '../../lib/json/trim.ts'
 import { withoutInlineData } from '../../lib/text/inline-data.ts'
 
 /** Of one text, in letters. */
-const longestText = 64 * 1024
+const maxText = 64 * 1024
 /** Of a body that goes up as it came: texts and keys together. */
-const mostLetters = 256 * 1024
+const maxLetters = 256 * 1024
 
 export function keptRequest<Request extends VideoRequest | ImageRequest>(
   request: Request,
@@ -15,30 +15,30 @@ export function keptRequest<Request extends VideoRequest | ImageRequest>(
   const kept = withoutInlineData(request)
   const { native } = kept
   const long = Object.entries(kept).filter(isLongText)
-  const isLarge = native !== undefined && isLargerThan(native.body, mostLetters)
+  const isLarge = native !== undefined && isLargerThan(native.body, maxLetters)
   if (long.length === 0 && !isLarge) return kept
   return {
     ...kept,
-    ...Object.fromEntries(long.map(([name, text]) => [name, `${text.slice(0, longestText)}…`])),
+    ...Object.fromEntries(long.map(([name, text]) => [name, `${text.slice(0, maxText)}…`])),
     ...(isLarge && { native: { ...native, body: trimmed(native.body) } }),
     isCut: true,
   }
 }
 
 const isLongText = (entry: [string, unknown]): entry is [string, string] =>
-  typeof entry[1] === 'string' && entry[1].length > longestText
+  typeof entry[1] === 'string' && entry[1].length > maxText
 
 function isLargerThan(value: object, letters: number): boolean {
-  let seen = 0
+  let steps = 0
   const passes = (each: unknown): boolean => {
-    if (typeof each === 'string') seen += each.length
+    if (typeof each === 'string') steps += each.length
     else if (typeof each === 'object' && each !== null) {
       for (const name in each) {
-        seen += name.length
+        steps += name.length
         if (passes((each as Record<string, unknown>)[name])) return true
       }
     }
-    return seen > letters
+    return steps > letters
   }
   return passes(value)
 }

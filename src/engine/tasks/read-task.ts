@@ -1,5 +1,5 @@
 // What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
-import type { OwnTaskFilter } from '../../contract/caller-api.ts'
+import type { CallerTaskFilter } from '../../contract/caller-api.ts'
 import { interfaces, type Token } from '../../contract/catalog.ts'
 import {
   type ImageTask,
@@ -8,7 +8,7 @@ import {
   type TaskKind,
   type VideoTask,
 } from '../../contract/task.ts'
-import { listOwnTasks, searchOwnTasks } from '../../store/tasks/caller-tasks.ts'
+import { listCallerTasks, searchCallerTasks } from '../../store/tasks/caller-tasks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from '../results/kept-media.ts'
@@ -48,7 +48,7 @@ export const listVideos = async (
   { order = 'desc', ...page }: { limit: number; after?: string | undefined; order?: Order },
 ): Promise<VideoTask[]> => {
   const filter = { ...page, order, interfaces: videoInterfaces }
-  const tasks = await listOwnTasks(engine.store.read, token.accountId, filter)
+  const tasks = await listCallerTasks(engine.store.read, token.accountId, filter)
   return (await withTrueExpiry(engine, tasks)).filter(isVideo)
 }
 
@@ -61,11 +61,11 @@ type Order = 'asc' | 'desc' | undefined
 export async function searchVideos(
   engine: Engine,
   token: Token,
-  filter: OwnTaskFilter,
+  filter: CallerTaskFilter,
 ): Promise<{ tasks: VideoTask[]; total: number }> {
   const scope = filter.protocol === undefined && { interfaces: videoInterfaces }
   const search = { ...scope, ...filter }
-  const { tasks, total } = await searchOwnTasks(engine.store.read, token.accountId, search)
+  const { tasks, total } = await searchCallerTasks(engine.store.read, token.accountId, search)
   return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
 }
 
@@ -73,8 +73,8 @@ export async function searchVideos(
 export async function searchImages(
   engine: Engine,
   token: Token,
-  filter: OwnTaskFilter,
+  filter: CallerTaskFilter,
 ): Promise<ImageTask[]> {
-  const { tasks } = await searchOwnTasks(engine.store.read, token.accountId, filter)
+  const { tasks } = await searchCallerTasks(engine.store.read, token.accountId, filter)
   return (await withTrueExpiry(engine, tasks)).filter((task) => task.kind === 'image')
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Started } from '../../contract/provider.ts'
 import type { Store } from '../../store/index.ts'
-import { insist } from './retry-write.ts'
+import { retryWrite } from './retry-write.ts'
 import { anError, newTaskEngine, type TaskEngine } from './test-task-engine.ts'
 
 /** `refuse` writes nothing; `lose` writes and then says that it failed. */
@@ -12,7 +12,7 @@ type Fault = 'refuse' | 'lose'
 /** A store whose next writes fail. */
 function failing(store: Store, faults: Fault[]): Store {
   return {
-    engine: store.engine,
+    engine: store.dialect,
     clock: store.clock,
     read: store.read,
     record: (request, entry) => store.record(request, entry),
@@ -68,7 +68,7 @@ test('a write that can never be made is given up', async () => {
     tries++
     throw new Error('never')
   }
-  const failed = await insist({ store: { healthy: true } as Store }, write).catch(String)
+  const failed = await retryWrite({ store: { healthy: true } as Store }, write).catch(String)
   expect([failed, tries]).toEqual(['Error: never', 3])
 })
 
@@ -78,6 +78,6 @@ test('a conflict is an answer, not trouble', async () => {
     tries++
     throw Object.assign(new Error('there is one'), { code: '23505' })
   }
-  const failed = await insist({ store: { healthy: false } as Store }, write).catch(String)
+  const failed = await retryWrite({ store: { healthy: false } as Store }, write).catch(String)
   expect([failed, tries]).toEqual(['Error: there is one', 1])
 })

@@ -5,21 +5,21 @@ import type { Engine } from '../engine.ts'
 
 const pauseMs = 200
 /** While the store says that it cannot write. */
-const mostMs = 20_000
+const maxMs = 20_000
 /** When it says that it can. */
-const mostTries = 3
+const maxTries = 3
 
 /** The write must bear being done twice: one whose answer was lost may have been stored. */
-export async function insist<T>(
+export async function retryWrite<T>(
   { store }: Pick<Engine, 'store'>,
   write: () => Promise<T>,
 ): Promise<T> {
-  const untilMs = performance.now() + mostMs
+  const untilMs = performance.now() + maxMs
   for (let tries = 1; ; tries++) {
     try {
       return await write()
     } catch (error) {
-      const isOver = store.healthy ? tries >= mostTries : performance.now() >= untilMs
+      const isOver = store.healthy ? tries >= maxTries : performance.now() >= untilMs
       if (isOver || isUniqueConflict(error)) throw error
     }
     await Bun.sleep(pauseMs)

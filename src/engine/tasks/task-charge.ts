@@ -15,7 +15,7 @@ import type {
   VideoRequest,
   VideoTask,
 } from '../../contract/task.ts'
-import { estimateTokens, picturesIn } from '../../contract/video-size.ts'
+import { estimateTokens, framesIn } from '../../contract/video-size.ts'
 import { ensure } from '../../lib/ensure.ts'
 
 /** Tokens are counted by the upstream in its own way: a tenth more than expected is set aside. */
@@ -58,10 +58,10 @@ export interface Settled extends TaskSettlement {
 
 /** By what was delivered, at the price it was admitted at. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
-  return task.kind === 'image' ? picturesFor(terms, task, usage) : filmFor(terms, task, usage)
+  return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
 }
 
-function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage): Settled {
+function imagesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage): Settled {
   const quantity = Math.min(pictures, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier)
@@ -75,7 +75,7 @@ function picturesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskU
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
-function filmFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
+function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
   const byTokens = terms.unit === 'video_token'
   const bound = boundOf(task)
   const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
@@ -134,17 +134,17 @@ const boundOf = ({ model, request }: Pick<VideoTask, 'model' | 'request'>): Vide
 /** Of a request whose fields all go up as they are, and say all of it. */
 export function plainBound(model: string, request: VideoRequest): VideoBound {
   const { seconds, resolution } = request
-  const longest = picturesIn(Math.max(seconds, maxSeconds))
+  const max = framesIn(Math.max(seconds, maxSeconds))
   return {
     seconds,
     tokens: tokensOf(model, request),
     resolution,
     maxSeconds: seconds,
-    maxTokens: estimateTokens(model, '1080p', 'adaptive', longest),
+    maxTokens: estimateTokens(model, '1080p', 'adaptive', max),
   }
 }
 
 function tokensOf(model: string, { resolution, seconds, ratio, media }: VideoRequest): number {
   const shape = ratio ?? (media.length > 0 ? 'adaptive' : '16:9')
-  return estimateTokens(model, resolution, shape, picturesIn(seconds))
+  return estimateTokens(model, resolution, shape, framesIn(seconds))
 }

@@ -6,7 +6,7 @@ import { auditBooks } from '../../billing/proof/audit.ts'
 import type { Checked, Started, TaskReport } from '../../contract/provider.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
 import { listTaskRows } from '../../store/tasks/tasks.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { cancelVideo } from './cancel-task.ts'
 import { advanceTask } from './poll/advance-task.ts'
 import {
@@ -18,7 +18,7 @@ import {
   video,
 } from './test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the money of tasks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -85,7 +85,7 @@ const startedAs = (kind: Exclude<Started['kind'], 'finished'>, upstreamId: strin
     ? { kind, upstreamId, upstreamRequestId: undefined }
     : { kind, error: anError() }
 
-describe.each([...engines])('the money of tasks on %s', (on) => {
+describe.each([...storeKinds])('the money of tasks on %s', (on) => {
   let it: TaskEngine
   let created = 0
 
@@ -97,7 +97,7 @@ describe.each([...engines])('the money of tasks on %s', (on) => {
   const newest = async (): Promise<Task> =>
     it.row((await listTaskRows(it.engine.store.read, { limit: 1 })).items[0]!.id)
 
-  /** Everybody who looks at once, be the lease old or new; and somebody may cancel meanwhile. */
+  /** Everybody who polls at once, be the lease old or new; and somebody may cancel meanwhile. */
   const play = async (id: string, { waitMs, checked, cancel }: Step) => {
     it.clock.ms += waitMs
     const leases = await it.lease()
@@ -130,7 +130,7 @@ describe.each([...engines])('the money of tasks on %s', (on) => {
       fc.asyncProperty(story, async ({ seconds, start: kind, steps }) => {
         it.clock.ms++
         // Failed creates of other stories must not keep this one from being sent.
-        it.engine.standings.clear()
+        it.engine.channelStates.clear()
         it.script.start = () => startedAs(kind, `up-${created++}`)
         await it.create({ seconds })
         let task = await newest()

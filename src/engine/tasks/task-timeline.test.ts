@@ -1,14 +1,14 @@
-// The trail of a task: every state and every look, written with what it tells of, whatever becomes of
+// The timeline of a task: every state and every look, written with what it tells of, whatever becomes of
 // the task.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Started } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
-import { readTrail } from '../../contract/timeline.ts'
+import { readTimeline } from '../../contract/timeline.ts'
 import { updateTask } from '../../store/tasks/tasks.ts'
-import { engines } from '../../store/test-stores.ts'
+import { storeKinds } from '../../store/test-stores.ts'
 import { cancelTask, hideTask } from './cancel-task.ts'
-import { lookOnce } from './poll/abandoned-checks.ts'
+import { pollOnce } from './poll/abandoned-checks.ts'
 import {
   anError,
   failed,
@@ -18,13 +18,13 @@ import {
   type TaskEngine,
 } from './test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: trails on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const dayMs = 24 * 3_600_000
 
-describe.each([...engines])('the trail of a task on %s', (on) => {
+describe.each([...storeKinds])('the trail of a task on %s', (on) => {
   let it: TaskEngine
   beforeEach(async () => {
     it = await newTaskEngine(on)
@@ -37,8 +37,8 @@ describe.each([...engines])('the trail of a task on %s', (on) => {
     return task
   }
   const steps = async (id?: string) => {
-    const { trail = '', createdAtMs } = await it.row(id ?? (await it.single()).id)
-    return readTrail(trail, createdAtMs).map(({ kind, state, progress, times, note }) =>
+    const { timeline = '', createdAtMs } = await it.row(id ?? (await it.single()).id)
+    return readTimeline(timeline, createdAtMs).map(({ kind, state, progress, times, note }) =>
       [kind, state, progress, ...(times > 1 ? [`x${times}`] : []), note ?? ''].join(' ').trim(),
     )
   }
@@ -50,7 +50,7 @@ describe.each([...engines])('the trail of a task on %s', (on) => {
     await it.tick()
     it.script.check = () => says({ state: 'running', progress: 40 })
     for (let i = 0; i < 14; i++) await it.tick()
-    it.script.check = () => says({ state: 'running', progress: 70, strangeWord: 'COOKING' })
+    it.script.check = () => says({ state: 'running', progress: 70, unknownStatus: 'COOKING' })
     await it.tick()
     it.script.check = () => succeeded(5)
     await it.tick()
@@ -147,11 +147,11 @@ describe.each([...engines])('the trail of a task on %s', (on) => {
     await it.advance()
     it.script.check = () => ({ kind: 'failed', error: anError() })
     it.clock.ms += 3_600_000
-    await lookOnce(it.engine)
+    await pollOnce(it.engine)
     await hideTask(it.engine, it.token, id)
     it.script.check = () => succeeded(5)
     it.clock.ms += dayMs
-    await lookOnce(it.engine)
+    await pollOnce(it.engine)
     expect(await steps(id)).toEqual([
       'created accepted 0',
       'sent queued 0',
@@ -165,8 +165,8 @@ describe.each([...engines])('the trail of a task on %s', (on) => {
 
   test('begins with what is seen next where an older release kept none', async () => {
     const { id } = await create()
-    const { trail: _, ...old } = await it.row(id)
-    await it.engine.store.tx((tx) => tx.updateTable('tasks').set({ trail: null }).execute())
+    const { timeline: _, ...old } = await it.row(id)
+    await it.engine.store.tx((tx) => tx.updateTable('tasks').set({ timeline: null }).execute())
     await it.engine.store.tx((tx) => updateTask(tx, old as Task, 'queued'))
     await it.tick()
     expect(await steps(id)).toEqual(['look running 30'])

@@ -3,7 +3,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../engine.ts'
-import { doorForTask } from '../telemetry/traces/traced-client.ts'
+import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
 /** Tells keys of a channel apart without being one. */
@@ -24,19 +24,19 @@ export const taskUpstream = (
   fetchMedia: (url) => fetchMedia(engine, url),
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
-  http: task.trace ? doorForTask(engine.http, task.trace, route.channel) : engine.http,
+  http: task.trace ? clientForTask(engine.http, task.trace, route.channel) : engine.http,
   progress,
 })
 
 /** Whoever looks after tasks of this kind by this protocol. */
-export const lookerFor = (
+export const pollTargetFor = (
   { providers }: Engine,
   { protocol, kind }: Pick<Task, 'protocol' | 'kind'>,
 ): Pick<TaskProvider<never>, 'check' | 'cancel' | 'fileHeaders'> | undefined =>
   providers.get(protocol)?.[kind]
 
 /** Undefined when its channel is gone, or no longer speaks the protocol. */
-export function homeOf(
+export function originOf(
   engine: Engine,
   task: Task,
 ): { route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>; key: string } | undefined {

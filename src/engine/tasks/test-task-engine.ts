@@ -20,7 +20,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice } from '../../store/catalog/prices.ts'
 import { findEntries } from '../../store/ledger/entries.ts'
-import type { Engine as StoreEngine } from '../../store/schema.ts'
+import type { Dialect as StoreDialect } from '../../store/schema.ts'
 import { leaseDueTasks, nextDueMs } from '../../store/tasks/leases.ts'
 import { findTaskRow, type LeasedTask, listTaskRows } from '../../store/tasks/tasks.ts'
 import { openAccount } from '../catalog/open-account.ts'
@@ -138,7 +138,7 @@ const catalogOf = () =>
 
 export type TaskEngine = Awaited<ReturnType<typeof newTaskEngine>>
 
-export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_000n) {
+export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000_000n) {
   const base = await newTestEngine(on)
   const { clock } = base
   const script = newScript()
@@ -198,12 +198,12 @@ export async function newTaskEngine(on: StoreEngine, balanceNanos = 100_000_000_
     ...engine,
     creating: new Set(),
     store: Object.create(engine.store, {
-      sharing: { value: { gatewayId, lives: async (id: string) => lives(id) } },
+      cluster: { value: { gatewayId, lives: async (id: string) => lives(id) } },
     }),
   })
   const lease = async (): Promise<LeasedTask[]> => {
-    const wish = { owner: 'test', nowMs: clock.ms, untilMs: clock.ms + leaseMs, limit: 64 }
-    const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.engine, wish))
+    const input = { owner: 'test', nowMs: clock.ms, untilMs: clock.ms + leaseMs, limit: 64 }
+    const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.dialect, input))
     return leased
   }
   /** Looks after everything that is due now; how many there were. */

@@ -7,13 +7,13 @@ import { stepMs } from '../../lib/clock.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Engine } from '../engine.ts'
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 /** An alert that stands is raised again, so that nobody resolves it while it holds. */
 const raiseEveryMs = 60_000
 const kind = 'clock'
 
 /** No drift gets as far in a day, and the strictest readers of signatures allow five minutes. */
-export const mostAheadMs = stepMs
+export const maxAheadMs = stepMs
 
 export class ClockWatch {
   #timer: ReturnType<typeof setInterval> | undefined
@@ -24,8 +24,8 @@ export class ClockWatch {
   refusal: Refusal | undefined
 
   start(engine: Engine): void {
-    this.look(engine)
-    this.#timer = setInterval(() => this.look(engine), lookEveryMs)
+    this.poll(engine)
+    this.#timer = setInterval(() => this.poll(engine), pollEveryMs)
     this.#timer.unref()
   }
 
@@ -33,12 +33,12 @@ export class ClockWatch {
     clearInterval(this.#timer)
   }
 
-  look(engine: Engine): void {
+  poll(engine: Engine): void {
     const problem = clockProblem(engine)
     const isOff = problem !== undefined
     const wasOff = this.#isOff
     this.#isOff = isOff
-    this.refusal = isOff && engine.store.engine === 'postgres' ? wrongClock : undefined
+    this.refusal = isOff && engine.store.dialect === 'postgres' ? wrongClock : undefined
     if (isOff && wasOff !== true) engine.log.error(problem, { skew_ms: aheadMs(engine) })
     if (!isOff && wasOff === true) engine.log.info('the clock of this machine is right again')
     if (isOff && performance.now() - this.#raisedMs >= raiseEveryMs) this.#raise(engine, problem)
@@ -70,9 +70,9 @@ const aheadMs = ({ store }: Pick<Engine, 'store'>): number => store.clock.aheadM
 /** One sentence, when the wall clock is too far off. */
 export function clockProblem(engine: Pick<Engine, 'store'>): string | undefined {
   const ms = aheadMs(engine)
-  if (Math.abs(ms) <= mostAheadMs) return undefined
+  if (Math.abs(ms) <= maxAheadMs) return undefined
   const [seconds, way] = [Math.round(Math.abs(ms) / 1000), ms < 0 ? 'behind' : 'ahead of']
-  return engine.store.engine === 'postgres'
+  return engine.store.dialect === 'postgres'
     ? `the clock of this gateway is ${seconds} s ${way} the database's`
     : `the clock of this machine was set: it is ${seconds} s ${way} the gateway's, which goes on as before`
 }

@@ -73,7 +73,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   #queue: Buffer[] = []
   #queuedBytes = 0
-  #mostQueuedBytes = PAUSE_ABOVE_BYTES
+  #maxQueuedBytes = PAUSE_ABOVE_BYTES
   #paused = false
   #released = false
   #done = false
@@ -150,7 +150,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   expectTrickle(): void {
     // One piece that nobody asked for yet is enough: hundreds of slow readers must not add up.
-    this.#mostQueuedBytes = 0
+    this.#maxQueuedBytes = 0
     this.#link?.narrow()
   }
 
@@ -241,7 +241,7 @@ export class Exchange implements HttpCall, HttpAnswer {
       this.cancel()
       return false
     }
-    if (this.#queuedBytes > this.#mostQueuedBytes && !this.#paused) {
+    if (this.#queuedBytes > this.#maxQueuedBytes && !this.#paused) {
       this.#paused = true
       this.#link?.pause()
     }
@@ -293,7 +293,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     const bytes = this.#queue.shift()
     if (bytes !== undefined) {
       this.#queuedBytes -= bytes.length
-      if (this.#queuedBytes <= this.#mostQueuedBytes / 2) this.#resume()
+      if (this.#queuedBytes <= this.#maxQueuedBytes / 2) this.#resume()
       return Promise.resolve(bytes)
     }
     if (this.#error !== undefined) return Promise.reject(this.#error)

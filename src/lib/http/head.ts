@@ -63,15 +63,15 @@ export class HttpHead {
   }
 
   /** How long the connection may wait for its next call; 0 when it must not be used again. */
-  keepMs(mostMs: number): number {
+  keepMs(maxMs: number): number {
     if (this.#minor === 0) return 0
     const connection = this.header('connection')
     if (connection !== undefined && CLOSE_TOKEN.test(connection)) return 0
     const promised = this.header('keep-alive')
     const seconds = promised === undefined ? null : TIMEOUT_PARAMETER.exec(promised)
-    if (seconds === null) return mostMs
+    if (seconds === null) return maxMs
     // Half a second less than promised: a call must not cross the server's own closing.
-    return Math.max(0, Math.min(mostMs, Number(seconds[1]) * 1000 - 500))
+    return Math.max(0, Math.min(maxMs, Number(seconds[1]) * 1000 - 500))
   }
 }
 

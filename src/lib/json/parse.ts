@@ -38,14 +38,14 @@ function countUpTo(text: string, char: string, limit: number): number {
 /** Depth of nesting, brackets inside strings not counted; stops counting past the limit. */
 function depthOf(text: string, limit: number): number {
   let depth = 0
-  let deepest = 0
-  for (let i = 0; i < text.length && deepest <= limit; i++) {
+  let maxDepth = 0
+  for (let i = 0; i < text.length && maxDepth <= limit; i++) {
     const code = text.charCodeAt(i)
     if (code === 0x22) i = endOfString(text, i)
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x7b || code === 0x5b) maxDepth = Math.max(maxDepth, ++depth)
     else if (code === 0x7d || code === 0x5d) depth--
   }
-  return deepest
+  return maxDepth
 }
 
 /** Index of the quote that closes the string opened at `start`, or the end of the text. */

@@ -37,7 +37,7 @@ const cost = {
 } as const
 
 /** Longer texts are not interned by the parser. */
-const longestInterned = 32
+const maxInterned = 32
 /** Objects with more keys are looked up in a set. */
 const fewKeys = 12
 const internSlots = 8_192
@@ -201,7 +201,7 @@ export class JsonScan {
   #weigh(start: number, end: number): void {
     const length = end - start
     this.#characters += length * cost.character
-    const isNew = length <= longestInterned && !this.#isInterned(start, end)
+    const isNew = length <= maxInterned && !this.#isInterned(start, end)
     if (this.#wantsKey) this.#structure += isNew ? cost.newKey : cost.key
     else this.#structure += isNew ? cost.newString : cost.string
   }
@@ -309,11 +309,11 @@ export class JsonScan {
         path += `.${this.#nameAt(this.#keyFrom[key]!, this.#keyTo[key]!)}`
       }
     }
-    return `${path}.${name}`.replace(/^\./, '').slice(0, longestPath)
+    return `${path}.${name}`.replace(/^\./, '').slice(0, maxPath)
   }
 }
 
-const longestPath = 200
+const maxPath = 200
 
 const shortScan = new JsonScan('', { depth: 0 })
 

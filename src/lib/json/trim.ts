@@ -1,21 +1,21 @@
 // JSON from outside, cut to a size that can be kept: long texts, many entries and great depth go.
 
-const longestText = 256
-const mostEntries = 64
-const deepest = 6
+const maxText = 256
+const maxEntries = 64
+const maxDepth = 6
 
 /** The same value when it is small, which is the usual case. */
 export function trimmed(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
-    return value.length <= longestText ? value : `${value.slice(0, longestText)}…`
+    return value.length <= maxText ? value : `${value.slice(0, maxText)}…`
   }
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= deepest) return '…'
+  if (depth >= maxDepth) return '…'
   return Array.isArray(value) ? trimmedList(value, depth) : trimmedObject(value, depth)
 }
 
 function trimmedList(list: readonly unknown[], depth: number): readonly unknown[] {
-  const kept = list.slice(0, mostEntries).map((each) => trimmed(each, depth + 1))
+  const kept = list.slice(0, maxEntries).map((each) => trimmed(each, depth + 1))
   const same = kept.length === list.length && kept.every((each, index) => each === list[index])
   return same ? list : kept
 }
@@ -26,7 +26,7 @@ function trimmedObject(value: object, depth: number): object {
   const kept: Record<string, unknown> = {}
   for (const name in value) {
     const inner = (value as Record<string, unknown>)[name]
-    if (++entries > mostEntries || name.length > longestText) {
+    if (++entries > maxEntries || name.length > maxText) {
       same = false
       continue
     }

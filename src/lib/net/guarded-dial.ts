@@ -8,7 +8,7 @@ import type { Guarded } from './address-guard.ts'
 
 const connectMs = 5_000
 /** Of the addresses of one name, as long as none of them takes the connection. */
-const mostTried = 4
+const maxTried = 4
 /** Enough for 5 MB/s at 25 ms, and little beside a reader that is slow. */
 const receiveBytes = 128 * 1024
 /** A connection serves one request: nobody else may find it by its address. */
@@ -53,7 +53,7 @@ export async function dialGuarded(
   stop: Stop,
   tls?: { ca: string },
 ): Promise<HttpAnswer> {
-  for (const [index, address] of addresses.slice(0, mostTried).entries()) {
+  for (const [index, address] of addresses.slice(0, maxTried).entries()) {
     if (stop.stopped) break
     const exchange = new Exchange(limits)
     stop.call = exchange
@@ -62,7 +62,7 @@ export async function dialGuarded(
     try {
       return await exchange.answer
     } catch (error) {
-      const isLast = index + 1 === Math.min(addresses.length, mostTried)
+      const isLast = index + 1 === Math.min(addresses.length, maxTried)
       if (isLast || !isUnconnected(error)) throw error
     }
   }

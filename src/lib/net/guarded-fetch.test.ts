@@ -544,7 +544,7 @@ describe('a download', () => {
     ['is cut short', cut, {}],
     ['falls silent', stuck, { idleTimeoutMs: 50 }],
     ['grows too large', endless, { maxBytes: 1_000 }],
-    ['takes too long', stuck, { longestMs: 50 }],
+    ['takes too long', stuck, { maxMs: 50 }],
   ] as const)('fails its reader when the body %s', async (_, reply, more) => {
     replies = [reply]
     expect(await ending((await opened(here(), more)).body)).toBe('broke off')

@@ -12,7 +12,7 @@ export { type AddressRules, type Guarded, guardAddress, type Lookup } from './ad
 
 const defaultIdleTimeoutMs = 60_000
 const defaultReaderTimeoutMs = 5 * 60_000
-const defaultLongestMs = 6 * 3_600_000
+const defaultMaxMs = 6 * 3_600_000
 const defaultMaxBytes = 8 * 1024 ** 3
 const redirectStatuses = [301, 302, 303, 307, 308]
 const singleRange = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/
@@ -32,7 +32,7 @@ export interface DownloadOptions {
   /** Longest time for which nobody reads. */
   readerTimeoutMs?: number
   /** Longest for the whole body. */
-  longestMs?: number
+  maxMs?: number
   maxBytes?: number
   signal?: AbortSignal
   lookup?: Lookup
@@ -156,12 +156,12 @@ function download(
 /** How long a body may take as a whole, and how long whoever's turn it is may take. */
 class Watch {
   readonly #giveUp: (why: string) => void
-  readonly #longest: ReturnType<typeof setTimeout>
+  readonly #max: ReturnType<typeof setTimeout>
   #turn: ReturnType<typeof setTimeout> | undefined
 
-  constructor(longestMs: number, giveUp: (why: string) => void) {
+  constructor(maxMs: number, giveUp: (why: string) => void) {
     this.#giveUp = giveUp
-    this.#longest = setTimeout(giveUp, longestMs, 'the download took too long')
+    this.#max = setTimeout(giveUp, maxMs, 'the download took too long')
   }
 
   turnOf(who: 'the far side' | 'the reader', ms: number): void {
@@ -170,7 +170,7 @@ class Watch {
   }
 
   end(): void {
-    clearTimeout(this.#longest)
+    clearTimeout(this.#max)
     clearTimeout(this.#turn)
   }
 }
@@ -181,7 +181,7 @@ function paced(
   stop: Stop,
 ): ReadableStream<Uint8Array> {
   const { idleTimeoutMs = defaultIdleTimeoutMs, maxBytes = defaultMaxBytes } = options
-  const { readerTimeoutMs = defaultReaderTimeoutMs, longestMs = defaultLongestMs } = options
+  const { readerTimeoutMs = defaultReaderTimeoutMs, maxMs = defaultMaxMs } = options
   let sizeBytes = 0
   let fail: ((error: Error) => void) | undefined
   const giveUp = (why: string) => {
@@ -189,7 +189,7 @@ function paced(
     stop.stop()
     fail?.(new Error(why))
   }
-  const watch = new Watch(longestMs, giveUp)
+  const watch = new Watch(maxMs, giveUp)
   watch.turnOf('the reader', readerTimeoutMs)
   const source: Bun.UnderlyingSource<Uint8Array> = {
     start(controller) {

@@ -8,7 +8,7 @@ import { type AddressRules, guardAddress, type Lookup } from './address-guard.ts
 import { dialGuarded, type GuardedRequest, Stop } from './guarded-dial.ts'
 
 /** Of the answer's body, so that whoever writes a polite one is not cut short. */
-const mostAnswerBytes = 64 * 1024
+const maxAnswerBytes = 64 * 1024
 
 export interface PostOptions {
   rules: AddressRules
@@ -68,7 +68,7 @@ function requestFor(url: URL, { headers, body }: PostOptions): GuardedRequest {
 /** The head has said it all: however the body ends, the message has arrived. */
 async function readAway(answer: HttpAnswer): Promise<void> {
   try {
-    await answer.text(mostAnswerBytes)
+    await answer.text(maxAnswerBytes)
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
   }

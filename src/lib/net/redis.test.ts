@@ -14,17 +14,17 @@ async function startAnother(...settings: string[]): Promise<RedisServer> {
 }
 
 function open(url: string, more: Partial<RedisOptions> = {}) {
-  const heard: string[] = []
+  const reply: string[] = []
   const redis = openRedis({
     url,
     times: { commandMs: 100, connectMs: 300, retryMs: 50 },
     greet: async (run) => (await run(addScript, ['greeted'], [0])) !== redisAway,
-    onLost: (reason) => heard.push(`lost: ${reason}`),
-    onBack: () => heard.push('back'),
+    onLost: (reason) => reply.push(`lost: ${reason}`),
+    onBack: () => reply.push('back'),
     ...more,
   })
   opened.push(redis)
-  return { redis, heard }
+  return { redis, reply }
 }
 
 afterEach(async () => {
@@ -35,19 +35,19 @@ afterEach(async () => {
 const add = (redis: Redis) => redis.run(addScript, ['sum'], [10])
 
 test('a server that is not there is away, which is said once', async () => {
-  const { redis, heard } = open('redis://127.0.0.1:1')
+  const { redis, reply } = open('redis://127.0.0.1:1')
   expect(await add(redis)).toBe(redisAway)
   expect(redis.ready).toBe(false)
   await Bun.sleep(200)
   expect(await add(redis)).toBe(redisAway)
-  expect(heard).toEqual([expect.stringContaining('lost: ')])
+  expect(reply).toEqual([expect.stringContaining('lost: ')])
 })
 
 test('an address that is none is a server that is away, and is not repeated', async () => {
-  const { redis, heard } = open('redis://:hunter2@[nowhere')
+  const { redis, reply } = open('redis://:hunter2@[nowhere')
   expect(await add(redis)).toBe(redisAway)
-  expect(heard).toHaveLength(1)
-  expect(heard.join()).not.toContain('hunter2')
+  expect(reply).toHaveLength(1)
+  expect(reply.join()).not.toContain('hunter2')
 })
 
 test('something that is no Redis is away', async () => {
@@ -74,16 +74,16 @@ function aServer(): void {
   afterAll(() => server.remove())
 
   test('is asked from the first moment on, and learns scripts it does not know', async () => {
-    const { redis, heard } = open(server.url)
+    const { redis, reply } = open(server.url)
     expect(redis.ready).toBe(true)
     expect(await Promise.all([add(redis), add(redis)])).toEqual([11, 12])
     await server.ask('SCRIPT', 'FLUSH')
     expect(await add(redis)).toBe(13)
-    expect(heard).toEqual([])
+    expect(reply).toEqual([])
   })
 
   test('that stops is away in time, and is back when it goes on', async () => {
-    const { redis, heard } = open(server.url)
+    const { redis, reply } = open(server.url)
     await add(redis)
     server.signal('SIGSTOP')
     const replies = await Promise.all([add(redis), add(redis), add(redis)])
@@ -93,11 +93,11 @@ function aServer(): void {
     server.signal('SIGCONT')
     await until('it is ready again', () => redis.ready)
     expect(await add(redis)).toBeGreaterThan(10)
-    expect(heard).toEqual(['lost: no answer in time', 'back'])
+    expect(reply).toEqual(['lost: no answer in time', 'back'])
   })
 
   test('that dies is away, and is back when it was started again', async () => {
-    const { redis, heard } = open(server.url)
+    const { redis, reply } = open(server.url)
     await add(redis)
     await server.kill()
     await until('the loss is noticed', () => !redis.ready)
@@ -105,11 +105,11 @@ function aServer(): void {
     await server.start()
     await until('it is ready again', () => redis.ready)
     expect(await add(redis)).toBe(11)
-    expect(heard).toEqual([expect.stringContaining('lost: '), 'back'])
+    expect(reply).toEqual([expect.stringContaining('lost: '), 'back'])
   })
 
   test('that will not write is away until it will', async () => {
-    const { redis, heard } = open(server.url)
+    const { redis, reply } = open(server.url)
     await add(redis)
     await server.ask('REPLICAOF', '127.0.0.1', '1')
     expect(await add(redis)).toBe(redisAway)
@@ -121,8 +121,8 @@ function aServer(): void {
     expect(await add(redis)).toBe(redisAway)
     await server.ask('CONFIG', 'SET', 'maxmemory', '0')
     await until('it is ready again', () => redis.ready)
-    expect(heard.filter((line) => line === 'back')).toHaveLength(2)
-    expect(heard).toHaveLength(4)
+    expect(reply.filter((line) => line === 'back')).toHaveLength(2)
+    expect(reply).toHaveLength(4)
   })
 
   test('that wants another password is away', async () => {
@@ -130,8 +130,8 @@ function aServer(): void {
     const wrong = open(locked.url.replace('//', '//:hunter2@'))
     expect(await add(wrong.redis)).toBe(redisAway)
     await until('it is given up', () => !wrong.redis.ready)
-    expect(wrong.heard).toHaveLength(1)
-    expect(wrong.heard.join()).not.toContain('hunter2')
+    expect(wrong.reply).toHaveLength(1)
+    expect(wrong.reply.join()).not.toContain('hunter2')
     const right = open(locked.url.replace('//', '//:right@'))
     expect(await add(right.redis)).toBe(11)
   })
@@ -159,12 +159,12 @@ function aServer(): void {
   })
 
   test('is left alone after close', async () => {
-    const { redis, heard } = open(server.url)
+    const { redis, reply } = open(server.url)
     await add(redis)
     redis.close()
     redis.close()
     expect(await add(redis)).toBe(redisAway)
     await Bun.sleep(150)
-    expect([redis.ready, heard]).toEqual([false, []])
+    expect([redis.ready, reply]).toEqual([false, []])
   })
 }

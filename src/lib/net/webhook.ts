@@ -5,8 +5,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 const prefix = 'whsec_'
 const newKeyBytes = 32
 /** Fewer can be guessed; more is most likely something else. */
-const fewestBytes = 24
-const mostBytes = 64
+const minBytes = 24
+const maxBytes = 64
 
 export interface Notice {
   /** The same for every attempt, so that a receiver can tell a repeat. */
@@ -42,6 +42,6 @@ export function signedHeaders(
 
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : '', 'base64')
-  if (key.length >= fewestBytes && key.length <= mostBytes) return key
+  if (key.length >= minBytes && key.length <= maxBytes) return key
   throw new Error('this is no secret to sign notices with')
 }

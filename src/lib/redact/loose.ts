@@ -15,9 +15,9 @@ export interface LooseView {
 /** Longer texts are read as they are only: errors are cut long before, and log lines are short. */
 const maxLooseLength = 32_000
 /** Fewer numbers spell no piece of a secret. */
-const fewestNumbers = 8
+const minNumbers = 8
 /** What may stand between two numbers of one list, as in `chr(115)+chr(107)`. */
-const longestGap = 8
+const maxGap = 8
 /** Stands between lists: part of no secret. */
 const between = '\uffff'
 
@@ -86,12 +86,12 @@ function numbersOf({ text, starts }: View, { token, base }: Spelling): LooseView
     ends.push(origin(to))
   }
   for (const { index, 0: whole, 1: digits = '' } of text.matchAll(token)) {
-    if (spelled !== '' && index - last > longestGap) take(between, last, last)
+    if (spelled !== '' && index - last > maxGap) take(between, last, last)
     last = index + whole.length
     const code = Number.parseInt(digits, base)
     take(code > 255 ? between : String.fromCharCode(code), index, last)
   }
-  if (spelled.length < fewestNumbers) return undefined
+  if (spelled.length < minNumbers) return undefined
   return {
     text: spelled,
     starts: Int32Array.from(places),

@@ -8,9 +8,9 @@ export interface EndIndex {
 }
 
 /** Fewer shown characters are no match; from eight on a piece is found wherever it stands. */
-const fewestShown = 3
-const mostIndexed = 7
-const longestEnd = 64
+const minShown = 3
+const maxIndexed = 7
+const maxEnd = 64
 
 const masks =
   /\*{2,}|\.{3,}|…+|[•●·]{2,}|#{4,}|x{4,}|X{4,}|\[[A-Za-z]{4,9}\]|<[A-Za-z]{4,9}>|\[\.{2,3}\]/g
@@ -21,7 +21,7 @@ export function indexEnds(secrets: readonly string[]): EndIndex {
   const tails = new Set<string>()
   for (const secret of secrets) {
     const text = lower(secret)
-    for (let length = fewestShown; length <= mostIndexed; length++) {
+    for (let length = minShown; length <= maxIndexed; length++) {
       heads.add(text.slice(0, length))
       tails.add(text.slice(-length))
     }
@@ -52,8 +52,8 @@ export function maskedRanges(text: string, ends: EndIndex, ranges: Range[]): voi
 function headBefore(text: string, end: number, { heads }: EndIndex): number {
   const long = wordBefore(text, end)
   const start = end - long
-  if (long > mostIndexed && heads.has(lower(text.slice(start, start + mostIndexed)))) return long
-  for (let length = Math.min(mostIndexed, end); length >= fewestShown; length--) {
+  if (long > maxIndexed && heads.has(lower(text.slice(start, start + maxIndexed)))) return long
+  for (let length = Math.min(maxIndexed, end); length >= minShown; length--) {
     if (/[A-Za-z0-9]/.test(text[end - length - 1] ?? ' ')) continue
     if (heads.has(lower(text.slice(end - length, end)))) return length
   }
@@ -64,8 +64,8 @@ function headBefore(text: string, end: number, { heads }: EndIndex): number {
 function tailAfter(text: string, start: number, { tails }: EndIndex): number {
   const long = wordAfter(text, start)
   const end = start + long
-  if (long > mostIndexed && tails.has(lower(text.slice(end - mostIndexed, end)))) return long
-  for (let length = mostIndexed; length >= fewestShown; length--) {
+  if (long > maxIndexed && tails.has(lower(text.slice(end - maxIndexed, end)))) return long
+  for (let length = maxIndexed; length >= minShown; length--) {
     if (/[A-Za-z0-9]/.test(text[start + length] ?? ' ')) continue
     if (tails.has(lower(text.slice(start, start + length)))) return length
   }
@@ -74,13 +74,13 @@ function tailAfter(text: string, start: number, { tails }: EndIndex): number {
 
 function wordBefore(text: string, end: number): number {
   let start = end
-  while (start > 0 && end - start < longestEnd && beside.test(text[start - 1]!)) start--
+  while (start > 0 && end - start < maxEnd && beside.test(text[start - 1]!)) start--
   return end - start
 }
 
 function wordAfter(text: string, start: number): number {
   let end = start
-  while (end < text.length && end - start < longestEnd && beside.test(text[end]!)) end++
+  while (end < text.length && end - start < maxEnd && beside.test(text[end]!)) end++
   // The full stop belongs to the sentence.
   while (end > start && /[.!?]/.test(text[end - 1]!)) end--
   return end - start

@@ -7,7 +7,7 @@ import { withoutTrailing } from './view.ts'
 
 /** Host names as far down as anybody names them. */
 const maxLabels = 8
-const longestScheme = 20
+const maxScheme = 20
 
 const urlMiddle = /:(?:\\?\/){2}|%3A%2F%2F/gi
 const urlEnd = /[\s"'`<>|]|[^\x21-\x7e\ue000-\ue0ff]/
@@ -50,8 +50,7 @@ export function withoutUrls(text: string, kept: Kept): string {
   for (const { index, 0: middle } of text.matchAll(urlMiddle)) {
     if (index < from) continue
     let start = index
-    while (start > from && index - start < longestScheme && /[\w+.-]/.test(text[start - 1]!))
-      start--
+    while (start > from && index - start < maxScheme && /[\w+.-]/.test(text[start - 1]!)) start--
     if (start === index) continue
     const end = endOfUrl(text, index + middle.length)
     if (end === index + middle.length) continue

@@ -5,15 +5,15 @@ import { indexEnds, maskedRanges } from './masked.ts'
 import { lower, type Range, viewsOf } from './view.ts'
 
 /** The shortest piece of a secret that tells something; shorter secrets cannot be looked for. */
-const shortestPiece = 8
+const minPiece = 8
 /** A piece made of plain words goes from this length on: one word, or several. */
 const longWord = 16
 const longWords = 12
 
 /** With all but letters and digits left out, shorter runs may be chance; whole secrets are not. */
-const fewestLetters = 12
+const minLetters = 12
 /** So many letters of a secret made of words are no sentence. */
-const fewestWordLetters = 16
+const minWordLetters = 16
 
 const hard = 1
 const soft = 2
@@ -39,7 +39,7 @@ interface Form {
 
 /** Takes every trace of the secrets out of a text, in time linear in its length. */
 export function createEraser(secrets: Iterable<string>): (text: string) => string {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= shortestPiece)
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= minPiece)
   if (known.length === 0) return (text) => text
   const kinds = new Map<number, number>()
   const wordy: string[] = []
@@ -52,13 +52,13 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
     }
     if (isWordy) wordy.push(lower(secret))
     const bare = lower(lettersIn(secret))
-    const isShort = bare.length >= shortestPiece && bare.length < fewestLetters
-    if (isWordy ? bare.length >= fewestWordLetters : isShort) letters.add(bare)
+    const isShort = bare.length >= minPiece && bare.length < minLetters
+    if (isWordy ? bare.length >= minWordLetters : isShort) letters.add(bare)
   }
   const index = { ...indexOf(kinds), letters }
   const ends = indexEnds(known)
   return (text) => {
-    const ranges = text.length < shortestPiece ? [] : findRanges(text, index, wordy)
+    const ranges = text.length < minPiece ? [] : findRanges(text, index, wordy)
     maskedRanges(text, ends, ranges)
     return ranges.length === 0 ? text : without(text, ranges)
   }
@@ -112,10 +112,9 @@ function addPieces(kinds: Map<number, number>, { text, isEncoded }: Form): numbe
   walk(text, (start, a, b) => {
     const key = keyOf(a, b)
     const inDate = dated.some(
-      ({ index, 0: date }) =>
-        start >= index - 1 && start + shortestPiece <= index + date.length + 1,
+      ({ index, 0: date }) => start >= index - 1 && start + minPiece <= index + date.length + 1,
     )
-    const piece = text.slice(start, start + shortestPiece)
+    const piece = text.slice(start, start + minPiece)
     const kind = isEncoded ? hard | encoded : inDate ? weak : kindOf(piece)
     any |= kind
     kinds.set(key, (kinds.get(key) ?? 0) | kind)
@@ -137,22 +136,22 @@ function walk(text: string, visit: (start: number, a: number, b: number) => void
   let a = 0
   let b = 0
   for (let i = 0; i < text.length; i++) {
-    if (i >= shortestPiece) {
-      const gone = folded(text.charCodeAt(i - shortestPiece))
+    if (i >= minPiece) {
+      const gone = folded(text.charCodeAt(i - minPiece))
       a -= Math.imul(gone, topA)
       b -= Math.imul(gone, topB)
     }
     const code = folded(text.charCodeAt(i))
     a = (Math.imul(a, baseA) + code) | 0
     b = (Math.imul(b, baseB) + code) | 0
-    if (i >= shortestPiece - 1) visit(i - shortestPiece + 1, a, b)
+    if (i >= minPiece - 1) visit(i - minPiece + 1, a, b)
   }
 }
 
 const baseA = 0x01000193
 const baseB = 0x5bd1e995
-const topA = power(baseA, shortestPiece - 1)
-const topB = power(baseB, shortestPiece - 1)
+const topA = power(baseA, minPiece - 1)
+const topB = power(baseB, minPiece - 1)
 
 function power(base: number, exponent: number): number {
   let product = 1
@@ -201,7 +200,7 @@ function findLoose(text: string, view: LooseView, index: SecretIndex, ranges: Ra
     ranges.push(isEncoded ? widened(text, ...range) : range)
   }
   eachRun(view.text, index, (start, end, kind) => {
-    const isLong = (kind & hard) !== 0 && end - start >= fewestLetters
+    const isLong = (kind & hard) !== 0 && end - start >= minLetters
     if (isSpelled || isLong) add(start, end, (kind & encoded) !== 0)
   })
   if (isSpelled) return
@@ -257,7 +256,7 @@ function eachRun(
       start = at
       kind = 0
     }
-    end = at + shortestPiece
+    end = at + minPiece
     kind |= hit
   })
   close()

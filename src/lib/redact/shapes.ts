@@ -89,8 +89,8 @@ function isMasked(head: string, stars: string, tail: string): boolean {
 
 function isRandom(run: string): boolean {
   if (run.length < 40) return false
-  const longest = run.split(/[^A-Za-z0-9]+/).reduce((a, b) => (b.length > a.length ? b : a), '')
-  return longest.length >= 16 && [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(longest))
+  const max = run.split(/[^A-Za-z0-9]+/).reduce((a, b) => (b.length > a.length ? b : a), '')
+  return max.length >= 16 && [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(max))
 }
 
 /** By hand: a pattern would look for the missing end once for every beginning. */

@@ -45,7 +45,7 @@ const inlineFrames: readonly RegExp[] = [
 ]
 
 /** Longer lines are not lines of a trace. */
-const longestFrame = 2_000
+const maxFrame = 2_000
 
 export function withoutStack(text: string): string {
   let out = text
@@ -77,7 +77,7 @@ function withoutFrameLines(lines: readonly string[]): string[] {
 }
 
 function isFrame(line: string): boolean {
-  return line.length <= longestFrame && frameLines.some((frame) => frame.test(line))
+  return line.length <= maxFrame && frameLines.some((frame) => frame.test(line))
 }
 
 function indentOf(line: string | undefined): number {

@@ -68,7 +68,7 @@ interface Options {
 const mostRecent = 100
 
 /** Longest text of one field; a stack fits. */
-const mostText = 8_000
+const maxText = 8_000
 
 export function createLog({ level, pretty, write, clean = (text) => text }: Options): Log {
   const least = logLevels.indexOf(level)
@@ -113,7 +113,7 @@ const listed: ReadonlySet<string> = new Set(logFields)
 function plain(value: unknown): Plain {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
   const text = value instanceof Error ? (value.stack ?? value.message) : String(value)
-  return text.length > mostText ? `${text.slice(0, mostText)}…` : text
+  return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 
 function jsonLine(time: string, level: LogLevel, msg: string, fields: [string, Plain][]): string {

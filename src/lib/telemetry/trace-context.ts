@@ -11,15 +11,15 @@ export interface TraceParent {
 const shape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const none = /^0+$/
 /** Longest header that is looked at. */
-const mostParent = 256
-const mostState = 512
-const mostMembers = 32
+const maxParent = 256
+const maxState = 512
+const maxMembers = 32
 /** A name and a value of printable characters; spaces around it are gone. */
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/
 
 /** Undefined for what no trace can be continued from. */
 export function readTraceParent(header: string): TraceParent | undefined {
-  if (header.length > mostParent) return undefined
+  if (header.length > maxParent) return undefined
   const [, version, traceId = '', parentId = '', flags = '', more] = shape.exec(header.trim()) ?? []
   if (version === undefined || version === 'ff' || none.test(traceId) || none.test(parentId)) {
     return undefined
@@ -30,10 +30,10 @@ export function readTraceParent(header: string): TraceParent | undefined {
 }
 
 export function readTraceState(header: string | null): string | undefined {
-  if (header === null || header.length > mostState) return undefined
+  if (header === null || header.length > maxState) return undefined
   const members = header.split(',').map((each) => each.trim())
   const said = members.filter((each) => each !== '')
-  if (said.length === 0 || said.length > mostMembers) return undefined
+  if (said.length === 0 || said.length > maxMembers) return undefined
   return said.every((each) => member.test(each)) ? said.join(',') : undefined
 }
 

@@ -19,7 +19,7 @@ export function gzipOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Array
 }
 
 /** Longest line that is taken for one. */
-const longestLine = 64 * 1024 * 1024
+const maxLine = 64 * 1024 * 1024
 
 /** Without their ends. Throws when the bytes are no gzip or break off. */
 export async function* gunzipLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -28,7 +28,7 @@ export async function* gunzipLines(bytes: AsyncIterable<Uint8Array>): AsyncGener
   for await (const piece of gunzipped(bytes)) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
     rest = lines.pop()!
-    if (rest.length > longestLine) throw new Error('a line is too long')
+    if (rest.length > maxLine) throw new Error('a line is too long')
     yield* lines
   }
   if (rest !== '') yield rest

@@ -2,11 +2,11 @@
 import { expect, test } from 'bun:test'
 import { withoutInlineData } from './inline-data.ts'
 
-const picture = `data:image/png;base64,${'A'.repeat(1000)}`
+const image = `data:image/png;base64,${'A'.repeat(1000)}`
 
 test('long data addresses lose their bytes, wherever they are', () => {
   const short = 'data:image/png;base64,…'
-  expect(withoutInlineData({ media: [{ kind: 'image', url: picture }], n: [picture, 5] })).toEqual({
+  expect(withoutInlineData({ media: [{ kind: 'image', url: image }], n: [image, 5] })).toEqual({
     media: [{ kind: 'image', url: short }],
     n: [short, 5],
   })

@@ -1,6 +1,6 @@
 // JSON without the bytes that came inside it: what is kept of a request need not hold its pictures.
 
-const longest = 256
+const max = 256
 
 /**
  * `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`, and base64 that is longer
@@ -14,12 +14,12 @@ export function withoutInlineData<T>(value: T): T {
   return Object.fromEntries(entries) as T
 }
 
-const longestAddress = 8_192
-const bare = new RegExp(`^[A-Za-z0-9+/]{${longestAddress}}`)
+const maxAddress = 8_192
+const bare = new RegExp(`^[A-Za-z0-9+/]{${maxAddress}}`)
 
 function cut(text: string): string {
-  if (text.length > longestAddress && bare.test(text)) return 'base64,…'
-  if (text.length <= longest || !text.startsWith('data:')) return text
+  if (text.length > maxAddress && bare.test(text)) return 'base64,…'
+  if (text.length <= max || !text.startsWith('data:')) return text
   const comma = text.indexOf(',')
-  return `${text.slice(0, comma === -1 || comma > longest ? 5 : comma + 1)}…`
+  return `${text.slice(0, comma === -1 || comma > max ? 5 : comma + 1)}…`
 }

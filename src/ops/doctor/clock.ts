@@ -1,6 +1,6 @@
 // The clock of this machine against the clocks of those it talks to. Signatures, expiries, the month
 // of a charge and the ids of everything depend on it.
-import { mostAheadMs } from '../../engine/telemetry/clock-watch.ts'
+import { maxAheadMs } from '../../engine/telemetry/clock-watch.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
 export interface ClockReading {
@@ -20,7 +20,7 @@ const harmfulMs = 30_000
 /** A single odd clock is theirs, not ours. */
 const advice = 'let NTP set the clock: timedatectl set-ntp true'
 
-export function lookAtClock(readings: readonly ClockReading[]): Finding {
+export function checkClock(readings: readonly ClockReading[]): Finding {
   if (readings.length === 0) return leftOut('clock', 'nobody was there to compare it with')
   const offsets = readings
     .map(({ of, theirMs, ourMs, roughMs, isReference = false }) => {
@@ -29,7 +29,7 @@ export function lookAtClock(readings: readonly ClockReading[]): Finding {
     })
     .toSorted((a, b) => a.ms - b.ms)
   const reference = offsets.find(({ isReference }) => isReference)
-  const isRefused = reference !== undefined && Math.abs(reference.ms) > mostAheadMs
+  const isRefused = reference !== undefined && Math.abs(reference.ms) > maxAheadMs
   const { of, ms } = isRefused ? reference : offsets[Math.floor(offsets.length / 2)]!
   const seconds = (Math.abs(ms) / 1_000).toFixed(1)
   const says = `${seconds} s ${ms < 0 ? 'behind' : 'ahead of'} ${of}`

@@ -9,7 +9,7 @@ import { newestKnown } from '../../store/migrations/index.ts'
 import { getMeta } from '../../store/sql/meta.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
-export interface LookedAtDatabase {
+export interface InspectedDatabase {
   findings: readonly Finding[]
   /** There, and of the schema that this gateway knows. */
   usable?: Inspection
@@ -22,7 +22,7 @@ export interface LookedAtDatabase {
 
 const connectionsPerWorker = 11
 
-export async function lookAtDatabase(config: Config): Promise<LookedAtDatabase> {
+export async function checkDatabase(config: Config): Promise<InspectedDatabase> {
   const { dataDir, databaseUrl } = config
   const end = async () => {}
   let found: Inspection | undefined
@@ -33,17 +33,17 @@ export async function lookAtDatabase(config: Config): Promise<LookedAtDatabase> 
     return { findings: [refused(error.message)], end }
   }
   const seal = sealOf(config)
-  const key = await lookAtKey(found, seal)
+  const key = await checkKey(found, seal)
   const fits = seal && key.state === 'ok' && { seal }
   if (found === undefined) {
     const fresh = ok('database', `none yet in ${dataDir}; the first start makes it`)
     return { findings: [fresh, key], ...fits, end }
   }
   const findings = [
-    ...lookAtSchema(found),
-    ...lookAtServer(found, config.workers),
+    ...checkSchema(found),
+    ...checkServer(found, config.workers),
     key,
-    ...(await lookAtBooks(found, config.file.currency)),
+    ...(await checkBooks(found, config.file.currency)),
   ]
   return {
     findings,
@@ -60,7 +60,7 @@ function refused(message: string): Finding {
   return problem('database', says, advice.replace(/\.$/, ''))
 }
 
-function lookAtSchema({ name, version, schema }: Inspection): Finding[] {
+function checkSchema({ name, version, schema }: Inspection): Finding[] {
   if (schema === newestKnown) return [ok('database', `${name}, ${version}, schema ${schema}`)]
   if (schema === 0) return [ok('database', `${name}, ${version}, empty; the first start fills it`)]
   if (schema > newestKnown) {
@@ -81,7 +81,7 @@ function lookAtSchema({ name, version, schema }: Inspection): Finding[] {
   ]
 }
 
-function lookAtServer({ name, server, schema }: Inspection, workers: number): Finding[] {
+function checkServer({ name, server, schema }: Inspection, workers: number): Finding[] {
   if (server === undefined) return []
   const findings: Finding[] = []
   const needed = connectionsPerWorker * workers
@@ -101,7 +101,7 @@ function sealOf(config: Config): Seal | undefined {
   return masterKey === undefined ? undefined : createSeal(masterKey)
 }
 
-async function lookAtKey(found: Inspection | undefined, seal: Seal | undefined): Promise<Finding> {
+async function checkKey(found: Inspection | undefined, seal: Seal | undefined): Promise<Finding> {
   const isUsed = found !== undefined && found.schema > 0
   const stored = isUsed ? await getMeta(found.read, 'master_key_check') : undefined
   if (stored === undefined) {
@@ -116,7 +116,7 @@ async function lookAtKey(found: Inspection | undefined, seal: Seal | undefined):
   )
 }
 
-async function lookAtBooks({ read, schema }: Inspection, currency: string): Promise<Finding[]> {
+async function checkBooks({ read, schema }: Inspection, currency: string): Promise<Finding[]> {
   if (schema === 0) return []
   const findings: Finding[] = []
   const stored = await getMeta(read, 'currency')

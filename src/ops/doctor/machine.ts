@@ -19,7 +19,7 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 const wantedBun = packageJson.devDependencies['@types/bun']
 const wantedFiles = 4_096
 
-export function lookAtRuntime(): Finding[] {
+export function checkRuntime(): Finding[] {
   const says = `gateway ${packageJson.version}, Bun ${Bun.version}, ${platform()} ${release()} ${arch()}`
   const runtime =
     Bun.version === wantedBun
@@ -44,7 +44,7 @@ function openFilesLimit(): number | undefined {
 const tooFull = 200 * 1024 * 1024
 const nearlyFull = 2 * 1024 * 1024 * 1024
 
-export function lookAtDataDir({ dataDir, databaseUrl }: Config): Finding[] {
+export function checkDataDir({ dataDir, databaseUrl }: Config): Finding[] {
   const found = statOf(dataDir)
   if (typeof found === 'string') {
     return [
@@ -60,10 +60,10 @@ export function lookAtDataDir({ dataDir, databaseUrl }: Config): Finding[] {
     return [problem('data directory', `${dataDir} is not a directory`, advice)]
   }
   const existing = found === undefined ? nearestThatIs(dataDir) : dataDir
-  return [lookAtMode(dataDir, existing, found), ...lookAtDisk(existing, databaseUrl === undefined)]
+  return [checkMode(dataDir, existing, found), ...checkDisk(existing, databaseUrl === undefined)]
 }
 
-function lookAtMode(dataDir: string, existing: string, found: Stats | undefined): Finding {
+function checkMode(dataDir: string, existing: string, found: Stats | undefined): Finding {
   try {
     accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
@@ -84,7 +84,7 @@ function lookAtMode(dataDir: string, existing: string, found: Stats | undefined)
   )
 }
 
-function lookAtDisk(dir: string, holdsDatabase: boolean): Finding[] {
+function checkDisk(dir: string, holdsDatabase: boolean): Finding[] {
   const { bavail, bsize, files, ffree } = statfsSync(dir)
   const free = bavail * bsize
   const says = `${formatBytes(free)} free on the disk of ${dir}`
@@ -97,18 +97,18 @@ function lookAtDisk(dir: string, holdsDatabase: boolean): Finding[] {
 }
 
 /** The start refuses these, too. */
-export function lookAtSecretFiles({ dataDir, masterKey, adminToken }: Config): Finding[] {
+export function checkSecretFiles({ dataDir, masterKey, adminToken }: Config): Finding[] {
   const names = [
     ...(masterKey === undefined ? ['master.key'] : []),
     ...(adminToken === undefined ? ['admin-token'] : []),
   ]
   if (names.length === 0) return [ok('secret files', 'none; both come from the environment')]
-  const findings = names.map((name) => lookAtSecretFile(join(dataDir, name)))
+  const findings = names.map((name) => checkSecretFile(join(dataDir, name)))
   const wrong = findings.filter(({ state }) => state !== 'ok')
   return wrong.length > 0 ? wrong : findings
 }
 
-function lookAtSecretFile(path: string): Finding {
+function checkSecretFile(path: string): Finding {
   const found = statOf(path)
   if (found === undefined) return ok('secret files', `${path} will be made at the first start`)
   if (typeof found === 'string') {
@@ -146,11 +146,11 @@ function nearestThatIs(path: string): string {
 const answerLimitMs = 3_000
 
 /** Free to be taken, or taken by a gateway that is well. */
-export async function lookAtPort({ host, port, admin, metrics }: Config): Promise<Finding[]> {
-  const findings = [await lookAtAddress('port', host, port)]
-  if (admin) findings.push(await lookAtAddress('admin port', admin.host, admin.port))
+export async function checkPort({ host, port, admin, metrics }: Config): Promise<Finding[]> {
+  const findings = [await checkAddress('port', host, port)]
+  if (admin) findings.push(await checkAddress('admin port', admin.host, admin.port))
   if (typeof metrics === 'string') return findings
-  return [...findings, await lookAtAddress('metrics port', metrics.host, metrics.port)]
+  return [...findings, await checkAddress('metrics port', metrics.host, metrics.port)]
 }
 
 const portSettings: Readonly<Record<string, string>> = {
@@ -159,7 +159,7 @@ const portSettings: Readonly<Record<string, string>> = {
   'metrics port': 'GATEWAY_METRICS',
 }
 
-async function lookAtAddress(check: string, host: string, port: number): Promise<Finding> {
+async function checkAddress(check: string, host: string, port: number): Promise<Finding> {
   if (port === 0) return ok(check, 'any that is free')
   const code = await tryToListen(host, port)
   const place = `${host}:${port}`

@@ -5,13 +5,13 @@ import { type Config, environment } from '../../config/index.ts'
 import { type TriedConfig, tryConfig } from '../../config/problems.ts'
 import { createCleaner } from '../../lib/redact/index.ts'
 import { allSecretsIn, keysThere } from '../../start/keys.ts'
-import { type ClockReading, lookAtClock } from './clock.ts'
-import { lookAtDatabase } from './database.ts'
+import { type ClockReading, checkClock } from './clock.ts'
+import { checkDatabase } from './database.ts'
 import { type Finding, leftOut, ok, problem, reportText, warning } from './finding.ts'
-import { lookAtDataDir, lookAtPort, lookAtRuntime, lookAtSecretFiles } from './machine.ts'
+import { checkDataDir, checkPort, checkRuntime, checkSecretFiles } from './machine.ts'
 import { type Offer, readOffer } from './offer.ts'
 import { reachAddress, reachChannels, reachRedis } from './reach.ts'
-import { lookAtSettings } from './settings.ts'
+import { checkSettings } from './settings.ts'
 
 const usage = `Usage: gateway doctor [FLAGS]
 
@@ -31,21 +31,21 @@ Exit codes
 
 const exitCodes = { well: 0, ill: 1, misused: 2 } as const
 
-interface Looked {
+interface Inspected {
   findings: Finding[]
   /** To be blotted out, wherever they appear. */
   secrets: string[]
 }
 
-async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
+async function inspect(tried: TriedConfig, isOffline: boolean): Promise<Inspected> {
   const { config, problems } = tried
-  const settings = lookAtSettings(tried, environment())
+  const settings = checkSettings(tried, environment())
   const machine = [
-    ...lookAtRuntime(),
+    ...checkRuntime(),
     ...settings,
-    ...lookAtDataDir(config),
-    ...lookAtSecretFiles(config),
-    ...(await lookAtPort(config)),
+    ...checkDataDir(config),
+    ...checkSecretFiles(config),
+    ...(await checkPort(config)),
   ]
   const isWrong = (variable: string) => problems.some((each) => each.variable === variable)
   if (isWrong('GATEWAY_DATABASE_URL')) {
@@ -53,7 +53,7 @@ async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
     return { findings, secrets: secretsOf(config) }
   }
   const startMs = Date.now()
-  const database = await lookAtDatabase(config)
+  const database = await checkDatabase(config)
   try {
     const offer = await readOffer(config.file, database.usable, database.seal)
     const clocks: ClockReading[] = []
@@ -62,14 +62,14 @@ async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
       const theirMs = database.nowMs
       clocks.push({ of: 'the database', theirMs, ourMs: startMs, roughMs, isReference: true })
     }
-    const around = await lookAround(config, offer, isOffline, clocks)
+    const around = await inspectAll(config, offer, isOffline, clocks)
     return {
       findings: [
         ...machine,
         ...database.findings,
         ...around,
-        lookAtClock(clocks),
-        ...lookAtModels(offer),
+        checkClock(clocks),
+        ...checkModels(offer),
       ],
       secrets: [...secretsOf(config), ...offer.channels.flatMap(({ keys }) => keys)],
     }
@@ -78,7 +78,7 @@ async function look(tried: TriedConfig, isOffline: boolean): Promise<Looked> {
   }
 }
 
-async function lookAround(
+async function inspectAll(
   config: Config,
   offer: Offer,
   isOffline: boolean,
@@ -113,7 +113,7 @@ async function lookAround(
   return [...findings, ...(offer.channels.length === 0 ? [without] : reached.findings)]
 }
 
-function lookAtModels({ unpriced, unknown, misfits, channels }: Offer): Finding[] {
+function checkModels({ unpriced, unknown, misfits, channels }: Offer): Finding[] {
   const wrong = misfits.map((says) => problem('prices', says, 'a start is refused until it fits'))
   if (wrong.length > 0) return wrong
   const strangers = unknown.map(({ channel, model }) =>
@@ -151,7 +151,10 @@ async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return exitCodes.well
   }
-  const { findings, secrets } = await look(tryConfig(environment(), process.cwd()), values.offline)
+  const { findings, secrets } = await inspect(
+    tryConfig(environment(), process.cwd()),
+    values.offline,
+  )
   const cleaner = createCleaner(secrets)
   const clean = findings.map((finding) => ({ ...finding, says: cleaner.cleanLine(finding.says) }))
   const isWell = clean.every(({ state }) => state !== 'problem')

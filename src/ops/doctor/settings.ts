@@ -8,7 +8,7 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 
 const otherReaders = 0o044
 
-export function lookAtSettings(tried: TriedConfig, env: Environment): Finding[] {
+export function checkSettings(tried: TriedConfig, env: Environment): Finding[] {
   const { config, problems, file } = tried
   const wrong = problems.map(({ message }) =>
     problem(
@@ -24,13 +24,13 @@ export function lookAtSettings(tried: TriedConfig, env: Environment): Finding[] 
   const well = ok('environment', 'every setting is understood')
   return [
     ...(wrong.length + unknown.length === 0 ? [well] : [...wrong, ...unknown]),
-    ...(isFileMissing ? [] : lookAtFile(file)),
-    ...lookAtSandbox(config),
-    ...lookAtSharing(config),
+    ...(isFileMissing ? [] : checkFile(file)),
+    ...checkSandbox(config),
+    ...checkSharing(config),
   ]
 }
 
-function lookAtFile(file: TriedConfig['file']): Finding[] {
+function checkFile(file: TriedConfig['file']): Finding[] {
   if (file === undefined) {
     return [ok('configuration file', 'none; channels and tokens come from the admin API alone')]
   }
@@ -49,11 +49,11 @@ function lookAtFile(file: TriedConfig['file']): Finding[] {
     .filter(([, list]) => list.length > 0)
     .map(([name, list]) => `${name} ${list.length}`)
   const says = `${file.path}: ${counts.length === 0 ? 'nothing declared' : counts.join(', ')}`
-  return [ok('configuration file', says), ...lookAtSecretsIn(file)]
+  return [ok('configuration file', says), ...checkSecretsIn(file)]
 }
 
 /** Secrets in plain text, in a file that others can read. */
-function lookAtSecretsIn({ path, text, value }: NonNullable<TriedConfig['file']>): Finding[] {
+function checkSecretsIn({ path, text, value }: NonNullable<TriedConfig['file']>): Finding[] {
   const secrets = [
     ...(value?.channels.flatMap(({ keys }) => keys) ?? []),
     ...(value?.tokens.flatMap(({ token = [] }) => token) ?? []),
@@ -71,7 +71,7 @@ function lookAtSecretsIn({ path, text, value }: NonNullable<TriedConfig['file']>
   ]
 }
 
-function lookAtSandbox({ sandbox, file }: Config): Finding[] {
+function checkSandbox({ sandbox, file }: Config): Finding[] {
   if (sandbox === 'off') return []
   if (sandbox === 'on' && file.channels.length > 0) {
     return [
@@ -87,7 +87,7 @@ function lookAtSandbox({ sandbox, file }: Config): Finding[] {
   return [ok('sandbox', says)]
 }
 
-function lookAtSharing({ workers, databaseUrl, redisUrl }: Config): Finding[] {
+function checkSharing({ workers, databaseUrl, redisUrl }: Config): Finding[] {
   if (redisUrl !== undefined || databaseUrl === undefined || workers === 1) return []
   return [
     warning(

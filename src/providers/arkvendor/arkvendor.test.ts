@@ -10,7 +10,7 @@ import { arkvendor } from './index.ts'
 const video = arkvendor.video!
 const id = 'cgt-20260102030405-ab1cd'
 
-interface Heard {
+interface Reply {
   line: string
   auth: string | null
   body: string
@@ -22,14 +22,14 @@ afterEach(() => {
 })
 
 function upstreamOf(answer: (request: Request) => Response, more: Partial<TaskUpstream> = {}) {
-  const heard: Heard[] = []
+  const got: Reply[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       const auth = request.headers.get('authorization')
-      heard.push({
+      got.push({
         line: `${request.method} ${pathname}${search}`,
         auth,
         body: await request.text(),
@@ -55,7 +55,7 @@ function upstreamOf(answer: (request: Request) => Response, more: Partial<TaskUp
     fetchMedia: async () => ({ problem: 'nothing is fetched here' }),
     ...more,
   }
-  return { upstream, heard }
+  return { upstream, got }
 }
 
 const reply = (status: number, body: unknown) => () => Response.json(body, { status })
@@ -67,19 +67,19 @@ const native: VideoRequest = { ...plain, native: { body } }
 
 describe('a create', () => {
   async function sentFor(request: VideoRequest, more: Partial<TaskUpstream> = {}) {
-    const { upstream, heard } = upstreamOf(reply(200, { id }), more)
+    const { upstream, got } = upstreamOf(reply(200, { id }), more)
     const started = await video.start(request, upstream, new Cancellation())
-    return { started, heard, sent: JSON.parse(heard[0]!.body) }
+    return { started, got, sent: JSON.parse(got[0]!.body) }
   }
 
   test('goes up in the caller’s own words, under the version of the model', async () => {
-    const { started, heard, sent } = await sentFor(native)
+    const { started, got, sent } = await sentFor(native)
     expect(sent).toEqual({
       ...body,
       safety_identifier: 'video_marker',
       model: 'vidmodel-1-0-pro-250528',
     })
-    expect(heard).toMatchObject([
+    expect(got).toMatchObject([
       { line: 'POST /api/v3/contents/generations/tasks', auth: 'Bearer k-secret' },
     ])
     expect(started).toEqual({
@@ -185,9 +185,9 @@ describe('a create', () => {
 
 describe('a question', () => {
   async function reportOf(status: number, answer: unknown) {
-    const { upstream, heard } = upstreamOf(reply(status, answer))
+    const { upstream, got } = upstreamOf(reply(status, answer))
     const checked = await video.check(id, upstream, new Cancellation())
-    expect(heard[0]!.line).toBe(`GET /api/v3/contents/generations/tasks/${id}`)
+    expect(got[0]!.line).toBe(`GET /api/v3/contents/generations/tasks/${id}`)
     return checked.kind === 'report' ? checked.report : checked.error.code
   }
 
@@ -203,7 +203,7 @@ describe('a question', () => {
 
   test('answered with a word that nobody knows means running, and tells the word', async () => {
     const report = await reportOf(200, { id, status: ' Polishing ' })
-    expect(report).toEqual({ state: 'running', strangeWord: 'Polishing' })
+    expect(report).toEqual({ state: 'running', unknownStatus: 'Polishing' })
   })
 
   test('about a finished task gives its files and its tokens', async () => {
@@ -270,10 +270,10 @@ describe('a cancel', () => {
     [404, refusal('NotFound'), 'failed'],
     [500, refusal('InternalServiceError'), 'failed'],
   ])('answered %p %j is %s', async (status, answer, kind) => {
-    const { upstream, heard } = upstreamOf(reply(status, answer))
+    const { upstream, got } = upstreamOf(reply(status, answer))
     const cancelled = await video.cancel!(id, upstream, new Cancellation())
     expect(cancelled.kind).toBe(kind as 'failed')
-    expect(heard).toMatchObject([
+    expect(got).toMatchObject([
       { line: `DELETE /api/v3/contents/generations/tasks/${id}`, body: '' },
     ])
   })

@@ -4,7 +4,7 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { type Heard, isGood } from '../tasks/listen.ts'
+import { isGood, type Reply } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 /** The first that fits. */
@@ -19,25 +19,25 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 
 const requestIdText = /[\s,;.]*\bRequest[ _]id:?\s*([\w-]{8,64})\.?/i
 
-const errorIn = ({ body }: Heard) => (isObject(body?.['error']) ? body['error'] : undefined)
+const errorIn = ({ body }: Reply) => (isObject(body?.['error']) ? body['error'] : undefined)
 
-export const errorCode = (heard: Heard): string => textOf(errorIn(heard)?.['code'])
+export const errorCode = (reply: Reply): string => textOf(errorIn(reply)?.['code'])
 
-export const requestIdOf = (heard: Heard): string | undefined =>
-  upstreamRequestId(heard.answer) ?? requestIdText.exec(textOf(errorIn(heard)?.['message']))?.[1]
+export const requestIdOf = (reply: Reply): string | undefined =>
+  upstreamRequestId(reply.answer) ?? requestIdText.exec(textOf(errorIn(reply)?.['message']))?.[1]
 
 const meaningOf = (code: string): Meaning | undefined =>
   meanings.find(([pattern]) => pattern.test(code))?.[1]
 
 /** What is wrong with an answer that is a refusal, or not what was asked for. */
-export function errorOf(heard: Heard): UpstreamError {
-  const { answer } = heard
-  const requestId = requestIdOf(heard)
-  if (isGood(answer.status) && errorIn(heard) === undefined) {
-    return notWhatWasAsked(heard, 'a task', requestId)
+export function errorOf(reply: Reply): UpstreamError {
+  const { answer } = reply
+  const requestId = requestIdOf(reply)
+  if (isGood(answer.status) && errorIn(reply) === undefined) {
+    return notWhatWasAsked(reply, 'a task', requestId)
   }
-  const { about, ...read } = readError(answer, heard.text)
-  const meaning = meaningOf(errorCode(heard)) ?? { code: read.code, ...(about && { about }) }
+  const { about, ...read } = readError(answer, reply.text)
+  const meaning = meaningOf(errorCode(reply)) ?? { code: read.code, ...(about && { about }) }
   return {
     ...read,
     ...meaning,

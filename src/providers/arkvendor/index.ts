@@ -32,7 +32,7 @@ const style: TaskStyle = {
   // Granted only while the task waits for its turn.
   cancel: {
     call: ({ http, timeouts }, taskUrl, headers) => http.delete(taskUrl, headers, timeouts),
-    isTooLate: (heard) => /^InvalidAction/i.test(errorCode(heard)),
+    isTooLate: (reply) => /^InvalidAction/i.test(errorCode(reply)),
   },
   find: (lost, upstream, ask) => findTask(lost, upstream, tasksUrl(upstream), ask),
 }

@@ -3,12 +3,12 @@
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import {
+  framesIn,
+  framesPerSecond,
   maxNativeSeconds,
   type NativeResolution,
   nativeResolutions,
   nativeSize,
-  picturesIn,
-  picturesPerSecond,
   pixelsAt,
 } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -17,15 +17,15 @@ import { bodyFor } from './body-for.ts'
 import { type Command, type CommandName, commandsIn } from './text-commands.ts'
 
 const usualSeconds = 5
-const maxFrames = picturesIn(maxNativeSeconds)
+const maxFrames = framesIn(maxNativeSeconds)
 /** What is asked for beyond these is not believed either. */
-const longestSeconds = 600
+const boundSeconds = 600
 const highestRate = 120
 /** For a rate that cannot be read. */
 const unclearRate = 60
-const deepestText = 6
+const maxTextDepth = 6
 /** Letters of all texts together that commands are looked for in; prompts are far shorter. */
-const mostRead = 64 * 1024
+const maxRead = 64 * 1024
 
 /** All that was said of one thing. */
 interface Said {
@@ -37,7 +37,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   const body = bodyFor(plainModel, request, '')
   const content = Array.isArray(body['content']) ? body['content'].filter(isObject) : []
   const texts = content.flatMap((item) => textsIn(item))
-  const isUnread = texts.reduce((sum, { length }) => sum + length, 0) > mostRead
+  const isUnread = texts.reduce((sum, { length }) => sum + length, 0) > maxRead
   const commands = isUnread ? [] : texts.flatMap(commandsIn)
   const said = (name: CommandName, ...fields: string[]): Said => ({
     fields: fields.map((field) => body[field]).filter((value) => value != null),
@@ -53,11 +53,11 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   const hasSource = content.some(({ type }) => type === 'video_url')
   const held = isOpen
     ? maxFrames
-    : mostFrames(durations, frames, rateOf(rates), hasSource ? maxNativeSeconds : usualSeconds)
+    : boundFrames(durations, frames, rateOf(rates), hasSource ? maxNativeSeconds : usualSeconds)
   const resolution = isOpen ? '1080p' : dearest(resolutions, usualResolution(plainModel))
   const ratio = isOpen ? 'adaptive' : ratioOf(ratios, usualRatio(plainModel, content))
   const asked = askedFrames(durations, frames, rateOf(rates))
-  const largest = Math.max(
+  const largestOf = Math.max(
     ...[...valuesOf(resolutions), '1080p'].map((each) => pixelsAt(plainModel, String(each))),
   )
   const seconds = secondsIn(held, frames, rateOf(rates))
@@ -66,8 +66,8 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
       seconds,
       tokens: tokens(pixelsOf(plainModel, resolution, ratio), held),
       resolution,
-      maxSeconds: Math.max(seconds, (asked - 1) / picturesPerSecond),
-      maxTokens: tokens(largest, Math.max(maxFrames, asked, held)),
+      maxSeconds: Math.max(seconds, (asked - 1) / framesPerSecond),
+      maxTokens: tokens(largestOf, Math.max(maxFrames, asked, held)),
     },
     expected: expectedOf(body, commands, plainModel, content),
   }
@@ -84,13 +84,13 @@ const isDraft = (item: Json): boolean => 'draft_task' in item || item['type'] ==
 /** Every text but addresses, wherever it stands. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return isInert(value) ? [] : [value]
-  if (typeof value !== 'object' || value === null || depth >= deepestText) return []
+  if (typeof value !== 'object' || value === null || depth >= maxTextDepth) return []
   return Object.values(value).flatMap((each) => textsIn(each, depth + 1))
 }
 
 /** An address: no command is in it. A long one is bytes, which have no dash of any kind. */
 function isInert(text: string): boolean {
-  if (text.length <= mostRead) return /^(?:data|https?):\S*$/i.test(text)
+  if (text.length <= maxRead) return /^(?:data|https?):\S*$/i.test(text)
   const [head] = /^data:[^,]{0,256},/i.exec(text) ?? []
   if (head === undefined || text.includes('-', head.length)) return false
   return Buffer.byteLength(text) === text.length
@@ -115,7 +115,7 @@ function numberIn(value: unknown): number | undefined {
 const isWithin = (value: number | undefined, most: number): value is number =>
   value !== undefined && value > 0 && value <= most
 
-function mostFrames(durations: Said, frames: Said, rate: number, usual: number): number {
+function boundFrames(durations: Said, frames: Said, rate: number, usual: number): number {
   const most = Math.max(maxFrames, rate * maxNativeSeconds + 1)
   const byTime = valuesOf(durations)
     .map(numberIn)
@@ -134,13 +134,13 @@ function askedFrames(durations: Said, frames: Said, rate: number): number {
   const seconds = valuesOf(durations).map((value) => numberIn(value) ?? 0)
   const counts = valuesOf(frames).map((value) => numberIn(value) ?? 0)
   const asked = Math.max(0, ...seconds.map((each) => each * rate + 1), ...counts)
-  return Math.min(Math.ceil(asked), longestSeconds * picturesPerSecond)
+  return Math.min(Math.ceil(asked), boundSeconds * framesPerSecond)
 }
 
 /** Never below what the models film by themselves: a lower one may not be heeded. */
 const rateOf = (rates: Said): number =>
   Math.max(
-    picturesPerSecond,
+    framesPerSecond,
     ...valuesOf(rates).map((value) => {
       const rate = numberIn(value)
       return isWithin(rate, highestRate) ? rate : unclearRate
@@ -193,9 +193,9 @@ function expectedOf(
   const resolution = told('resolution', 'resolution')
   const ratio = told('ratio', 'ratio')
   return {
-    seconds: isWithin(frames, longestSeconds * picturesPerSecond)
-      ? frames / picturesPerSecond
-      : isWithin(duration, longestSeconds)
+    seconds: isWithin(frames, boundSeconds * framesPerSecond)
+      ? frames / framesPerSecond
+      : isWithin(duration, boundSeconds)
         ? duration
         : usualSeconds,
     resolution: nativeResolutions.find((each) => each === resolution) ?? usualResolution(model),

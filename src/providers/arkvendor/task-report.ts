@@ -1,9 +1,9 @@
 // What the upstream's account of a task means. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
-import { picturesPerSecond } from '../../contract/video-size.ts'
+import { framesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
+import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failure } from '../text/errors.ts'
@@ -11,7 +11,7 @@ import { failureOf } from './errors.ts'
 
 /** How long this upstream keeps a result; its addresses do not say so in one way. */
 const keptMs = 24 * 3_600_000
-const mostTokens = 1e9
+const maxTokens = 1e9
 
 /** Undefined when it is no account of a task. */
 export function readReport(
@@ -80,12 +80,12 @@ function usageOf(body: Json): TaskUsage {
 function lengthOf({ duration, frames, framespersecond: rate }: Json): number | undefined {
   if (isSeconds(duration)) return duration
   if (typeof frames !== 'number') return undefined
-  const seconds = frames / (isSeconds(rate) ? rate : picturesPerSecond)
+  const seconds = frames / (isSeconds(rate) ? rate : framesPerSecond)
   return isSeconds(seconds) ? seconds : undefined
 }
 
 const isTokens = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxTokens
 
 const isSeconds = (value: unknown): value is number =>
-  typeof value === 'number' && value > 0 && value <= mostSeconds
+  typeof value === 'number' && value > 0 && value <= maxSeconds

@@ -29,7 +29,7 @@ async function open(answer: Answer, more: Partial<TaskUpstream> = {}): Promise<T
   return made
 }
 
-const wish: ImageRequest = { prompt: 'a fox ∆', count: 2, media: [], isEdit: false }
+const input: ImageRequest = { prompt: 'a fox ∆', count: 2, media: [], isEdit: false }
 const png = Buffer.from('89504e470d0a1a0a00ff0d0a2d2dfe', 'hex')
 const inline = (bytes: Buffer, type = 'image/png') =>
   ({ kind: 'image', url: `data:${type};base64,${bytes.toString('base64')}` }) as const
@@ -41,12 +41,12 @@ const list = {
 }
 
 const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>
-  start(wish, (await open(answer, more)).upstream, new Cancellation())
+  start(input, (await open(answer, more)).upstream, new Cancellation())
 
 /** What goes up for a request. */
 async function sent(request: Partial<ImageRequest>, more: Partial<TaskUpstream> = {}) {
   const { upstream, requests, bytes } = await open(reply(200, list), more)
-  await start({ ...wish, ...request }, upstream, new Cancellation())
+  await start({ ...input, ...request }, upstream, new Cancellation())
   expect(requests).toHaveLength(1)
   return { ...cut(requests[0]!), bytes: bytes[0]! }
 }
@@ -138,7 +138,7 @@ describe('what is asked', () => {
   test('with a data URI that is not Base64 is refused and never sent', async () => {
     const { upstream, requests } = await open(reply(200, list))
     const media = [at('data:image/svg+xml,<svg/>')]
-    const started = await start({ ...wish, isEdit: true, media }, upstream, new Cancellation())
+    const started = await start({ ...input, isEdit: true, media }, upstream, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
     expect(requests).toHaveLength(0)
   })
@@ -267,14 +267,14 @@ describe('an outcome that nobody knows', () => {
   ]
   test.each(unclear)('is that of %s', async (_name, answer) => {
     const { upstream, requests } = await open(answer)
-    expect((await start(wish, upstream, new Cancellation())).kind).toBe('unknown')
+    expect((await start(input, upstream, new Cancellation())).kind).toBe('unknown')
     expect(requests).toHaveLength(1)
   })
 
   test('is that of silence until it was given up', async () => {
     const stop = new Cancellation()
     const { upstream } = await open(() => stop.cancel())
-    expect(await start(wish, upstream, stop)).toMatchObject({
+    expect(await start(input, upstream, stop)).toMatchObject({
       kind: 'unknown',
       error: { code: 'upstream_timeout' },
     })
@@ -285,7 +285,7 @@ describe('an outcome that nobody knows', () => {
     const { upstream } = await open((socket) => socket.write(begun), {
       progress: { touch: () => queueMicrotask(() => stop.cancel()) },
     })
-    expect(await start(wish, upstream, stop)).toMatchObject({ kind: 'unknown' })
+    expect(await start(input, upstream, stop)).toMatchObject({ kind: 'unknown' })
   })
 
   test.each([

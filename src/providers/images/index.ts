@@ -3,21 +3,21 @@
 import type { Provider } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { notWhatWasAsked } from '../tasks/errors.ts'
-import { type Heard, isGood } from '../tasks/listen.ts'
+import { isGood, type Reply } from '../tasks/listen.ts'
 import { startTask } from '../tasks/start-task.ts'
 import type { CreateStyle } from '../tasks/style.ts'
 import { readError, upstreamRequestId } from '../text/errors.ts'
 import { listPlainModels } from '../text/list-models.ts'
 import { bearer } from '../text/style.ts'
 import { orderFor } from './order-for.ts'
-import { readPictures } from './read-pictures.ts'
+import { readImages } from './read-pictures.ts'
 
 /** Ten pictures of some megabytes, in Base64. */
 const maxAnswerBytes = 64 * 1024 * 1024
 /** Time-outs on the way: the pictures may have been made, and nobody knows. */
 const lapses: ReadonlySet<number> = new Set([408, 499, 504])
 
-const requestIdOf = ({ answer }: Heard): string | undefined => upstreamRequestId(answer)
+const requestIdOf = ({ answer }: Reply): string | undefined => upstreamRequestId(answer)
 
 const style: CreateStyle<ImageRequest> = {
   auth: bearer,
@@ -26,12 +26,12 @@ const style: CreateStyle<ImageRequest> = {
   // An error in the answer is the end of it, whatever the status: nothing will ever come.
   verdict: ({ answer, body }) =>
     body?.['error'] != null && !lapses.has(answer.status) ? 'refused' : undefined,
-  atOnce: readPictures,
+  atOnce: readImages,
   requestIdOf,
-  errorOf: (heard) =>
-    isGood(heard.answer.status) && heard.body?.['error'] == null
-      ? notWhatWasAsked(heard, 'a list of pictures', requestIdOf(heard))
-      : readError(heard.answer, heard.text),
+  errorOf: (reply) =>
+    isGood(reply.answer.status) && reply.body?.['error'] == null
+      ? notWhatWasAsked(reply, 'a list of pictures', requestIdOf(reply))
+      : readError(reply.answer, reply.text),
   isRefusal: ({ error, message }) => (error ?? message) != null,
 }
 

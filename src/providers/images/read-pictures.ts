@@ -2,20 +2,20 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
-import { pictureAt, pictureOf } from '../tasks/pictures.ts'
+import { imageAt, imageOf } from '../tasks/pictures.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 
 /** Undefined when it is no list of pictures. An entry with nothing in it was not delivered. */
-export function readPictures({ data, created, usage }: Json): FinishedReport | undefined {
+export function readImages({ data, created, usage }: Json): FinishedReport | undefined {
   if (!Array.isArray(data)) return undefined
   const rows = data.filter(isObject)
-  const media = rows.map(pictureIn).filter((picture) => picture !== undefined)
+  const media = rows.map(imageIn).filter((image) => image !== undefined)
   // Without the pictures themselves, and where they lie.
   const about = rows.map(({ url: _, b64_json: __, ...rest }) => rest)
   return { state: 'succeeded', media, usage: {}, raw: { created, data: about, usage } }
 }
 
-function pictureIn({ url, b64_json }: Json) {
+function imageIn({ url, b64_json }: Json) {
   const address = textOf(url)
-  return address === '' ? pictureOf(textOf(b64_json)) : pictureAt(address)
+  return address === '' ? imageOf(textOf(b64_json)) : imageAt(address)
 }

@@ -5,7 +5,7 @@ import { bodyFor, pathFor } from './body-for.ts'
 
 const upstream = (plainModel: string, model = plainModel) =>
   ({ model, plainModel, marker: 'image_7' }) as TaskUpstream
-const wish: ImageRequest = { prompt: 'a fox', count: 2, media: [], isEdit: false }
+const input: ImageRequest = { prompt: 'a fox', count: 2, media: [], isEdit: false }
 const own = (model_name: string) => ({ model_name, external_task_id: 'image_7' })
 const made = (request: ImageRequest, where: TaskUpstream) => {
   const body = bodyFor(request, where)
@@ -26,7 +26,7 @@ test.each([
 
 describe('a request in the own words of the upstream', () => {
   const native = (body: object, path: 'generations' | 'omni-image' = 'generations') => ({
-    ...wish,
+    ...input,
     native: { path, body: body as Record<string, unknown> },
   })
 
@@ -95,7 +95,7 @@ describe('a request in the own words of the upstream', () => {
 describe('a plain request', () => {
   test('is put into words', () => {
     const size = { width: 1024, height: 1024 }
-    expect(made({ ...wish, size, negativePrompt: 'rain' }, upstream('imgvendor-v2'))).toEqual({
+    expect(made({ ...input, size, negativePrompt: 'rain' }, upstream('imgvendor-v2'))).toEqual({
       prompt: 'a fox',
       n: 2,
       aspect_ratio: '1:1',
@@ -113,7 +113,7 @@ describe('a plain request', () => {
     [2048, 2048, '1:1', '2k'],
     [1000, 100, '21:9', undefined],
   ])('for %i by %i pixels asks for the shape %s', (width, height, aspect_ratio, resolution) => {
-    const body = made({ ...wish, size: { width, height } }, upstream('imgvendor-v2'))
+    const body = made({ ...input, size: { width, height } }, upstream('imgvendor-v2'))
     expect(body).toMatchObject({ aspect_ratio })
     expect((body as { resolution?: string }).resolution).toBe(resolution)
   })
@@ -122,7 +122,7 @@ describe('a plain request', () => {
   const one = image('data:image/png;base64,iVBORw0KGgo=')
 
   test('with a picture hands it over as the model wants it', () => {
-    const request = { ...wish, isEdit: true, media: [one], negativePrompt: 'rain' }
+    const request = { ...input, isEdit: true, media: [one], negativePrompt: 'rain' }
     expect(made(request, upstream('imgvendor-v2'))).toEqual({
       prompt: 'a fox',
       n: 2,

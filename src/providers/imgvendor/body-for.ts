@@ -1,6 +1,6 @@
 // A create in this upstream's words. Those a caller used themselves go up as they are, but for what
 // is the gateway's own: the model, the task's name and who is told of its end.
-import { longestSide } from '../../contract/image-size.ts'
+import { maxSide } from '../../contract/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -68,7 +68,7 @@ function plain(
     n: count,
     ...(size !== undefined && { aspect_ratio: nearest(size) }),
     ...(size !== undefined &&
-      Math.max(size.width, size.height) > longestSide['1k'] && { resolution: '2k' }),
+      Math.max(size.width, size.height) > maxSide['1k'] && { resolution: '2k' }),
   }
   if (path === 'omni-image') {
     const image_list = pictures.map((image) => ({ image }))

@@ -3,7 +3,7 @@
 import type { UpstreamError } from '../../contract/provider.ts'
 import { badKey, badModel, busy, type Meaning, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { type Heard, isGood, type Json } from '../tasks/listen.ts'
+import { isGood, type Json, type Reply } from '../tasks/listen.ts'
 import { readError, upstreamRequestId } from '../text/errors.ts'
 
 const invalid: Meaning = { code: 'upstream_invalid_request' }
@@ -40,7 +40,7 @@ export function codeOf(body: Json | undefined): number | undefined {
 export const isRefusal = (body: Json): boolean => (codeOf(body) ?? 0) !== 0
 
 /** What a number says of a create. One that nobody knows says no more than the status. */
-export function verdict({ answer, body }: Heard): 'refused' | 'unknown' | undefined {
+export function verdict({ answer, body }: Reply): 'refused' | 'unknown' | undefined {
   const code = codeOf(body) ?? 0
   if (code === 0) return undefined
   if (unclear.includes(code)) return 'unknown'
@@ -48,21 +48,21 @@ export function verdict({ answer, body }: Heard): 'refused' | 'unknown' | undefi
   return isGood(answer.status) ? 'unknown' : undefined
 }
 
-export function isMissing({ answer, body }: Heard): boolean {
+export function isMissing({ answer, body }: Reply): boolean {
   const code = codeOf(body)
   return code === undefined ? answer.status === 404 : code === noSuchThing
 }
 
-export const requestIdOf = ({ answer, body }: Heard): string | undefined =>
+export const requestIdOf = ({ answer, body }: Reply): string | undefined =>
   textOf(body?.['request_id']) || upstreamRequestId(answer)
 
 /** What is wrong with an answer that is a refusal, or not what was asked for. */
-export function errorOf(heard: Heard): UpstreamError {
-  const { answer, body } = heard
-  const requestId = requestIdOf(heard)
+export function errorOf(reply: Reply): UpstreamError {
+  const { answer, body } = reply
+  const requestId = requestIdOf(reply)
   const code = codeOf(body) ?? 0
-  if (isGood(answer.status) && code === 0) return notWhatWasAsked(heard, 'a task', requestId)
-  const read = readError(answer, heard.text)
+  if (isGood(answer.status) && code === 0) return notWhatWasAsked(reply, 'a task', requestId)
+  const read = readError(answer, reply.text)
   const meaning = meanings.get(code)
   if (meaning === undefined) return read
   const { about: _, ...rest } = read

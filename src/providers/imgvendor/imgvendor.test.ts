@@ -34,7 +34,7 @@ async function open(answer: Answer, more: Partial<TaskUpstream> = {}): Promise<T
   return made
 }
 
-const wish: ImageRequest = {
+const input: ImageRequest = {
   prompt: 'a fox ∆',
   count: 2,
   media: [],
@@ -66,11 +66,11 @@ const no = (code: unknown, data: unknown = null) => ({
 
 describe('a create', () => {
   const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>
-    start(wish, (await open(answer, more)).upstream, new Cancellation())
+    start(input, (await open(answer, more)).upstream, new Cancellation())
 
   test('is one request with the task’s own name in it', async () => {
     const { upstream, requests } = await open(reply(200, told(task())))
-    expect(await start(wish, upstream, new Cancellation())).toEqual({
+    expect(await start(input, upstream, new Cancellation())).toEqual({
       kind: 'started',
       upstreamId: '801',
       upstreamRequestId: 'r-1',
@@ -91,7 +91,7 @@ describe('a create', () => {
 
   test('with a pair of keys carries a token that they signed', async () => {
     const { upstream, requests } = await open(reply(200, told(task())), { key: 'the-ak|the-sk' })
-    await start(wish, upstream, new Cancellation())
+    await start(input, upstream, new Cancellation())
     await check('801', upstream, new Cancellation())
     const tokens = requests.map((each) => /^authorization: Bearer (\S+)/im.exec(each)?.[1])
     expect(tokens[1]).toBe(tokens[0])
@@ -104,14 +104,14 @@ describe('a create', () => {
 
   test('of an omni model goes to its path', async () => {
     const { upstream, requests } = await open(reply(200, told(task())), omni)
-    await start(wish, upstream, new Cancellation())
+    await start(input, upstream, new Cancellation())
     expect(cut(requests[0]!).line).toBe('POST /base/v1/images/omni-image HTTP/1.1')
   })
 
   test('that the model has no use for is refused and never sent', async () => {
     const { upstream, requests } = await open(reply(200, told(task())))
     const native = { path: 'omni-image', body: {} } as const
-    const started = await start({ ...wish, native }, upstream, new Cancellation())
+    const started = await start({ ...input, native }, upstream, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
     expect(requests).toHaveLength(0)
   })
@@ -191,7 +191,7 @@ describe('a create', () => {
   ]
   test.each(unclear)('answered with %s may have arrived', async (_name, answer) => {
     const { upstream, requests } = await open(answer)
-    expect((await start(wish, upstream, new Cancellation())).kind).toBe('unknown')
+    expect((await start(input, upstream, new Cancellation())).kind).toBe('unknown')
     expect(requests).toHaveLength(1)
   })
 
@@ -199,7 +199,7 @@ describe('a create', () => {
     const stop = new Cancellation()
     const { upstream } = await open(() => stop.cancel())
     const error = { code: 'upstream_timeout' }
-    expect(await start(wish, upstream, stop)).toMatchObject({ kind: 'unknown', error })
+    expect(await start(input, upstream, stop)).toMatchObject({ kind: 'unknown', error })
   })
 
   test.each([
@@ -246,7 +246,7 @@ describe('a question', () => {
     expect(await report({})).toEqual({ state: 'queued' })
     expect(await report({ task_status: 'processing' })).toEqual({ state: 'running' })
     const strange = await report({ task_status: 'pondering' })
-    expect(strange).toEqual({ state: 'running', strangeWord: 'pondering' })
+    expect(strange).toEqual({ state: 'running', unknownStatus: 'pondering' })
   })
 
   test('gets what was delivered, in order', async () => {
@@ -321,12 +321,12 @@ describe('a question', () => {
 
 describe('a create that was cut off', () => {
   const lost = (taken: readonly string[] = []): LostCreate<ImageRequest> => ({
-    request: wish,
+    request: input,
     fromMs: 0,
     untilMs: 1,
     unclaimed: async (ids) => ids.filter((id) => !taken.includes(id)),
   })
-  const look = async (answer: Answer, taken: readonly string[] = []) =>
+  const poll = async (answer: Answer, taken: readonly string[] = []) =>
     find!(lost(taken), (await open(answer)).upstream, new Cancellation())
   const found = (...upstreamIds: string[]) =>
     ({ kind: 'found', by: 'marker', upstreamIds }) as const
@@ -350,11 +350,11 @@ describe('a create that was cut off', () => {
     ['a task without an id', reply(200, told(task({ task_id: '' })))],
   ]
   test.each(none)('and answered with %s is not there', async (_name, answer) => {
-    expect(await look(answer)).toEqual(found())
+    expect(await poll(answer)).toEqual(found())
   })
 
   test('and is another task’s already is not there', async () => {
-    expect(await look(reply(200, told(task())), ['801'])).toEqual(found())
+    expect(await poll(reply(200, told(task())), ['801'])).toEqual(found())
   })
 
   const unheard: [string, Answer][] = [
@@ -365,7 +365,7 @@ describe('a create that was cut off', () => {
     ['a reset', endings.reset],
   ]
   test.each(unheard)('and answered with %s is not known of', async (_name, answer) => {
-    expect((await look(answer)).kind).toBe('failed')
+    expect((await poll(answer)).kind).toBe('failed')
   })
 })
 

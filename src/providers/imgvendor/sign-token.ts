@@ -7,7 +7,7 @@ const lifeSeconds = 1_800
 const slackSeconds = 5
 /** Well before it ends: what is under way must not meet its end. */
 const renewAfterMs = 25 * 60_000
-const mostTokens = 256
+const maxTokens = 256
 
 const tokens = new Map<string, { token: string; signedAtMs: number }>()
 
@@ -21,7 +21,7 @@ export function tokenFor(key: string, nowMs = Date.now()): string {
   const token = sign(key.slice(0, bar), key.slice(bar + 1), Math.floor(nowMs / 1000))
   tokens.delete(key)
   const [oldest] = tokens.keys()
-  if (tokens.size >= mostTokens && oldest !== undefined) tokens.delete(oldest)
+  if (tokens.size >= maxTokens && oldest !== undefined) tokens.delete(oldest)
   tokens.set(key, { token, signedAtMs: nowMs })
   return token
 }

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { noReason } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
-import { pictureAt } from '../tasks/pictures.ts'
+import { imageAt } from '../tasks/pictures.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failure } from '../text/errors.ts'
 import { isRefusal } from './errors.ts'
@@ -39,17 +39,17 @@ export function readReport(body: Json, requestId: string | undefined): TaskRepor
 /** A series stands in a list of its own, sometimes next to one with the same pictures. */
 function mediaOf(result: unknown): OutputMedia[] {
   if (!isObject(result)) return []
-  const single = picturesIn(result['images'])
-  const series = picturesIn(result['series_images'])
+  const single = framesIn(result['images'])
+  const series = framesIn(result['series_images'])
   const isSeries = result['result_type'] === 'series' || single.length === 0
   return isSeries && series.length > 0 ? series : single
 }
 
-function picturesIn(list: unknown): OutputMedia[] {
+function framesIn(list: unknown): OutputMedia[] {
   const rows = Array.isArray(list) ? list.filter(isObject) : []
   return rows
     .map(({ index, url }, at) => ({ at: typeof index === 'number' ? index : at, url }))
     .sort((one, other) => one.at - other.at)
-    .map(({ url }) => pictureAt(textOf(url)))
-    .filter((picture) => picture !== undefined)
+    .map(({ url }) => imageAt(textOf(url)))
+    .filter((image) => image !== undefined)
 }

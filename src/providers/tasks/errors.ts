@@ -1,7 +1,7 @@
 // What is wrong with a good answer that is not what was asked for.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { failure } from '../text/errors.ts'
-import type { Heard } from './listen.ts'
+import type { Reply } from './listen.ts'
 
 export type Meaning = Pick<UpstreamError, 'code' | 'about'>
 
@@ -13,7 +13,7 @@ export const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
 export const noReason = 'the upstream failed without a reason'
 
 export function notWhatWasAsked(
-  { problem }: Heard,
+  { problem }: Reply,
   noun: string,
   requestId: string | undefined,
 ): UpstreamError {

@@ -1,7 +1,7 @@
 // Reading single values out of answers, in ways that all upstreams of tasks have in common.
 
 /** Longer than any video that can be asked for, and shorter than a count of milliseconds. */
-export const mostSeconds = 600
+export const maxSeconds = 600
 /** As seconds since 1970: a moment in 2001, and one in 2286. */
 const epochSeconds = { least: 1e9, most: 1e10 }
 

@@ -1,14 +1,14 @@
 // Asks the upstream and hears its whole answer, within a limit. What an answer means is not its
 // business: only whether there is one, and what stands in the way of reading it.
-import type { HttpAnswer, HttpDoor, Stop, TaskUpstream } from '../../contract/provider.ts'
+import type { HttpAnswer, HttpPort, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 
 const maxAnswerBytes = 256 * 1024
-const deepestAnswer = 64
+const maxAnswerDepth = 64
 
 export type Json = Readonly<Record<string, unknown>>
 
-export interface Heard {
+export interface Reply {
   answer: HttpAnswer
   /** Empty when it could not be read. */
   text: string
@@ -23,7 +23,7 @@ export interface Heard {
 }
 
 /** The answer never began. */
-export interface Silence {
+export interface NoReply {
   cause: unknown
 }
 
@@ -37,12 +37,12 @@ export const plainHeaders = {
 export const isGood = (status: number): boolean => status >= 200 && status < 300
 
 export async function listen(
-  call: ReturnType<HttpDoor['post']>,
+  call: ReturnType<HttpPort['post']>,
   upstream: TaskUpstream,
   stop: Stop,
   maxBytes = maxAnswerBytes,
-): Promise<Heard | Silence> {
-  stop.heardBy(call)
+): Promise<Reply | NoReply> {
+  stop.replyBy(call)
   let answer: HttpAnswer
   try {
     answer = await call.answer
@@ -64,12 +64,12 @@ export async function listen(
     return { answer, text: '', body: undefined, problem }
   }
   if (text === undefined) return unreadable(answer, 'the upstream answered with too much')
-  const parsed = parseJson(text, deepestAnswer)
+  const parsed = parseJson(text, maxAnswerDepth)
   const body = 'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
   return { answer, text, body }
 }
 
-function unreadable(answer: HttpAnswer, message: string): Heard {
+function unreadable(answer: HttpAnswer, message: string): Reply {
   const problem = { code: 'upstream_invalid_response', message } as const
   return { answer, text: '', body: undefined, problem }
 }

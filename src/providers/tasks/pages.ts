@@ -6,7 +6,7 @@ import type { Json } from './listen.ts'
 import type { AskPage } from './style.ts'
 
 export const pageSize = 100
-const mostPages = 20
+const maxPages = 20
 
 export interface List {
   url(page: number): string
@@ -22,7 +22,7 @@ export async function rowsBetween(
   ask: AskPage,
 ): Promise<{ rows: Json[] } | { error: UpstreamError }> {
   const found: Json[] = []
-  for (let page = 1; page <= mostPages; page++) {
+  for (let page = 1; page <= maxPages; page++) {
     const answer = await ask(list.url(page))
     if ('error' in answer) return answer
     const told = list.rowsIn(answer.body)

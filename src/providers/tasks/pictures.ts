@@ -27,12 +27,12 @@ export function inlineBytes(url: string): { type: string; bytes: string } | unde
 }
 
 /** A result's picture by its address; undefined when nothing can be had there. */
-export const pictureAt = (url: string): OutputMedia | undefined =>
+export const imageAt = (url: string): OutputMedia | undefined =>
   isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
 
 /** A result's picture in Base64, with or without a word on what it is. */
-export function pictureOf(told: string): OutputMedia | undefined {
-  if (told.startsWith('data:')) return pictureAt(told)
+export function imageOf(told: string): OutputMedia | undefined {
+  if (told.startsWith('data:')) return imageAt(told)
   const bytes = plainBase64(told)
   if (bytes === undefined) return undefined
   return { kind: 'image', url: `data:${typeOf(bytes)};base64,${bytes}` }

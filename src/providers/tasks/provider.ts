@@ -11,7 +11,7 @@ import type {
 } from '../../contract/provider.ts'
 import { failure, notAnswered } from '../text/errors.ts'
 import { isPlainId } from './fields.ts'
-import { type Heard, isGood, type Json, listen } from './listen.ts'
+import { isGood, type Json, listen, type Reply } from './listen.ts'
 import { headersFor, startTask } from './start-task.ts'
 import type { TaskStyle } from './style.ts'
 
@@ -46,8 +46,8 @@ export const tasksOf = <Request>(style: TaskStyle<Request>): TaskProvider<Reques
 /** Of a style for whatever request. */
 type AnyStyle = Omit<TaskStyle<never>, 'order' | 'find' | 'outlook'>
 
-const isMissing = (style: AnyStyle, heard: Heard): boolean =>
-  style.isMissing?.(heard) ?? heard.answer.status === 404
+const isMissing = (style: AnyStyle, reply: Reply): boolean =>
+  style.isMissing?.(reply) ?? reply.answer.status === 404
 
 /** A question that fails leaves the task as it was. */
 async function check(
@@ -62,18 +62,18 @@ async function check(
   }
   const address = style.taskUrl(upstream, upstreamId)
   const call = upstream.http.get(address, headersFor(style, upstream), upstream.timeouts)
-  const heard = await listen(call, upstream, stop)
-  if (!('answer' in heard)) return { kind: 'failed', error: notAnswered(heard.cause) }
-  const { answer, body } = heard
-  const upstreamRequestId = style.requestIdOf(heard)
-  if (isMissing(style, heard)) {
+  const reply = await listen(call, upstream, stop)
+  if (!('answer' in reply)) return { kind: 'failed', error: notAnswered(reply.cause) }
+  const { answer, body } = reply
+  const upstreamRequestId = style.requestIdOf(reply)
+  if (isMissing(style, reply)) {
     return { kind: 'report', report: { state: 'missing' }, upstreamRequestId }
   }
   const report =
     isGood(answer.status) && body !== undefined && isOf(style, body, upstreamId)
       ? style.report(body, upstream, upstreamRequestId)
       : undefined
-  if (report === undefined) return { kind: 'failed', error: style.errorOf(heard) }
+  if (report === undefined) return { kind: 'failed', error: style.errorOf(reply) }
   return { kind: 'report', report, upstreamRequestId }
 }
 
@@ -91,17 +91,17 @@ async function cancel(
   stop: Stop,
 ): Promise<Cancelled> {
   const asked = call(upstream, style.taskUrl(upstream, upstreamId), headersFor(style, upstream))
-  const heard = await listen(asked, upstream, stop)
-  if (!('answer' in heard)) return { kind: 'failed', error: notAnswered(heard.cause) }
-  if (isGranted(style, heard)) return { kind: 'cancelled' }
-  const error = style.errorOf(heard)
-  return heard.answer.status === 409 || isTooLate(heard, error)
+  const reply = await listen(asked, upstream, stop)
+  if (!('answer' in reply)) return { kind: 'failed', error: notAnswered(reply.cause) }
+  if (isGranted(style, reply)) return { kind: 'cancelled' }
+  const error = style.errorOf(reply)
+  return reply.answer.status === 409 || isTooLate(reply, error)
     ? { kind: 'refused', error: { ...error, code: 'task_not_cancellable' } }
     : { kind: 'failed', error }
 }
 
 /** A page of somebody in between is no consent, even with a good status; an empty answer is. */
-function isGranted(style: AnyStyle, { answer, text, body, problem }: Heard): boolean {
+function isGranted(style: AnyStyle, { answer, text, body, problem }: Reply): boolean {
   if (!isGood(answer.status) || problem !== undefined) return false
   return body === undefined ? text.trim() === '' : !style.isRefusal(body, answer.status)
 }
@@ -115,11 +115,11 @@ async function find<Request>(
 ): Promise<Found> {
   return search(lost, upstream, async (url) => {
     const call = upstream.http.get(url, headersFor(style, upstream), upstream.timeouts)
-    const heard = await listen(call, upstream, stop, maxPageBytes)
-    if (!('answer' in heard)) return { error: notAnswered(heard.cause) }
-    const { answer, body } = heard
+    const reply = await listen(call, upstream, stop, maxPageBytes)
+    if (!('answer' in reply)) return { error: notAnswered(reply.cause) }
+    const { answer, body } = reply
     if (!isGood(answer.status) || body === undefined || style.isRefusal(body, answer.status)) {
-      return { error: style.errorOf(heard), ...(isMissing(style, heard) && { isMissing: true }) }
+      return { error: style.errorOf(reply), ...(isMissing(style, reply) && { isMissing: true }) }
     }
     return { body }
   })

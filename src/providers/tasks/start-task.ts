@@ -4,7 +4,7 @@ import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { jsonInTurns } from '../../lib/in-turns.ts'
 import { failure, notAnswered } from '../text/errors.ts'
 import { isPlainId } from './fields.ts'
-import { type Heard, isGood, listen, plainHeaders } from './listen.ts'
+import { isGood, listen, plainHeaders, type Reply } from './listen.ts'
 import type { CreateStyle } from './style.ts'
 
 /** Failures that come before the first byte of a request is out. */
@@ -42,13 +42,13 @@ export async function startTask<Request>(
   Object.assign(headers, order.headers)
   const body = order.body instanceof Uint8Array ? order.body : await jsonInTurns(order.body)
   const call = upstream.http.post(order.url, headers, body, upstream.timeouts)
-  const heard = await listen(call, upstream, stop, style.maxAnswerBytes)
-  if (!('answer' in heard)) return unanswered(heard.cause)
-  const verdict = style.verdict?.(heard, upstream)
-  if (verdict !== undefined) return { kind: verdict, error: style.errorOf(heard) }
-  if (isGood(heard.answer.status)) return accepted(style, heard, upstream, order.upstreamModel)
-  const error = style.errorOf(heard)
-  return isRefused(style, heard) ? { kind: 'refused', error } : { kind: 'unknown', error }
+  const reply = await listen(call, upstream, stop, style.maxAnswerBytes)
+  if (!('answer' in reply)) return unanswered(reply.cause)
+  const verdict = style.verdict?.(reply, upstream)
+  if (verdict !== undefined) return { kind: verdict, error: style.errorOf(reply) }
+  if (isGood(reply.answer.status)) return accepted(style, reply, upstream, order.upstreamModel)
+  const error = style.errorOf(reply)
+  return isRefused(style, reply) ? { kind: 'refused', error } : { kind: 'unknown', error }
 }
 
 function unanswered(cause: unknown): Started {
@@ -61,14 +61,14 @@ function unanswered(cause: unknown): Started {
 
 function accepted(
   style: AnyCreate,
-  heard: Heard,
+  reply: Reply,
   upstream: TaskUpstream,
   upstreamModel: string | undefined,
 ): Started {
-  const { body } = heard
+  const { body } = reply
   const report = body === undefined ? undefined : style.atOnce?.(body, upstream)
   if (report !== undefined) {
-    return { kind: 'finished', report, upstreamRequestId: style.requestIdOf(heard) }
+    return { kind: 'finished', report, upstreamRequestId: style.requestIdOf(reply) }
   }
   const isTaskId = style.isTaskId ?? isPlainId
   const told = body === undefined ? undefined : style.createdId?.(body)
@@ -76,17 +76,17 @@ function accepted(
     (id): id is string => typeof id === 'string' && isTaskId(id),
   )
   const [upstreamId, ...others] = new Set(ids)
-  if (upstreamId === undefined) return { kind: 'unknown', error: style.errorOf(heard) }
+  if (upstreamId === undefined) return { kind: 'unknown', error: style.errorOf(reply) }
   return {
     kind: 'started',
     upstreamId,
-    upstreamRequestId: style.requestIdOf(heard),
+    upstreamRequestId: style.requestIdOf(reply),
     ...(upstreamModel !== undefined && { upstreamModel }),
     ...(others.length > 0 && { otherIds: others }),
   }
 }
 
-function isRefused(style: AnyCreate, { answer: { status }, body }: Heard): boolean {
+function isRefused(style: AnyCreate, { answer: { status }, body }: Reply): boolean {
   if (refusals.has(status)) return true
   const explained = body !== undefined && style.isRefusal(body, status)
   return explained && status >= 400 && status < 500 && !lapses.has(status)

@@ -13,7 +13,7 @@ const words: ReadonlyMap<string, State> = new Map<string, State>([
   ...all('failed', 'MODERATION', 'MODERATED'),
   ...all('cancelled', 'CANCELED', 'CANCELLED'),
 ])
-const longestWord = 64
+const maxWord = 64
 
 function all(state: State, ...synonyms: string[]): [string, State][] {
   return synonyms.map((word) => [word, state])
@@ -31,5 +31,5 @@ export const stateOf = (word: string): State | undefined => words.get(word)
 /** What is said of a task by a word nobody knows. */
 export const strange = (text: string): TaskReport => ({
   state: 'running',
-  strangeWord: text.trim().slice(0, longestWord),
+  unknownStatus: text.trim().slice(0, maxWord),
 })

@@ -4,7 +4,7 @@
 import type { Protocol } from '../../contract/catalog.ts'
 import type {
   Found,
-  HttpDoor,
+  HttpPort,
   LostCreate,
   Started,
   TaskReport,
@@ -13,7 +13,7 @@ import type {
   VideoOutlook,
 } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-import type { Heard, Json } from './listen.ts'
+import type { Json, Reply } from './listen.ts'
 
 /** One create as it goes up. */
 export interface Order {
@@ -30,7 +30,7 @@ export interface Problem {
   problem: string
 }
 
-export type Call = ReturnType<HttpDoor['post']>
+export type Call = ReturnType<HttpPort['post']>
 
 /** Asks for a page of something: its body, or why there is none. */
 export type AskPage = (
@@ -50,15 +50,15 @@ export interface CreateStyle<Request> {
    * Says of an answer what became of the create, before its status does: nothing (`refused`), or
    * what nobody knows. Undefined, or left out, leaves it to the status.
    */
-  verdict?(heard: Heard, upstream: TaskUpstream): 'refused' | 'unknown' | undefined
+  verdict?(reply: Reply, upstream: TaskUpstream): 'refused' | 'unknown' | undefined
   /** What was made, where it came with the answer. */
   atOnce?(body: Json, upstream: TaskUpstream): FinishedReport | undefined
   /** What stands where the id of a new task should be. Left out: there never is one. */
   createdId?(body: Json): unknown
   /** Left out: anything printable that leads nowhere else. */
   isTaskId?(id: string): boolean
-  requestIdOf(heard: Heard): string | undefined
-  errorOf(heard: Heard): UpstreamError
+  requestIdOf(reply: Reply): string | undefined
+  errorOf(reply: Reply): UpstreamError
   /** Whether a body says no in this upstream's way. */
   isRefusal(body: Json, status: number): boolean
 }
@@ -72,7 +72,7 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   outlook?(request: Request, plainModel: string): VideoOutlook
   taskUrl(upstream: TaskUpstream, upstreamId: string): string
   /** Whether an answer says that there is no such task. Left out: its status is 404. */
-  isMissing?(heard: Heard): boolean
+  isMissing?(reply: Reply): boolean
   /** Whose account an answer is; empty when it does not say. */
   accountOf(body: Json): string
   /** Left out: the ids are equal. */
@@ -81,7 +81,7 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   report(body: Json, upstream: TaskUpstream, requestId: string | undefined): TaskReport | undefined
   cancel?: {
     call(upstream: TaskUpstream, taskUrl: string, headers: Record<string, string>): Call
-    isTooLate(heard: Heard, error: UpstreamError): boolean
+    isTooLate(reply: Reply, error: UpstreamError): boolean
   }
   find?(lost: LostCreate<Request>, upstream: TaskUpstream, ask: AskPage): Promise<Found>
 }

@@ -12,7 +12,7 @@ const maxIdLength = 257
 const itemField = Buffer.from('"item_id"')
 /** Fields that hold ids, as they end before the colon. */
 const fields = ['"id"', '"item_id"', '"previous_response_id"'] as const
-const longestField = Math.max(...fields.map((field) => field.length))
+const maxField = Math.max(...fields.map((field) => field.length))
 const [space, tab, colon, newline, carriage, quote] = [0x20, 0x09, 0x3a, 0x0a, 0x0d, 0x22]
 
 export class IdMarks {
@@ -78,7 +78,7 @@ function isInIdField(bytes: Buffer, at: number): boolean {
   let end = beforeSpace(bytes, at)
   if (bytes[end - 1] !== colon) return false
   end = beforeSpace(bytes, end - 1)
-  const before = bytes.toString('latin1', Math.max(0, end - longestField), end)
+  const before = bytes.toString('latin1', Math.max(0, end - maxField), end)
   return fields.some((field) => before.endsWith(field))
 }
 

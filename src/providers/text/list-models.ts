@@ -8,8 +8,8 @@ import { bearer } from './style.ts'
 
 const maxListBytes = 4 * 1024 * 1024
 const maxDepth = 16
-const mostNames = 2_000
-const longestName = 256
+const maxNames = 2_000
+const maxName = 256
 
 export async function askForModels(
   path: string,
@@ -23,7 +23,7 @@ export async function askForModels(
     { ...headers, ...plain, 'user-agent': 'model-gateway' },
     timeouts,
   )
-  stop.heardBy(sent)
+  stop.replyBy(sent)
   try {
     const answer = await sent.answer
     progress.touch()
@@ -51,7 +51,7 @@ function namesIn(text: string): string[] | undefined {
   const names = data
     .map((each: unknown) => (isObject(each) ? each['id'] : undefined))
     .filter((id): id is string => typeof id === 'string' && isName(id))
-  return [...new Set(names)].sort().slice(0, mostNames)
+  return [...new Set(names)].sort().slice(0, maxNames)
 }
 
-const isName = (id: string): boolean => id.length <= longestName && /^[^\s*?#\x00-\x1f]+$/.test(id)
+const isName = (id: string): boolean => id.length <= maxName && /^[^\s*?#\x00-\x1f]+$/.test(id)

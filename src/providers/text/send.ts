@@ -8,7 +8,7 @@ import { nextTurn } from '../../lib/turns.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
 import { IdMarks } from './id-marks.ts'
 import type { Json, TextStyle } from './style.ts'
-import { deepestAnswer, isPage, readEvents, TextStreamWatcher } from './watch-stream.ts'
+import { isPage, maxAnswerDepth, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
@@ -67,7 +67,7 @@ export function post(
   headers['accept-encoding'] = 'identity'
   headers['user-agent'] = 'model-gateway'
   const sent = upstream.http.post(upstream.baseUrl + path, headers, body, upstream.timeouts)
-  stop.heardBy(sent)
+  stop.replyBy(sent)
   return sent
 }
 
@@ -164,7 +164,7 @@ const named = (body: string, answer: Json, model: string): string =>
 
 function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
   if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
-  const parsed = parseJson(text, deepestAnswer)
+  const parsed = parseJson(text, maxAnswerDepth)
   return 'problem' in parsed ? undefined : parsed.value
 }
 

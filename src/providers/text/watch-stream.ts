@@ -26,7 +26,7 @@ const sampleBytes = 4 * 1024
 /** As much of the last events as is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
 /** Deeper than any answer, and not so deep that looking through it takes the stack. */
-export const deepestAnswer = 200
+export const maxAnswerDepth = 200
 const colon = 0x3a
 /** A blank line may begin that many bytes before a packet border. */
 const borderBytes = 3
@@ -76,7 +76,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.outcome !== undefined) return undefined
     const whole = this.#wholeEvents(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     if (whole === undefined) return undefined
-    this.#noteLast(whole)
+    this.#recordLast(whole)
     const out = this.#forward(whole)
     if (out === undefined || this.#marks === undefined) return out
     this.#marks.learnItems(out)
@@ -97,7 +97,7 @@ export class TextStreamWatcher implements StreamWatcher {
       const end = endOfEvent(whole, odd)
       const event = whole.toString('utf8', odd, end)
       const passed = this.#pass(event)
-      if (passed !== '') this.#noteOpened(whole, odd, end, event)
+      if (passed !== '') this.#recordOpened(whole, odd, end, event)
       at = end
       if (passed === event) continue
       if (odd > from) {
@@ -192,7 +192,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return endOfLastEvent(Buffer.concat([border, bytes.subarray(0, borderBytes)])) > 0
   }
 
-  #noteLast(whole: Buffer): void {
+  #recordLast(whole: Buffer): void {
     // A comment says nothing about where the answer stands.
     if (whole[0] === colon && !whole.includes('data:')) return
     this.#last = whole.length > lastBytes ? Buffer.from(whole.subarray(-lastBytes)) : whole
@@ -202,7 +202,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return this.#last?.toString('latin1') ?? ''
   }
 
-  #noteOpened(whole: Buffer, from: number, to: number, event: string): void {
+  #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
     if (dataOf(event) === undefined) return
     this.events++
     if (event.search(this.#style.textField) !== -1) this.#remember(whole, from, to)
@@ -263,7 +263,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #inspect(event: string, data: string): string {
-    const parsed = parseJson(data, deepestAnswer)
+    const parsed = parseJson(data, maxAnswerDepth)
     if ('problem' in parsed) {
       this.#fail('the upstream sent an event that is not JSON')
       return ''
@@ -314,7 +314,7 @@ export function readEvents(style: TextStyle, text: string): Record<string, unkno
   for (const event of splitEvents(`${text.trimEnd()}\n\n`)) {
     const data = dataOf(event)
     if (data === undefined || data === style.stream?.marker) continue
-    const parsed = parseJson(data, deepestAnswer)
+    const parsed = parseJson(data, maxAnswerDepth)
     if ('problem' in parsed) return undefined
     if (isObject(parsed.value)) found.push(parsed.value)
   }

@@ -4,7 +4,7 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { type Heard, isGood, type Json } from '../tasks/listen.ts'
+import { isGood, type Json, type Reply } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 /** Words by which it refuses what is to be filmed. */
@@ -34,15 +34,15 @@ const byNumber: ReadonlyMap<unknown, UpstreamError['code']> = new Map<
   [16, 'upstream_permission_denied'],
 ])
 
-export const requestIdOf = ({ answer }: Heard): string | undefined => upstreamRequestId(answer)
+export const requestIdOf = ({ answer }: Reply): string | undefined => upstreamRequestId(answer)
 
 /** What is wrong with an answer that is a refusal, or not what was asked for. */
-export function errorOf(heard: Heard): UpstreamError {
-  const { answer, body } = heard
+export function errorOf(reply: Reply): UpstreamError {
+  const { answer, body } = reply
   if (isGood(answer.status)) {
-    return notWhatWasAsked(heard, 'an operation', requestIdOf(heard))
+    return notWhatWasAsked(reply, 'an operation', requestIdOf(reply))
   }
-  const read = readError(answer, heard.text)
+  const read = readError(answer, reply.text)
   const inner = body?.['error']
   const meaning = isObject(inner) ? meaningOf(inner, read.message, answer.status) : undefined
   if (meaning === undefined) return read

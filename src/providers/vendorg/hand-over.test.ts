@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
 import { bodyFor } from './hand-over.ts'
 
-const wish: VideoRequest = { prompt: 'a fox', seconds: 8, resolution: '720p', media: [] }
+const input: VideoRequest = { prompt: 'a fox', seconds: 8, resolution: '720p', media: [] }
 const image = (n: number, role?: InputMedia['role']): InputMedia => ({
   kind: 'image',
   url: `https://m.example/${n}.png`,
@@ -16,21 +16,21 @@ const uri = (n: number) => ({
 })
 const asset = (n: number) => ({ image: uri(n), referenceType: 'asset' as const })
 const handed = async (...media: InputMedia[]) => {
-  const body = await bodyFor({ ...wish, media }, fetchMedia)
+  const body = await bodyFor({ ...input, media }, fetchMedia)
   return 'problem' in body ? body : body.instances[0]
 }
 
 test('a prompt alone is a prompt and the parameters', async () => {
-  expect(await bodyFor(wish, fetchMedia)).toEqual({
+  expect(await bodyFor(input, fetchMedia)).toEqual({
     instances: [{ prompt: 'a fox' }],
     parameters: { durationSeconds: 8, resolution: '720p', sampleCount: 1 },
   })
 })
 
 test('what else was wished goes along when it is given', async () => {
-  const wishes = { seed: 0, negativePrompt: 'rain', personGeneration: 'x', enhancePrompt: false }
-  const body = await bodyFor({ ...wish, ratio: '9:16', ...wishes }, fetchMedia)
-  expect(body).toMatchObject({ parameters: { aspectRatio: '9:16', ...wishes } })
+  const inputs = { seed: 0, negativePrompt: 'rain', personGeneration: 'x', enhancePrompt: false }
+  const body = await bodyFor({ ...input, ratio: '9:16', ...inputs }, fetchMedia)
+  expect(body).toMatchObject({ parameters: { aspectRatio: '9:16', ...inputs } })
 })
 
 test('bytes go as bytes, with their type', async () => {

@@ -7,16 +7,16 @@ type Role = NonNullable<InputMedia['role']>
 type FetchMedia = TaskUpstream['fetchMedia']
 
 /** As its own SDK sends it. */
-interface Picture {
+interface Image {
   bytesBase64Encoded: string
   mimeType: string
 }
 
 export interface Instance {
   prompt: string
-  image?: Picture
-  lastFrame?: Picture
-  referenceImages?: { image: Picture; referenceType: 'asset' }[]
+  image?: Image
+  lastFrame?: Image
+  referenceImages?: { image: Image; referenceType: 'asset' }[]
 }
 
 export interface Body {
@@ -52,11 +52,11 @@ export async function bodyFor(
   const { negativePrompt, personGeneration, enhancePrompt } = request
   const uses = usesOf(media)
   if ('problem' in uses) return uses
-  const pictures = await Promise.all(uses.map((use) => pictureOf(use, fetchMedia)))
-  const problem = pictures.find((picture) => 'problem' in picture)
+  const pictures = await Promise.all(uses.map((use) => imageOf(use, fetchMedia)))
+  const problem = pictures.find((image) => 'problem' in image)
   if (problem !== undefined) return problem
   return {
-    instances: [instanceFor(prompt, uses, pictures as Picture[])],
+    instances: [instanceFor(prompt, uses, pictures as Image[])],
     parameters: {
       durationSeconds: seconds,
       resolution,
@@ -87,10 +87,10 @@ function usesOf(media: readonly InputMedia[]): readonly Use[] | { problem: strin
   return uses
 }
 
-async function pictureOf(
+async function imageOf(
   { role, url }: Use,
   fetchMedia: FetchMedia,
-): Promise<Picture | { problem: string }> {
+): Promise<Image | { problem: string }> {
   const inline = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+);base64,/i.exec(url)
   if (inline !== null) {
     return { bytesBase64Encoded: url.slice(inline[0].length), mimeType: inline[1]! }
@@ -103,7 +103,7 @@ async function pictureOf(
   return { bytesBase64Encoded: Buffer.from(bytes).toString('base64'), mimeType }
 }
 
-function instanceFor(prompt: string, uses: readonly Use[], pictures: readonly Picture[]): Instance {
+function instanceFor(prompt: string, uses: readonly Use[], pictures: readonly Image[]): Instance {
   const instance: Instance = { prompt }
   const references: NonNullable<Instance['referenceImages']> = []
   for (const [index, { role }] of uses.entries()) {

@@ -2,13 +2,13 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { isAddress, mostSeconds, textOf } from '../tasks/fields.ts'
+import { isAddress, maxSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { failure } from '../text/errors.ts'
 import { failureOf } from './errors.ts'
 
-const mostSamples = 8
-const mostReasons = 8
+const maxSamples = 8
+const maxReasons = 8
 
 /** Undefined when it is no account of an operation. */
 export function readOperation(body: Json, requestId: string | undefined): TaskReport | undefined {
@@ -21,7 +21,7 @@ export function readOperation(body: Json, requestId: string | undefined): TaskRe
   const outer = isObject(response) ? response : {}
   const made = isObject(outer['generateVideoResponse']) ? outer['generateVideoResponse'] : outer
   const samples = Array.isArray(made['generatedSamples']) ? made['generatedSamples'] : []
-  const media = samples.slice(0, mostSamples).flatMap(mediaOf)
+  const media = samples.slice(0, maxSamples).flatMap(mediaOf)
   if (media.length === 0 && Number(made['raiMediaFilteredCount'] ?? 0) > 0) {
     return filtered(made, requestId)
   }
@@ -34,7 +34,7 @@ export function readOperation(body: Json, requestId: string | undefined): TaskRe
 function filtered(made: Json, requestId: string | undefined): TaskReport {
   const { raiMediaFilteredCount, raiMediaFilteredReasons } = made
   const reasons = Array.isArray(raiMediaFilteredReasons) ? raiMediaFilteredReasons : []
-  const message = reasons.map(textOf).filter(Boolean).slice(0, mostReasons).join(' ')
+  const message = reasons.map(textOf).filter(Boolean).slice(0, maxReasons).join(' ')
   return {
     state: 'failed',
     error: failure(
@@ -55,6 +55,6 @@ function mediaOf(sample: unknown): OutputMedia[] {
 /** Most upstreams of this kind say nothing of it; what they say is taken. */
 function usageOf(metadata: unknown): TaskUsage {
   const seconds = isObject(metadata) ? metadata['durationSeconds'] : undefined
-  const sound = typeof seconds === 'number' && seconds > 0 && seconds <= mostSeconds
+  const sound = typeof seconds === 'number' && seconds > 0 && seconds <= maxSeconds
   return sound ? { outputSeconds: seconds } : {}
 }

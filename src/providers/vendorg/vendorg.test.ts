@@ -56,7 +56,7 @@ const usual: TaskUpstream = {
       ? { problem: 'it is gone' }
       : { bytes: Buffer.from(url), mimeType: 'image/png' },
 }
-const wish: VideoRequest = {
+const input: VideoRequest = {
   prompt: 'a fox ∆',
   seconds: 8,
   resolution: '720p',
@@ -69,10 +69,10 @@ const { start, check, cancel } = vendorg.video!
 function begin(given: Reply, more: Partial<TaskUpstream> = {}) {
   reply = given
   asked = []
-  return start(wish, { ...usual, ...more }, new Cancellation())
+  return start(input, { ...usual, ...more }, new Cancellation())
 }
 
-function look(given: Reply, more: Partial<TaskUpstream> = {}) {
+function poll(given: Reply, more: Partial<TaskUpstream> = {}) {
   reply = given
   asked = []
   return check(name, { ...usual, ...more }, new Cancellation())
@@ -119,7 +119,7 @@ describe('a create', () => {
   test('with what the model cannot take is refused and never sent', async () => {
     asked = []
     const media = [{ kind: 'video', url: 'https://m.example/a.mp4' }] as const
-    const started = await start({ ...wish, media }, usual, new Cancellation())
+    const started = await start({ ...input, media }, usual, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
     expect(asked).toHaveLength(0)
   })
@@ -128,7 +128,7 @@ describe('a create', () => {
     asked = []
     const url = 'https://m.example/gone.png'
     const media = [{ kind: 'image', url, role: 'last_frame' }] as const
-    const started = await start({ ...wish, media }, usual, new Cancellation())
+    const started = await start({ ...input, media }, usual, new Cancellation())
     const message = `the last frame ${url} could not be fetched: it is gone`
     expect(started).toMatchObject({
       kind: 'refused',
@@ -197,7 +197,7 @@ describe('a question', () => {
   const response = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } }
 
   test('is a GET by the name of the operation', async () => {
-    expect(await look({ body: { name } })).toEqual({
+    expect(await poll({ body: { name } })).toEqual({
       kind: 'report',
       report: { state: 'running' },
       upstreamRequestId: undefined,
@@ -210,14 +210,14 @@ describe('a question', () => {
 
   test('gets the finished video, whether or not the name has its model', async () => {
     for (const told of [name, 'operations/abc-1_x']) {
-      expect(await look({ body: { name: told, done: true, response } })).toMatchObject({
+      expect(await poll({ body: { name: told, done: true, response } })).toMatchObject({
         report: { state: 'succeeded', media: [{ kind: 'video', url: uri }], usage: {} },
       })
     }
   })
 
   test('answered with 404: the operation is missing', async () => {
-    const answer = await look({ status: 404, body: refusal(404, 'NOT_FOUND') })
+    const answer = await poll({ status: 404, body: refusal(404, 'NOT_FOUND') })
     expect(answer).toMatchObject({ kind: 'report', report: { state: 'missing' } })
   })
 
@@ -235,7 +235,7 @@ describe('a question', () => {
     ['503 and an operation', { status: 503, body: { name, done: true } }, 'upstream_error'],
     ['a redirect', { status: 302, headers: { location: '/x' } }, 'upstream_error'],
   ])('answered with %s has failed', async (_name, given, code) => {
-    expect(await look(given)).toMatchObject({ kind: 'failed', error: { code } } as object)
+    expect(await poll(given)).toMatchObject({ kind: 'failed', error: { code } } as object)
   })
 
   test('for a name that leads elsewhere is not asked', async () => {

@@ -3,7 +3,7 @@
 import type { UpstreamError } from '../../contract/provider.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { type Heard, isGood, type Json } from '../tasks/listen.ts'
+import { isGood, type Json, type Reply } from '../tasks/listen.ts'
 import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 const content: Meaning = { code: 'content_policy_violation' }
@@ -20,7 +20,7 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 /** Said with a code that is otherwise about the request. */
 const noSuchModel = /^model\b.{0,80}\bnot exist/i
 
-export const requestIdOf = ({ answer, body }: Heard): string | undefined =>
+export const requestIdOf = ({ answer, body }: Reply): string | undefined =>
   upstreamRequestId(answer) ?? (textOf(body?.['request_id']) || undefined)
 
 function meaningOf(code: string, message: string): Meaning | undefined {
@@ -29,13 +29,13 @@ function meaningOf(code: string, message: string): Meaning | undefined {
 }
 
 /** What is wrong with an answer that is a refusal, or not what was asked for. */
-export function errorOf(heard: Heard): UpstreamError {
-  const { answer } = heard
-  if (isGood(answer.status) && textOf(heard.body?.['code']) === '') {
-    return notWhatWasAsked(heard, 'a task', requestIdOf(heard))
+export function errorOf(reply: Reply): UpstreamError {
+  const { answer } = reply
+  if (isGood(answer.status) && textOf(reply.body?.['code']) === '') {
+    return notWhatWasAsked(reply, 'a task', requestIdOf(reply))
   }
-  const read = readError(answer, heard.text)
-  const meaning = meaningOf(textOf(heard.body?.['code']), read.message)
+  const read = readError(answer, reply.text)
+  const meaning = meaningOf(textOf(reply.body?.['code']), read.message)
   if (meaning === undefined) return read
   const { about: _, ...rest } = read
   // A refused account may be told in words that it is only one model it cannot have.

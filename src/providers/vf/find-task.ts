@@ -12,7 +12,7 @@ import { stateOf, wordOf } from '../tasks/states.ts'
 import type { AskPage } from '../tasks/style.ts'
 
 /** Beyond so many that could be it, looking at each would cost the upstream too much. */
-const mostCandidates = 20
+const maxCandidates = 20
 /** Its clock is China's, and it names no zone. */
 const zone = '+08:00'
 
@@ -25,7 +25,7 @@ export const idIn = ({ output }: Json): unknown =>
   isObject(output) ? output['task_id'] : undefined
 
 /** What every request has that something can be looked for by. */
-interface Wish {
+interface Input {
   prompt: string
   media: readonly InputMedia[]
 }
@@ -33,7 +33,7 @@ interface Wish {
 /** Whether the account of a finished task is of just what was asked for. */
 export type Likeness<Request> = (body: Json, request: Request, upstream: TaskUpstream) => boolean
 
-export async function findTask<Request extends Wish>(
+export async function findTask<Request extends Input>(
   lost: LostCreate<Request>,
   upstream: TaskUpstream,
   urls: Urls,
@@ -45,7 +45,7 @@ export async function findTask<Request extends Wish>(
   if (prompt === '' || media.length > 0) return none
   const candidates = await candidatesFor(lost, upstream, urls, ask)
   if ('error' in candidates) return { kind: 'failed', error: candidates.error }
-  if (candidates.ids.length > mostCandidates) return none
+  if (candidates.ids.length > maxCandidates) return none
   const upstreamIds: string[] = []
   for (const id of candidates.ids) {
     const answer = await ask(urls.one(id))
@@ -58,7 +58,7 @@ export async function findTask<Request extends Wish>(
 
 /** Those of the model and the time that are nobody's; the oldest first. */
 async function candidatesFor(
-  lost: LostCreate<Wish>,
+  lost: LostCreate<Input>,
   { model }: TaskUpstream,
   urls: Urls,
   ask: AskPage,

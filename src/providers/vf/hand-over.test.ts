@@ -105,7 +105,7 @@ describe('media are handed over as the model wants them', () => {
 })
 
 describe('parameters', () => {
-  const wish = { seconds: 6, resolution: '720p', ratio: '9:16', seed: 0 } as const
+  const input = { seconds: 6, resolution: '720p', ratio: '9:16', seed: 0 } as const
   const all = { resolution: '720P', duration: 6, ratio: '9:16', seed: 0, watermark: false }
   const { ratio: _ratio, ...noRatio } = all
   const { duration: _duration, ...noRatioOrDuration } = noRatio
@@ -122,7 +122,7 @@ describe('parameters', () => {
     ['vfb-1.0-r2v', all],
     ['vfb-1.0-video-edit', noRatioOrDuration],
   ])('of %s', (model, expected) => {
-    expect(parametersFor(model, wish)).toEqual(expected as ReturnType<typeof parametersFor>)
+    expect(parametersFor(model, input)).toEqual(expected as ReturnType<typeof parametersFor>)
   })
 
   test('what was not asked for is not sent', () => {
@@ -137,8 +137,8 @@ describe('parameters', () => {
     [11, undefined],
     [15, undefined],
   ])('an edit asked for in %p seconds is cut to %p', (seconds, expected) => {
-    expect(parametersFor('vfa-2.7-videoedit', { ...wish, seconds }).duration).toBe(expected)
-    expect(parametersFor('vfa-2.7-t2v', { ...wish, seconds }).duration).toBe(seconds)
+    expect(parametersFor('vfa-2.7-videoedit', { ...input, seconds }).duration).toBe(expected)
+    expect(parametersFor('vfa-2.7-t2v', { ...input, seconds }).duration).toBe(seconds)
   })
 })
 
@@ -157,12 +157,12 @@ test.each([
 })
 
 test('an edit that follows its source is sent no length', () => {
-  const wish = { seconds: 5, resolution: '720p', followsSource: true } as const
-  expect(parametersFor('vfa-2.7-videoedit', wish)).not.toHaveProperty('duration')
+  const input = { seconds: 5, resolution: '720p', followsSource: true } as const
+  expect(parametersFor('vfa-2.7-videoedit', input)).not.toHaveProperty('duration')
 })
 
 test('what the video should not show goes to the family that has a word for it', () => {
-  const wish = { prompt: 'a fox', negativePrompt: 'rain', media: [] }
-  expect(inputFor('vfa-2.7-t2v', wish)).toEqual({ prompt: 'a fox', negative_prompt: 'rain' })
-  expect(inputFor('vfb-1.1-t2v', wish)).toEqual({ prompt: 'a fox' })
+  const input = { prompt: 'a fox', negativePrompt: 'rain', media: [] }
+  expect(inputFor('vfa-2.7-t2v', input)).toEqual({ prompt: 'a fox', negative_prompt: 'rain' })
+  expect(inputFor('vfb-1.1-t2v', input)).toEqual({ prompt: 'a fox' })
 })

@@ -2,7 +2,7 @@
 // them a caller may leave out, and how long a video may be, is for others to say.
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { estimateTokens, picturesIn } from '../../contract/video-size.ts'
+import { estimateTokens, framesIn } from '../../contract/video-size.ts'
 
 type Role =
   | 'first_frame'
@@ -156,7 +156,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   const { resolution, ratio = 'adaptive' } = request
   const { duration: seconds = maxSeconds } = parametersFor(plainModel, request)
   const tokensIn = (length: number, shape: string) =>
-    estimateTokens(plainModel, resolution, shape, picturesIn(length))
+    estimateTokens(plainModel, resolution, shape, framesIn(length))
   const bound = {
     seconds,
     tokens: tokensIn(seconds, ratio),

@@ -5,7 +5,7 @@ import type { ImageRequest, OutputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
-import { pictureAt } from '../tasks/pictures.ts'
+import { imageAt } from '../tasks/pictures.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 import { failureOf } from './errors.ts'
 import { expiring, readAccount } from './task-report.ts'
@@ -13,14 +13,14 @@ import { expiring, readAccount } from './task-report.ts'
 /** The answer of the service that does it at once; undefined when it is none. */
 export function readAtOnce({ output, usage }: Json): FinishedReport | undefined {
   if (!isObject(output) || !Array.isArray(output['choices'])) return undefined
-  const media = picturesIn(output)
+  const media = framesIn(output)
   return { state: 'succeeded', media, usage: { pictures: media.length }, raw: usage }
 }
 
 /** The account of a task. Pictures fail one by one: when all did, the task has failed. */
 export function readImageReport(body: Json, requestId: string | undefined): TaskReport | undefined {
   const report = readAccount(body, requestId, (output) => {
-    const media = picturesIn(output)
+    const media = framesIn(output)
     return { media, usage: { pictures: media.length } }
   })
   if (report?.state !== 'succeeded' || report.media.length > 0) return report
@@ -50,13 +50,13 @@ const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(
 const resultsIn = (output: unknown): Json[] => (isObject(output) ? listOf(output['results']) : [])
 
 /** Tasks of the older services have a list of results; all others, what a model says. */
-function picturesIn(output: Json): OutputMedia[] {
+function framesIn(output: Json): OutputMedia[] {
   const said = listOf(output['choices'])
     .flatMap(({ message }) => (isObject(message) ? listOf(message['content']) : []))
     .map(({ image }) => textOf(image))
   const listed = resultsIn(output).map(({ url }) => textOf(url))
   return [...said, ...listed]
-    .map(pictureAt)
-    .filter((picture) => picture !== undefined)
+    .map(imageAt)
+    .filter((image) => image !== undefined)
     .map(expiring)
 }

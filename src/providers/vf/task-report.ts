@@ -2,7 +2,7 @@
 import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage, VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { isAddress, isEpochSeconds, mostSeconds, textOf } from '../tasks/fields.ts'
+import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failureOf } from './errors.ts'
@@ -80,7 +80,7 @@ export function usageOf(usage: unknown, plainModel: string): TaskUsage {
 function secondsOf(value: unknown): number | undefined {
   const digits = typeof value === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(value.trim())
   const seconds = digits ? Number(value) : value
-  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= maxSeconds)) return undefined
   return seconds
 }
 

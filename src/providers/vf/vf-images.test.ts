@@ -28,7 +28,7 @@ async function open(answer: Answer, more: Partial<TaskUpstream> = {}): Promise<T
   return made
 }
 
-const wish: ImageRequest = { prompt: 'a fox ∆', count: 2, media: [], isEdit: false }
+const input: ImageRequest = { prompt: 'a fox ∆', count: 2, media: [], isEdit: false }
 const media = [
   { kind: 'image', url: 'https://h.example/a.png' },
   { kind: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
@@ -45,11 +45,11 @@ const answered = (...choices: unknown[]) => ({
 const created = { output: { task_status: 'PENDING', task_id: 't-1' }, request_id: 'r-1' }
 
 const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>
-  start(wish, (await open(answer, more)).upstream, new Cancellation())
+  start(input, (await open(answer, more)).upstream, new Cancellation())
 
 async function sent(request: Partial<ImageRequest>, model = 'imga-plus') {
   const { upstream, requests } = await open(reply(200, created), { model })
-  await start({ ...wish, ...request }, upstream, new Cancellation())
+  await start({ ...input, ...request }, upstream, new Cancellation())
   expect(requests).toHaveLength(1)
   const { line, headers, body } = cut(requests[0]!)
   return { line, headers, body: JSON.parse(body) }
@@ -112,7 +112,7 @@ describe('what is asked', () => {
 
   test('with pictures of a service that takes none is refused and never sent', async () => {
     const { upstream, requests } = await open(reply(200, created), { model: 'imga-t2i' })
-    const started = await start({ ...wish, media }, upstream, new Cancellation())
+    const started = await start({ ...input, media }, upstream, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
     expect(requests).toHaveLength(0)
   })
@@ -190,7 +190,7 @@ describe('an answer at once', () => {
   ]
   test.each(unclear)('of %s leaves the outcome unknown', async (_name, answer) => {
     const { upstream, requests } = await open(answer)
-    expect((await start(wish, upstream, new Cancellation())).kind).toBe('unknown')
+    expect((await start(input, upstream, new Cancellation())).kind).toBe('unknown')
     expect(requests).toHaveLength(1)
   })
 
@@ -198,7 +198,7 @@ describe('an answer at once', () => {
     const stop = new Cancellation()
     const { upstream } = await open(() => stop.cancel())
     const error = { code: 'upstream_timeout' }
-    expect(await start(wish, upstream, stop)).toMatchObject({ kind: 'unknown', error })
+    expect(await start(input, upstream, stop)).toMatchObject({ kind: 'unknown', error })
   })
 
   test.each([
@@ -286,7 +286,7 @@ describe('a task', () => {
 describe('a create that was cut off', () => {
   const nowMs = Date.parse('2026-01-02T03:04:05+08:00')
   const lost = (more: Partial<ImageRequest> = {}): LostCreate<ImageRequest> => ({
-    request: { ...wish, ...more },
+    request: { ...input, ...more },
     fromMs: nowMs - 60_000,
     untilMs: nowMs + 60_000,
     unclaimed: async (ids) => ids,
@@ -304,7 +304,7 @@ describe('a create that was cut off', () => {
     ...more,
   })
 
-  async function look(told: object, request: Partial<ImageRequest> = {}, model = 'imga-t2i') {
+  async function poll(told: object, request: Partial<ImageRequest> = {}, model = 'imga-t2i') {
     const data = [{ ...row, model_name: model }]
     const list = reply(200, { data })
     const asked: string[] = []
@@ -320,23 +320,23 @@ describe('a create that was cut off', () => {
   const found = (...upstreamIds: string[]) => ({ kind: 'found', by: 'likeness', upstreamIds })
 
   test('is found by what it was asked to draw', async () => {
-    const { found: told, asked } = await look(account(wish.prompt))
+    const { found: told, asked } = await poll(account(input.prompt))
     expect(told).toEqual(found('t-1') as typeof told)
     expect(asked[1]).toBe('/base/api/v1/tasks/t-1')
   })
 
   test.each([
     ['another prompt', account('a wolf'), {}],
-    ['another number of pictures', account(wish.prompt), { count: 3 }],
-    ['another size', account(wish.prompt, { usage: { width: 1, height: 800 } }), { size }],
+    ['another number of pictures', account(input.prompt), { count: 3 }],
+    ['another size', account(input.prompt, { usage: { width: 1, height: 800 } }), { size }],
     ['no result', { output: { task_id: 't-1', task_status: 'SUCCEEDED' } }, {}],
-    ['another id', { output: { ...account(wish.prompt).output, task_id: 't-2' } }, {}],
+    ['another id', { output: { ...account(input.prompt).output, task_id: 't-2' } }, {}],
   ])('is not taken for one with %s', async (_name, told, request) => {
-    expect((await look(told, request)).found).toMatchObject({ upstreamIds: [] })
+    expect((await poll(told, request)).found).toMatchObject({ upstreamIds: [] })
   })
 
   test('of a service that answers at once is not looked for', async () => {
-    const { found: told, asked } = await look(account(wish.prompt), {}, 'imga-plus')
+    const { found: told, asked } = await poll(account(input.prompt), {}, 'imga-plus')
     expect(told).toEqual(found() as typeof told)
     expect(asked).toEqual([])
   })

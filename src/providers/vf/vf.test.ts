@@ -28,7 +28,7 @@ async function open(...args: Parameters<typeof openUpstream>): Promise<TestUpstr
   return made
 }
 
-const wish: VideoRequest = { prompt: 'a fox ∆', seconds: 5, resolution: '1080p', media: [] }
+const input: VideoRequest = { prompt: 'a fox ∆', seconds: 5, resolution: '1080p', media: [] }
 const created = { output: { task_status: 'PENDING', task_id: 't-1' }, request_id: 'r-1' }
 const large = JSON.stringify({ ...created, padding: 'x'.repeat(300_000) })
 const deep = `{"output":{"task_id":"t-1","x":${'['.repeat(100)}${']'.repeat(100)}}}`
@@ -36,7 +36,7 @@ const { reset, hangUp, breakOff } = endings
 
 describe('a create', () => {
   const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>
-    start(wish, (await open(answer, more)).upstream, new Cancellation())
+    start(input, (await open(answer, more)).upstream, new Cancellation())
 
   test('is one request with everything the upstream asks for', async () => {
     const { upstream, requests, touches } = await open(reply(200, created), {
@@ -46,7 +46,7 @@ describe('a create', () => {
       { kind: 'video', url: 'https://m.example/a.mp4' },
       { kind: 'image', url: 'https://m.example/b.png' },
     ] as const
-    const request: VideoRequest = { ...wish, seed: 7, ratio: '1:1', media }
+    const request: VideoRequest = { ...input, seed: 7, ratio: '1:1', media }
     expect(await start(request, upstream, new Cancellation())).toEqual({
       kind: 'started',
       upstreamId: 't-1',
@@ -81,7 +81,7 @@ describe('a create', () => {
   test('with media the model cannot take is refused and never sent', async () => {
     const { upstream, requests } = await open(reply(200, created))
     const media = [{ kind: 'image', url: 'https://m.example/b.png' }] as const
-    const started = await start({ ...wish, media }, upstream, new Cancellation())
+    const started = await start({ ...input, media }, upstream, new Cancellation())
     const error = { code: 'upstream_invalid_request' }
     expect(started).toMatchObject({ kind: 'refused', error })
     expect(requests).toHaveLength(0)
@@ -156,7 +156,7 @@ describe('a create', () => {
     const stop = new Cancellation()
     const { upstream } = await open(() => stop.cancel())
     const error = { code: 'upstream_timeout' }
-    expect(await start(wish, upstream, stop)).toMatchObject({ kind: 'unknown', error })
+    expect(await start(input, upstream, stop)).toMatchObject({ kind: 'unknown', error })
   })
 
   test('given up in the middle of the answer may have arrived', async () => {
@@ -164,14 +164,14 @@ describe('a create', () => {
     const { upstream } = await open((socket) => socket.write(begun), {
       progress: { touch: () => queueMicrotask(() => stop.cancel()) },
     })
-    expect(await start(wish, upstream, stop)).toMatchObject({ kind: 'unknown' })
+    expect(await start(input, upstream, stop)).toMatchObject({ kind: 'unknown' })
   })
 
   test('to where nobody listens is refused: nothing was sent', async () => {
     const { upstream, close } = await open(reply(200, created))
     close()
     const error = { code: 'upstream_unreachable' }
-    expect(await start(wish, upstream, new Cancellation())).toMatchObject({
+    expect(await start(input, upstream, new Cancellation())).toMatchObject({
       kind: 'refused',
       error,
     })
@@ -181,7 +181,7 @@ describe('a create', () => {
     const { upstream, requests } = await open(reply(200, created))
     const baseUrl = upstream.baseUrl.replace('http:', 'https:')
     const timeouts = { ...upstream.timeouts, connectMs: 50 }
-    const started = await start(wish, { ...upstream, baseUrl, timeouts }, new Cancellation())
+    const started = await start(input, { ...upstream, baseUrl, timeouts }, new Cancellation())
     expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_unreachable' } })
     expect(requests).toHaveLength(0)
   })

@@ -14,7 +14,7 @@ export interface Account {
   source: Source
   createdAtMs: number
   /** Since when nothing billable is begun for it. */
-  stoppedSinceMs?: number
+  suspendedSinceMs?: number
 }
 
 /** A new account is empty; its first money is an entry. */
@@ -92,5 +92,5 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   heldNanos: row.held_nanos,
   source: row.source as Source,
   createdAtMs: row.created_at_ms,
-  ...(row.stopped_since_ms !== null && { stoppedSinceMs: row.stopped_since_ms }),
+  ...(row.suspended_since_ms !== null && { suspendedSinceMs: row.suspended_since_ms }),
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Model } from '../../contract/catalog.ts'
 import type { Price } from '../../contract/price.ts'
 import { isUniqueConflict, type Store } from '../index.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { findAccount, insertAccount, listAccounts, listBalances } from './accounts.ts'
 import { appendAudit, listAudit } from './audit-log.ts'
 import {
@@ -25,12 +25,12 @@ import {
   updateToken,
 } from './tokens.ts'
 
-describe.each([...engines])('tables on %s', (engine) => {
+describe.each([...storeKinds])('tables on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeAll(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     for (const name of ['acme', 'beta', 'core']) {
       await store.tx((tx) =>

@@ -174,7 +174,7 @@ export async function findFailures(
   return row && { failures: row.failures, lastAtMs: row.last_at_ms }
 }
 
-export async function noteFailure(
+export async function recordFailure(
   tx: Kysely<Schema>,
   subject: string,
   atMs: number,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { SteadyClock } from '../../lib/clock.ts'
 import type { Store } from '../index.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { ClockKeeper } from './clock-keeper.ts'
 
 const realNow = Date.now
@@ -11,7 +11,7 @@ const dayMs = 24 * hourMs
 /** Longer than opening a store takes on the busiest machine. */
 const roughMs = 30_000
 
-describe.each(engines)('the clock of a store on %s', (engine) => {
+describe.each(storeKinds)('the clock of a store on %s', (dialect) => {
   let place: Place | undefined
   let store: Store | undefined
   afterEach(async () => {
@@ -22,7 +22,7 @@ describe.each(engines)('the clock of a store on %s', (engine) => {
     store = undefined
   })
   const open = async (join = false) => {
-    place ??= await newPlace(engine)
+    place ??= await newPlace(dialect)
     store = await place.open({ join })
     return store.clock
   }
@@ -53,7 +53,7 @@ describe.each(engines)('the clock of a store on %s', (engine) => {
     expect(Math.abs(kept - clock.sureMs())).toBeLessThan(roughMs)
   })
 
-  if (engine === 'sqlite') return
+  if (dialect === 'sqlite') return
 
   test("is the database's where the wall clock is wrong", async () => {
     Date.now = () => realNow() + 25 * hourMs

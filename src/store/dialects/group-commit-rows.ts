@@ -40,7 +40,7 @@ export function lossRows({
   detail,
 }: RequestRecord): string {
   const endedMs = atMs + totalMs
-  const rows = (detail.absorbed ?? []).map(
+  const rows = (detail.loss ?? []).map(
     ({ reason, channel, upstreamId = '', unit = '', quantity = '', nanos, estimated }) =>
       `${newShortId('loss', endedMs)}${S}${endedMs}${S}${accountId}${S}${requestId}${S}` +
       `${reason}${S}${cell(channel)}${S}${cell(model)}${S}${cell(upstreamId)}${S}${unit}${S}` +
@@ -58,7 +58,7 @@ export function cellsOf(rows: string): string[] {
   return cells
 }
 
-const largestNanos = 2n ** 63n - 1n
+const maxNanos = 2n ** 63n - 1n
 
 /** What the database would refuse is refused here, so that one bad record cannot sink its batch. */
 export function problemOf(request: RequestRecord, entry: Entry | undefined): string | undefined {
@@ -71,7 +71,7 @@ export function problemOf(request: RequestRecord, entry: Entry | undefined): str
   return signFits(entry) ? undefined : `a ${entry.kind} cannot be ${entry.amountNanos}`
 }
 
-const fits = (nanos: bigint) => nanos <= largestNanos && nanos >= -largestNanos
+const fits = (nanos: bigint) => nanos <= maxNanos && nanos >= -maxNanos
 
 function signFits({ kind, amountNanos }: Entry): boolean {
   if (kind === 'charge' || kind === 'hold') return amountNanos <= 0n

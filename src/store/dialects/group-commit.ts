@@ -47,7 +47,7 @@ export const entryColumns = [
   'tier',
 ] as const
 
-/** What a row says to be absorbed is written down with it, where it can be added up. */
+/** What a row says to be lost is written down with it, where it can be added up. */
 export const lossColumns = [
   'id',
   'at_ms',
@@ -147,7 +147,7 @@ class Gathering implements Batch {
   readonly fates = new Map<string, Fate>()
 }
 
-export class HotQueue {
+export class GroupCommit {
   readonly commits: Commits = { seconds: new Histogram(commitBounds), records: 0, failures: 0 }
   readonly #write: (batch: Batch) => Promise<void>
   readonly #aside: Aside | undefined
@@ -251,5 +251,5 @@ function addTo(rows: Rows, request: RequestRecord, entry: Entry | undefined): vo
   rows.size++
   rows.requests += requestRow(request)
   if (entry !== undefined) rows.entries += entryRow(entry)
-  if (request.detail.absorbed !== undefined) rows.losses += lossRows(request)
+  if (request.detail.loss !== undefined) rows.losses += lossRows(request)
 }

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { dropPartition, listPartitions } from '../log/partitions.ts'
 import { setMeta } from '../sql/meta.ts'
-import { aRequest, engines, failureOf, newPlace, onServer } from '../test-stores.ts'
+import { aRequest, failureOf, newPlace, onServer, storeKinds } from '../test-stores.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: snapshots on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-describe.each([...engines])('a snapshot on %s', (engine) => {
+describe.each([...storeKinds])('a snapshot on %s', (dialect) => {
   test('does not see what comes after it, and the next one does', async () => {
-    const place = await newPlace(engine)
+    const place = await newPlace(dialect)
     const store = await place.open()
     const count = async (db: typeof store.read) =>
       (await sql<{ rows: number }>`SELECT count(*) AS rows FROM requests`.execute(db)).rows[0]!.rows
@@ -27,7 +27,7 @@ describe.each([...engines])('a snapshot on %s', (engine) => {
   })
 
   test('can be had several at once, also of different moments', async () => {
-    const place = await newPlace(engine)
+    const place = await newPlace(dialect)
     const store = await place.open()
     const read = async ({ db }: Awaited<ReturnType<typeof store.snapshot>>) =>
       (await db.selectFrom('meta').select('value').where('key', '=', 'x').execute())[0]?.value
@@ -46,22 +46,22 @@ describe.each([...engines])('a snapshot on %s', (engine) => {
     await place.remove()
   })
 
-  if (engine === 'postgres') {
+  if (dialect === 'postgres') {
     test('that lost its connection says so, however its reads went', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
       const { db, end } = await store.snapshot()
       const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)
       await onServer(`SELECT pg_terminate_backend(${rows[0]!.pid})`)
-      const look = () => db.selectFrom('meta').select('key').execute()
-      while ((await failureOf(look())) !== 'it did not fail') await Bun.sleep(5)
+      const poll = () => db.selectFrom('meta').select('key').execute()
+      while ((await failureOf(poll())) !== 'it did not fail') await Bun.sleep(5)
       expect(await failureOf(end())).toContain('was lost')
       await store.close()
       await place.remove()
     })
 
     test('keeps the weeks of the log that it may look at', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
       await store.record(aRequest())
       const { db, end } = await store.snapshot()

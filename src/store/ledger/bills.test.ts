@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Entry } from '../../contract/ledger.ts'
 import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
-import { bookEntries } from '../proof/receipts.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
-import { countUnbooked, entriesOf, firstMoneyMs, lastNumberBefore, listMovements } from './bills.ts'
+import { issueReceipts } from '../proof/receipts.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { countPending, entriesOf, firstMoneyMs, lastNumberBefore, listMovements } from './bills.ts'
 import {
   type ClosedMonth,
   closedMonthPages,
@@ -16,18 +16,18 @@ import {
 } from './closed-months.ts'
 import { appendEntry } from './entries.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: bills on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const hour = 3_600_000
 
-describe.each([...engines])('a stretch of time on %s', (engine) => {
+describe.each([...storeKinds])('a stretch of time on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeAll(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     const entries: [number, Entry['kind'], bigint, Partial<Entry>?][] = [
       [5 * hour, 'credit', 1_000n],
@@ -79,10 +79,10 @@ describe.each([...engines])('a stretch of time on %s', (engine) => {
   test('the first money of an account is found before and after it is booked', async () => {
     expect(await firstMoneyMs(store.read, 'acc_1')).toBe(5 * hour)
     expect(await firstMoneyMs(store.read, 'acc_3')).toBeUndefined()
-    expect(await countUnbooked(store.read, 'acc_1', 20 * hour)).toBe(4)
+    expect(await countPending(store.read, 'acc_1', 20 * hour)).toBe(4)
     expect(await lastNumberBefore(store.read, 'acc_1', 20 * hour)).toBe(0)
-    await store.tx((tx) => bookEntries(tx, { engine, limit: 100 }))
-    expect(await countUnbooked(store.read, 'acc_1', 20 * hour)).toBe(0)
+    await store.tx((tx) => issueReceipts(tx, { dialect, limit: 100 }))
+    expect(await countPending(store.read, 'acc_1', 20 * hour)).toBe(0)
     expect(await firstMoneyMs(store.read, 'acc_1')).toBe(5 * hour)
   })
 

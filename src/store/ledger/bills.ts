@@ -1,7 +1,7 @@
 // What a bill is made of besides its sums: credits and adjustments one by one, where an account's
 // months begin, the last receipt of a month, and the entries of a month in order of booking.
 import { type Kysely, sql } from 'kysely'
-import { floorOf, fromUnbooked, sumMoney } from '../proof/hourly-totals.ts'
+import { floorOf, fromPending, sumMoney } from '../proof/hourly-totals.ts'
 import { numberBefore } from '../proof/seals.ts'
 import type { Schema } from '../schema.ts'
 import { findEntriesBetween, type StoredEntry } from './entries.ts'
@@ -52,9 +52,9 @@ export async function firstMoneyMs(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`
     SELECT min(ms) AS ms FROM (
-      SELECT min(hour_ms) AS ms FROM money_hours WHERE account_id = ${accountId}
+      SELECT min(hour_ms) AS ms FROM hourly_totals WHERE account_id = ${accountId}
       UNION ALL
-      SELECT min(e.at_ms) ${fromUnbooked(await floorOf(db))} AND e.account_id = ${accountId}
+      SELECT min(e.at_ms) ${fromPending(await floorOf(db))} AND e.account_id = ${accountId}
     ) AS both_of_them`.execute(db)
   return rows[0]?.ms ?? undefined
 }
@@ -89,13 +89,13 @@ export async function lastNumberBefore(
 }
 
 /** Entries of an account before a time that have no receipt yet. */
-export async function countUnbooked(
+export async function countPending(
   db: Kysely<Schema>,
   accountId: string,
   untilMs: number,
 ): Promise<number> {
   const { rows } = await sql<{ entries: number }>`
-    SELECT count(*) AS entries ${fromUnbooked(await floorOf(db))}
+    SELECT count(*) AS entries ${fromPending(await floorOf(db))}
       AND e.account_id = ${accountId} AND e.at_ms < ${untilMs}`.execute(db)
   return rows[0]!.entries
 }

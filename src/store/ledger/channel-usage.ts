@@ -3,7 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import { firstId } from '../log/ids.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 
 /** A call or task that a channel worked on, or the loss of a try that another one took over. */
 export interface WorkRow {
@@ -25,22 +25,22 @@ export type WorkLoss = Pick<
   'atMs' | 'reason' | 'model' | 'upstreamId' | 'quantity' | 'amountNanos'
 >
 
-export interface WorkWish {
+export interface UsageOptions {
   channel: string
   fromMs: number
   untilMs: number
 }
 
 /** Everything, a bounded number in memory. */
-export async function* ownWork(
+export async function* channelUsage(
   db: Kysely<Schema>,
-  engine: Engine,
-  wish: WorkWish,
+  dialect: Dialect,
+  input: UsageOptions,
   pageSize: number,
 ): AsyncGenerator<WorkRow[]> {
-  yield* pagesOf(pageSize, (after: string) => calls(db, engine, wish, after, pageSize))
-  yield* pagesOf(pageSize, (after: string) => tasks(db, engine, wish, after, pageSize))
-  yield* pagesOf(pageSize, (after: string) => lostElsewhere(db, wish, after, pageSize))
+  yield* pagesOf(pageSize, (after: string) => calls(db, dialect, input, after, pageSize))
+  yield* pagesOf(pageSize, (after: string) => tasks(db, dialect, input, after, pageSize))
+  yield* pagesOf(pageSize, (after: string) => lostElsewhere(db, input, after, pageSize))
 }
 
 interface WorkPage {
@@ -77,17 +77,17 @@ interface Row {
 /** Calls that were answered there, well or badly. What made a task is told by the task. */
 async function calls(
   db: Kysely<Schema>,
-  engine: Engine,
-  { channel, fromMs, untilMs }: WorkWish,
+  dialect: Dialect,
+  { channel, fromMs, untilMs }: UsageOptions,
   after: string,
   limit: number,
 ): Promise<WorkPage> {
   const from = after === '' ? firstId(fromMs) : after
   const { rows } = await sql<Row>`
     SELECT request_id AS ref, at_ms, request_id AS key, model, charge_nanos,
-      ${inJson(engine, 'detail', 'upstreamModel')} AS upstream_model,
+      ${inJson(dialect, 'detail', 'upstreamModel')} AS upstream_model,
       upstream_request_id AS first_id, NULL AS second_id,
-      CASE WHEN ${inJson(engine, 'detail', 'taskId')} IS NULL
+      CASE WHEN ${inJson(dialect, 'detail', 'taskId')} IS NULL
         THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0) END AS quantity
     FROM requests
     WHERE request_id > ${from} AND request_id < ${firstId(untilMs)} AND channel = ${channel}
@@ -102,15 +102,15 @@ async function calls(
 
 async function tasks(
   db: Kysely<Schema>,
-  engine: Engine,
-  { channel, fromMs, untilMs }: WorkWish,
+  dialect: Dialect,
+  { channel, fromMs, untilMs }: UsageOptions,
   after: string,
   limit: number,
 ): Promise<WorkPage> {
   const [ms, id] = after === '' ? [fromMs, ''] : placeOf(after)
   const { rows } = await sql<Row & { created_at_ms: number }>`
     SELECT t.id AS ref, coalesce(t.finished_at_ms, t.created_at_ms) AS at_ms, t.created_at_ms,
-      '' AS key, t.model, t.charge_nanos, ${inJson(engine, 't.body', 'upstreamModel')}
+      '' AS key, t.model, t.charge_nanos, ${inJson(dialect, 't.body', 'upstreamModel')}
       AS upstream_model, t.upstream_id AS first_id, r.upstream_request_id AS second_id,
       coalesce(e.quantity, 0) AS quantity
     FROM tasks t LEFT JOIN entries e ON e.ref = t.id AND e.kind = 'charge'
@@ -130,7 +130,7 @@ function placeOf(key: string): [number, string] {
 /** Tries of calls that another channel then answered: only the losses know them. */
 async function lostElsewhere(
   db: Kysely<Schema>,
-  { channel, fromMs, untilMs }: WorkWish,
+  { channel, fromMs, untilMs }: UsageOptions,
   after: string,
   limit: number,
 ): Promise<WorkPage> {
@@ -225,7 +225,7 @@ async function lossesOfRefs(
   return found
 }
 
-const inJson = (engine: Engine, column: string, field: string): RawBuilder<string | null> =>
-  engine === 'postgres'
+const inJson = (dialect: Dialect, column: string, field: string): RawBuilder<string | null> =>
+  dialect === 'postgres'
     ? sql`(${sql.raw(column)}::json ->> ${sql.lit(field)})`
     : sql`json_extract(${sql.raw(column)}, ${sql.lit(`$.${field}`)})`

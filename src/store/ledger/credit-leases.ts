@@ -1,6 +1,6 @@
 // Credit that gateways on one database have drawn to spend by themselves. What is drawn is still
 // the account's; it is only out of everybody else's reach. An account's row is locked before its
-// purses, so that draws, returns and charges wait for each other instead of deadlocking.
+// credit leases, so that draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../../lib/ensure.ts'
 import { freeExports } from '../maintenance/exports.ts'
@@ -8,7 +8,7 @@ import type { Schema } from '../schema.ts'
 import { freeCallbacks } from '../tasks/callbacks.ts'
 import { freeLeases } from '../tasks/leases.ts'
 
-export interface PurseOf {
+export interface CreditLeaseOf {
   accountId: string
   gatewayId: string
 }
@@ -17,7 +17,7 @@ export interface PurseOf {
 export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Promise<bigint> {
   const row = await tx
     .selectFrom('accounts')
-    .select(sql<bigint>`balance_nanos - held_nanos - drawn_nanos`.as('free_nanos'))
+    .select(sql<bigint>`balance_nanos - held_nanos - leased_nanos`.as('free_nanos'))
     .where('id', '=', accountId)
     .forUpdate()
     .executeTakeFirst()
@@ -38,12 +38,12 @@ export interface Drawn extends Draw {
 }
 
 /**
- * Moves as much as `choose` wants of what is free into the purse. Undefined when the others have
+ * Moves as much as `choose` wants of what is free into the credit lease. Undefined when the others have
  * given this gateway up: what it draws would be lost.
  */
-export async function fillPurse(
+export async function fillCreditLease(
   tx: Kysely<Schema>,
-  { accountId, gatewayId }: PurseOf,
+  { accountId, gatewayId }: CreditLeaseOf,
   choose: (freeNanos: bigint) => Draw,
 ): Promise<Drawn | undefined> {
   const here = await tx
@@ -58,55 +58,55 @@ export async function fillPurse(
   if (nanos <= 0n) return { nanos: 0n, isShort, holders }
   await tx
     .updateTable('accounts')
-    .set((e) => ({ drawn_nanos: e('drawn_nanos', '+', nanos) }))
+    .set((e) => ({ leased_nanos: e('leased_nanos', '+', nanos) }))
     .where('id', '=', accountId)
     .execute()
   await tx
-    .insertInto('purses')
+    .insertInto('credit_leases')
     .values({ account_id: accountId, gateway_id: gatewayId, amount_nanos: nanos })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'gateway_id'])
-        .doUpdateSet((e) => ({ amount_nanos: e('purses.amount_nanos', '+', nanos) })),
+        .doUpdateSet((e) => ({ amount_nanos: e('credit_leases.amount_nanos', '+', nanos) })),
     )
     .execute()
   return { nanos, isShort, holders }
 }
 
-/** False when the purse is gone, and the credit with it: it went back already. */
-export async function emptyPurse(
+/** False when the credit lease is gone, and the credit with it: it went back already. */
+export async function emptyCreditLease(
   tx: Kysely<Schema>,
-  { accountId, gatewayId }: PurseOf,
+  { accountId, gatewayId }: CreditLeaseOf,
   amount: bigint,
 ): Promise<boolean> {
   await lockFreeNanos(tx, accountId)
-  const purse = { account_id: accountId, gateway_id: gatewayId }
+  const creditLease = { account_id: accountId, gateway_id: gatewayId }
   const { numUpdatedRows } = await tx
-    .updateTable('purses')
+    .updateTable('credit_leases')
     .set((e) => ({ amount_nanos: e('amount_nanos', '-', amount) }))
-    .where((e) => e.and(purse))
+    .where((e) => e.and(creditLease))
     .where('amount_nanos', '>=', amount)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) return false
   await tx
     .updateTable('accounts')
-    .set((e) => ({ drawn_nanos: e('drawn_nanos', '-', amount) }))
+    .set((e) => ({ leased_nanos: e('leased_nanos', '-', amount) }))
     .where('id', '=', accountId)
     .execute()
   await tx
-    .deleteFrom('purses')
-    .where((e) => e.and(purse))
+    .deleteFrom('credit_leases')
+    .where((e) => e.and(creditLease))
     .where('amount_nanos', '=', 0n)
     .execute()
   return true
 }
 
-export async function readPurse(
+export async function readCreditLease(
   db: Kysely<Schema>,
-  { accountId, gatewayId }: PurseOf,
+  { accountId, gatewayId }: CreditLeaseOf,
 ): Promise<bigint> {
   const row = await db
-    .selectFrom('purses')
+    .selectFrom('credit_leases')
     .select('amount_nanos')
     .where((e) => e.and({ account_id: accountId, gateway_id: gatewayId }))
     .executeTakeFirst()
@@ -116,10 +116,10 @@ export async function readPurse(
 /** The other gateways that have credit of the account. */
 export async function otherHolders(
   db: Kysely<Schema>,
-  { accountId, gatewayId }: PurseOf,
+  { accountId, gatewayId }: CreditLeaseOf,
 ): Promise<string[]> {
   const rows = await db
-    .selectFrom('purses')
+    .selectFrom('credit_leases')
     .select('gateway_id')
     .where('account_id', '=', accountId)
     .where('gateway_id', '<>', gatewayId)
@@ -136,7 +136,7 @@ export async function leasesBetween(
 ): Promise<{ accountId: string; nanos: bigint }[]> {
   if (gatewayIds.length === 0) return []
   const rows = await db
-    .selectFrom('purses')
+    .selectFrom('credit_leases')
     .select(['account_id', 'amount_nanos'])
     .where('account_id', '>=', firstId)
     .where('account_id', '<=', lastId)
@@ -149,24 +149,24 @@ export async function leasesBetween(
 }
 
 /** What a gateway that is no more had drawn goes back, its tasks and notices are free, and it is forgotten. */
-export async function buryGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
-  const purses = await tx
-    .selectFrom('purses')
+export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
+  const creditLeases = await tx
+    .selectFrom('credit_leases')
     .selectAll()
     .where('gateway_id', '=', gatewayId)
     .orderBy('account_id')
     .forUpdate()
     .execute()
-  for (const { account_id, amount_nanos } of purses) {
+  for (const { account_id, amount_nanos } of creditLeases) {
     await tx
       .updateTable('accounts')
-      .set((e) => ({ drawn_nanos: e('drawn_nanos', '-', amount_nanos) }))
+      .set((e) => ({ leased_nanos: e('leased_nanos', '-', amount_nanos) }))
       .where('id', '=', account_id)
       .execute()
   }
   await freeLeases(tx, gatewayId)
   await freeExports(tx, gatewayId)
   await freeCallbacks(tx, gatewayId)
-  await tx.deleteFrom('purses').where('gateway_id', '=', gatewayId).execute()
+  await tx.deleteFrom('credit_leases').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()
 }

@@ -4,15 +4,15 @@ import type { Loss } from '../../contract/ledger.ts'
 import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
 import {
-  insertLateLook,
-  nextLateLookMs,
-  putOffLateLook,
-  takeLateLooks,
+  insertAbandonedCheck,
+  nextAbandonedCheckMs,
+  putOffAbandonedCheck,
+  takeAbandonedChecks,
 } from '../tasks/abandoned-checks.ts'
-import { aCharge, aRequest, engines, newPlace, type Place } from '../test-stores.ts'
+import { aCharge, aRequest, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { listLosses, lossesOf, recordLoss, type StoredLoss, sumLosses } from './losses.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: losses on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -31,7 +31,7 @@ const aLoss = (more: Partial<Loss> = {}): Loss => ({
   ...more,
 })
 
-describe.each([...engines])('losses on %s', (on) => {
+describe.each([...storeKinds])('losses on %s', (on) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.each([...engines])('losses on %s', (on) => {
         stream: true,
         ending: 'failed',
         attempts: [],
-        absorbed: [
+        loss: [
           {
             reason: 'failed_after_cost',
             channel: 'first',
@@ -119,7 +119,7 @@ describe.each([...engines])('losses on %s', (on) => {
       },
     ])
     const paid = aRequest({ chargeNanos: 5n, channel: 'main' })
-    paid.detail.absorbed = [{ reason: 'balance_short', channel: 'main', nanos: '3' }]
+    paid.detail.loss = [{ reason: 'balance_short', channel: 'main', nanos: '3' }]
     await store.record(paid, aCharge(paid, 5n))
     expect((await lossesOf(store.read, [paid.requestId])).map(plain)).toMatchObject([
       { reason: 'balance_short', amountNanos: 3n, ref: paid.requestId },
@@ -178,19 +178,19 @@ describe.each([...engines])('losses on %s', (on) => {
 
   test('looks that are due are taken once, and are due again when nothing comes of them', async () => {
     await store.tx(async (tx) => {
-      await insertLateLook(tx, 'video_a', 100)
-      await insertLateLook(tx, 'video_b', 200)
-      await insertLateLook(tx, 'video_a', 50)
+      await insertAbandonedCheck(tx, 'video_a', 100)
+      await insertAbandonedCheck(tx, 'video_b', 200)
+      await insertAbandonedCheck(tx, 'video_a', 50)
     })
     const take = (nowMs: number) =>
       store.tx((tx) =>
-        takeLateLooks(tx, store.engine, { nowMs, againMs: nowMs + 1_000, limit: 10 }),
+        takeAbandonedChecks(tx, store.dialect, { nowMs, againMs: nowMs + 1_000, limit: 10 }),
       )
     expect(await take(99)).toEqual([])
-    expect(await nextLateLookMs(store.read)).toBe(100)
-    expect(await take(150)).toEqual([{ taskId: 'video_a', looks: 1 }])
+    expect(await nextAbandonedCheckMs(store.read)).toBe(100)
+    expect(await take(150)).toEqual([{ taskId: 'video_a', polls: 1 }])
     expect(await take(150)).toEqual([])
-    await store.tx((tx) => putOffLateLook(tx, 'video_b', 5_000))
-    expect(await take(1_150)).toEqual([{ taskId: 'video_a', looks: 2 }])
+    await store.tx((tx) => putOffAbandonedCheck(tx, 'video_b', 5_000))
+    expect(await take(1_150)).toEqual([{ taskId: 'video_a', polls: 2 }])
   })
 })

@@ -1,7 +1,7 @@
 // Statements of upstreams and their lines. A statement is there once its own row is: lines without
 // one belong to an import that is under way, or that was cut off and is cleared away later.
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { insertRows } from '../sql/bulk.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
@@ -15,7 +15,7 @@ export interface StatementLine {
   amountNanos?: bigint
 }
 
-/** `absorbed`: they billed it, and the operator's losses say why nobody paid. */
+/** `lost`: they billed it, and the operator's losses say why nobody paid. */
 export const lineOutcomes = [
   'matched',
   'amount_differs',
@@ -51,7 +51,7 @@ export interface Statement {
 /** Lines that nobody here knows of, until somebody does. */
 export async function insertLines(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   statementId: string,
   lines: readonly (StatementLine | JudgedLine)[],
 ): Promise<void> {
@@ -68,7 +68,7 @@ export async function insertLines(
       ? [line.ref ?? null, line.ourQuantity ?? null, line.ourAmountNanos ?? null]
       : [null, null, null]),
   ])
-  await insertRows(tx, engine, { table: 'statement_lines', columns: lineColumns, values })
+  await insertRows(tx, dialect, { table: 'statement_lines', columns: lineColumns, values })
 }
 
 const lineColumns = [
@@ -88,7 +88,7 @@ const lineColumns = [
 /** Of lines that are there. */
 export async function putVerdicts(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   statementId: string,
   verdicts: readonly Verdict[],
 ): Promise<void> {
@@ -103,7 +103,7 @@ export async function putVerdicts(
   const columns = ['statement_id', 'number', 'outcome', 'ref', 'our_quantity', 'our_amount_nanos']
   const sets = columns.slice(2).map((column) => `${column} = excluded.${column}`)
   const ending = `ON CONFLICT (statement_id, number) DO UPDATE SET ${sets.join(', ')}`
-  await insertRows(tx, engine, { table: 'statement_lines', columns, values, ending })
+  await insertRows(tx, dialect, { table: 'statement_lines', columns, values, ending })
 }
 
 /** Lines by the ids they name, among the first `mostNumber`. */
@@ -111,7 +111,7 @@ export async function linesByUpstreamId(
   db: Kysely<Schema>,
   statementId: string,
   upstreamIds: readonly string[],
-  mostNumber: number,
+  maxNumber: number,
 ): Promise<JudgedLine[]> {
   if (upstreamIds.length === 0) return []
   const rows = await db
@@ -121,7 +121,7 @@ export async function linesByUpstreamId(
     // Said in a way that no index serves: the engine would read all lines of the statement by it.
     .where(sql<SqlBool>`statement_id || '' = ${statementId}`)
     .execute()
-  return rows.filter(({ number }) => number <= mostNumber).map(shapeLine)
+  return rows.filter(({ number }) => number <= maxNumber).map(shapeLine)
 }
 
 /** In their order, from behind a number on. */

@@ -3,26 +3,26 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-export async function loadStopped(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
+export async function loadSuspended(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('accounts')
     .select('id')
-    .where('stopped_since_ms', 'is not', null)
+    .where('suspended_since_ms', 'is not', null)
     .execute()
   return new Set(rows.map(({ id }) => id))
 }
 
 /** False when it was stopped already, or is not there. */
-export async function stopAccount(
+export async function suspendAccount(
   tx: Kysely<Schema>,
   accountId: string,
   atMs: number,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('accounts')
-    .set({ stopped_since_ms: atMs })
+    .set({ suspended_since_ms: atMs })
     .where('id', '=', accountId)
-    .where('stopped_since_ms', 'is', null)
+    .where('suspended_since_ms', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
@@ -30,7 +30,7 @@ export async function stopAccount(
 export async function letAccountGoOn(tx: Kysely<Schema>, accountId: string): Promise<void> {
   await tx
     .updateTable('accounts')
-    .set({ stopped_since_ms: null })
+    .set({ suspended_since_ms: null })
     .where('id', '=', accountId)
     .execute()
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { aRequest, engines, newPlace } from '../test-stores.ts'
+import { aRequest, newPlace, storeKinds } from '../test-stores.ts'
 import { readLogGroups, slotMs } from './groups.ts'
 
-describe.each(engines)('groups of the log on %s', (engine) => {
+describe.each(storeKinds)('groups of the log on %s', (dialect) => {
   test('count every row once, in the class of its duration', async () => {
-    const place = await newPlace(engine)
+    const place = await newPlace(dialect)
     const store = await place.open()
     const atMs = 7 * slotMs + 1
     const alike = { accountId: 'acc_1', tokenId: 'tok_1', model: 'one', channel: 'east' }
@@ -20,8 +20,8 @@ describe.each(engines)('groups of the log on %s', (engine) => {
     const took = new Array<number>(16).fill(0)
     for (const { sums } of of('one')) for (const [i, n] of sums.took.entries()) took[i]! += n
     expect(took).toEqual([3, 2, 1, ...new Array(12).fill(0), 1])
-    const [shortest] = of('one').filter(({ sums }) => sums.took[0]! > 0)
-    expect(shortest).toMatchObject({
+    const [min] = of('one').filter(({ sums }) => sums.took[0]! > 0)
+    expect(min).toMatchObject({
       ...alike,
       slotMs: 7 * slotMs,
       status: 200,

@@ -26,7 +26,7 @@ if (postgresUrl === undefined) {
     'a row that commits after those behind it is indexed with them',
     async () => {
       const place = await newPlace('postgres')
-      const store = await place.open({ lateIndex: { quietMs: 10, settleMs: 50, behindRows: 1 } })
+      const store = await place.open({ logIndexer: { quietMs: 10, settleMs: 50, behindRows: 1 } })
       const other = new pg.Client({ connectionString: place.options.databaseUrl! })
       await other.connect()
       await other.query('BEGIN')

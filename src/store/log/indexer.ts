@@ -3,14 +3,14 @@
 // comes after the last finished one is short enough to be read. Decides when, not what is written.
 import { type Kysely, sql } from 'kysely'
 import { messageOf } from '../dialects/health.ts'
-import type { Engine, Schema } from '../schema.ts'
-import { tryTurn } from '../sql/advisory-lock.ts'
+import type { Dialect, Schema } from '../schema.ts'
+import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
 import { segmentRows } from './posting-list.ts'
 import { gatherSegment, nextSegment, writeSegment } from './segments.ts'
 
 export { watermarkKey } from './segments.ts'
 
-export interface LateIndexLimits {
+export interface LogIndexerLimits {
   /** Rows behind that start a run even while records keep coming; a peak that is over by then is free. */
   behindRows: number
   /** Quiet time after the last record that starts a run. */
@@ -24,15 +24,15 @@ export interface LateIndexLimits {
  * taken its numbers and not yet begun to write. Once it writes it is among the transactions that a
  * sighting waits for, however long its commit takes. SQLite has one writer, in order.
  */
-export const lateIndexLimits = {
+export const logIndexerLimits = {
   sqlite: { behindRows: 8 * segmentRows, quietMs: 2000, settleMs: 0 },
   postgres: { behindRows: 2 * segmentRows, quietMs: 2000, settleMs: 15_000 },
-} as const satisfies Record<string, LateIndexLimits>
+} as const satisfies Record<string, LogIndexerLimits>
 
 const pauseBetweenMs = 20
 
-export interface LateIndexAccess {
-  engine: Engine
+export interface LogIndexerAccess {
+  dialect: Dialect
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
   /** Writes the next segment, if it is finished up to that row; true when there was one. */
   next(settledSeq: number): Promise<boolean>
@@ -47,9 +47,9 @@ interface Sighting {
   nextTransaction: bigint
 }
 
-export class LateIndex {
-  readonly #access: LateIndexAccess
-  readonly #limits: LateIndexLimits
+export class LogIndexer {
+  readonly #access: LogIndexerAccess
+  readonly #limits: LogIndexerLimits
   /** Oldest first. */
   #sightings: Sighting[] = []
   #behind = 0
@@ -58,7 +58,7 @@ export class LateIndex {
   #running: Promise<void> | undefined
   #stopped = false
 
-  constructor(access: LateIndexAccess, limits: LateIndexLimits) {
+  constructor(access: LogIndexerAccess, limits: LogIndexerLimits) {
     this.#access = access
     this.#limits = limits
     this.#wake(limits.quietMs)
@@ -118,9 +118,9 @@ export class LateIndex {
   }
 
   async #settledSeq(): Promise<{ seq: number; more: boolean }> {
-    const { engine, tx } = this.#access
+    const { dialect, tx } = this.#access
     const nowMs = performance.now()
-    const { newest, ended } = await tx((db) => look(db, engine))
+    const { newest, ended } = await tx((db) => poll(db, dialect))
     this.#sightings.push({ ...newest, atMs: nowMs })
     const settled = this.#sightings.filter(
       ({ atMs, nextTransaction }) =>
@@ -134,14 +134,14 @@ export class LateIndex {
 
 /** Through any connection; true when there was one. */
 export const indexNextSegment = (
-  { engine, tx }: Pick<LateIndexAccess, 'engine' | 'tx'>,
+  { dialect, tx }: Pick<LogIndexerAccess, 'dialect' | 'tx'>,
   settledSeq: number,
 ): Promise<boolean> =>
   tx(async (db) => {
-    if (engine === 'postgres' && !(await tryTurn(db, indexLock))) return false
+    if (dialect === 'postgres' && !(await tryAdvisoryLock(db, indexLock))) return false
     const segment = await nextSegment(db, settledSeq)
     if (segment === undefined) return false
-    await writeSegment(db, engine, await gatherSegment(db, segment))
+    await writeSegment(db, dialect, await gatherSegment(db, segment))
     return true
   })
 
@@ -149,9 +149,9 @@ export const indexNextSegment = (
 const indexLock = 7_203_114_503
 
 /** The newest row, and the number below which all transactions have ended. */
-async function look(
+async function poll(
   db: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
 ): Promise<{ newest: Omit<Sighting, 'atMs'>; ended: bigint }> {
   const row = await db
     .selectFrom('requests')
@@ -160,7 +160,7 @@ async function look(
     .limit(1)
     .executeTakeFirst()
   const seq = row?.seq ?? 0
-  if (engine === 'sqlite') return { newest: { seq, nextTransaction: 0n }, ended: 0n }
+  if (dialect === 'sqlite') return { newest: { seq, nextTransaction: 0n }, ended: 0n }
   // After the row: whoever had a number below it by then is counted.
   const { rows } = await sql<{ next: string; ended: string }>`
     SELECT pg_snapshot_xmax(now)::text AS next, pg_snapshot_xmin(now)::text AS ended

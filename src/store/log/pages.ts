@@ -34,7 +34,7 @@ const scannedAtOnce = 8_192
 const maxSegments = 8_192
 /** Asked at once, more and more the longer there is nothing. */
 const firstSegments = 8
-const mostSegments = 128
+const maxSegmentsRead = 128
 /** A page that takes longer is cut short, as on a machine that has much else to do. */
 const maxMs = 60
 
@@ -110,7 +110,7 @@ class Walk {
       this.#considered = firstSeqOf(bottom)
       if (asked >= maxSegments || this.#isEnough) return this.#fetch(picked)
       top = bottom - 1
-      size = Math.min(mostSegments, size * 4)
+      size = Math.min(maxSegmentsRead, size * 4)
     }
     await this.#fetch(picked)
     this.#ended = true

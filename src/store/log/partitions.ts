@@ -64,7 +64,7 @@ const oldestMs = 3_650 * dayMs
 /** For rows that are brought along from elsewhere: the week that this one belongs to. */
 export async function makeWeekOf(store: Store, requestId: string, nowMs: number): Promise<void> {
   const atMs = timeOfId(requestId)
-  if (store.engine === 'sqlite' || atMs === undefined) return
+  if (store.dialect === 'sqlite' || atMs === undefined) return
   if (atMs > nowMs - oldestMs && atMs <= nowMs) await makeWeeks(store, atMs, atMs + 1)
 }
 

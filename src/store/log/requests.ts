@@ -32,7 +32,7 @@ export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<Re
     UNION
     SELECT r.seq FROM requests r
       WHERE r.upstream_request_id = ${anyId} AND r.seq > ${indexed}
-    LIMIT ${mostByOneId}`.execute(db)
+    LIMIT ${maxByOneId}`.execute(db)
   const [first, ...others] = rows.map(({ seq }) => seq)
   if (first === undefined) return []
   const found = db
@@ -43,7 +43,7 @@ export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<Re
 }
 
 /** An upstream that gives everything one id is not looked up by it. */
-const mostByOneId = 500
+const maxByOneId = 500
 
 export interface RequestFilter extends PageQuery {
   accountId?: string | undefined

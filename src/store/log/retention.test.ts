@@ -11,9 +11,9 @@ import type { Store } from '../index.ts'
 import { listEntries } from '../ledger/entries.ts'
 import { migrations } from '../migrations/index.ts'
 import { floorKey } from '../proof/hourly-totals.ts'
-import type { Engine } from '../schema.ts'
+import type { Dialect } from '../schema.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
-import { aCharge, aRequest, engines, newPlace, type Place } from '../test-stores.ts'
+import { aCharge, aRequest, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { indexNextSegment } from './indexer.ts'
 import { listPartitions, makeWeeks, mondayOf } from './partitions.ts'
 import { segmentRows } from './posting-list.ts'
@@ -30,13 +30,13 @@ const oldMs = mondayOf(nowMs - 60 * dayMs) + 1_000
 const at = (atMs: number, more: Partial<RequestRecord> = {}) =>
   aRequest({ atMs, requestId: newId('req', atMs), ...more })
 
-describe.each(engines as Engine[])('the request log on %s', (engine) => {
+describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
-    store = await place.open({ lateIndex: { quietMs: patientMs } })
+    place = await newPlace(dialect)
+    store = await place.open({ logIndexer: { quietMs: patientMs } })
     await store.tx((tx) =>
       insertAccount(tx, { id: 'acc_1', name: 'one', source: 'api', createdAtMs: 1 }),
     )
@@ -49,7 +49,7 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
 
   /** A segment and a half of old rows, all in a week of their own, then new ones. */
   async function writeLog(): Promise<{ old: RequestRecord; recent: RequestRecord }> {
-    if (engine === 'postgres') await makeWeeks(store, oldMs, oldMs + dayMs)
+    if (dialect === 'postgres') await makeWeeks(store, oldMs, oldMs + dayMs)
     const old = at(oldMs, { model: 'old', upstreamRequestId: 'up_old', chargeNanos: 7n })
     await store.record(old, aCharge(old, 7n))
     const fill = Array.from({ length: segmentRows - 2 }, () => at(oldMs, { model: 'old' }))
@@ -62,8 +62,8 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     return { old, recent }
   }
 
-  /** As if the bookkeeper had been here. */
-  const bookAll = () =>
+  /** As if the receipt writer had been here. */
+  const issueAllReceipts = () =>
     store.tx(async (tx) => {
       const { rows } = await sql<{ id: number }>`SELECT max(id) AS id FROM entries`.execute(tx)
       await setMeta(tx, floorKey, String(rows[0]!.id))
@@ -73,7 +73,7 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     'rows that were kept long enough go, with all that was made of them but the sums',
     async () => {
       const { old, recent } = await writeLog()
-      await bookAll()
+      await issueAllReceipts()
       expect(await findRequest(store.read, 'up_old')).toHaveLength(1)
       const horizonMs = await trimLog(store, { nowMs, keepMs })
 
@@ -113,7 +113,7 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     'the next row has a new number when every row that may go has gone',
     async () => {
       await writeLog()
-      await bookAll()
+      await issueAllReceipts()
       const newest = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
       await trimLog(store, { nowMs: nowMs + 10 * keepMs, keepMs })
       const row = at(nowMs)
@@ -133,9 +133,9 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     async () => {
       await store.close()
       await place.remove()
-      place = await newPlace(engine, { empty: true })
-      await writeOldDatabase(place, engine)
-      store = await place.open({ lateIndex: { quietMs: patientMs } })
+      place = await newPlace(dialect, { empty: true })
+      await writeOldDatabase(place, dialect)
+      store = await place.open({ logIndexer: { quietMs: patientMs } })
       const row = at(nowMs)
       await store.record(row)
       await store.record(row)
@@ -153,7 +153,7 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
     patientMs,
   )
 
-  if (engine === 'sqlite') return
+  if (dialect === 'sqlite') return
 
   test(
     'weeks are made ahead once, and take over what the default partition had of them',
@@ -176,10 +176,10 @@ describe.each(engines as Engine[])('the request log on %s', (engine) => {
 const oldRows = ['req_1', `req_${oldMs.toString(16).padStart(12, '0')}`, 'req_ffffffffffff']
 
 /** As the release before wrote it. */
-async function writeOldDatabase({ options }: Place, engine: Engine): Promise<void> {
+async function writeOldDatabase({ options }: Place, dialect: Dialect): Promise<void> {
   const statements = [
     `CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)`,
-    ...migrations.filter(({ version }) => version < 6).flatMap(({ up }) => up(engine)),
+    ...migrations.filter(({ version }) => version < 6).flatMap(({ up }) => up(dialect)),
     ...oldRows.map(
       (id) => `INSERT INTO requests (request_id, at_ms, account_id, token_id, interface, model,
         status, charge_nanos, total_ms, detail) VALUES ('${id}', 1, 'acc_1', 'tok_1', 'chat', 'm',
@@ -187,7 +187,7 @@ async function writeOldDatabase({ options }: Place, engine: Engine): Promise<voi
     ),
     `INSERT INTO meta VALUES ('schema_version', '5'), ('upstream_ids_seq', '3')`,
   ]
-  if (engine === 'sqlite') {
+  if (dialect === 'sqlite') {
     mkdirSync(options.dataDir, { recursive: true })
     const db = new Database(join(options.dataDir, 'gateway.db'))
     for (const statement of statements) db.run(statement)

@@ -4,7 +4,7 @@
 import { type Kysely, sql } from 'kysely'
 import { floorOf } from '../proof/hourly-totals.ts'
 import type { Schema } from '../schema.ts'
-import { tryTurn } from '../sql/advisory-lock.ts'
+import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
 import { setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
 import { slotMs } from './groups.ts'
@@ -14,7 +14,7 @@ import { logHorizonKey, logHorizonMs } from './requests.ts'
 import { firstSeqOf, indexedSeq, lastSeqOf, segmentOf } from './segments.ts'
 import { dayMs, hourMs } from './traffic-sums.ts'
 
-export interface TrimWish {
+export interface TrimOptions {
   nowMs: number
   keepMs: number
   /** Asked between two steps. */
@@ -31,12 +31,12 @@ const pauseMs = 20
 const trimLock = 7_203_114_505
 
 /** Answers from when on the log is whole now. */
-export async function trimLog(store: Store, wish: TrimWish): Promise<number> {
-  const beforeMs = await droppableMs(store.read, wish.nowMs - wish.keepMs)
-  const trim = new Trim(store, wish)
-  if (store.engine === 'postgres') await trim.dropWeeks(beforeMs)
+export async function trimLog(store: Store, input: TrimOptions): Promise<number> {
+  const beforeMs = await droppableMs(store.read, input.nowMs - input.keepMs)
+  const trim = new Trim(store, input)
+  if (store.dialect === 'postgres') await trim.dropWeeks(beforeMs)
   else await trim.dropRows(beforeMs)
-  await trim.dropTraffic(wish.nowMs)
+  await trim.dropTraffic(input.nowMs)
   return logHorizonMs(store.read)
 }
 
@@ -53,17 +53,17 @@ async function droppableMs(db: Kysely<Schema>, wantedMs: number): Promise<number
 
 class Trim {
   readonly #store: Store
-  readonly #wish: TrimWish
+  readonly #input: TrimOptions
 
-  constructor(store: Store, wish: TrimWish) {
+  constructor(store: Store, input: TrimOptions) {
     this.#store = store
-    this.#wish = wish
+    this.#input = input
   }
 
   async dropWeeks(beforeMs: number): Promise<void> {
     const bound = firstId(beforeMs)
     for (const { name, toId } of await listPartitions(this.#store.read)) {
-      if (toId === undefined || toId > bound || this.#wish.isStopped?.()) continue
+      if (toId === undefined || toId > bound || this.#input.isStopped?.()) continue
       await this.#step(async (tx) => {
         await raiseHorizon(tx, timeOfId(toId) ?? 0)
         await dropPartition(tx, name)
@@ -89,7 +89,7 @@ class Trim {
   }
 
   async dropRows(beforeMs: number): Promise<void> {
-    for (let done = 0; done < maxSegments && !this.#wish.isStopped?.(); done++) {
+    for (let done = 0; done < maxSegments && !this.#input.isStopped?.(); done++) {
       const { read } = this.#store
       // The newest stays in any case: the next row takes its number from the last one there is.
       const newest = segmentOf(await indexedSeq(read))
@@ -113,7 +113,7 @@ class Trim {
 
   /** Five minutes go with the rows, hours are kept twice as long, days for good. */
   async dropTraffic(nowMs: number): Promise<void> {
-    const { keepMs } = this.#wish
+    const { keepMs } = this.#input
     for (const [table, spanMs, ms] of [
       ['traffic', slotMs, keepMs],
       ['traffic', hourMs, 2 * keepMs],
@@ -124,9 +124,9 @@ class Trim {
   }
 
   async #step<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T | undefined> {
-    const { engine, tx } = this.#store
+    const { dialect, tx } = this.#store
     const done = await tx(async (db) => {
-      if (engine === 'postgres' && !(await tryTurn(db, trimLock))) return undefined
+      if (dialect === 'postgres' && !(await tryAdvisoryLock(db, trimLock))) return undefined
       return work(db)
     })
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -135,7 +135,7 @@ class Trim {
 
   /** Until a step finds nothing more. */
   async #repeat(work: (tx: Kysely<Schema>) => Promise<number>): Promise<void> {
-    for (let step = 0; step < maxSteps && !this.#wish.isStopped?.(); step++) {
+    for (let step = 0; step < maxSteps && !this.#input.isStopped?.(); step++) {
       if (((await this.#step(work)) ?? 0) === 0) return
     }
   }

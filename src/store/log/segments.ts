@@ -2,7 +2,7 @@
 // rows can come into it. One transaction writes all of a segment: the ids upstreams gave, where each
 // value stands, what it adds to the traffic, and the mark up to which this was done.
 import { type Kysely, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 import { type LogGroup, readLogGroups } from './groups.ts'
@@ -102,7 +102,7 @@ function take(gathered: GatheredSegment, group: LogGroup): void {
 /** In the transaction that found it to be the next. */
 export async function writeSegment(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   gathered: GatheredSegment,
 ): Promise<void> {
   const { segment } = gathered
@@ -116,13 +116,13 @@ export async function writeSegment(
       values.push(segment, field, value, packHits(places.get(value)!))
     }
   }
-  await insertColumns(tx, engine, { table: 'log_values', columns, values })
+  await insertColumns(tx, dialect, { table: 'log_values', columns, values })
   const { rows: row_count, fromId: from_id, untilId: until_id, untilMs: until_ms } = gathered
   await tx
     .insertInto('log_segments')
     .values({ segment, row_count, from_id, until_id, until_ms })
     .execute()
-  await writeTraffic(tx, engine, gathered.traffic)
+  await writeTraffic(tx, dialect, gathered.traffic)
   await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
 }
 

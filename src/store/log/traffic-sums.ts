@@ -3,7 +3,7 @@
 // the tables, not who asks.
 import type { Kysely } from 'kysely'
 import { addTraffic, noTraffic, type TrafficSums, tookClasses } from '../../contract/traffic.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { type LogGroup, slotMs } from './groups.ts'
 
@@ -130,7 +130,7 @@ const accounts = target(
 /** Once for each row of the log. */
 export async function writeTraffic(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   tally: TrafficTally,
 ): Promise<void> {
   const shared = [slotMs, hourMs, dayMs].flatMap((span) =>
@@ -143,11 +143,11 @@ export async function writeTraffic(
       ...[span, startOf(at, span), accountId, status, errorCode],
     ]),
   )
-  await insertColumns(tx, engine, {
+  await insertColumns(tx, dialect, {
     ...everybodys,
     values: shared.flatMap(({ cells, sums }) => [...cells, ...sumsOf(sums), ...sums.took]),
   })
-  await insertColumns(tx, engine, {
+  await insertColumns(tx, dialect, {
     ...accounts,
     values: own.flatMap(({ cells, sums }) => [...cells, ...sumsOf(sums)]),
   })

@@ -5,7 +5,7 @@ import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
 import { appendEntry } from '../ledger/entries.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
-import { aCharge, aRequest, engines, failureOf, newPlace } from '../test-stores.ts'
+import { aCharge, aRequest, failureOf, newPlace, storeKinds } from '../test-stores.ts'
 import { backupLines, leftBehind, readHead, restoreLines, tableKeys } from './backup.ts'
 
 const pieces = async (store: Store): Promise<string[]> => {
@@ -37,12 +37,12 @@ async function fill(store: Store, charges: number): Promise<void> {
 const content = (lines: readonly string[]) =>
   lines.slice(1, -1).filter((line) => !/^\["(?:upstream_ids_seq|log_|booked)/.test(line))
 
-for (const engine of engines) {
-  describe(engine, () => {
+for (const dialect of storeKinds) {
+  describe(dialect, () => {
     test('knows every table there is', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
-      const { rows } = await (engine === 'sqlite'
+      const { rows } = await (dialect === 'sqlite'
         ? sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
         : sql<{ name: string }>`
             SELECT c.relname AS name FROM pg_class c
@@ -56,7 +56,7 @@ for (const engine of engines) {
     })
 
     test('a backup shows one moment, whatever is written meanwhile', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
       await fill(store, 5)
       const backup = backupLines(store, 1)
@@ -73,9 +73,9 @@ for (const engine of engines) {
       await place.remove()
     })
 
-    for (const target of engines) {
+    for (const target of storeKinds) {
       test(`comes back the same on ${target}, and goes on from there`, async () => {
-        const [here, there] = [await newPlace(engine), await newPlace(target)]
+        const [here, there] = [await newPlace(dialect), await newPlace(target)]
         const store = await here.open()
         await fill(store, 1203)
         const lines = await pieces(store)
@@ -98,7 +98,7 @@ for (const engine of engines) {
     }
 
     test('a damaged one is refused, and what it left is not taken for a database', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
       await fill(store, 3)
       const lines = await pieces(store)
@@ -113,7 +113,7 @@ for (const engine of engines) {
         ['too few or too many', lines.toSpliced(entry, 1, '["x"]')],
       ]
       for (const [why, damaged] of cases) {
-        const fresh = await newPlace(engine)
+        const fresh = await newPlace(dialect)
         const restored = await fresh.open()
         expect(await failureOf(restoreLines(restored, from(damaged)))).toContain(why)
         expect(await getMeta(restored.read, 'restoring')).toBe('1')
@@ -124,7 +124,7 @@ for (const engine of engines) {
     })
 
     test('is not put on top of what is there', async () => {
-      const place = await newPlace(engine)
+      const place = await newPlace(dialect)
       const store = await place.open()
       await fill(store, 1)
       const lines = await pieces(store)

@@ -28,7 +28,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   entries: ['id'],
   receipts: ['entry_id'],
   seals: ['account_id', 'number'],
-  money_hours: [
+  hourly_totals: [
     ...['account_id', 'hour_ms', 'kind', 'token_id', 'model'],
     ...['unit', 'tier', 'price_id', 'input_bucket'],
   ],
@@ -37,7 +37,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   statements: ['id'],
   statement_lines: ['statement_id', 'number'],
   tasks: ['id'],
-  late_looks: ['task_id'],
+  abandoned_checks: ['task_id'],
   creates: ['account_id', 'path', 'key'],
   files: ['task_id', 'part'],
   callbacks: ['id'],
@@ -57,7 +57,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
 /** Of processes that run, people who are signed in and files that last a day: not restored. */
 export const leftBehind: readonly Table[] = [
   'gateways',
-  'purses',
+  'credit_leases',
   'sessions',
   'failed_sign_ins',
   'exports',
@@ -128,7 +128,7 @@ async function* pagesOf(db: Kysely<Schema>, table: Table) {
 
 /** Nobody holds it any more. */
 function freed(row: Row): Row {
-  if ('drawn_nanos' in row) return { ...row, drawn_nanos: 0n }
+  if ('leased_nanos' in row) return { ...row, leased_nanos: 0n }
   if ('lease_owner' in row) return { ...row, lease_owner: null, lease_until_ms: 0 }
   return row
 }
@@ -169,7 +169,7 @@ export async function restoreLines(store: Store, lines: AsyncIterable<string>): 
   })
   const rows = await fill(store, lines)
   await store.tx(async (tx) => {
-    if (store.engine === 'postgres') await moveCounters(tx)
+    if (store.dialect === 'postgres') await moveCounters(tx)
     await freeLeases(tx)
     await tx.deleteFrom('meta').where('key', '=', restoringKey).execute()
   })
@@ -235,11 +235,11 @@ function rowFrom(columns: readonly string[], cells: readonly unknown[]): Row {
 }
 
 /** SQLite binds no more values than this in one statement. */
-const mostValues = 30_000
+const maxValues = 30_000
 
 async function insert(store: Store, table: Table, rows: readonly Row[]): Promise<void> {
   const width = Object.keys(rows[0]!).length
-  const most = Math.floor(mostValues / width)
+  const most = Math.floor(maxValues / width)
   await store.tx(async (tx) => {
     for (let at = 0; at < rows.length; at += most) {
       await tx

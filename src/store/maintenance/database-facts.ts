@@ -10,10 +10,10 @@ export interface DatabaseFacts {
 }
 
 export async function databaseFacts({
-  engine,
+  dialect,
   read,
-}: Pick<Store, 'engine' | 'read'>): Promise<DatabaseFacts> {
-  if (engine === 'postgres') {
+}: Pick<Store, 'dialect' | 'read'>): Promise<DatabaseFacts> {
+  if (dialect === 'postgres') {
     const { rows } = await sql<{ version: string; bytes: number }>`
       SELECT current_setting('server_version') AS version,
         pg_database_size(current_database()) AS bytes`.execute(read)

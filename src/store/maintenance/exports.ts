@@ -1,7 +1,7 @@
 // Lists that are written into files: the jobs, and the packed pieces of what is done so far. A piece,
 // and where the next one goes on, are written together or not at all. Knows no list.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
 export interface ExportJob {
@@ -104,7 +104,7 @@ export async function weighExports(
 }
 
 /** No lease is for longer: one that ends later was taken before the clock was set back. */
-const longestLeaseMs = 300_000
+const maxLeaseMs = 300_000
 
 export interface Claim {
   owner: string
@@ -115,17 +115,17 @@ export interface Claim {
 /** The oldest job that is not finished and that nobody else is at. */
 export async function takeExport(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   { owner, nowMs, untilMs }: Claim,
 ): Promise<ExportJob | undefined> {
   const free = sql`
     SELECT id FROM exports
     WHERE state IN ('waiting', 'running') AND (
-      lease_until_ms <= ${nowMs} OR lease_until_ms > ${nowMs + longestLeaseMs}
+      lease_until_ms <= ${nowMs} OR lease_until_ms > ${nowMs + maxLeaseMs}
       OR lease_owner = ${owner})
     ORDER BY id LIMIT 1`
   // Somebody else who takes the same at this moment is not waited for.
-  const one = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const one = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Selectable<Schema['exports']>>`
     UPDATE exports SET state = 'running', lease_owner = ${owner}, lease_until_ms = ${untilMs},
       attempts = attempts + 1
@@ -255,7 +255,7 @@ export async function dropExpired(tx: Kysely<Schema>, nowMs: number): Promise<st
 export async function clearExport(
   tx: Kysely<Schema>,
   id: string,
-  mostPieces: number,
+  maxPieces: number,
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('export_pieces')
@@ -266,10 +266,10 @@ export async function clearExport(
         .select('number')
         .where('export_id', '=', id)
         .orderBy('number')
-        .limit(mostPieces),
+        .limit(maxPieces),
     )
     .executeTakeFirst()
-  if (numDeletedRows === BigInt(mostPieces)) return false
+  if (numDeletedRows === BigInt(maxPieces)) return false
   await tx.deleteFrom('exports').where('id', '=', id).where('state', '=', 'dropped').execute()
   return true
 }

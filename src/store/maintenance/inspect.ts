@@ -7,11 +7,11 @@ import { integerPlugin } from '../dialects/integers.ts'
 import { kyselyOverThread } from '../dialects/sqlite/dialect.ts'
 import { refusalFor } from '../dialects/sqlite/refusals.ts'
 import { DatabaseThread } from '../dialects/sqlite/thread.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
 
 export interface Inspection {
-  engine: Engine
+  dialect: Dialect
   /** As a person knows it, without secrets. */
   name: string
   /** The version of the server or of the library. */
@@ -50,7 +50,7 @@ async function inspectSqlite(dataDir: string): Promise<Inspection | undefined> {
         (SELECT count(*) FROM sqlite_master WHERE name = 'meta') AS tables`.execute(read)
     const { version, tables } = rows[0]!
     const schema = tables === 0 ? 0 : await schemaOf(read)
-    return { engine: 'sqlite', name: file, version: `SQLite ${version}`, schema, read, end }
+    return { dialect: 'sqlite', name: file, version: `SQLite ${version}`, schema, read, end }
   } catch (error) {
     await end().catch(() => {})
     throw refusalFor(error, dataDir, file)
@@ -84,7 +84,7 @@ async function inspectPostgres(databaseUrl: string): Promise<Inspection> {
          to_regclass('meta')::text AS meta`.execute(read)
     const { version, now_ms, most, may_create, meta } = rows[0]!
     return {
-      engine: 'postgres',
+      dialect: 'postgres',
       name: address.name,
       version: `PostgreSQL ${version}`,
       schema: meta === null ? 0 : await schemaOf(read),

@@ -5,19 +5,19 @@ import type { Store } from '../index.ts'
 import { insertCallback } from '../tasks/callbacks.ts'
 import { insertTask } from '../tasks/tasks.ts'
 import { aTask } from '../tasks/test-tasks.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { countOpen } from './open-counts.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: counts on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-describe.each([...engines])('open work on %s', (engine) => {
+describe.each([...storeKinds])('open work on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
   afterEach(async () => {
@@ -51,7 +51,7 @@ describe.each([...engines])('open work on %s', (engine) => {
     ])
     expect(open).toMatchObject({
       oldestTaskMs: 500,
-      nextLookMs: 2_000,
+      nextPollMs: 2_000,
       callbacks: 1,
       nextCallbackMs: 7_000,
       alerts: [{ kind: 'books', count: 2 }],

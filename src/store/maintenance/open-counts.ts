@@ -9,16 +9,16 @@ export interface OpenCounts {
   /** Undefined where there is none. */
   oldestTaskMs?: number
   /** When the next look at a task was or is due, of those that nobody looks at now. */
-  nextLookMs?: number
+  nextPollMs?: number
   callbacks: number
   nextCallbackMs?: number
   alerts: { kind: string; count: number }[]
 }
 
 /** More than that are not told apart. */
-const mostTasks = 50_000
-const mostCallbacks = 50_000
-const mostAlertKinds = 32
+const maxTasks = 50_000
+const maxCallbacks = 50_000
+const maxAlertKinds = 32
 
 // The words of the partial indexes: only with these does a planner see that they serve.
 const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
@@ -27,24 +27,24 @@ export async function countOpen(db: Kysely<Schema>, nowMs: number): Promise<Open
   const tasks = await sql<{ interface: string; state: string; count: number; oldest: number }>`
     SELECT interface, state, count(*) AS count, min(created_at_ms) AS oldest FROM (
       SELECT interface, state, created_at_ms FROM tasks WHERE ${live}
-      ORDER BY next_check_at_ms LIMIT ${sql.lit(mostTasks)}) AS open
+      ORDER BY next_check_at_ms LIMIT ${sql.lit(maxTasks)}) AS open
     GROUP BY interface, state`.execute(db)
-  const look = await sql<{ at_ms: number }>`
+  const poll = await sql<{ at_ms: number }>`
     SELECT next_check_at_ms AS at_ms FROM tasks WHERE ${live} AND lease_until_ms <= ${nowMs}
     ORDER BY next_check_at_ms LIMIT 1`.execute(db)
   const callbacks = await sql<{ count: number; next_ms: number | null }>`
     SELECT count(*) AS count, min(next_at_ms) AS next_ms FROM (
       SELECT next_at_ms FROM callbacks WHERE state = 'waiting'
-      ORDER BY next_at_ms LIMIT ${sql.lit(mostCallbacks)}) AS open`.execute(db)
+      ORDER BY next_at_ms LIMIT ${sql.lit(maxCallbacks)}) AS open`.execute(db)
   const alerts = await sql<{ kind: string; count: number }>`
     SELECT kind, count(*) AS count FROM alerts WHERE resolved_at_ms IS NULL
-    GROUP BY kind ORDER BY kind LIMIT ${sql.lit(mostAlertKinds)}`.execute(db)
+    GROUP BY kind ORDER BY kind LIMIT ${sql.lit(maxAlertKinds)}`.execute(db)
   const oldest = tasks.rows.map((row) => Number(row.oldest))
   const waiting = callbacks.rows[0]
   return {
     tasks: tasks.rows.map((row) => ({ ...row, count: Number(row.count) })),
     ...(oldest.length > 0 && { oldestTaskMs: Math.min(...oldest) }),
-    ...(look.rows[0] !== undefined && { nextLookMs: Number(look.rows[0].at_ms) }),
+    ...(poll.rows[0] !== undefined && { nextPollMs: Number(poll.rows[0].at_ms) }),
     callbacks: Number(waiting?.count ?? 0),
     ...(waiting?.next_ms != null && { nextCallbackMs: Number(waiting.next_ms) }),
     alerts: alerts.rows.map(({ kind, count }) => ({ kind, count: Number(count) })),

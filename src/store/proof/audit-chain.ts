@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { readAhead, readTextRows, type TextColumns } from '../sql/text-rows.ts'
 import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
 import { floorOf, hourMs } from './hourly-totals.ts'
@@ -13,7 +13,7 @@ type Db = Kysely<Schema>
 /** The books at one moment. */
 export interface Books {
   db: Db
-  engine: Engine
+  dialect: Dialect
 }
 
 const rowsAtOnce = 4000
@@ -69,7 +69,7 @@ const receiptColumns: TextColumns = {
 }
 
 /** In order of account and number; a stretch of one account, or all. */
-export function receiptPages({ db, engine }: Books, of?: Stretch): AsyncGenerator<ReceiptRow[]> {
+export function receiptPages({ db, dialect }: Books, of?: Stretch): AsyncGenerator<ReceiptRow[]> {
   return readAhead<ReceiptRow>(rowsAtOnce, (last) => {
     const where =
       of === undefined
@@ -78,7 +78,7 @@ export function receiptPages({ db, engine }: Books, of?: Stretch): AsyncGenerato
             AND c.number <= ${of.last}`
     return readTextRows<ReceiptRow>(
       db,
-      engine,
+      dialect,
       receiptColumns,
       sql`FROM receipts c LEFT JOIN entries e ON e.id = c.entry_id
         WHERE ${where} ORDER BY c.account_id, c.number LIMIT ${rowsAtOnce}`,
@@ -140,11 +140,14 @@ const chargeColumns: TextColumns = {
 }
 
 /** Charges in order of booking, with the request row or task of each. */
-export function chargePages({ db, engine }: Books, scope: AuditScope): AsyncGenerator<ChargeRow[]> {
+export function chargePages(
+  { db, dialect }: Books,
+  scope: AuditScope,
+): AsyncGenerator<ChargeRow[]> {
   return readAhead<ChargeRow>(rowsAtOnce, (last) =>
     readTextRows<ChargeRow>(
       db,
-      engine,
+      dialect,
       chargeColumns,
       sql`FROM entries e
         LEFT JOIN requests r ON r.request_id = e.ref
@@ -163,8 +166,8 @@ export async function shortNanos(db: Db, ref: string): Promise<bigint> {
     .select('detail')
     .where('request_id', '=', ref)
     .executeTakeFirst()
-  const { absorbed = [] } = JSON.parse(row?.detail ?? '{}') as Pick<RequestDetail, 'absorbed'>
-  return absorbed
+  const { loss = [] } = JSON.parse(row?.detail ?? '{}') as Pick<RequestDetail, 'loss'>
+  return loss
     .filter(({ reason, nanos }) => reason === 'balance_short' && /^\d{1,19}$/.test(nanos))
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 }
@@ -233,12 +236,12 @@ export async function* sealPages(db: Db, of?: Stretch): AsyncGenerator<SealRow[]
 
 /** Hours whose sums are not those of the entries with a receipt. */
 export async function wrongHours(
-  { db, engine }: Books,
+  { db, dialect }: Books,
   { accountId }: AuditScope,
   limit: number,
 ): Promise<Mismatch[]> {
   // Otherwise all receipts are sorted on disk, which takes most of the time of an audit.
-  if (engine === 'postgres') await sql`SET LOCAL work_mem = '64MB'`.execute(db)
+  if (dialect === 'postgres') await sql`SET LOCAL work_mem = '64MB'`.execute(db)
   // Charges of long ago do not say their token themselves.
   const { rows: silent } = await sql`
     SELECT 1 AS found FROM entries WHERE kind = 'charge' AND token_id IS NULL LIMIT 1`.execute(db)
@@ -251,7 +254,7 @@ export async function wrongHours(
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
       SELECT ${named}, entries, estimated, quantity, amount_nanos / 1000000000 AS whole_nanos,
-        amount_nanos % 1000000000 AS rest_nanos FROM money_hours ${where}
+        amount_nanos % 1000000000 AS rest_nanos FROM hourly_totals ${where}
       UNION ALL
       SELECT c.account_id, e.at_ms - e.at_ms % ${sql.lit(hourMs)}, e.kind,
         ${silent.length === 0 ? sql`coalesce(e.token_id, ''),` : sql``} coalesce(e.model, ''),
@@ -278,8 +281,8 @@ const timeText = (ms: number): string => {
 const guards = { sqlite: ['entries_keep', 'entries_stay'], postgres: ['entries_keep'] } as const
 
 /** Triggers that keep entries from being changed, and are not there or asleep. */
-export async function missingGuards({ db, engine }: Books): Promise<string[]> {
-  const { rows } = await (engine === 'sqlite'
+export async function missingGuards({ db, dialect }: Books): Promise<string[]> {
+  const { rows } = await (dialect === 'sqlite'
     ? sql<{ name: string }>`
         SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'`
     : sql<{ name: string }>`
@@ -287,5 +290,5 @@ export async function missingGuards({ db, engine }: Books): Promise<string[]> {
         WHERE tgrelid = 'entries'::regclass AND tgenabled <> 'D'`
   ).execute(db)
   const there = new Set(rows.map(({ name }) => name))
-  return guards[engine].filter((name) => !there.has(name))
+  return guards[dialect].filter((name) => !there.has(name))
 }

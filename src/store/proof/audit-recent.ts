@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
-import { type BooksOf, joined, type PursesRow, pursesOf, safeSum } from './audit.ts'
+import { type BooksOf, type CreditLeasesRow, creditLeasesOf, joined, safeSum } from './audit.ts'
 import type { Stretch } from './audit-chain.ts'
 import { floorOf } from './hourly-totals.ts'
 
@@ -79,12 +79,12 @@ export async function liveHolds(db: Db): Promise<Map<string, bigint>> {
   )
 }
 
-interface RecentRow extends PursesRow {
+interface RecentRow extends CreditLeasesRow {
   id: string
   name: string
   balance_nanos: bigint
   held_nanos: bigint
-  drawn_nanos: bigint
+  leased_nanos: bigint
   proven_nanos: bigint | null
   new_whole_nanos: bigint
   new_rest_nanos: bigint
@@ -99,8 +99,8 @@ export async function recentBalances(
 ): Promise<BooksOf[]> {
   if (accountIds.length === 0) return []
   const { rows } = await sql<RecentRow>`
-    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos,
-      ${pursesOf},
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos,
+      ${creditLeasesOf},
       (SELECT c.balance_nanos FROM receipts c WHERE c.account_id = a.id
         ORDER BY c.number DESC LIMIT 1) AS proven_nanos,
       ${safeSum('e.amount_nanos', 'new')}, count(e.id) AS entries
@@ -108,15 +108,15 @@ export async function recentBalances(
       AND e.kind NOT IN ('hold', 'release')
       AND NOT EXISTS (SELECT 1 FROM receipts x WHERE x.entry_id = e.id)
     WHERE a.id IN (${sql.join([...accountIds])})
-    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos`.execute(db)
+    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
     name: row.name,
     entries: row.entries,
     balanceNanos: row.balance_nanos,
     heldNanos: row.held_nanos,
-    drawnNanos: row.drawn_nanos,
-    pursesNanos: joined(row.purses_whole_nanos, row.purses_rest_nanos),
+    leasedNanos: row.leased_nanos,
+    creditLeasesNanos: joined(row.leases_whole_nanos, row.leases_rest_nanos),
     entriesBalanceNanos: (row.proven_nanos ?? 0n) + joined(row.new_whole_nanos, row.new_rest_nanos),
     entriesHeldNanos: held.get(row.id) ?? 0n,
   }))
@@ -126,15 +126,15 @@ export async function recentBalances(
 export const openedAtMs = async (db: Db): Promise<number> =>
   Number((await getMeta(db, 'opened_at_ms')) ?? '0')
 
-const turnKey = 'audit_turn'
+const lockKey = 'audit_turn'
 
 /** True for one of those who ask, and not before some time has passed. */
-export async function takeAuditTurn(
+export async function takeAuditLock(
   tx: Db,
   { nowMs, everyMs }: { nowMs: number; everyMs: number },
 ): Promise<boolean> {
   const { rows } = await sql`
-    INSERT INTO meta (key, value) VALUES (${turnKey}, ${String(nowMs)})
+    INSERT INTO meta (key, value) VALUES (${lockKey}, ${String(nowMs)})
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
     WHERE CAST(meta.value AS bigint) NOT BETWEEN ${Math.floor(nowMs - everyMs) + 1} AND ${Math.floor(nowMs + everyMs)}
     RETURNING key`.execute(tx)

@@ -27,9 +27,9 @@ export interface BooksOf {
   entries: number
   balanceNanos: bigint
   heldNanos: bigint
-  /** What gateways have drawn, and what their purses add up to. */
-  drawnNanos: bigint
-  pursesNanos: bigint
+  /** What gateways have drawn, and what their credit leases add up to. */
+  leasedNanos: bigint
+  creditLeasesNanos: bigint
   /** The first two, added up from the entries. */
   entriesBalanceNanos: bigint
   entriesHeldNanos: bigint
@@ -52,33 +52,33 @@ export async function* balancePages(db: Db, { accountId }: AuditScope): AsyncGen
 async function balancesAfter(db: Db, after: string, accountId?: string): Promise<BooksOf[]> {
   const which = accountId === undefined ? sql`id > ${after}` : sql`id = ${accountId}`
   const { rows } = await sql<BalanceRow>`
-    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos, count(e.id) AS entries,
-      ${pursesOf},
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos, count(e.id) AS entries,
+      ${creditLeasesOf},
       ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END`, 'sum')},
       ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END`, 'held')}
     FROM (SELECT * FROM accounts WHERE ${which} ORDER BY id LIMIT ${accountsAtOnce}) a
     LEFT JOIN entries e ON e.account_id = a.id
-    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.drawn_nanos ORDER BY a.id`.execute(db)
+    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos ORDER BY a.id`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
     name: row.name,
     entries: row.entries,
     balanceNanos: row.balance_nanos,
     heldNanos: row.held_nanos,
-    drawnNanos: row.drawn_nanos,
-    pursesNanos: joined(row.purses_whole_nanos, row.purses_rest_nanos),
+    leasedNanos: row.leased_nanos,
+    creditLeasesNanos: joined(row.leases_whole_nanos, row.leases_rest_nanos),
     entriesBalanceNanos: joined(row.sum_whole_nanos, row.sum_rest_nanos),
     entriesHeldNanos: -joined(row.held_whole_nanos, row.held_rest_nanos),
   }))
 }
 
-interface BalanceRow extends PursesRow {
+interface BalanceRow extends CreditLeasesRow {
   id: string
   name: string
   entries: number
   balance_nanos: bigint
   held_nanos: bigint
-  drawn_nanos: bigint
+  leased_nanos: bigint
   sum_whole_nanos: bigint
   sum_rest_nanos: bigint
   held_whole_nanos: bigint
@@ -93,18 +93,18 @@ export const safeSum = (of: string, name: string): RawBuilder<unknown> =>
 
 export const joined = (whole: bigint, rest: bigint): bigint => whole * 1_000_000_000n + rest
 
-export interface PursesRow {
-  purses_whole_nanos: bigint
-  purses_rest_nanos: bigint
+export interface CreditLeasesRow {
+  leases_whole_nanos: bigint
+  leases_rest_nanos: bigint
 }
 
-const ofPurses = (part: string) =>
-  sql.raw(`CAST(coalesce((SELECT sum(p.amount_nanos ${part} 1000000000) FROM purses p
+const ofCreditLeases = (part: string) =>
+  sql.raw(`CAST(coalesce((SELECT sum(p.amount_nanos ${part} 1000000000) FROM credit_leases p
     WHERE p.account_id = a.id), 0) AS bigint)`)
 
 /** Of the account `a`. */
-export const pursesOf = sql`
-  ${ofPurses('/')} AS purses_whole_nanos, ${ofPurses('%')} AS purses_rest_nanos`
+export const creditLeasesOf = sql`
+  ${ofCreditLeases('/')} AS leases_whole_nanos, ${ofCreditLeases('%')} AS leases_rest_nanos`
 
 /** Narrows a question about entries to the part of the books that is asked about. */
 export function entriesIn(alias: string, { accountId, since }: AuditScope): RawBuilder<boolean> {
@@ -167,4 +167,11 @@ export async function ownerless(db: Db, limit: number): Promise<Mismatch[]> {
   return found
 }
 
-const ownedTables = ['entries', 'receipts', 'seals', 'money_hours', 'closed_months', 'purses']
+const ownedTables = [
+  'entries',
+  'receipts',
+  'seals',
+  'hourly_totals',
+  'closed_months',
+  'credit_leases',
+]

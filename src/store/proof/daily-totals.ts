@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs
 /** Gateways that share a database may differ by so much in what time it is. */
 const doubtMs = hourMs
 /** Kept for one database; then all of it is forgotten. */
-const mostSums = 100_000
+const maxSums = 100_000
 
 interface Kept {
   sums: number
@@ -19,21 +19,21 @@ const keptBy = new WeakMap<Kysely<Schema>, Kept>()
 
 export type DaysQuery = Omit<MoneyQuery, 'models'>
 
-export interface MoneyDay {
+export interface DailyTotal {
   /** By UTC. */
   atMs: number
   sums: readonly MoneySum[]
 }
 
 /** What fell into each of the days, the first and the last as far as they were asked for. */
-export async function sumMoneyDays(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneyDay[]> {
+export async function sumDailyTotals(db: Kysely<Schema>, asked: DaysQuery): Promise<DailyTotal[]> {
   const { accountId = '', fromMs, untilMs, by } = asked
   const settledMs = await settledUntil(db)
   const kept = keptBy.get(db) ?? { sums: 0, days: new Map() }
   keptBy.set(db, kept)
   const keyAt = (atMs: number) => `${atMs} ${by.join()} ${accountId}`
   if (by.includes('hour')) await keepTogether(db, kept, asked, settledMs, keyAt)
-  const found: MoneyDay[] = []
+  const found: DailyTotal[] = []
   for (let atMs = fromMs - (fromMs % dayMs); atMs < untilMs; atMs += dayMs) {
     const stretch = { fromMs: Math.max(atMs, fromMs), untilMs: Math.min(atMs + dayMs, untilMs) }
     const isSettled = atMs + dayMs <= settledMs && stretch.untilMs - stretch.fromMs === dayMs
@@ -71,7 +71,7 @@ async function keepTogether(
 
 function keep(kept: Kept, key: string, sums: readonly MoneySum[]): void {
   kept.sums += sums.length + 1
-  if (kept.sums > mostSums) {
+  if (kept.sums > maxSums) {
     kept.days.clear()
     kept.sums = sums.length + 1
   }

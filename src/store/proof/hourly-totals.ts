@@ -99,12 +99,12 @@ export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<M
   // One statement, so that an entry is either booked in it or not, and never both or neither.
   const { rows } = await sql<SumRow>`
     SELECT ${named} ${totals} FROM (
-      SELECT ${hourSums(columns)} FROM money_hours
+      SELECT ${hourSums(columns)} FROM hourly_totals
       WHERE hour_ms >= ${fromMs} AND hour_ms < ${untilMs}
         ${accountId === undefined ? ofAll : ofAccount('account_id')}
         ${ofModels('model')} ${groups}
       UNION ALL
-      SELECT ${unbookedColumns} ${fromUnbooked(floor)}
+      SELECT ${pendingColumns} ${fromPending(floor)}
         AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs} ${ofAccount('e.account_id')}
         ${ofModels('e.model')}
     ) AS money ${groups} ${order}`.execute(db)
@@ -186,7 +186,7 @@ const bucketCase = [...inputBuckets]
   .join(' ')
 
 /** In the order of `allColumns`. */
-const unbookedColumns = sql.raw(`
+const pendingColumns = sql.raw(`
   e.account_id, e.at_ms - e.at_ms % ${hourMs}, e.kind,
   coalesce(e.token_id, r.token_id, t.token_id, ''), coalesce(e.model, ''), coalesce(e.unit, ''),
   coalesce(e.tier, ''), coalesce(e.price_id, ''), CASE ${bucketCase} ELSE 0 END,
@@ -203,14 +203,14 @@ export const joinCharged = `
 export const isBooked = `e.kind IN ('credit', 'charge', 'adjust')`
 
 /** Those of them that have no receipt; nothing up to `floor` lacks one. */
-export const isUnbooked = (floor: number): RawBuilder<unknown> => sql`
+export const isPending = (floor: number): RawBuilder<unknown> => sql`
   ${sql.raw(isBooked)} AND e.id > ${floor} AND NOT EXISTS (
     SELECT 1 FROM receipts x WHERE x.entry_id = e.id AND x.entry_id > ${floor}
   )`
 
 /** The same as a source of rows, with what they charged; conditions may follow. */
-export const fromUnbooked = (floor: number): RawBuilder<unknown> =>
-  sql`FROM entries e ${sql.raw(joinCharged)} WHERE ${isUnbooked(floor)}`
+export const fromPending = (floor: number): RawBuilder<unknown> =>
+  sql`FROM entries e ${sql.raw(joinCharged)} WHERE ${isPending(floor)}`
 
 /** What the hours take from an entry that gets its receipt. */
 export interface HourShare {
@@ -237,12 +237,12 @@ export type Hour = Record<(typeof wholeNumbers)[number] | 'quantity', number> & 
   amount_nanos: bigint
 }
 
-const adding = valueColumns.map((name) => `${name} = money_hours.${name} + excluded.${name}`)
+const adding = valueColumns.map((name) => `${name} = hourly_totals.${name} + excluded.${name}`)
 const keys = keyColumns.join(', ')
 
 /** The values, or a query for them, go in between. */
 export const addToHours = [
-  `INSERT INTO money_hours (${allColumns.join(', ')})`,
+  `INSERT INTO hourly_totals (${allColumns.join(', ')})`,
   `ON CONFLICT (${keys}) DO UPDATE SET ${adding.join(', ')}`,
 ] as const
 

@@ -5,24 +5,24 @@ import type { Schema } from '../schema.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 
 /** Any constant will do as long as no release changes it. */
-const bookingLock = 7_203_114_504
+const receiptLock = 7_203_114_504
 
 /** Another gateway has it for the time of a chunk. */
-const patienceOfTurns = '10s'
+const lockTimeoutMs = '10s'
 
 /** Until the end of the transaction. False: another gateway has it, and nobody waited. */
-export async function takeTurn(tx: Kysely<Schema>, patient: boolean): Promise<boolean> {
+export async function takeAdvisoryLock(tx: Kysely<Schema>, patient: boolean): Promise<boolean> {
   // A chunk is small and its look-ups have indexes. With a log that fits into a few thousand pages,
   // the planner would rather read all of it, once for every chunk.
   const plan = sql`set_config('enable_hashjoin', 'off', true)`
   if (patient) {
-    const patience = sql`set_config('lock_timeout', ${sql.lit(patienceOfTurns)}, true)`
+    const patience = sql`set_config('lock_timeout', ${sql.lit(lockTimeoutMs)}, true)`
     await sql`SELECT ${plan}, ${patience}`.execute(tx)
-    await sql`SELECT pg_advisory_xact_lock(${sql.lit(bookingLock)})`.execute(tx)
+    await sql`SELECT pg_advisory_xact_lock(${sql.lit(receiptLock)})`.execute(tx)
     return true
   }
   const { rows } = await sql<{ got: boolean }>`
-    SELECT ${plan}, pg_try_advisory_xact_lock(${sql.lit(bookingLock)}) AS got`.execute(tx)
+    SELECT ${plan}, pg_try_advisory_xact_lock(${sql.lit(receiptLock)}) AS got`.execute(tx)
   return rows[0]?.got === true
 }
 
@@ -51,7 +51,7 @@ export async function settledIdOf(tx: Kysely<Schema>, settleMs: number): Promise
 }
 
 /** Looks again when the last sighting has served its purpose; answers the newest id. */
-export async function lookAgain(tx: Kysely<Schema>, floor: number): Promise<number> {
+export async function pollAgain(tx: Kysely<Schema>, floor: number): Promise<number> {
   const { rows } = await sql<{ id: number; next_transaction: string; at_ms: number }>`
     SELECT coalesce((SELECT max(id) FROM entries), 0) AS id,
       CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS next_transaction,

@@ -8,12 +8,12 @@ import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
 import { appendEntry } from '../ledger/entries.ts'
 import { setMeta } from '../sql/meta.ts'
-import { aCharge, aRequest, engines, newPlace, type Place, until } from '../test-stores.ts'
+import { aCharge, aRequest, newPlace, type Place, storeKinds, until } from '../test-stores.ts'
 import { floorOf, hourMs, type MoneyDimension, sumMoney } from './hourly-totals.ts'
 import { findLinks } from './receipt-lines.ts'
-import { type Booked, book, bookEntries, currencyOf } from './receipts.ts'
+import { type Booked, book, currencyOf, issueReceipts } from './receipts.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: receipts on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -30,14 +30,14 @@ async function addAccounts(store: Store): Promise<void> {
 }
 
 /** All of it; answers how many entries each chunk had. */
-async function bookAll(store: Store, limit = 512, inTx = false): Promise<number[]> {
+async function issueAllReceipts(store: Store, limit = 512, inTx = false): Promise<number[]> {
   const sizes: number[] = []
   let pass: Booked['pass']
   do {
-    const { engine } = store
+    const { dialect } = store
     const chunk = { limit, pass, patient: true, settleMs: 0 }
     const booked = inTx
-      ? await store.tx((tx) => bookEntries(tx, { ...chunk, engine }))
+      ? await store.tx((tx) => issueReceipts(tx, { ...chunk, dialect }))
       : await book(store, chunk)
     if (booked === 'busy') throw new Error('nobody else is there')
     sizes.push(booked.entries)
@@ -71,12 +71,12 @@ const credit = (accountId: string, ref: string, more: Partial<Entry> = {}): Entr
   ...more,
 })
 
-describe.each([...engines])('receipts on %s', (engine) => {
+describe.each([...storeKinds])('receipts on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     await addAccounts(store)
   })
@@ -100,10 +100,10 @@ describe.each([...engines])('receipts on %s', (engine) => {
     await append(credit('acc_1', 'task_1', { kind: 'release', amountNanos: 5n }))
     await charge('acc_1', 3n)
     await append(credit('acc_1', 'c', { kind: 'adjust', amountNanos: -7n }))
-    expect(await bookAll(store)).toEqual([4])
+    expect(await issueAllReceipts(store)).toEqual([4])
     expect(await checkChain(store, 'acc_1')).toBe(3)
     expect(await checkChain(store, 'acc_2')).toBe(1)
-    expect(await bookAll(store)).toEqual([0])
+    expect(await issueAllReceipts(store)).toEqual([0])
   })
 
   test('a chain goes on where it ended, in whatever chunks and after whatever crash', async () => {
@@ -112,10 +112,10 @@ describe.each([...engines])('receipts on %s', (engine) => {
     expect(first).toMatchObject({ entries: 3 })
     await store.close()
     store = await place.open()
-    expect(await bookAll(store, 3)).toEqual([3, 1])
+    expect(await issueAllReceipts(store, 3)).toEqual([3, 1])
     for (let i = 0; i < 5; i++) await charge('acc_1', BigInt(i))
     // Both ways of booking are the same.
-    expect(await bookAll(store, 2, true)).toEqual([2, 2, 1])
+    expect(await issueAllReceipts(store, 2, true)).toEqual([2, 2, 1])
     expect(await checkChain(store, 'acc_1')).toBe(9)
     expect(await checkChain(store, 'acc_2')).toBe(3)
   })
@@ -129,7 +129,7 @@ describe.each([...engines])('receipts on %s', (engine) => {
     const ask = () =>
       sumMoney(store.read, { fromMs, untilMs: fromMs + 2 * hourMs, by: [...by, 'price', 'bucket'] })
     const before = await ask()
-    await bookAll(store)
+    await issueAllReceipts(store)
     expect(await ask()).toEqual(before)
     const tokens = {
       inputTokens: 1_500,
@@ -167,7 +167,7 @@ describe.each([...engines])('receipts on %s', (engine) => {
   test('a charge whose request is no longer in the log has its receipt all the same', async () => {
     await charge('acc_1', 30n)
     await store.tx((tx) => tx.deleteFrom('requests').execute())
-    await bookAll(store)
+    await issueAllReceipts(store)
     expect(await checkChain(store, 'acc_1')).toBe(1)
     const fromMs = nowMs - (nowMs % hourMs)
     const sums = await sumMoney(store.read, { fromMs, untilMs: fromMs + hourMs, by: ['token'] })
@@ -200,7 +200,7 @@ describe.each([...engines])('receipts on %s', (engine) => {
         expect(told).toEqual(await plainSums(store, { fromMs, untilMs, accountId }))
       }
     }
-    await bookAll(store, 10)
+    await issueAllReceipts(store, 10)
     for (const account of accounts) await checkChain(store, account)
   })
 })
@@ -238,7 +238,7 @@ function lcg(seed: number): (below: number) => number {
   }
 }
 
-if (engines.includes('postgres')) {
+if (storeKinds.includes('postgres')) {
   describe('receipts of several gateways', () => {
     let place: Place
     let store: Store
@@ -269,16 +269,16 @@ if (engines.includes('postgres')) {
       await insert('slow')
       await append('younger')
       // However often it passes, it does not give up what it cannot see.
-      for (let i = 0; i < 4; i++) await bookAll(store)
+      for (let i = 0; i < 4; i++) await issueAllReceipts(store)
       expect(await checkChain(store, 'acc_1')).toBe(2)
       expect(await floorOf(store.read)).toBeLessThan(3)
       await slow.query('COMMIT')
       await slow.end()
-      expect(await bookAll(store)).toEqual([1])
+      expect(await issueAllReceipts(store)).toEqual([1])
       expect(await checkChain(store, 'acc_2')).toBe(1)
       // A transaction of anybody on this server, in whatever database, can hold it up for a while.
       await until(async () => {
-        await bookAll(store)
+        await issueAllReceipts(store)
         return (await floorOf(store.read)) === 3
       })
     })
@@ -311,7 +311,7 @@ if (engines.includes('postgres')) {
       const gateways = [store, ...others]
       const total = 300
       for (let i = 0; i < total; i++) await append(`e${i}`)
-      const booked = await Promise.all(gateways.map((gateway) => bookAll(gateway, 7)))
+      const booked = await Promise.all(gateways.map((gateway) => issueAllReceipts(gateway, 7)))
       expect(booked.flat().reduce((sum, size) => sum + size, 0)).toBe(total)
       expect(await checkChain(store, 'acc_1')).toBe(total)
       const whole = { fromMs: 0, untilMs: hourMs * 1_000_000, by: [] }
@@ -325,7 +325,7 @@ if (engines.includes('postgres')) {
       await append('one')
       const other = await place.open()
       await store.tx(async (tx) => {
-        await bookEntries(tx, { engine: 'postgres', limit: 10 })
+        await issueReceipts(tx, { dialect: 'postgres', limit: 10 })
         expect(await book(other, { limit: 10 })).toBe('busy')
       })
       await other.close()

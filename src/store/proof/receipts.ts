@@ -5,7 +5,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
 import { entryOf } from '../ledger/entries.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { insertRows } from '../sql/bulk.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
@@ -15,18 +15,18 @@ import {
   floorOf,
   gatherHours,
   hourColumns,
-  isUnbooked,
+  isPending,
   joinCharged,
   valuesOf,
 } from './hourly-totals.ts'
-import { lookAgain, settledIdOf, takeTurn } from './receipt-horizon.ts'
+import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 
-export interface BookingChunk {
-  engine: Engine
+export interface ReceiptChunk {
+  dialect: Dialect
   /** Entries at most; bounds how long the writer of SQLite is kept. */
   limit: number
   /** Where the pass goes on; absent, it begins. */
-  pass?: BookingPass | undefined
+  pass?: ReceiptPass | undefined
   /** Wait for another gateway that is booking, instead of leaving it to that one. */
   patient?: boolean
   /** PostgreSQL: for how long an id may be drawn without anything being written. */
@@ -34,7 +34,7 @@ export interface BookingChunk {
 }
 
 /** One way through all entries that have no receipt. */
-export interface BookingPass {
+export interface ReceiptPass {
   afterId: number
   /** Up to here nothing can come any more. */
   settledId: number
@@ -45,7 +45,7 @@ export interface Booked {
   entries: number
   accounts: readonly string[]
   /** Where to go on; absent when this was the end. */
-  pass?: BookingPass
+  pass?: ReceiptPass
   /** Entries may still appear among those that were passed: come again in a moment. */
   unsettled?: true
 }
@@ -53,24 +53,28 @@ export interface Booked {
 const defaultSettleMs = 2_000
 
 /** One chunk, the way that is cheapest here. `busy`: another gateway is at it. */
-export const book = (store: Store, chunk: Omit<BookingChunk, 'engine'>): Promise<Booked | 'busy'> =>
-  store.book?.(chunk.limit) ?? store.tx((tx) => bookEntries(tx, { ...chunk, engine: store.engine }))
+export const book = (
+  store: Store,
+  chunk: Omit<ReceiptChunk, 'dialect'>,
+): Promise<Booked | 'busy'> =>
+  store.book?.(chunk.limit) ??
+  store.tx((tx) => issueReceipts(tx, { ...chunk, dialect: store.dialect }))
 
 /** The same inside a transaction, on either engine. */
-export async function bookEntries(
+export async function issueReceipts(
   tx: Kysely<Schema>,
-  chunk: BookingChunk,
+  chunk: ReceiptChunk,
 ): Promise<Booked | 'busy'> {
-  const { engine, limit, patient = false } = chunk
-  const isShared = engine === 'postgres'
-  if (isShared && !(await takeTurn(tx, patient))) return 'busy'
+  const { dialect, limit, patient = false } = chunk
+  const isShared = dialect === 'postgres'
+  if (isShared && !(await takeAdvisoryLock(tx, patient))) return 'busy'
   const floor = await floorOf(tx)
   const pass =
     chunk.pass !== undefined && !isStale(chunk.pass, floor)
       ? chunk.pass
       : await beginPass(tx, floor, isShared ? (chunk.settleMs ?? defaultSettleMs) : undefined)
-  const rows = await findUnbooked(tx, pass.afterId, limit)
-  const accounts = await writeReceipts(tx, engine, rows)
+  const rows = await findPending(tx, pass.afterId, limit)
+  const accounts = await writeReceipts(tx, dialect, rows)
   const lastId = rows.at(-1)?.id ?? pass.afterId
   const booked = { entries: rows.length, accounts }
   if (rows.length === limit) {
@@ -84,12 +88,12 @@ export async function bookEntries(
   }
   await raiseFloor(tx, floor, pass.settledId)
   const raised = Math.max(floor, pass.settledId)
-  return (await lookAgain(tx, raised)) > raised ? { ...booked, unsettled: true } : booked
+  return (await pollAgain(tx, raised)) > raised ? { ...booked, unsettled: true } : booked
 }
 
 /** A long pass that can move no floor begins again: by now something will have settled. */
 const maxUnsettledChunks = 32
-const isStale = ({ settledId, chunks }: BookingPass, floor: number): boolean =>
+const isStale = ({ settledId, chunks }: ReceiptPass, floor: number): boolean =>
   settledId <= floor && chunks >= maxUnsettledChunks
 
 /** Without a time to settle there is one writer, and its ids come in order. */
@@ -97,22 +101,22 @@ async function beginPass(
   tx: Kysely<Schema>,
   floor: number,
   settleMs: number | undefined,
-): Promise<BookingPass> {
+): Promise<ReceiptPass> {
   if (settleMs === undefined) return { afterId: floor, settledId: floor, chunks: 0 }
   const settled = await settledIdOf(tx, settleMs)
-  if (settled <= floor) await lookAgain(tx, floor)
+  if (settled <= floor) await pollAgain(tx, floor)
   return { afterId: floor, settledId: settled, chunks: 0 }
 }
 
 /** Bounded before it is joined, so that no plan reads the whole log for it. */
-async function findUnbooked(
+async function findPending(
   tx: Kysely<Schema>,
   afterId: number,
   limit: number,
-): Promise<UnbookedRow[]> {
-  const { rows } = await sql<UnbookedRow>`
-    SELECT ${sql.raw(unbookedColumns)} FROM (
-      SELECT * FROM entries e WHERE ${isUnbooked(afterId)} ORDER BY e.id LIMIT ${limit}
+): Promise<PendingRow[]> {
+  const { rows } = await sql<PendingRow>`
+    SELECT ${sql.raw(pendingColumns)} FROM (
+      SELECT * FROM entries e WHERE ${isPending(afterId)} ORDER BY e.id LIMIT ${limit}
     ) e ${sql.raw(joinCharged)} ORDER BY e.id`.execute(tx)
   return rows
 }
@@ -129,13 +133,13 @@ export async function newestEntryId(db: Kysely<Schema>): Promise<number> {
 /** Answers whose receipts they were. */
 async function writeReceipts(
   tx: Kysely<Schema>,
-  engine: Engine,
-  rows: readonly UnbookedRow[],
+  dialect: Dialect,
+  rows: readonly PendingRow[],
 ): Promise<string[]> {
   if (rows.length === 0) return []
   const accounts = [...new Set(rows.map((row) => row.account_id))]
   const receipts = makeReceipts(rows, await findEnds(tx, accounts), await currencyOf(tx))
-  await insertRows(tx, engine, {
+  await insertRows(tx, dialect, {
     table: 'receipts',
     columns: ['entry_id', 'account_id', 'number', 'balance_nanos', 'hash'],
     values: receipts.flatMap((receipt) => [
@@ -148,7 +152,7 @@ async function writeReceipts(
   })
   const values = gatherHours(rows).flatMap(valuesOf)
   const [, ending] = addToHours
-  await insertRows(tx, engine, { table: 'money_hours', columns: hourColumns, values, ending })
+  await insertRows(tx, dialect, { table: 'hourly_totals', columns: hourColumns, values, ending })
   return accounts
 }
 
@@ -170,7 +174,7 @@ async function findEnds(
 }
 
 /** An entry with what its receipt and its hour take from elsewhere. */
-export interface UnbookedRow extends Selectable<Schema['entries']> {
+export interface PendingRow extends Selectable<Schema['entries']> {
   spent_with: string
   input_tokens: number
   output_tokens: number
@@ -178,7 +182,7 @@ export interface UnbookedRow extends Selectable<Schema['entries']> {
   cache_write_tokens: number
 }
 
-export const unbookedColumns = `
+export const pendingColumns = `
   e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref, e.model, e.unit, e.quantity,
   e.price_id, e.estimated, e.note, e.token_id, e.tier,
   coalesce(e.token_id, r.token_id, t.token_id, '') AS spent_with,
@@ -198,7 +202,7 @@ const noReceiptYet: ChainEnd = { number: 0, balanceNanos: 0n, hash: '' }
 
 /** Entries in order, on to the ends of their accounts, which move along. */
 export function makeReceipts(
-  rows: readonly UnbookedRow[],
+  rows: readonly PendingRow[],
   ends: Map<string, ChainEnd>,
   currency: string,
 ): Schema['receipts'][] {

@@ -1,18 +1,18 @@
 // Many rows in one statement on PostgreSQL, column by column: the server then reads a few lists instead
 // of thousands of parameters. SQLite is handed the rows as they are.
 import { CompiledQuery, type Kysely } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { type BulkInsert, insertRows } from './bulk.ts'
 
 /** Whole numbers and texts only, none of them null. */
 export async function insertColumns(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   bulk: BulkInsert,
 ): Promise<void> {
   const { table, columns, values, ending = '' } = bulk
   if (values.length === 0) return
-  if (engine === 'sqlite') return insertRows(tx, engine, bulk)
+  if (dialect === 'sqlite') return insertRows(tx, dialect, bulk)
   const width = columns.length
   const lists: unknown[][] = columns.map(() => [])
   for (let at = 0; at < values.length; at++) lists[at % width]!.push(values[at])

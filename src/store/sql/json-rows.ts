@@ -1,22 +1,22 @@
 // Rows that a statement is given to work on, however many.
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from '../schema.ts'
+import type { Dialect } from '../schema.ts'
 
 /** Any number of rows, `given` as one parameter, so that the statement is the same for all of them. */
 export function listed(
-  engine: Engine,
+  dialect: Dialect,
   columns: Readonly<Record<string, 'text' | 'int'>>,
   rows: readonly object[],
 ): RawBuilder<unknown> {
   const names = Object.keys(columns)
   const json = JSON.stringify(rows, names)
   const picked = names.map((name) => {
-    if (engine === 'sqlite') return `value ->> '$.${name}' AS ${name}`
+    if (dialect === 'sqlite') return `value ->> '$.${name}' AS ${name}`
     const cell = `value ->> '${name}'`
     return columns[name] === 'int' ? `CAST(${cell} AS bigint) AS ${name}` : `${cell} AS ${name}`
   })
   const select = sql.raw(`SELECT ${picked.join(', ')}`)
-  return engine === 'sqlite'
+  return dialect === 'sqlite'
     ? sql`(${select} FROM json_each(${json})) AS given`
     : sql`(${select} FROM json_array_elements(CAST(${json} AS json)) AS each(value)) AS given`
 }

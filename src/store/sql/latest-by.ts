@@ -6,12 +6,10 @@ import { type RawBuilder, sql } from 'kysely'
 export function latestBy(
   nowMs: number,
   column: string,
-  longestMs: readonly number[],
+  maxMs: readonly number[],
 ): RawBuilder<number> {
-  const cases = longestMs.map(
-    (ms, tries) => sql`WHEN ${sql.lit(tries)} THEN ${sql.lit(Math.ceil(ms))}`,
-  )
-  const rest = sql.lit(Math.ceil(longestMs.at(-1) ?? 0))
-  const longest = sql`CASE ${sql.ref(column)} ${sql.join(cases, sql` `)} ELSE ${rest} END`
-  return sql`(CAST(${Math.ceil(nowMs)} AS bigint) + ${longest})`
+  const cases = maxMs.map((ms, tries) => sql`WHEN ${sql.lit(tries)} THEN ${sql.lit(Math.ceil(ms))}`)
+  const rest = sql.lit(Math.ceil(maxMs.at(-1) ?? 0))
+  const max = sql`CASE ${sql.ref(column)} ${sql.join(cases, sql` `)} ELSE ${rest} END`
+  return sql`(CAST(${Math.ceil(nowMs)} AS bigint) + ${max})`
 }

@@ -1,7 +1,7 @@
 // Many rows as one text: neither threads nor drivers then handle values one by one, which would cost
 // an audit most of its time. Null comes back as the empty text, or as nothing where it is a number.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 
 type Shape = 'text' | 'number' | 'nanos'
 
@@ -15,14 +15,14 @@ const gather = { sqlite: 'group_concat', postgres: 'string_agg' } as const
 /** `rows` is all behind the columns: from, where, order and limit. */
 export async function readTextRows<Row>(
   db: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   columns: TextColumns,
   rows: RawBuilder<unknown>,
 ): Promise<Row[]> {
   const cells = Object.values(columns).map(([, from]) => `coalesce(CAST(${from} AS text), '')`)
-  const line = sql.raw(`concat_ws(${separator[engine]}, ${cells.join(', ')})`)
+  const line = sql.raw(`concat_ws(${separator[dialect]}, ${cells.join(', ')})`)
   // Of an ordered subquery: both engines gather in its order.
-  const gathered = sql.raw(`${gather[engine]}(line, ${separator[engine]})`)
+  const gathered = sql.raw(`${gather[dialect]}(line, ${separator[dialect]})`)
   const { rows: found } = await sql<{ packed: string | null; lines: number }>`
     SELECT ${gathered} AS packed, count(*) AS lines FROM (
       SELECT ${line} AS line ${rows}

@@ -1,23 +1,23 @@
 // Tasks that were given up and are looked for now and then. Whoever takes one moves it on, so that
 // no two gateways ask at once and nothing is lost with the one that asked.
 import { type Kysely, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
 
-export interface LateLook {
+export interface AbandonedCheck {
   taskId: string
   /** How often it was taken, this time included. */
-  looks: number
+  polls: number
 }
 
-export async function insertLateLook(
+export async function insertAbandonedCheck(
   tx: Kysely<Schema>,
   taskId: string,
   nextAtMs: number,
 ): Promise<void> {
   await tx
-    .insertInto('late_looks')
-    .values({ task_id: taskId, next_at_ms: nextAtMs, looks: 0 })
+    .insertInto('abandoned_checks')
+    .values({ task_id: taskId, next_at_ms: nextAtMs, polls: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
@@ -26,52 +26,52 @@ export async function insertLateLook(
 const slackMs = 5_000
 
 /** Those that a clock set back since has put off for longer than is ever waited are due at once. */
-export async function wakeStrandedLooks(
+export async function wakeStrandedPolls(
   tx: Kysely<Schema>,
   nowMs: number,
-  longestMs: readonly number[],
+  maxMs: readonly number[],
 ): Promise<void> {
   await sql`
-    UPDATE late_looks SET next_at_ms = ${nowMs}
-    WHERE next_at_ms > ${latestBy(nowMs + slackMs, 'looks', longestMs)}`.execute(tx)
+    UPDATE abandoned_checks SET next_at_ms = ${nowMs}
+    WHERE next_at_ms > ${latestBy(nowMs + slackMs, 'polls', maxMs)}`.execute(tx)
 }
 
 /** Those that are due, the oldest first; if nothing is heard of them, they are due again then. */
-export async function takeLateLooks(
+export async function takeAbandonedChecks(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   { nowMs, againMs, limit }: { nowMs: number; againMs: number; limit: number },
-): Promise<LateLook[]> {
-  const locked = engine === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
-  const { rows } = await sql<{ task_id: string; looks: number }>`
-    UPDATE late_looks SET next_at_ms = ${againMs}, looks = looks + 1
+): Promise<AbandonedCheck[]> {
+  const locked = dialect === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
+  const { rows } = await sql<{ task_id: string; polls: number }>`
+    UPDATE abandoned_checks SET next_at_ms = ${againMs}, polls = polls + 1
     WHERE task_id IN (
-      SELECT task_id FROM late_looks WHERE next_at_ms <= ${nowMs}
+      SELECT task_id FROM abandoned_checks WHERE next_at_ms <= ${nowMs}
       ORDER BY next_at_ms LIMIT ${limit} ${locked}
-    ) RETURNING task_id, looks`.execute(tx)
-  return rows.map(({ task_id, looks }) => ({ taskId: task_id, looks }))
+    ) RETURNING task_id, polls`.execute(tx)
+  return rows.map(({ task_id, polls }) => ({ taskId: task_id, polls }))
 }
 
-export async function putOffLateLook(
+export async function putOffAbandonedCheck(
   tx: Kysely<Schema>,
   taskId: string,
   nextAtMs: number,
 ): Promise<void> {
   await tx
-    .updateTable('late_looks')
+    .updateTable('abandoned_checks')
     .set({ next_at_ms: nextAtMs })
     .where('task_id', '=', taskId)
     .execute()
 }
 
-export async function dropLateLook(tx: Kysely<Schema>, taskId: string): Promise<void> {
-  await tx.deleteFrom('late_looks').where('task_id', '=', taskId).execute()
+export async function dropAbandonedCheck(tx: Kysely<Schema>, taskId: string): Promise<void> {
+  await tx.deleteFrom('abandoned_checks').where('task_id', '=', taskId).execute()
 }
 
 /** When the next one is due; undefined when there is none. */
-export async function nextLateLookMs(db: Kysely<Schema>): Promise<number | undefined> {
+export async function nextAbandonedCheckMs(db: Kysely<Schema>): Promise<number | undefined> {
   const row = await db
-    .selectFrom('late_looks')
+    .selectFrom('abandoned_checks')
     .select('next_at_ms')
     .orderBy('next_at_ms')
     .limit(1)

@@ -2,7 +2,7 @@
 // one row for each attempt. A lease is leave to send; whoever comes back late may tell twice, never
 // not at all. Knows neither what is told nor how.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
 
 export type CallbackState = Schema['callbacks']['state']
@@ -58,7 +58,7 @@ export async function insertCallback(
     .execute()
 }
 
-export interface CallbackWish {
+export interface CallbackInput {
   owner: string
   /** What is due by now is wanted. */
   nowMs: number
@@ -75,7 +75,7 @@ export interface CallbackWish {
 }
 
 /** No lease is for longer: one that ends later was taken before the clock was set back. */
-const longestLeaseMs = 60_000
+const maxLeaseMs = 60_000
 /** Gateways' clocks agree to much less. */
 const slackMs = 5_000
 
@@ -86,38 +86,38 @@ const slackMs = 5_000
 export async function wakeStrandedCallbacks(
   tx: Kysely<Schema>,
   nowMs: number,
-  longestMs: readonly number[],
+  maxMs: readonly number[],
 ): Promise<void> {
   await sql`
     UPDATE callbacks SET next_at_ms = ${nowMs}
     WHERE ${waiting} AND next_at_ms > ${nowMs + slackMs}
-      AND next_at_ms > ${latestBy(nowMs + slackMs, 'attempts', longestMs)}`.execute(tx)
+      AND next_at_ms > ${latestBy(nowMs + slackMs, 'attempts', maxMs)}`.execute(tx)
 }
 
 /** Nobody is sending it by the time of this clock. */
 const freeAt = (clockMs: number) =>
-  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + maxLeaseMs})`
 
 /** Due callbacks that nobody is sending, oldest first, taken until `untilMs`. */
 export async function leaseDueCallbacks(
   tx: Kysely<Schema>,
-  engine: Engine,
-  wish: CallbackWish,
+  dialect: Dialect,
+  input: CallbackInput,
 ): Promise<Callback[]> {
-  const { owner, nowMs, leaseClockMs = nowMs, untilMs, window } = wish
+  const { owner, nowMs, leaseClockMs = nowMs, untilMs, window } = input
   const due = sql`${waiting} AND next_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
   const others = [
-    ...wish.fullOrigins.map((start) => sql`AND substr(url, 1, ${start.length}) <> ${start}`),
-    ...wish.fullAccounts.map((id) => sql`AND account_id <> ${id}`),
+    ...input.fullOrigins.map((start) => sql`AND substr(url, 1, ${start.length}) <> ${start}`),
+    ...input.fullAccounts.map((id) => sql`AND account_id <> ${id}`),
   ]
   const found = await sql<Row>`
     SELECT * FROM callbacks WHERE ${due} ${sql.join(others, sql` `)}
     ORDER BY next_at_ms LIMIT ${window}`.execute(tx)
-  const chosen = wish.choose(found.rows.map(shape)).map(({ id }) => id)
+  const chosen = input.choose(found.rows.map(shape)).map(({ id }) => id)
   if (chosen.length === 0) return []
   const free = sql`SELECT id FROM callbacks WHERE id IN (${sql.join(chosen)}) AND ${due}`
   // Somebody else who takes the same at this moment is not waited for.
-  const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const taken = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Row>`
     UPDATE callbacks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}
     WHERE id IN (${taken}) RETURNING *`.execute(tx)
@@ -141,14 +141,14 @@ export async function nextCallbackMs(
  */
 export async function recordAttempt(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   id: string,
   owner: string,
   attempt: CallbackAttempt,
   fateAfter: (attempts: number) => Fate,
 ): Promise<void> {
   let found = tx.selectFrom('callbacks').selectAll().where('id', '=', id)
-  if (engine === 'postgres') found = found.forUpdate()
+  if (dialect === 'postgres') found = found.forUpdate()
   const row = await found.executeTakeFirst()
   if (row === undefined) return
   await insertAttempt(tx, id, attempt)
@@ -199,12 +199,12 @@ async function insertAttempt(
 /** From the beginning, at once, under the same id; the state it was in, undefined when there is none. */
 export async function restartCallback(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   taskId: string,
   nowMs: number,
 ): Promise<CallbackState | undefined> {
   let found = tx.selectFrom('callbacks').select('state').where('task_id', '=', taskId)
-  if (engine === 'postgres') found = found.forUpdate()
+  if (dialect === 'postgres') found = found.forUpdate()
   const row = await found.executeTakeFirst()
   if (row === undefined) return undefined
   await tx

@@ -2,14 +2,14 @@
 // searched stands in the index, so that counting reads no task.
 
 import type { Kysely } from 'kysely'
-import type { OwnTaskFilter } from '../../contract/caller-api.ts'
+import type { CallerTaskFilter } from '../../contract/caller-api.ts'
 import type { Interface } from '../../contract/catalog.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
 import { listedColumns, shape } from './tasks.ts'
 
 /** What a caller sees of its own: ids follow time, so they page. */
-export async function listOwnTasks(
+export async function listCallerTasks(
   db: Kysely<Schema>,
   accountId: string,
   page: {
@@ -34,10 +34,10 @@ export async function listOwnTasks(
 }
 
 /** A page of an account's own tasks, newest first, and how many there are in all. */
-export async function searchOwnTasks(
+export async function searchCallerTasks(
   db: Kysely<Schema>,
   accountId: string,
-  { limit, offset, states, ids, model, interfaces, protocol }: OwnTaskFilter,
+  { limit, offset, states, ids, model, interfaces, protocol }: CallerTaskFilter,
 ): Promise<{ tasks: Task[]; total: number }> {
   let query = db.selectFrom('tasks').where('account_id', '=', accountId).where('hidden', '=', 0)
   if (protocol !== undefined) query = query.where('protocol', '=', protocol)

@@ -1,10 +1,10 @@
 // What the store promises about the keys of creates, on every engine there is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Store } from '../index.ts'
-import { engines, failureOf, newPlace, type Place } from '../test-stores.ts'
+import { failureOf, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { type CreateRow, findCreate, insertCreate, pruneCreates } from './create-keys.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: keys of creates on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -18,12 +18,12 @@ const aRow = (more: Partial<CreateRow> = {}): CreateRow => ({
   ...more,
 })
 
-describe.each([...engines])('keys of creates on %s', (engine) => {
+describe.each([...storeKinds])('keys of creates on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
 

@@ -24,13 +24,13 @@ export async function insertCreate(
   const { accountId, path, key, fingerprint, taskId, createdAtMs } = row
   const values = { fingerprint, task_id: taskId, created_at_ms: createdAtMs }
   const { numInsertedOrUpdatedRows } = await tx
-    .insertInto('creates')
+    .insertInto('idempotency_keys')
     .values({ account_id: accountId, path, key, ...values })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'path', 'key'])
         .doUpdateSet(values)
-        .where('creates.created_at_ms', '<', sinceMs),
+        .where('idempotency_keys.created_at_ms', '<', sinceMs),
     )
     .executeTakeFirstOrThrow()
   return numInsertedOrUpdatedRows === 1n
@@ -42,7 +42,7 @@ export async function findCreate(
   sinceMs: number,
 ): Promise<CreateRow | undefined> {
   const row = await db
-    .selectFrom('creates')
+    .selectFrom('idempotency_keys')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('path', '=', path)
@@ -61,7 +61,7 @@ export async function dropCreate(
   taskId: string,
 ): Promise<void> {
   await tx
-    .deleteFrom('creates')
+    .deleteFrom('idempotency_keys')
     .where((e) => e.and({ account_id: accountId, path, key, task_id: taskId }))
     .execute()
 }
@@ -74,9 +74,9 @@ export async function pruneCreates(
 ): Promise<number> {
   // The second look at the time spares a key that was taken anew meanwhile.
   const { numAffectedRows } = await sql`
-    DELETE FROM creates
+    DELETE FROM idempotency_keys
     WHERE created_at_ms < ${sinceMs} AND (account_id, path, key) IN (
-      SELECT account_id, path, key FROM creates
+      SELECT account_id, path, key FROM idempotency_keys
       WHERE created_at_ms < ${sinceMs} ORDER BY created_at_ms LIMIT ${limit}
     )`.execute(tx)
   return Number(numAffectedRows)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { VideoTask } from '../../contract/task.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import type { Store } from '../index.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import {
   type Claim,
   type CopyTarget,
@@ -25,7 +25,7 @@ import {
 } from './files.ts'
 import { insertTask } from './tasks.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: rows of kept files on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -64,12 +64,12 @@ const aTask = (atMs: number, state: VideoTask['state']): VideoTask => ({
   hidden: false,
 })
 
-describe.each([...engines])('kept files on %s', (engine) => {
+describe.each([...storeKinds])('kept files on %s', (dialect) => {
   let home: Place
   let store: Store
 
   beforeEach(async () => {
-    home = await newPlace(engine)
+    home = await newPlace(dialect)
     store = await home.open()
   })
 
@@ -79,7 +79,7 @@ describe.each([...engines])('kept files on %s', (engine) => {
   })
 
   const claim = (taskId: string, targets: CopyTarget[], nowMs = 1_000, untilMs = 2_000) =>
-    store.tx((tx) => claimFiles(tx, engine, taskId, targets, { nowMs, untilMs }))
+    store.tx((tx) => claimFiles(tx, dialect, taskId, targets, { nowMs, untilMs }))
   const keep = (own: Claim, bytes = 10, keptAtMs = 5_000) =>
     store.tx((tx) => keepFile(tx, own, { bytes, type: 'video/mp4', etag: '"e"', keptAtMs }))
   const kept = async (taskId: string, bytes = 10, keptAtMs = 5_000, where = place) => {

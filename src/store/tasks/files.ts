@@ -3,7 +3,7 @@
 // nobody shall try again.
 
 import type { Kysely, Selectable } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
 
 export interface KeptFile {
@@ -37,24 +37,24 @@ type Row = Selectable<Schema['files']>
 /** Gateways' clocks agree to much less. */
 const slackMs = 5_000
 /** A claim lasts, or a copy that failed waits, for no longer after so many attempts. */
-const longestMs = [0, 1, 2, 3, 4, 5, 6].map(
+const maxMs = [0, 1, 2, 3, 4, 5, 6].map(
   (attempts) => slackMs + Math.max(30_000, 5_000 * 4 ** (attempts - 1)),
 )
 
 /** It ran out, or was made before the clock was set back. */
 const isFree = ({ claimed_until_ms: untilMs, attempts }: Row, nowMs: number): boolean =>
-  untilMs <= nowMs || untilMs > nowMs + (longestMs[attempts] ?? longestMs.at(-1)!)
+  untilMs <= nowMs || untilMs > nowMs + (maxMs[attempts] ?? maxMs.at(-1)!)
 
 /** Those of the targets that are free; a claim that ran out is free. */
 export async function claimFiles(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   taskId: string,
   targets: readonly CopyTarget[],
   { nowMs, untilMs }: { nowMs: number; untilMs: number },
 ): Promise<Claim[]> {
   let found = tx.selectFrom('files').selectAll().where('task_id', '=', taskId)
-  if (engine === 'postgres') found = found.forUpdate()
+  if (dialect === 'postgres') found = found.forUpdate()
   const rows = await found.execute()
   const claims: Claim[] = []
   for (const target of targets) {
@@ -165,7 +165,7 @@ export async function tasksWithFreeClaims(
     .where((e) =>
       e.or([
         e('claimed_until_ms', '<=', nowMs),
-        e('claimed_until_ms', '>', latestBy(nowMs, 'attempts', longestMs)),
+        e('claimed_until_ms', '>', latestBy(nowMs, 'attempts', maxMs)),
       ]),
     )
     .limit(limit)

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Task, type TaskState, taskStates } from '../../contract/task.ts'
 import type { Store } from '../index.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import {
   freeLeases,
-  type LeaseWish,
+  type LeaseOptions,
   leaseDueTasks,
   nextDueMs,
   recentDurations,
@@ -14,22 +14,22 @@ import {
   renewLeases,
   sharedClockMs,
 } from './leases.ts'
-import { saveLooks } from './poll-updates.ts'
+import { savePolls } from './poll-updates.ts'
 import { findTaskRow, insertTask, updateTask } from './tasks.ts'
 import { aTask } from './test-tasks.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: leases on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
 const idsOf = (tasks: readonly Task[]) => tasks.map(({ id }) => id)
 
-describe.each([...engines])('tasks on %s', (engine) => {
+describe.each([...storeKinds])('tasks on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
 
@@ -46,9 +46,9 @@ describe.each([...engines])('tasks on %s', (engine) => {
   }
   const update = (task: Task, still: TaskState, fence?: number) =>
     store.tx((tx) => updateTask(tx, task, still, fence))
-  const wish = (nowMs: number, more: Partial<LeaseWish> = {}) =>
+  const input = (nowMs: number, more: Partial<LeaseOptions> = {}) =>
     store.tx((tx) =>
-      leaseDueTasks(tx, engine, {
+      leaseDueTasks(tx, dialect, {
         owner: 'one',
         nowMs,
         untilMs: nowMs + 30_000,
@@ -56,8 +56,8 @@ describe.each([...engines])('tasks on %s', (engine) => {
         ...more,
       }),
     )
-  const lease = async (nowMs: number, more: Partial<LeaseWish> = {}) =>
-    (await wish(nowMs, more)).leased
+  const lease = async (nowMs: number, more: Partial<LeaseOptions> = {}) =>
+    (await input(nowMs, more)).leased
   const find = (id: string) => findTaskRow(store.read, id)
 
   test('are leased when they live and are due, the longest due first', async () => {
@@ -129,7 +129,7 @@ describe.each([...engines])('tasks on %s', (engine) => {
   test('of another account get their turn while one has far more due than can be taken', async () => {
     const many = Array.from({ length: 600 }, () => aTask({ accountId: 'acc_9', nextCheckAtMs: 1 }))
     const [single] = await insert(aTask({ nextCheckAtMs: 4_000 }), ...many)
-    const { leased, more } = await wish(5_000, { limit: 8 })
+    const { leased, more } = await input(5_000, { limit: 8 })
     expect(leased).toHaveLength(8)
     expect(leased.map(({ task }) => task.id)).toContain(single!.id)
     expect(more).toBe(true)
@@ -157,9 +157,9 @@ describe.each([...engines])('tasks on %s', (engine) => {
         aTask({ accountId, nextCheckAtMs: 9_000 }),
       ]),
     )
-    const first = await wish(5_000, { limit: 10 })
+    const first = await input(5_000, { limit: 10 })
     expect(first.next).toEqual({ channelId: 'ch_1', accountId: 'acc_063' })
-    const second = await wish(5_000, { limit: 10, after: first.next! })
+    const second = await input(5_000, { limit: 10, after: first.next! })
     expect(second.next).toEqual({ channelId: 'ch_1', accountId: 'acc_127' })
     const served = second.leased.map(({ task }) => task.accountId)
     expect(served).toHaveLength(10)
@@ -175,7 +175,7 @@ describe.each([...engines])('tasks on %s', (engine) => {
       { id: b!.id, fence: 1 },
     ]
     const renew = (owner: string, untilMs: number) =>
-      store.tx((tx) => renewLeases(tx, engine, owner, held, untilMs))
+      store.tx((tx) => renewLeases(tx, dialect, owner, held, untilMs))
     expect(await renew('one', 20_000)).toEqual(new Set([b!.id]))
     expect(await renew('two', 99_000)).toEqual(new Set())
     expect((await lease(19_999, { owner: 'two' })).map(({ task }) => task.id)).toEqual([a!.id])
@@ -188,7 +188,7 @@ describe.each([...engines])('tasks on %s', (engine) => {
     const [task] = await insert(aTask())
     await lease(5_000)
     const release = (owner: string, fence: number) =>
-      store.tx((tx) => releaseLeases(tx, engine, owner, [{ id: task!.id, fence }]))
+      store.tx((tx) => releaseLeases(tx, dialect, owner, [{ id: task!.id, fence }]))
     await release('two', 1)
     await release('one', 0)
     expect(await lease(5_000, { owner: 'two' })).toEqual([])
@@ -211,7 +211,7 @@ describe.each([...engines])('tasks on %s', (engine) => {
     const all = await lease(5_000, { untilMs: 6_000 })
     expect(all).toHaveLength(3)
     await update({ ...moved!, state: 'failed' }, 'queued')
-    await store.tx((tx) => releaseLeases(tx, engine, 'one', [{ id: lost!.id, fence: 1 }]))
+    await store.tx((tx) => releaseLeases(tx, dialect, 'one', [{ id: lost!.id, fence: 1 }]))
     await lease(5_000, { owner: 'two' })
     const seen = (task: Task): Task => ({
       ...task,
@@ -223,13 +223,13 @@ describe.each([...engines])('tasks on %s', (engine) => {
       checks: 3,
       doubts: 2,
     })
-    const looks = [good!, moved!, lost!].map((task) => ({
+    const polls = [good!, moved!, lost!].map((task) => ({
       task: seen(task),
       before: task,
       still: 'queued' as const,
       fence: 1,
     }))
-    const written = await store.tx((tx) => saveLooks(tx, engine, looks))
+    const written = await store.tx((tx) => savePolls(tx, dialect, polls))
     expect(written).toEqual(new Set([good!.id]))
     expect(await find(good!.id)).toEqual(seen(good!))
     expect((await find(moved!.id))!.state).toBe('failed')
@@ -237,24 +237,24 @@ describe.each([...engines])('tasks on %s', (engine) => {
     expect(await lease(7_000, { owner: 'two' })).toHaveLength(1)
   })
 
-  test('bring the trail along, and take what a look adds to it', async () => {
+  test('bring the timeline along, and take what a look adds to it', async () => {
     const [task, bare] = await insert(
-      aTask({ trail: 'one\n' }),
-      aTask({ trail: 'two\n', nextCheckAtMs: 2_001 }),
+      aTask({ timeline: 'one\n' }),
+      aTask({ timeline: 'two\n', nextCheckAtMs: 2_001 }),
     )
     const leased = await lease(5_000)
-    expect(leased.map(({ task: { trail } }) => trail)).toEqual(['one\n', 'two\n'])
+    expect(leased.map(({ task: { timeline } }) => timeline)).toEqual(['one\n', 'two\n'])
     const quote = 'one\n"quoted" \\ 中文 😀\n'
-    const { trail: _, ...without } = bare!
-    const looks = [{ ...task!, trail: quote }, without as Task].map((seen) => ({
+    const { timeline: _, ...without } = bare!
+    const polls = [{ ...task!, timeline: quote }, without as Task].map((seen) => ({
       task: seen,
       before: leased.find((each) => each.task.id === seen.id)!.task,
       still: 'queued' as const,
       fence: 1,
     }))
-    await store.tx((tx) => saveLooks(tx, engine, looks))
-    expect((await find(task!.id))!.trail).toBe(quote)
-    expect((await find(bare!.id))!.trail).toBe('two\n')
+    await store.tx((tx) => savePolls(tx, dialect, polls))
+    expect((await find(task!.id))!.timeline).toBe(quote)
+    expect((await find(bare!.id))!.timeline).toBe('two\n')
   })
 
   test('that their owner does not hold are freed, and nobody else is touched', async () => {
@@ -265,10 +265,10 @@ describe.each([...engines])('tasks on %s', (engine) => {
     expect(theirs.id).toBe(held!.id)
     await lease(5_000, { owner: 'one' })
     await update({ ...ended!, state: 'failed' }, 'queued')
-    await store.tx((tx) => releaseStrays(tx, engine, 'one', [stray!.id]))
+    await store.tx((tx) => releaseStrays(tx, dialect, 'one', [stray!.id]))
     const again = await lease(5_000, { owner: 'three' })
     expect(idsOf(again.map(({ task }) => task))).toEqual([other!.id])
-    await store.tx((tx) => releaseStrays(tx, engine, 'one', []))
+    await store.tx((tx) => releaseStrays(tx, dialect, 'one', []))
     const more = await lease(5_000, { owner: 'three' })
     expect(idsOf(more.map(({ task }) => task))).toEqual([stray!.id])
   })
@@ -277,8 +277,8 @@ describe.each([...engines])('tasks on %s', (engine) => {
     const [task] = await insert(aTask({ upstreamId: 'up-1', startedAtMs: 1_100 }))
     const [leased] = await lease(5_000)
     const later: Task = { ...leased!.task, nextCheckAtMs: 8_000 }
-    const look = { task: later, before: leased!.task, still: 'queued' as const, fence: 1 }
-    expect(await store.tx((tx) => saveLooks(tx, engine, [look]))).toEqual(new Set([task!.id]))
+    const poll = { task: later, before: leased!.task, still: 'queued' as const, fence: 1 }
+    expect(await store.tx((tx) => savePolls(tx, dialect, [poll]))).toEqual(new Set([task!.id]))
     expect(await find(task!.id)).toEqual({ ...task!, nextCheckAtMs: 8_000 })
   })
 
@@ -299,8 +299,8 @@ describe.each([...engines])('tasks on %s', (engine) => {
   })
 
   test('are leased by the clock of the store, where gateways share one', async () => {
-    const clockMs = await sharedClockMs(store.read, engine)
-    expect(typeof clockMs).toBe(engine === 'sqlite' ? 'undefined' : 'number')
+    const clockMs = await sharedClockMs(store.read, dialect)
+    expect(typeof clockMs).toBe(dialect === 'sqlite' ? 'undefined' : 'number')
     await insert(aTask({ nextCheckAtMs: 50 }))
     // Due by one clock, free by the other.
     const clocks = { leaseClockMs: 9_000, untilMs: 9_500 }

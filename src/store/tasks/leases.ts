@@ -1,12 +1,12 @@
 // Who looks after which task, and until when. A lease is leave, not a lock: what keeps its last owner
 // from writing is the fence. Knows no upstream and no waiting.
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { listed } from '../sql/json-rows.ts'
 import { type DueTask, pickFairly } from './fair-pick.ts'
 import { type LeasedTask, liveStates, shape } from './tasks.ts'
 
-export interface LeaseWish {
+export interface LeaseOptions {
   owner: string
   /** What is due by now is wanted. */
   nowMs: number
@@ -36,12 +36,12 @@ export interface Leased {
 
 /** Candidates read in order of time for each that is wanted. */
 const readAhead = 2
-const fewestRead = 256
+const minRead = 256
 /** Places visited in one turn, and tasks taken up at each. */
-const mostPlaces = 64
-const mostPerPlace = 64
+const maxPlaces = 64
+const maxPerPlace = 64
 /** No lease is for longer: one that ends later was taken before the clock was set back. */
-const longestLeaseMs = 60_000
+const maxLeaseMs = 60_000
 /** Gateways' clocks agree to much less. */
 const slackMs = 5_000
 
@@ -50,9 +50,9 @@ const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join('
 
 /** Nobody has it by the time of this clock. */
 const freeAt = (clockMs: number) =>
-  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + longestLeaseMs})`
+  sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + maxLeaseMs})`
 
-export interface Longest {
+export interface MaxWaits {
   /** Between two looks at a task that runs. */
   pollMs: number
   /** Between any two looks at a task. */
@@ -66,28 +66,28 @@ export interface Longest {
 export async function wakeStranded(
   tx: Kysely<Schema>,
   nowMs: number,
-  longest: Longest,
+  max: MaxWaits,
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     UPDATE tasks SET next_check_at_ms = ${nowMs}
-    WHERE ${live} AND next_check_at_ms > ${Math.ceil(nowMs + longest.pollMs)}
+    WHERE ${live} AND next_check_at_ms > ${Math.ceil(nowMs + max.pollMs)}
       AND (updated_at_ms > ${nowMs + slackMs}
-        OR next_check_at_ms > ${Math.ceil(nowMs + longest.waitMs + slackMs)})`.execute(tx)
+        OR next_check_at_ms > ${Math.ceil(nowMs + max.waitMs + slackMs)})`.execute(tx)
   return Number(numAffectedRows)
 }
 
 /** Due tasks that nobody works on, fairly chosen between accounts, taken until `untilMs`. */
 export async function leaseDueTasks(
   tx: Kysely<Schema>,
-  engine: Engine,
-  wish: LeaseWish,
+  dialect: Dialect,
+  input: LeaseOptions,
 ): Promise<Leased> {
-  const { limit } = wish
-  const window = Math.max(fewestRead, limit * readAhead)
-  const oldest = await findOldest(tx, wish, window)
+  const { limit } = input
+  const window = Math.max(minRead, limit * readAhead)
+  const oldest = await findOldest(tx, input, window)
   // The oldest may all be one account's, or wait for one channel: then everybody gets a turn.
-  const turn = oldest.length < window ? noTurn : await findInTurn(tx, engine, wish)
-  const roomFor = wish.roomFor ?? (() => limit)
+  const turn = oldest.length < window ? noTurn : await findInTurn(tx, dialect, input)
+  const roomFor = input.roomFor ?? (() => limit)
   const inTurn = pickFairly(turn.due, Math.ceil(limit / 2), roomFor)
   const taken = new Set(inTurn.map(({ id }) => id))
   const inTime = pickFairly(
@@ -97,7 +97,7 @@ export async function leaseDueTasks(
       roomFor(channelId) - inTurn.filter((picked) => picked.channelId === channelId).length,
   )
   const picked = [...inTurn, ...inTime].map(({ id }) => id)
-  const leased = await lease(tx, engine, picked, wish)
+  const leased = await lease(tx, dialect, picked, input)
   return { leased, more: oldest.length > picked.length, next: turn.next }
 }
 
@@ -105,7 +105,7 @@ const noTurn: { due: DueTask[]; next: Place | undefined } = { due: [], next: und
 
 async function findOldest(
   tx: Kysely<Schema>,
-  { nowMs, leaseClockMs = nowMs }: LeaseWish,
+  { nowMs, leaseClockMs = nowMs }: LeaseOptions,
   limit: number,
 ): Promise<DueTask[]> {
   const { rows } = await sql<DueTask>`
@@ -119,10 +119,10 @@ async function findOldest(
 /** Goes from place to place by the index, wherever tasks live, and takes up a few at each. */
 async function findInTurn(
   tx: Kysely<Schema>,
-  engine: Engine,
-  wish: LeaseWish,
+  dialect: Dialect,
+  input: LeaseOptions,
 ): Promise<{ due: DueTask[]; next: Place | undefined }> {
-  const { channelId, accountId } = wish.after ?? { channelId: '', accountId: '' }
+  const { channelId, accountId } = input.after ?? { channelId: '', accountId: '' }
   const { rows } = await sql<DueTask & { id: string | null; place: number }>`
     WITH RECURSIVE places(channel_id, account_id, place) AS (
       SELECT * FROM (
@@ -139,13 +139,13 @@ async function findInTurn(
         (SELECT id FROM tasks WHERE ${live} AND channel_id > p.channel_id
          ORDER BY channel_id, account_id LIMIT 1)
       )
-      WHERE p.place < ${sql.lit(mostPlaces)}
+      WHERE p.place < ${sql.lit(maxPlaces)}
     )
     SELECT t.id, p.account_id AS "accountId", p.channel_id AS "channelId",
       t.next_check_at_ms AS "dueMs", p.place
-    FROM places p ${joinDue(engine, wish)} ORDER BY p.place`.execute(tx)
+    FROM places p ${joinDue(dialect, input)} ORDER BY p.place`.execute(tx)
   const last = rows.at(-1)
-  const ended = last === undefined || last.place < mostPlaces
+  const ended = last === undefined || last.place < maxPlaces
   return {
     due: rows.filter(({ id }) => id !== null),
     next: ended ? undefined : { channelId: last.channelId, accountId: last.accountId },
@@ -153,33 +153,36 @@ async function findInTurn(
 }
 
 /** The longest due of a place `p`, as `t`. */
-function joinDue(engine: Engine, { nowMs, leaseClockMs = nowMs }: LeaseWish): RawBuilder<unknown> {
+function joinDue(
+  dialect: Dialect,
+  { nowMs, leaseClockMs = nowMs }: LeaseOptions,
+): RawBuilder<unknown> {
   const ofPlace = sql`
     SELECT id, next_check_at_ms FROM tasks
     WHERE ${live} AND channel_id = p.channel_id AND account_id = p.account_id
       AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}
-    ORDER BY next_check_at_ms LIMIT ${mostPerPlace}`
-  return engine === 'postgres'
+    ORDER BY next_check_at_ms LIMIT ${maxPerPlace}`
+  return dialect === 'postgres'
     ? sql`LEFT JOIN LATERAL (${ofPlace}) t ON true`
     : sql`LEFT JOIN tasks t ON t.id IN (SELECT id FROM (${ofPlace}))`
 }
 
 async function lease(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   ids: readonly string[],
-  { owner, nowMs, leaseClockMs = nowMs, untilMs }: LeaseWish,
+  { owner, nowMs, leaseClockMs = nowMs, untilMs }: LeaseOptions,
 ): Promise<LeasedTask[]> {
   if (ids.length === 0) return []
   const free = sql`SELECT id FROM tasks
     WHERE id IN (SELECT id FROM ${listed(
-      engine,
+      dialect,
       { id: 'text' },
       ids.map((id) => ({ id })),
     )})
       AND ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
   // Somebody else who takes the same at this moment is not waited for.
-  const taken = engine === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
+  const taken = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Selectable<Schema['tasks']>>`
     UPDATE tasks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}, fence = fence + 1
     WHERE id IN (${taken}) RETURNING *`.execute(tx)
@@ -196,12 +199,12 @@ export interface HeldLease {
 /** Holds on to leases that are still the owner's; gives the ids of those. */
 export async function renewLeases(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   owner: string,
   held: readonly HeldLease[],
   untilMs: number,
 ): Promise<Set<string>> {
-  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  const given = listed(dialect, { id: 'text', fence: 'int' }, held)
   const { rows } = await sql<{ id: string }>`
     UPDATE tasks SET lease_until_ms = ${untilMs}
     WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})
@@ -212,11 +215,11 @@ export async function renewLeases(
 /** Lets go of them, so that somebody else need not wait until they end. */
 export async function releaseLeases(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   owner: string,
   held: readonly HeldLease[],
 ): Promise<void> {
-  const given = listed(engine, { id: 'text', fence: 'int' }, held)
+  const given = listed(dialect, { id: 'text', fence: 'int' }, held)
   await sql`
     UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
     WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
@@ -225,12 +228,12 @@ export async function releaseLeases(
 /** Those that a gateway has by the table and, as it says itself, not in its hands. */
 export async function releaseStrays(
   tx: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
   owner: string,
   held: readonly string[],
 ): Promise<void> {
   const given = listed(
-    engine,
+    dialect,
     { id: 'text' },
     held.map((id) => ({ id })),
   )
@@ -265,9 +268,9 @@ export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<numb
 /** The time all gateways agree on; undefined when there is only one of them. */
 export async function sharedClockMs(
   db: Kysely<Schema>,
-  engine: Engine,
+  dialect: Dialect,
 ): Promise<number | undefined> {
-  if (engine === 'sqlite') return undefined
+  if (dialect === 'sqlite') return undefined
   const { rows } = await sql<{ now_ms: number }>`
     SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now_ms`.execute(db)
   return rows[0]!.now_ms

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 /** More than this in one channel at a time are not told apart. */
-const mostOpen = 1_000
+const maxOpen = 1_000
 
 /** Those of these ids of a channel that some task goes by. */
 export async function claimedIds(
@@ -34,9 +34,9 @@ export async function hasTwin(
     .where('model', '=', model)
     .where('upstream_id', 'is', null)
     .where('id', '!=', id)
-    .limit(mostOpen)
+    .limit(maxOpen)
     .execute()
-  return rows.length === mostOpen || rows.some(({ body }) => promptIn(body) === prompt)
+  return rows.length === maxOpen || rows.some(({ body }) => promptIn(body) === prompt)
 }
 
 interface TwinOf {

@@ -1,13 +1,13 @@
-// What is written of looks that ended nothing: many in one statement, each only while it is the
+// What is written of polls that ended nothing: many in one statement, each only while it is the
 // writer's to write.
 import { type Kysely, sql } from 'kysely'
 import type { Task, TaskState } from '../../contract/task.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { listed } from '../sql/json-rows.ts'
 import { changing } from './tasks.ts'
 
 /** What a look that ends nothing changes of a row. */
-export interface Look {
+export interface Poll {
   task: Task
   still: TaskState
   fence: number
@@ -15,7 +15,7 @@ export interface Look {
   before?: Task | undefined
 }
 
-const lookColumns = {
+const pollColumns = {
   id: 'text',
   fence: 'int',
   still: 'text',
@@ -26,11 +26,11 @@ const lookColumns = {
   next_check_at_ms: 'int',
   checks: 'int',
   body: 'text',
-  trail: 'text',
+  timeline: 'text',
 } as const
 
 /** True for whatever `saveLooks` does not write is as it was. */
-export const isPlainLook = ({ task, before }: Look): boolean =>
+export const isPlainPoll = ({ task, before }: Poll): boolean =>
   before !== undefined &&
   task.upstreamId === before.upstreamId &&
   task.channelId === before.channelId &&
@@ -41,26 +41,26 @@ export const isPlainLook = ({ task, before }: Look): boolean =>
   task.finishedAtMs === before.finishedAtMs &&
   task.hidden === before.hidden
 
-/** Writes many looks at once, each only if its fence holds and its task is still where it was. */
-export async function saveLooks(
+/** Writes many polls at once, each only if its fence holds and its task is still where it was. */
+export async function savePolls(
   tx: Kysely<Schema>,
-  engine: Engine,
-  looks: readonly Look[],
+  dialect: Dialect,
+  polls: readonly Poll[],
 ): Promise<Set<string>> {
   const given = listed(
-    engine,
-    lookColumns,
-    looks.map(({ task, still, fence, before }) => {
+    dialect,
+    pollColumns,
+    polls.map(({ task, still, fence, before }) => {
       const row = changing(task)
       const isSame = before !== undefined && changing(before).body === row.body
-      const { id, trail = null } = task
-      return { ...row, id, fence, still, trail, body: isSame ? null : row.body }
+      const { id, timeline = null } = task
+      return { ...row, id, fence, still, timeline, body: isSame ? null : row.body }
     }),
   )
   const { rows } = await sql<{ id: string }>`
     UPDATE tasks SET state = given.state, progress = given.progress, updated_at_ms = given.updated_at_ms,
       started_at_ms = given.started_at_ms, next_check_at_ms = given.next_check_at_ms, checks = given.checks,
-      body = coalesce(given.body, tasks.body), trail = coalesce(given.trail, tasks.trail),
+      body = coalesce(given.body, tasks.body), timeline = coalesce(given.timeline, tasks.timeline),
       lease_until_ms = 0, lease_owner = NULL
     FROM ${given}
     WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import type { OwnTaskFilter } from '../../contract/caller-api.ts'
+import type { CallerTaskFilter } from '../../contract/caller-api.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import type { Store } from '../index.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
-import { searchOwnTasks } from './caller-tasks.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { searchCallerTasks } from './caller-tasks.ts'
 import { findTaskRow, insertTask } from './tasks.ts'
 
 const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({
@@ -48,11 +48,11 @@ const kept: readonly VideoTask[] = [
   taskOf('video_6', { accountId: 'acc_2' }),
 ]
 
-describe.each([...engines])('own tasks on %s', (engine) => {
+describe.each([...storeKinds])('own tasks on %s', (dialect) => {
   let place: Place
   let store: Store
   beforeAll(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
     for (const task of kept) await store.tx((tx) => insertTask(tx, task))
   })
@@ -61,13 +61,13 @@ describe.each([...engines])('own tasks on %s', (engine) => {
     await place.remove()
   })
 
-  const found = async (filter: Partial<OwnTaskFilter>) => {
+  const found = async (filter: Partial<CallerTaskFilter>) => {
     const page = { limit: 10, offset: 0, ...filter }
-    const { tasks, total } = await searchOwnTasks(store.read, 'acc_1', page)
+    const { tasks, total } = await searchCallerTasks(store.read, 'acc_1', page)
     return [tasks.map(({ id }) => id.slice(-1)).join(''), total]
   }
 
-  test.each<[Partial<OwnTaskFilter>, string, number]>([
+  test.each<[Partial<CallerTaskFilter>, string, number]>([
     [{}, '4321', 4],
     [{ limit: 2 }, '43', 4],
     [{ limit: 2, offset: 3 }, '1', 4],
@@ -87,26 +87,29 @@ describe.each([...engines])('own tasks on %s', (engine) => {
   })
 })
 
-test.each([...engines])('tasks of the release before are found all the same on %s', async (on) => {
-  const place = await newPlace(on, { empty: true })
-  const old = await place.open({ schema: 7 })
-  const { upstreamModel } = taskOf('video_1', { upstreamModel: 'o"ld 模型' })
-  const body = JSON.stringify({ upstreamModel, keyMark: 'k', request: {}, media: [], doubts: 0 })
-  await old.tx((tx) =>
-    sql`INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol,
+test.each([...storeKinds])(
+  'tasks of the release before are found all the same on %s',
+  async (on) => {
+    const place = await newPlace(on, { empty: true })
+    const old = await place.open({ schema: 7 })
+    const { upstreamModel } = taskOf('video_1', { upstreamModel: 'o"ld 模型' })
+    const body = JSON.stringify({ upstreamModel, keyMark: 'k', request: {}, media: [], doubts: 0 })
+    await old.tx((tx) =>
+      sql`INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol,
         channel_id, channel, state, progress, hold_nanos, charge_nanos, price_id, created_at_ms,
         updated_at_ms, next_check_at_ms, checks, lease_until_ms, fence, hidden, body)
       VALUES ('video_1', 'acc_1', 'tok_1', 'req_1', 'arkvendor', 'plain', 'arkvendor', 'cloud', 'cloud',
         'succeeded', 100, 0, 0, 'price_1', 1, 1, 1, 3, 0, 0, 0, ${body})`.execute(tx),
-  )
-  await old.close()
-  const store = await place.open()
-  for (const model of [upstreamModel, 'plain']) {
-    const page = { limit: 10, offset: 0, model }
-    const { tasks, total } = await searchOwnTasks(store.read, 'acc_1', page)
-    expect([total, tasks.map((task) => task.upstreamModel)]).toEqual([1, [upstreamModel]])
-  }
-  expect(await findTaskRow(store.read, 'video_1')).not.toHaveProperty('trail')
-  await store.close()
-  await place.remove()
-})
+    )
+    await old.close()
+    const store = await place.open()
+    for (const model of [upstreamModel, 'plain']) {
+      const page = { limit: 10, offset: 0, model }
+      const { tasks, total } = await searchCallerTasks(store.read, 'acc_1', page)
+      expect([total, tasks.map((task) => task.upstreamModel)]).toEqual([1, [upstreamModel]])
+    }
+    expect(await findTaskRow(store.read, 'video_1')).not.toHaveProperty('timeline')
+    await store.close()
+    await place.remove()
+  },
+)

@@ -4,9 +4,9 @@ import type { Price } from '../../contract/price.ts'
 import { insertPrice, loadPrices } from '../catalog/prices.ts'
 import type { Store } from '../index.ts'
 import { insertExport, takeExport } from '../maintenance/exports.ts'
-import { takeAuditTurn } from '../proof/audit-recent.ts'
-import { engines, newPlace, type Place } from '../test-stores.ts'
-import { insertLateLook, takeLateLooks, wakeStrandedLooks } from './abandoned-checks.ts'
+import { takeAuditLock } from '../proof/audit-recent.ts'
+import { newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { insertAbandonedCheck, takeAbandonedChecks, wakeStrandedPolls } from './abandoned-checks.ts'
 import {
   findCallback,
   insertCallback,
@@ -24,11 +24,11 @@ const hourMs = 3_600_000
 const before = 1_800_000_000_000
 const after = before - hourMs
 
-describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
+describe.each([...storeKinds])('after a clock was set back, on %s,', (dialect) => {
   let place: Place
   let store: Store
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
   afterEach(async () => {
@@ -36,19 +36,19 @@ describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
     await place.remove()
   })
 
-  const longest = { pollMs: 132_000, waitMs: 900_000 }
+  const max = { pollMs: 132_000, waitMs: 900_000 }
   const lease = (nowMs: number, owner = 'one') =>
     store.tx(async (tx) => {
-      await wakeStranded(tx, nowMs, longest)
-      const wish = { owner, nowMs, untilMs: nowMs + 25_000, limit: 10 }
-      return (await leaseDueTasks(tx, engine, wish)).leased.map(({ task }) => task.id)
+      await wakeStranded(tx, nowMs, max)
+      const input = { owner, nowMs, untilMs: nowMs + 25_000, limit: 10 }
+      return (await leaseDueTasks(tx, dialect, input)).leased.map(({ task }) => task.id)
     })
 
   test('tasks are looked at, whatever they waited for', async () => {
     const [soon, long, due] = [
       aTask({ updatedAtMs: before, nextCheckAtMs: before + 10_000 }),
       aTask({ updatedAtMs: before, nextCheckAtMs: before + 900_000, state: 'unknown' }),
-      aTask({ updatedAtMs: before, nextCheckAtMs: after + 3 * longest.waitMs }),
+      aTask({ updatedAtMs: before, nextCheckAtMs: after + 3 * max.waitMs }),
     ]
     await store.tx(async (tx) => {
       for (const task of [soon, long, due]) await insertTask(tx, task)
@@ -80,7 +80,7 @@ describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
     const due = (nowMs: number) =>
       store.tx(async (tx) => {
         await wakeStrandedCallbacks(tx, nowMs, waitsMs)
-        const leased = await leaseDueCallbacks(tx, engine, {
+        const leased = await leaseDueCallbacks(tx, dialect, {
           owner: 'one',
           nowMs,
           untilMs: nowMs + 20_000,
@@ -93,7 +93,7 @@ describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
       })
     const failed = (atMs: number, waitMs: number) =>
       store.tx((tx) =>
-        recordAttempt(tx, engine, row.id, 'one', { atMs, tookMs: 1 }, () => ({
+        recordAttempt(tx, dialect, row.id, 'one', { atMs, tookMs: 1 }, () => ({
           state: 'waiting',
           nextAtMs: atMs + waitMs,
         })),
@@ -114,19 +114,19 @@ describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
 
   test('late looks, claims of files, exports and audits have their turn', async () => {
     await store.tx(async (tx) => {
-      await insertLateLook(tx, 'video_a', before + 600_000)
-      await insertLateLook(tx, 'video_b', after + 600_000)
-      await wakeStrandedLooks(tx, after, [900_000])
+      await insertAbandonedCheck(tx, 'video_a', before + 600_000)
+      await insertAbandonedCheck(tx, 'video_b', after + 600_000)
+      await wakeStrandedPolls(tx, after, [900_000])
     })
-    const looks = await store.tx((tx) =>
-      takeLateLooks(tx, engine, { nowMs: after, againMs: after + 1, limit: 10 }),
+    const polls = await store.tx((tx) =>
+      takeAbandonedChecks(tx, dialect, { nowMs: after, againMs: after + 1, limit: 10 }),
     )
-    expect(looks.map(({ taskId }) => taskId)).toEqual(['video_a'])
+    expect(polls.map(({ taskId }) => taskId)).toEqual(['video_a'])
 
     const target = { part: 0, place: 'here', name: 'file' }
     const claim = (nowMs: number) =>
       store.tx((tx) =>
-        claimFiles(tx, engine, 'video_a', [target], { nowMs, untilMs: nowMs + 30_000 }),
+        claimFiles(tx, dialect, 'video_a', [target], { nowMs, untilMs: nowMs + 30_000 }),
       )
     expect(await claim(before)).toHaveLength(1)
     expect(await claim(before + 1)).toHaveLength(0)
@@ -146,12 +146,12 @@ describe.each([...engines])('after a clock was set back, on %s,', (engine) => {
       }),
     )
     const take = (owner: string, nowMs: number) =>
-      store.tx((tx) => takeExport(tx, engine, { owner, nowMs, untilMs: nowMs + 30_000 }))
+      store.tx((tx) => takeExport(tx, dialect, { owner, nowMs, untilMs: nowMs + 30_000 }))
     expect(await take('one', before)).toBeDefined()
     expect(await take('two', before)).toBeUndefined()
     expect(await take('two', after - hourMs)).toBeDefined()
 
-    const turn = (nowMs: number) => store.tx((tx) => takeAuditTurn(tx, { nowMs, everyMs: 60_000 }))
+    const turn = (nowMs: number) => store.tx((tx) => takeAuditLock(tx, { nowMs, everyMs: 60_000 }))
     expect([await turn(before), await turn(before + 1), await turn(after)]).toEqual([
       true,
       false,

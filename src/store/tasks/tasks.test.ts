@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Task, TaskState } from '../../contract/task.ts'
 import type { Store } from '../index.ts'
-import { engines, failureOf, newPlace, type Place } from '../test-stores.ts'
-import { listOwnTasks } from './caller-tasks.ts'
-import { findTaskRow, insertTask, listTaskRows, putTrail, updateTask } from './tasks.ts'
+import { failureOf, newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { listCallerTasks } from './caller-tasks.ts'
+import { findTaskRow, insertTask, listTaskRows, putTimeline, updateTask } from './tasks.ts'
 import { aTask } from './test-tasks.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: task rows on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -39,12 +39,12 @@ const full = (): Task =>
 
 const idsOf = (tasks: readonly Task[]) => tasks.map(({ id }) => id)
 
-describe.each([...engines])('tasks on %s', (engine) => {
+describe.each([...storeKinds])('tasks on %s', (dialect) => {
   let place: Place
   let store: Store
 
   beforeEach(async () => {
-    place = await newPlace(engine)
+    place = await newPlace(dialect)
     store = await place.open()
   })
 
@@ -101,29 +101,29 @@ describe.each([...engines])('tasks on %s', (engine) => {
 
   test('are moved by exactly one of many who want to', async () => {
     const [task] = await insert(aTask())
-    const wishes = Array.from({ length: 10 }, (_, i) =>
+    const inputs = Array.from({ length: 10 }, (_, i) =>
       update({ ...task!, state: 'failed', progress: i }, 'queued'),
     )
-    const moved = await Promise.all(wishes)
+    const moved = await Promise.all(inputs)
     expect(moved.filter(Boolean)).toHaveLength(1)
     expect((await find(task!.id))!.progress).toBe(moved.indexOf(true))
   })
 
-  test('keep their trail when they are written without one, and show it to no list', async () => {
-    const trail = '0 0 1 created accepted 0\n'
-    const [task] = await insert(aTask({ trail, upstreamId: 'up-1' }))
+  test('keep their timeline when they are written without one, and show it to no list', async () => {
+    const timeline = '0 0 1 created accepted 0\n'
+    const [task] = await insert(aTask({ timeline, upstreamId: 'up-1' }))
     expect(await find(task!.id)).toEqual(task!)
-    const { trail: _, ...bare } = task!
+    const { timeline: _, ...bare } = task!
     expect(await update({ ...bare, state: 'running' } as Task, 'queued')).toBe(true)
     expect(await find(task!.id)).toEqual({ ...task!, state: 'running' } as Task)
-    const longer = `${trail}9 0 1 ended failed 0\n`
-    await update({ ...task!, state: 'failed', trail: longer }, 'running')
-    expect((await find('up-1'))!.trail).toBe(longer)
-    await store.tx((tx) => putTrail(tx, task!.id, `${longer}x`))
-    expect((await find(task!.id))!.trail).toBe(`${longer}x`)
+    const longer = `${timeline}9 0 1 ended failed 0\n`
+    await update({ ...task!, state: 'failed', timeline: longer }, 'running')
+    expect((await find('up-1'))!.timeline).toBe(longer)
+    await store.tx((tx) => putTimeline(tx, task!.id, `${longer}x`))
+    expect((await find(task!.id))!.timeline).toBe(`${longer}x`)
     const { items } = await listTaskRows(store.read, { limit: 10 })
-    const own = await listOwnTasks(store.read, 'acc_1', { order: 'asc', limit: 10 })
-    for (const listed of [...items, ...own]) expect(listed).not.toHaveProperty('trail')
+    const own = await listCallerTasks(store.read, 'acc_1', { order: 'asc', limit: 10 })
+    for (const listed of [...items, ...own]) expect(listed).not.toHaveProperty('timeline')
   })
 
   test('are listed newest first, page by page', async () => {
@@ -173,7 +173,7 @@ describe.each([...engines])('tasks on %s', (engine) => {
       aTask(),
     )
     const own = async (order: 'asc' | 'desc', limit: number, after?: string) =>
-      idsOf(await listOwnTasks(store.read, 'acc_1', { order, limit, after }))
+      idsOf(await listCallerTasks(store.read, 'acc_1', { order, limit, after }))
     expect(await own('desc', 9)).toEqual(idsOf([c!, b!, a!]))
     expect(await own('asc', 2)).toEqual(idsOf([a!, b!]))
     expect(await own('asc', 2, b!.id)).toEqual([c!.id])

@@ -40,7 +40,7 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
       lease_until_ms: 0,
       fence: 0,
       ...changing(task),
-      trail: task.trail ?? null,
+      timeline: task.timeline ?? null,
     })
     .onConflict((conflict) =>
       conflict
@@ -64,12 +64,12 @@ export async function updateTask(
   still: TaskState | readonly TaskState[],
   fence?: number,
 ): Promise<boolean> {
-  const { trail } = task
+  const { timeline } = task
   let query = tx
     .updateTable('tasks')
     .set({
       ...changing(task),
-      ...(trail !== undefined && { trail }),
+      ...(timeline !== undefined && { timeline }),
       lease_until_ms: 0,
       lease_owner: null,
     })
@@ -81,8 +81,8 @@ export async function updateTask(
 }
 
 /** What is told of a task after its end, and nothing besides. */
-export async function putTrail(tx: Kysely<Schema>, id: string, trail: string): Promise<void> {
-  await tx.updateTable('tasks').set({ trail }).where('id', '=', id).execute()
+export async function putTimeline(tx: Kysely<Schema>, id: string, timeline: string): Promise<void> {
+  await tx.updateTable('tasks').set({ timeline }).where('id', '=', id).execute()
 }
 
 /** New addresses for what a task made; only while it is the same success, and nothing besides. */
@@ -131,7 +131,7 @@ export interface TaskFilter extends PageQuery {
 }
 
 /** Rows of the index that are looked at for one page. */
-const maxLooked = 50_000
+const maxPolled = 50_000
 
 /** Newest first. A page may be short, even empty, and still have a next one. */
 export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
@@ -140,20 +140,20 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
-  const looked = sql`
+  const polled = sql`
     SELECT created_at_ms, id, model, state, channel, interface FROM tasks
     WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
       ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
     ORDER BY created_at_ms DESC, id DESC`
   const { rows: found } = await sql<{ id: string }>`
-    SELECT id FROM (${looked} LIMIT ${maxLooked}) AS looked WHERE 1 = 1 ${sql.join(wanted, sql` `)}
+    SELECT id FROM (${polled} LIMIT ${maxPolled}) AS looked WHERE 1 = 1 ${sql.join(wanted, sql` `)}
     LIMIT ${limit + 1}`.execute(db)
   const ids = found.map(({ id }) => id)
   const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
   const page = pageOf(rows, limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
   if (found.length > limit || wanted.length === 0) return page
   const { rows: rest } = await sql<{ created_at_ms: number; id: string }>`
-    ${looked} LIMIT 1 OFFSET ${maxLooked - 1}`.execute(db)
+    ${polled} LIMIT 1 OFFSET ${maxPolled - 1}`.execute(db)
   const last = rest[0]
   return last === undefined
     ? page
@@ -233,7 +233,7 @@ type Body = Pick<
 
 type Row = Selectable<Schema['tasks']>
 
-/** All that a list shows: the trail of a task is read with that one task only. */
+/** All that a list shows: the timeline of a task is read with that one task only. */
 export const listedColumns = [
   'id',
   'account_id',
@@ -290,6 +290,6 @@ export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<R
     checks: row.checks,
     hidden: row.hidden === 1,
     ...(row.external_id !== null && { externalId: row.external_id }),
-    ...(typeof row.trail === 'string' && { trail: row.trail }),
+    ...(typeof row.timeline === 'string' && { timeline: row.timeline }),
   } as Task
 }

@@ -22,8 +22,8 @@ import {
 } from '../../http/schema.ts'
 import { cancelRefusals, createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
 import { modelField } from '../text/operations.ts'
-import { defaultRows, mostPages, mostRows, statesOf } from './page.ts'
-import { mostItems } from './parse.ts'
+import { defaultRows, maxPages, maxRows, statesOf } from './page.ts'
+import { maxItems } from './parse.ts'
 import { tasksPath } from './view.ts'
 
 const item = either(
@@ -56,7 +56,7 @@ export const nativeRequest = named(
       model: modelField,
       content: list(item, {
         minItems: 1,
-        maxItems: mostItems,
+        maxItems: maxItems,
         description: 'At least one text; image-to-video models need a picture too.',
       }),
       'duration?': orNull(number(undefined, undefined, 'Seconds; -1: the upstream chooses.')),
@@ -170,8 +170,8 @@ export const arkvendorOperations: readonly Operation[] = [
     path: tasksPath,
     summary: 'List native video tasks, newest first',
     parameters: [
-      inQuery('page_num', whole(1, mostPages, 'Default 1.')),
-      inQuery('page_size', whole(1, mostRows, `Default ${defaultRows}.`)),
+      inQuery('page_num', whole(1, maxPages, 'Default 1.')),
+      inQuery('page_size', whole(1, maxRows, `Default ${defaultRows}.`)),
       inQuery('filter.status', word(Object.keys(statesOf))),
       inQuery('filter.task_ids', text('Ids, with commas between them.')),
       inQuery('filter.model', text('Name of a model.')),

@@ -12,10 +12,10 @@ export interface NativePage {
   model?: string
 }
 
-export const mostPages = 500
-export const mostRows = 500
+export const maxPages = 500
+export const maxRows = 500
 export const defaultRows = 20
-const mostIds = 500
+const maxIds = 500
 
 export const statesOf: Readonly<Record<string, readonly TaskState[]>> = {
   queued: ['accepted', 'unknown', 'queued'],
@@ -29,9 +29,9 @@ export function pageIn(query: URLSearchParams): NativePage | Refusal {
   const single = ['page_num', 'page_size', 'filter.status', 'filter.model']
   const unknown = unknownIn(query, single, ['filter.task_ids'])
   if (unknown !== undefined) return unknown
-  const page = numberIn(query, 'page_num', 1, mostPages)
+  const page = numberIn(query, 'page_num', 1, maxPages)
   if (typeof page !== 'number') return page
-  const limit = numberIn(query, 'page_size', defaultRows, mostRows)
+  const limit = numberIn(query, 'page_size', defaultRows, maxRows)
   if (typeof limit !== 'number') return limit
   const status = query.get('filter.status') ?? ''
   if (status !== '' && !Object.hasOwn(statesOf, status)) {
@@ -39,8 +39,8 @@ export function pageIn(query: URLSearchParams): NativePage | Refusal {
     return wrong('filter.status', `'filter.status' must be one of ${known}`)
   }
   const ids = idsIn(query)
-  if (ids.length > mostIds) {
-    return wrong('filter.task_ids', `'filter.task_ids' has more than ${mostIds} ids`)
+  if (ids.length > maxIds) {
+    return wrong('filter.task_ids', `'filter.task_ids' has more than ${maxIds} ids`)
   }
   const model = query.get('filter.model') ?? ''
   return {

@@ -5,16 +5,16 @@ import { draftsIn, parseNative, withDrafts } from './parse.ts'
 const text = { type: 'text', text: 'a boat' }
 const image = { type: 'image_url', image_url: { url: 'https://m.example/a.png' } }
 
-const wishOf = (more: object = {}) => ({ model: 'vidmodel-1-0-pro', content: [text], ...more })
+const inputOf = (more: object = {}) => ({ model: 'vidmodel-1-0-pro', content: [text], ...more })
 
 function read(more: object = {}) {
-  const call = parseNative(wishOf(more))
+  const call = parseNative(inputOf(more))
   if (call instanceof Refusal) throw new Error(call.message)
   return call.request
 }
 
 function refused(more: object): [string, string | undefined] {
-  const call = parseNative(wishOf(more))
+  const call = parseNative(inputOf(more))
   if (!(call instanceof Refusal)) return ['taken', undefined]
   return [call.code, call.extras.param]
 }

@@ -13,7 +13,7 @@ export interface NativeCall {
 
 type Item = Readonly<Record<string, unknown>>
 
-export const mostItems = 32
+export const maxItems = 32
 /** Never handed up: the caller's own address for a notice, and the gateway's own words. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 
@@ -70,8 +70,8 @@ function contentIn({ content }: Fields): Item[] | Refusal {
   if (!Array.isArray(content) || content.length === 0) {
     return wrong('content', "'content' must be a list with at least one item")
   }
-  if (content.length > mostItems) {
-    return wrong('content', `'content' has more than ${mostItems} items`)
+  if (content.length > maxItems) {
+    return wrong('content', `'content' has more than ${maxItems} items`)
   }
   for (const [index, item] of content.entries()) {
     const why = isObject(item) ? problemOfItem(item) : 'must be an object'

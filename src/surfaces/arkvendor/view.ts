@@ -2,7 +2,7 @@
 // gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
-import { picturesPerSecond } from '../../contract/video-size.ts'
+import { framesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { sizeOf } from '../media/size-of.ts'
 
@@ -107,7 +107,7 @@ function resultOf(task: VideoTask, told: Told, linkTo: LinkTo): object {
 
 /** As reported; else frames by rate, exactly; else what was asked for. */
 function lengthOf({ usage, request }: VideoTask, told: Told) {
-  const rate = positiveIn(told['framespersecond']) ?? picturesPerSecond
+  const rate = positiveIn(told['framespersecond']) ?? framesPerSecond
   const frames = positiveIn(told['frames']) ?? positiveIn(request.native?.body['frames'])
   const reported = positiveIn(told['duration']) ?? usage?.outputSeconds
   const asked = frames === undefined ? request.seconds : frames / rate

@@ -14,7 +14,7 @@ import {
   word,
 } from '../../http/schema.ts'
 import { countField, modelField, textOperation, tokenCount } from '../text/operations.ts'
-import { encodings, mostInputs } from './parse.ts'
+import { encodings, maxInputs } from './parse.ts'
 
 const tokens = list(number(), { minItems: 1 })
 
@@ -27,7 +27,7 @@ export const embeddingsRequest = named(
         either(
           text(undefined, { minLength: 1 }),
           tokens,
-          list(either(text(), tokens), { minItems: 1, maxItems: mostInputs }),
+          list(either(text(), tokens), { minItems: 1, maxItems: maxInputs }),
         ),
         'A text, texts, or the same as numbered tokens.',
       ),

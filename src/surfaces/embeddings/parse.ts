@@ -8,7 +8,7 @@ import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
 import { extraProblem } from '../text/refuse-extras.ts'
 
 /** More than any upstream takes at once; each has its own, smaller limit. */
-export const mostInputs = 4_096
+export const maxInputs = 4_096
 export const encodings = ['float', 'base64'] as const
 
 export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
@@ -46,8 +46,7 @@ function countInput(input: unknown): number | Refusal {
     return wrong('input', "'input' must be a non-empty string or array")
   }
   if (input.every((each) => typeof each === 'number')) return input.length
-  if (input.length > mostInputs)
-    return wrong('input', `'input' has more than ${mostInputs} entries`)
+  if (input.length > maxInputs) return wrong('input', `'input' has more than ${maxInputs} entries`)
   let total = 0
   for (const [index, each] of input.entries()) {
     if (typeof each === 'string') total += countTokens(each)

@@ -75,10 +75,10 @@ const codeOf = async (answer: Response) => [
 ]
 
 test('each file of a task is had by its own link, without a token', async () => {
-  const film = await ask(linkTo(0))
-  expect([film.status, film.headers.get('content-type')]).toEqual([200, 'video/mp4'])
-  expect(film.headers.get('content-disposition')).toBe(`inline; filename="${task.id}.mp4"`)
-  await film.body?.cancel()
+  const video = await ask(linkTo(0))
+  expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4'])
+  expect(video.headers.get('content-disposition')).toBe(`inline; filename="${task.id}.mp4"`)
+  await video.body?.cancel()
   const frame = await ask(linkTo(1))
   expect([frame.status, frame.headers.get('content-type')]).toEqual([200, 'image/png'])
   expect(new Uint8Array(await frame.arrayBuffer())).toEqual(pixel)

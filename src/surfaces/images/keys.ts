@@ -1,14 +1,14 @@
 // The keys of a request for pictures, of JSON or of a form.
 import { keysOf, plain } from '../../http/exact-keys.ts'
 
-const picture = { ...plain('url', 'file_id'), image_url: plain('url') }
+const image = { ...plain('url', 'file_id'), image_url: plain('url') }
 
 export const imagesKeys = keysOf({
   ...plain('model', 'prompt', 'n', 'size', 'response_format', 'stream', 'seed', 'negative_prompt'),
   ...plain('mask', 'markup', 'quality', 'style', 'background', 'moderation', 'output_format'),
   ...plain('output_compression', 'partial_images', 'input_fidelity', 'user', 'watermark'),
-  image: picture,
-  images: picture,
+  image: image,
+  images: image,
 })
 
 /** A form may give these more than once. */

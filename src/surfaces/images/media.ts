@@ -4,21 +4,21 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { barePicture, inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
+import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
 
-export const mostInputs = 3
+export const maxInputs = 3
 
 export function imagesIn(fields: Fields): InputMedia[] | Refusal {
   const places = ['images', 'image'].flatMap((param) => placesOf(param, fields[param]))
   if (places.length === 0) {
     return wrong('images', "'images' must have at least one {image_url}, or a form a file 'image'")
   }
-  if (places.length > mostInputs) {
-    const message = `at most ${mostInputs} images can be edited at once`
+  if (places.length > maxInputs) {
+    const message = `at most ${maxInputs} images can be edited at once`
     return refuse('too_many_images', message, { param: places[0]!.param })
   }
-  const media = places.map(pictureAt)
+  const media = places.map(imageAt)
   return media.find((each) => each instanceof Refusal) ?? (media as InputMedia[])
 }
 
@@ -34,17 +34,15 @@ function placesOf(param: string, value: unknown): Place[] {
   return value.map((each, index) => ({ param, name: `${param}[${index}]`, value: each }))
 }
 
-function pictureAt({ param, name, value }: Place): InputMedia | Refusal {
+function imageAt({ param, name, value }: Place): InputMedia | Refusal {
   if (isUpload(value)) {
-    return (
-      uploadedPicture(value, name, param) ?? wrong(param, `the file '${name}' must be an image`)
-    )
+    return uploadedImage(value, name, param) ?? wrong(param, `the file '${name}' must be an image`)
   }
   const url = addressIn(value)
   if (typeof url !== 'string') return wrong(param, `'${name}' must be {image_url} with an address`)
-  if (/^\s*data:/i.test(url)) return inlinePicture(url, name, param)
+  if (/^\s*data:/i.test(url)) return inlineImage(url, name, param)
   if (isAddress(url)) return { kind: 'image', url }
-  const bare = barePicture(url, name, param)
+  const bare = bareImage(url, name, param)
   if (bare !== undefined) return bare
   return wrong(param, `'${name}' must be an http or https address, or data:image/…;base64`)
 }

@@ -23,15 +23,15 @@ import {
   seedField,
 } from '../media/operations.ts'
 import { modelField } from '../text/operations.ts'
-import { mostInputs } from './media.ts'
-import { longestSide, maxPrompt, maxSeed, mostImages, shortestSide } from './parse.ts'
+import { maxInputs } from './media.ts'
+import { maxImages, maxPrompt, maxSeed, maxSide, minSide } from './parse.ts'
 
-const wish: Readonly<Record<string, Schema>> = {
+const inputFields: Readonly<Record<string, Schema>> = {
   model: modelField,
   prompt: text('What to draw, or what to change.', { maxLength: maxPrompt, pattern: '\\S' }),
-  'n?': orNull(whole(1, mostImages, 'How many pictures; default 1.')),
+  'n?': orNull(whole(1, maxImages, 'How many pictures; default 1.')),
   'size?': orNull(
-    text(`\`auto\`, or width and height from ${shortestSide} to ${longestSide}: \`1024x1024\`.`, {
+    text(`\`auto\`, or width and height from ${minSide} to ${maxSide}: \`1024x1024\`.`, {
       pattern: '^(?:auto|[1-9]\\d{1,3}x[1-9]\\d{1,3})$',
     }),
   ),
@@ -41,7 +41,7 @@ const wish: Readonly<Record<string, Schema>> = {
   'stream?': { enum: [false, null], description: 'Pictures do not come as a stream.' },
 }
 
-export const generationRequest = named('ImageGenerationRequest', object(wish, open))
+export const generationRequest = named('ImageGenerationRequest', object(inputFields, open))
 
 const input = either(imageObject, imageAddress)
 const noMask: Schema = { type: 'null', description: 'Not taken here.' }
@@ -50,12 +50,12 @@ export const editRequest = named(
   'ImageEditRequest',
   object(
     {
-      ...wish,
+      ...inputFields,
       'images?': described(
-        orNull(either(list(input, { maxItems: mostInputs }), input)),
-        `The pictures to change, at most ${mostInputs} with those in \`image\`.`,
+        orNull(either(list(input, { maxItems: maxInputs }), input)),
+        `The pictures to change, at most ${maxInputs} with those in \`image\`.`,
       ),
-      'image?': orNull(either(list(input, { maxItems: mostInputs }), input)),
+      'image?': orNull(either(list(input, { maxItems: maxInputs }), input)),
       'mask?': noMask,
       'markup?': noMask,
     },

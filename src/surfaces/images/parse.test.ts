@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { type ImageCall, parseEdit, parseGeneration } from './parse.ts'
 
 const basic = { model: 'imga-plus', prompt: 'a boat' }
-const picture = 'https://example.com/a.png'
+const image = 'https://example.com/a.png'
 const inline = 'data:image/png;base64,iVBORw0KGgo='
 
 const told = (call: ImageCall | Refusal) =>
@@ -87,32 +87,32 @@ test('what SDKs send besides goes nowhere', () => {
 })
 
 test('a form says numbers in digits', () => {
-  const more = { image: picture, n: '3', seed: '7', stream: 'false', size: '512x512' }
+  const more = { image: image, n: '3', seed: '7', stream: 'false', size: '512x512' }
   expect(edit(more, true)).toMatchObject({
     request: { count: 3, seed: 7, size: { width: 512, height: 512 } },
   })
   for (const n of ['0', '11', '1.5', 'x']) {
-    expect(edit({ image: picture, n }, true)).toEqual(['invalid_request', 'n'])
+    expect(edit({ image: image, n }, true)).toEqual(['invalid_request', 'n'])
   }
-  expect(edit({ image: picture, stream: 'true' }, true)).toEqual(['invalid_request', 'stream'])
+  expect(edit({ image: image, stream: 'true' }, true)).toEqual(['invalid_request', 'stream'])
 })
 
 test('pictures to edit are found wherever they stand', () => {
   const forms: object[] = [
-    { images: [{ image_url: picture }] },
-    { images: [{ image_url: { url: picture } }] },
-    { images: [picture] },
-    { image: picture },
-    { image: [picture] },
-    { images: { image_url: picture } },
+    { images: [{ image_url: image }] },
+    { images: [{ image_url: { url: image } }] },
+    { images: [image] },
+    { image: image },
+    { image: [image] },
+    { images: { image_url: image } },
   ]
   for (const form of forms) {
     const call = parseEdit({ ...basic, ...form }, false)
-    expect(media(call)).toEqual([picture])
+    expect(media(call)).toEqual([image])
     expect(call).toMatchObject({ request: { isEdit: true } })
   }
-  const both = parseEdit({ ...basic, images: [{ image_url: inline }], image: picture }, false)
-  expect(media(both)).toEqual([inline, picture])
+  const both = parseEdit({ ...basic, images: [{ image_url: inline }], image: image }, false)
+  expect(media(both)).toEqual([inline, image])
 })
 
 test('files of a form become data addresses', () => {
@@ -123,13 +123,10 @@ test('files of a form become data addresses', () => {
 })
 
 test('three pictures can be edited at once, four cannot', () => {
-  const images = (count: number) => Array.from({ length: count }, () => ({ image_url: picture }))
+  const images = (count: number) => Array.from({ length: count }, () => ({ image_url: image }))
   expect(edit({ images: images(3) })).toMatchObject({ kind: 'image' })
   expect(edit({ images: images(4) })).toEqual(['too_many_images', 'images'])
-  expect(edit({ image: [picture, picture], images: images(2) })).toEqual([
-    'too_many_images',
-    'images',
-  ])
+  expect(edit({ image: [image, image], images: images(2) })).toEqual(['too_many_images', 'images'])
 })
 
 test.each([
@@ -155,6 +152,6 @@ test('a file may have 20 MB and not a byte more', () => {
 
 test('a mask is refused rather than left out', () => {
   const mask = { type: 'image/png', bytes: Buffer.from('\x89PNG', 'latin1') }
-  expect(edit({ image: picture, mask }, true)).toEqual(['invalid_request', 'mask'])
-  expect(edit({ image: picture, mask: null })).toMatchObject({ kind: 'image' })
+  expect(edit({ image: image, mask }, true)).toEqual(['invalid_request', 'mask'])
+  expect(edit({ image: image, mask: null })).toMatchObject({ kind: 'image' })
 })

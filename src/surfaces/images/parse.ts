@@ -14,9 +14,9 @@ export interface ImageCall {
 }
 
 export const maxPrompt = 32_000
-export const mostImages = 10
-export const shortestSide = 64
-export const longestSide = 4_096
+export const maxImages = 10
+export const minSide = 64
+export const maxSide = 4_096
 export const maxSeed = 2_147_483_647
 
 /** `form`: every value came as text, so digits may be a number. */
@@ -80,18 +80,18 @@ const isWithin = (value: unknown, least: number, most: number): value is number 
 
 function countIn(fields: Fields, form: boolean): number | Refusal {
   const count = numberIn(fields['n'] ?? 1, form)
-  return isWithin(count, 1, mostImages)
+  return isWithin(count, 1, maxImages)
     ? count
-    : wrong('n', `'n' must be a whole number from 1 to ${mostImages}`)
+    : wrong('n', `'n' must be a whole number from 1 to ${maxImages}`)
 }
 
 function sizeIn({ size }: Fields): ImageRequest['size'] | Refusal {
   if (size === undefined || size === null || size === 'auto') return undefined
   const sides = typeof size === 'string' ? /^([1-9]\d{1,3})x([1-9]\d{1,3})$/.exec(size) : null
   const [width, height] = [Number(sides?.[1]), Number(sides?.[2])]
-  const fits = (side: number) => isWithin(side, shortestSide, longestSide)
+  const fits = (side: number) => isWithin(side, minSide, maxSide)
   if (fits(width) && fits(height)) return { width, height }
-  const sidesText = `each side from ${shortestSide} to ${longestSide}`
+  const sidesText = `each side from ${minSide} to ${maxSide}`
   const message = `'size' must be 'auto' or like 1024x1024, ${sidesText}`
   return refuse('invalid_request', message, { param: 'size' })
 }

@@ -7,10 +7,10 @@ import { parseImageTask } from './parse.ts'
 
 const generations = '/imgvendor/v1/images/generations'
 const omniImage = '/imgvendor/v1/images/omni-image'
-const picture = 'https://example.com/a.png'
+const image = 'https://example.com/a.png'
 const base64 = 'iVBORw0KGgo='
-const withPicture = { image: picture }
-const face = { model_name: 'imgvendor-v1-5', image: picture, image_reference: 'face' }
+const withImage = { image: image }
+const face = { model_name: 'imgvendor-v1-5', image: image, image_reference: 'face' }
 
 let app: ImageApp
 beforeAll(async () => {
@@ -105,14 +105,14 @@ const plainRows: readonly Row[] = [
     'negative_prompt',
     [
       ...each('negative_prompt', 'rain', long(2_500), '', null),
-      { ...withPicture, negative_prompt: '' },
+      { ...withImage, negative_prompt: '' },
       { image: '', negative_prompt: 'rain' },
     ],
-    [...each('negative_prompt', long(2_501), 5), { ...withPicture, negative_prompt: 'rain' }],
+    [...each('negative_prompt', long(2_501), 5), { ...withImage, negative_prompt: 'rain' }],
   ],
   [
     'image',
-    each('image', picture, base64, `data:image/png;base64,${base64}`, '', null),
+    each('image', image, base64, `data:image/png;base64,${base64}`, '', null),
     [
       ...each('image', 5, 'not base64!', 'ftp://example.com/a.png', 'data:text/html;base64,AAAA'),
       { model_name: 'imgvendor-v1-5', image_reference: 'face' },
@@ -158,7 +158,7 @@ const plainRows: readonly Row[] = [
   ],
 ]
 
-const list = (count: number) => Array.from({ length: count }, () => ({ image: picture }))
+const list = (count: number) => Array.from({ length: count }, () => ({ image: image }))
 const o1 = { model_name: 'imgvendor-image-o1' }
 
 const omniRows: readonly Row[] = [
@@ -166,7 +166,7 @@ const omniRows: readonly Row[] = [
   [
     'image_list',
     each('image_list', [], list(10), [{ image: base64 }], null),
-    each('image_list', list(11), picture, [picture], [{}], [{ image: '' }], [{ image: '?' }]),
+    each('image_list', list(11), image, [image], [{}], [{ image: '' }], [{ image: '?' }]),
   ],
   [
     'element_list',

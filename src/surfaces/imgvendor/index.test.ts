@@ -6,7 +6,7 @@ import { imageTask } from './test-task.ts'
 
 const generations = '/imgvendor/v1/images/generations'
 const omniImage = '/imgvendor/v1/images/omni-image'
-const picture = 'https://example.com/a.png'
+const image = 'https://example.com/a.png'
 
 let app: ImageApp
 beforeAll(async () => {
@@ -20,8 +20,8 @@ afterAll(() => app.close())
 
 const create = (path: string, fields: object, headers?: Record<string, string>, secret?: string) =>
   app.ask('POST', path, json({ prompt: 'a boat', ...fields }, headers), secret)
-const look = (path: string, secret?: string) => app.ask('GET', path, {}, secret)
-const codes = ({ status, body }: Awaited<ReturnType<typeof look>>) => [
+const poll = (path: string, secret?: string) => app.ask('GET', path, {}, secret)
+const codes = ({ status, body }: Awaited<ReturnType<typeof poll>>) => [
   status,
   body.code,
   body.error.code,
@@ -43,7 +43,7 @@ test('a create is answered in the envelope, with what the query shows later', as
   })
   for (const id of [body.data.task_id, 'job-17']) {
     for (const path of [generations, omniImage]) {
-      expect((await look(`${path}/${id}`)).body.data).toEqual(body.data)
+      expect((await poll(`${path}/${id}`)).body.data).toEqual(body.data)
     }
   }
 })
@@ -51,7 +51,7 @@ test('a create is answered in the envelope, with what the query shows later', as
 test('an external id may be any text', async () => {
   const id = 'job 17/a?b#ü'
   const { body } = await create(generations, { external_task_id: id })
-  const seen = await look(`${generations}/${encodeURIComponent(id)}`)
+  const seen = await poll(`${generations}/${encodeURIComponent(id)}`)
   expect(seen.body.data.task_id).toBe(body.data.task_id)
 })
 
@@ -121,14 +121,14 @@ test('what nobody says is what the table says', async () => {
 })
 
 test('image-o1 goes to the other path, in that path’s words', async () => {
-  const fields = { model_name: 'imgvendor-image-o1', image: picture, n: 2 }
+  const fields = { model_name: 'imgvendor-image-o1', image: image, n: 2 }
   await create(generations, fields)
-  expect(app.script.asked[0]).toMatchObject({ count: 2, media: [{ url: picture }] })
+  expect(app.script.asked[0]).toMatchObject({ count: 2, media: [{ url: image }] })
   expect(app.script.asked[0]?.native).toEqual({
     path: 'omni-image',
     body: {
       prompt: 'a boat',
-      image_list: [{ image: picture }],
+      image_list: [{ image: image }],
       resolution: '1k',
       aspect_ratio: '16:9',
       n: 2,
@@ -168,14 +168,14 @@ test('an external id is unique in its account, and means nothing in another', as
   const again = await create(omniImage, { external_task_id: 'twice' })
   expect(codes(again)).toEqual([400, 1201, 'invalid_request'])
   expect(again.body.error.param).toBe('external_task_id')
-  expect(codes(await look(`${generations}/twice`, secrets.other))).toEqual([
+  expect(codes(await poll(`${generations}/twice`, secrets.other))).toEqual([
     404,
     1203,
     'task_not_found',
   ])
   const others = await create(generations, { external_task_id: 'twice' }, {}, secrets.other)
   expect(others.body.code).toBe(0)
-  const seen = await look(`${generations}/twice`, secrets.other)
+  const seen = await poll(`${generations}/twice`, secrets.other)
   expect(seen.body.data.task_id).toBe(others.body.data.task_id)
 })
 
@@ -188,7 +188,7 @@ test('a foreign task, one of another interface and none look the same', async ()
     ...['image_0sync', 'image_0away', 'nothing', 'constructor', '%00'].map((id) => [id]),
   ] as [string, string?][]
   for (const [id, secret] of lookups) {
-    const answer = await look(`${generations}/${id}`, secret)
+    const answer = await poll(`${generations}/${id}`, secret)
     expect(codes(answer)).toEqual([404, 1203, 'task_not_found'])
   }
 })
@@ -228,7 +228,7 @@ test('a list shows the account’s own image tasks, newest first, page by page',
   }
   await app.keep(imageTask({ id: 'image_zzsync', interface: 'images', upstreamId: 's' }), 'other')
   const page = async (query: string) => {
-    const { body } = await look(`${generations}${query}`, secrets.other)
+    const { body } = await poll(`${generations}${query}`, secrets.other)
     return body.data.map(({ task_id: id }: { task_id: string }) => id)
   }
   expect((await page('')).slice(0, 3)).toEqual(['image_zz3', 'image_zz2', 'image_zz1'])
@@ -243,13 +243,13 @@ test('thirty are a page when nobody says', async () => {
     const id = `image_y${at}`
     await app.keep(imageTask({ id, upstreamId: id }))
   }
-  expect((await look(omniImage)).body.data).toHaveLength(30)
+  expect((await poll(omniImage)).body.data).toHaveLength(30)
 })
 
 test.each(['pageNum=0', 'pageNum=1001', 'pageSize=0', 'pageSize=501', 'pageSize=x', 'pageNum=1.5'])(
   'there is no page %s',
   async (query) => {
-    const answer = await look(`${generations}?${query}`)
+    const answer = await poll(`${generations}?${query}`)
     expect(codes(answer)).toEqual([400, 1201, 'invalid_request'])
     expect(answer.body.error.param).toBe(query.split('=')[0])
   },

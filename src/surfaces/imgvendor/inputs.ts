@@ -5,12 +5,12 @@ import { type Fields, wrong } from '../text/fields.ts'
 import { imageIn, isThere } from './fields.ts'
 
 /** Pictures and elements together. */
-export const mostInputs = 10
+export const maxInputs = 10
 
 export function imageListIn({ image_list: list }: Fields): string[] | Refusal {
   if (!isThere(list)) return []
   if (!Array.isArray(list)) return wrong('image_list', "'image_list' must be a list of {image}")
-  if (list.length > mostInputs) return tooMany('image_list')
+  if (list.length > maxInputs) return tooMany('image_list')
   const images: string[] = []
   for (const [index, item] of list.entries()) {
     const place = `image_list[${index}]`
@@ -33,7 +33,7 @@ export function elementsIn(
   if (!Array.isArray(list)) {
     return wrong('element_list', "'element_list' must be a list of {element_id}")
   }
-  if (list.length + images > mostInputs) return tooMany('element_list')
+  if (list.length + images > maxInputs) return tooMany('element_list')
   const elements = list.map((item) => (isObject(item) ? item['element_id'] : undefined))
   const bad = elements.findIndex((id) => !isElementId(id))
   if (bad !== -1) {
@@ -48,6 +48,6 @@ const isElementId = (id: unknown): boolean =>
   typeof id === 'string' ? /^[1-9]\d{0,18}$/.test(id) : Number.isSafeInteger(id) && Number(id) > 0
 
 const tooMany = (param: string): Refusal =>
-  refuse('too_many_images', `at most ${mostInputs} images and elements are taken together`, {
+  refuse('too_many_images', `at most ${maxInputs} images and elements are taken together`, {
     param,
   })

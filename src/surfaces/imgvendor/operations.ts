@@ -25,9 +25,9 @@ import {
 import { createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
 import { maxModelName } from '../text/fields.ts'
 import { maxExternalId, maxPrompt } from './fields.ts'
-import { mostInputs } from './inputs.ts'
+import { maxInputs } from './inputs.ts'
 import { elementModel, omniModel, type Path, referenceModel } from './models.ts'
-import { fewestInSeries, mostImages, ratios } from './parse.ts'
+import { maxImages, minInSeries, ratios } from './parse.ts'
 
 const image = text('A public address, or the bytes in base64.')
 const fraction = (description: string) => orNull(number(0, 1, description))
@@ -43,7 +43,7 @@ const elements = orNull(
       open,
     ),
     {
-      maxItems: mostInputs,
+      maxItems: maxInputs,
       description: `Elements its caller has upstream; of ${elementModel} only.`,
     },
   ),
@@ -53,7 +53,7 @@ const shared = (sizes: readonly string[], shapes: readonly string[]): Record<str
   'model_name?': orNull(text('The model.', { minLength: 1, maxLength: maxModelName })),
   prompt: text('What to draw.', { maxLength: maxPrompt, pattern: '\\S' }),
   'resolution?': orNull(word(sizes, 'Default `1k`.')),
-  'n?': orNull(whole(1, mostImages, 'How many pictures; default 1.')),
+  'n?': orNull(whole(1, maxImages, 'How many pictures; default 1.')),
   'aspect_ratio?': orNull(
     word(shapes, `Default \`${shapes.at(-1) === 'auto' ? 'auto' : shapes[0]}\`.`),
   ),
@@ -101,13 +101,13 @@ export const omniRequest = named(
       ...shared(['1k', '2k', '4k'], [...ratios, 'auto']),
       'image_list?': orNull(
         list(object({ image: text('As `image` above.', { minLength: 1 }) }, open), {
-          maxItems: mostInputs,
+          maxItems: maxInputs,
         }),
       ),
       'element_list?': elements,
       'result_type?': orNull(word(['single', 'series'])),
       'series_amount?': orNull(
-        either(whole(fewestInSeries, mostImages), { type: 'string', const: 'auto' }),
+        either(whole(minInSeries, maxImages), { type: 'string', const: 'auto' }),
       ),
     },
     open,

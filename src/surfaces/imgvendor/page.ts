@@ -3,16 +3,16 @@ import type { Refusal } from '../../contract/errors.ts'
 import { unknownIn } from '../media/query.ts'
 import { wrong } from '../text/fields.ts'
 
-const mostPages = 1_000
-const mostRows = 500
+const maxPages = 1_000
+const maxRows = 500
 const defaultRows = 30
 
 export function pageIn(query: URLSearchParams): { limit: number; offset: number } | Refusal {
   const unknown = unknownIn(query, ['pageNum', 'pageSize'])
   if (unknown !== undefined) return unknown
-  const page = numberIn(query, 'pageNum', 1, mostPages)
+  const page = numberIn(query, 'pageNum', 1, maxPages)
   if (typeof page !== 'number') return page
-  const limit = numberIn(query, 'pageSize', defaultRows, mostRows)
+  const limit = numberIn(query, 'pageSize', defaultRows, maxRows)
   if (typeof limit !== 'number') return limit
   return { limit, offset: (page - 1) * limit }
 }

@@ -28,8 +28,8 @@ import {
 } from './models.ts'
 
 export const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
-export const mostImages = 9
-export const fewestInSeries = 2
+export const maxImages = 9
+export const minInSeries = 2
 
 /** What goes up, and how many pictures may come of it. */
 interface Checked {
@@ -186,12 +186,12 @@ function seriesIn(
   const type = wordIn(fields, 'result_type', ['single', 'series'])
   if (type instanceof Refusal) return type
   const isOpen = fields['series_amount'] === 'auto'
-  const amount = isOpen ? undefined : wholeIn(fields, 'series_amount', fewestInSeries, mostImages)
+  const amount = isOpen ? undefined : wholeIn(fields, 'series_amount', minInSeries, maxImages)
   if (amount instanceof Refusal) return amount
   if (type !== 'series') return undefined
   if (model === movedModel) return wrong('result_type', `a series is for ${omniModel} only`)
   const told = isOpen ? { series_amount: 'auto' } : amount && { series_amount: amount }
-  return { body: { result_type: type, ...told }, count: amount ?? mostImages }
+  return { body: { result_type: type, ...told }, count: amount ?? maxImages }
 }
 
 /** What both paths have, with what it is when nobody says. */
@@ -203,7 +203,7 @@ function sharedIn(
 ): { body: Checked['body']; count: number } | Refusal {
   const resolution = wordIn(fields, 'resolution', sizes, 'invalid_resolution')
   if (resolution instanceof Refusal) return resolution
-  const count = wholeIn(fields, 'n', 1, mostImages)
+  const count = wholeIn(fields, 'n', 1, maxImages)
   if (count instanceof Refusal) return count
   const ratio = wordIn(fields, 'aspect_ratio', shapes)
   if (ratio instanceof Refusal) return ratio

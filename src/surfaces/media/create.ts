@@ -100,14 +100,14 @@ function nameIn(fields: Fields, { modelIn }: Pick<ReadRoute<object>, 'modelIn'>)
   return name.length > maxModelName ? `${name.slice(0, 32)}…` : name
 }
 
-const longestKey = 255
-const keyShape = new RegExp(`^[\\x20-\\x7e]{1,${longestKey}}$`)
+const maxKey = 255
+const keyShape = new RegExp(`^[\\x20-\\x7e]{1,${maxKey}}$`)
 
 /** An empty one is refused: whoever sends it means to be safe from doing things twice. */
 function keyIn({ request: { headers } }: Exchange): string | null | Refusal {
   const key = headers.get('idempotency-key')
   if (key === null || keyShape.test(key)) return key
-  const message = `'Idempotency-Key' must have 1 to ${longestKey} printable ASCII characters`
+  const message = `'Idempotency-Key' must have 1 to ${maxKey} printable ASCII characters`
   return wrong('Idempotency-Key', message)
 }
 

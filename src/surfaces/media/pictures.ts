@@ -21,7 +21,7 @@ export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
 
 /** A `data:` address of the caller's. */
-export function inlinePicture(url: string, place: string, param: string): InputMedia | Refusal {
+export function inlineImage(url: string, place: string, param: string): InputMedia | Refusal {
   const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
   if (whole === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
   const given = url.slice(whole.length)
@@ -32,13 +32,13 @@ export function inlinePicture(url: string, place: string, param: string): InputM
 }
 
 /** Bytes without a word on what they are: only what begins like a picture is one. */
-export function barePicture(
+export function bareImage(
   text: string,
   place: string,
   param: string,
 ): InputMedia | Refusal | undefined {
   const base64 = plainBase64(text)
-  if (base64 === undefined || base64.length < fewestBase64) return undefined
+  if (base64 === undefined || base64.length < minBase64) return undefined
   const type = imageTypeOf(Buffer.from(base64.slice(0, 64), 'base64'))
   if (type === undefined) return undefined
   return isTooLong(base64)
@@ -47,10 +47,10 @@ export function barePicture(
 }
 
 /** Shorter than any picture. */
-const fewestBase64 = 16
+const minBase64 = 16
 
 /** Undefined when the file is no picture. */
-export function uploadedPicture(
+export function uploadedImage(
   { type, bytes }: Upload,
   place: string,
   param: string,

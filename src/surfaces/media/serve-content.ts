@@ -1,7 +1,7 @@
 // A finished file as a download: the bytes under the gateway's own headers, whole or a part. Knows no
 // dialect.
 
-import type { CallerApi, Content, ContentBody, ContentWish } from '../../contract/caller-api.ts'
+import type { CallerApi, Content, ContentBody, ContentOptions } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
@@ -17,12 +17,12 @@ export async function serveContent(
   file: OutputMedia['kind'] | number = 'video',
 ): Promise<Response | Refusal> {
   x.connection.keepOpen()
-  const content = await api.openContent(task, { ...wishOf(x), file })
+  const content = await api.openContent(task, { ...inputOf(x), file })
   return content instanceof Refusal ? content : answerContent(x, content, fileName)
 }
 
 /** A range is for GET alone. */
-export function wishOf({ request: { method, headers, signal } }: Exchange): ContentWish {
+export function inputOf({ request: { method, headers, signal } }: Exchange): ContentOptions {
   const range = method === 'GET' ? rangeIn(headers.get('range')) : undefined
   const ifRange = headers.get('if-range')?.trim()
   return { signal, range, ...(range !== undefined && { ifRange }) }

@@ -62,7 +62,7 @@ export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | 
   }
 }
 
-const longestHeader = 2_048
+const maxHeader = 2_048
 const printable = /^[\x20-\x7e]*$/
 
 /** Both spellings mean the same. Values are passed on, known or not. */
@@ -72,7 +72,7 @@ function dialectOf(x: Exchange): { version?: string; beta?: string } | Refusal {
   for (const part of ['version', 'beta'] as const) {
     const value = headers.get(`msgapi-${part}`) || headers.get(`anthropic-${part}`)
     if (!value) continue
-    if (value.length > longestHeader || !printable.test(value)) {
+    if (value.length > maxHeader || !printable.test(value)) {
       return wrong(`msgapi-${part}`, `the header 'msgapi-${part}' cannot be passed on`)
     }
     found[part] = value

@@ -5,7 +5,7 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
-import { answerContent, wishOf } from '../media/serve-content.ts'
+import { answerContent, inputOf } from '../media/serve-content.ts'
 import type { Surface } from '../surface.ts'
 
 export const sandboxMedia: Surface = {
@@ -25,6 +25,6 @@ async function serve(api: CallerApi, x: Exchange, name: string): Promise<Respons
     return refuse('not_found', 'the sandbox has made no such file')
   }
   const { search } = new URL(x.request.url, 'http://gateway')
-  const content = await api.openSandboxMedia(`${name}${search}`, wishOf(x))
+  const content = await api.openSandboxMedia(`${name}${search}`, inputOf(x))
   return content instanceof Refusal ? content : answerContent(x, content, name)
 }

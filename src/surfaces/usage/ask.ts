@@ -41,7 +41,7 @@ function keysIn(query: Query): UsageKey[] | Refusal {
 }
 
 const defaultRows = 100
-const mostOnPage = 1_000
+const maxOnPage = 1_000
 
 export function pageIn(
   query: Query,
@@ -49,8 +49,8 @@ export function pageIn(
 ): { limit: number; cursor: string | undefined } | Refusal {
   const text = query('limit')
   const limit = text === undefined ? usual : /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > mostOnPage) {
-    return wrong('limit', `must be a whole number from 1 to ${mostOnPage}`)
+  if (limit < 1 || limit > maxOnPage) {
+    return wrong('limit', `must be a whole number from 1 to ${maxOnPage}`)
   }
   return { limit, cursor: query('cursor') }
 }

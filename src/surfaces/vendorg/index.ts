@@ -33,14 +33,14 @@ export const vendorg: Surface = {
     app.post('/vendorg/:version/models/:call', ({ env: { exchange: x }, req }) =>
       asCaller(api, x, (token) => call(deps, x, token, req.param())),
     )
-    const look = (x: Exchange, { id, version }: { id: string; version: string }) =>
+    const poll = (x: Exchange, { id, version }: { id: string; version: string }) =>
       asCaller(api, x, async (token) => {
         const task = await find(api, token, id)
         return task === undefined ? noOperation(id) : answerOperation(api, x, task, version)
       })
-    app.get('/vendorg/:version/operations/:id', ({ env, req }) => look(env.exchange, req.param()))
+    app.get('/vendorg/:version/operations/:id', ({ env, req }) => poll(env.exchange, req.param()))
     app.get('/vendorg/:version/models/:model/operations/:id', ({ env, req }) =>
-      look(env.exchange, req.param()),
+      poll(env.exchange, req.param()),
     )
     // The router asks this for HEAD too.
     app.get('/vendorg/:version/files/:call', ({ env: { exchange: x }, req }) =>

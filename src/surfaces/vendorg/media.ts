@@ -10,7 +10,7 @@ import { type Fields, wrong } from '../text/fields.ts'
 type Role = NonNullable<InputMedia['role']>
 
 /** More than any request needs; what a model takes of them is its upstream's to judge. */
-export const mostReferences = 64
+export const maxReferences = 64
 /** For bytes that come without a type. */
 const defaultType = 'image/png'
 
@@ -20,9 +20,9 @@ export function mediaIn(instance: Fields, parameters: Fields): InputMedia[] | Re
   if (video !== undefined) {
     return wrong('instances[0].video', 'a video to start from is not taken here')
   }
-  const first = pictureFor('image', 'first_frame', instance, parameters)
+  const first = imageFor('image', 'first_frame', instance, parameters)
   if (first instanceof Refusal) return first
-  const last = pictureFor('lastFrame', 'last_frame', instance, parameters)
+  const last = imageFor('lastFrame', 'last_frame', instance, parameters)
   if (last instanceof Refusal) return last
   if (last.length > 0 && first.length === 0) {
     return wrong('instances[0].image', "'lastFrame' needs an 'image' to begin with")
@@ -50,7 +50,7 @@ function placeOf(name: string, instance: Fields, parameters: Fields): Place | un
   return [inside, beside].find(({ value }) => value !== undefined)
 }
 
-function pictureFor(
+function imageFor(
   name: string,
   role: Role,
   instance: Fields,
@@ -58,8 +58,8 @@ function pictureFor(
 ): InputMedia[] | Refusal {
   const place = placeOf(name, instance, parameters)
   if (place === undefined || place instanceof Refusal) return place ?? []
-  const picture = pictureOf(place, role)
-  return picture instanceof Refusal ? picture : [picture]
+  const image = imageOf(place, role)
+  return image instanceof Refusal ? image : [image]
 }
 
 function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refusal {
@@ -67,19 +67,19 @@ function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refu
   if (place === undefined || place instanceof Refusal) return place ?? []
   const { name, value } = place
   if (!Array.isArray(value)) return wrong(name, `'${name}' must be a list`)
-  if (value.length > mostReferences) {
-    const message = `'${name}' has more than ${mostReferences} items`
+  if (value.length > maxReferences) {
+    const message = `'${name}' has more than ${maxReferences} items`
     return refuse('too_many_images', message, { param: name })
   }
   const pictures = value.map((each: unknown, index) => {
     const inner = isObject(each) && isObject(each['image']) ? each['image'] : each
-    return pictureOf({ name: `${name}[${index}].image`, value: inner }, 'reference')
+    return imageOf({ name: `${name}[${index}].image`, value: inner }, 'reference')
   })
   return pictures.find((each) => each instanceof Refusal) ?? (pictures as InputMedia[])
 }
 
 /** `{uri}`, `{bytesBase64Encoded, mimeType}`, or `{inlineData: {data, mimeType}}`. */
-function pictureOf({ name, value }: Place, role: Role): InputMedia | Refusal {
+function imageOf({ name, value }: Place, role: Role): InputMedia | Refusal {
   if (!isObject(value)) return unclear(name)
   const uri = value['uri'] ?? undefined
   const inline = isObject(value['inlineData']) ? value['inlineData'] : undefined

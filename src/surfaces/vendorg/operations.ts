@@ -35,30 +35,30 @@ import {
   rangeHeaders,
   seedField,
 } from '../media/operations.ts'
-import { mostReferences } from './media.ts'
+import { maxReferences } from './media.ts'
 import { maxSeconds, maxSeed, maxWord } from './parse.ts'
 
 const type = orNull(
   text('Default `image/png`.', { pattern: '^[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64}$' }),
 )
 const base64 = text('Base64.', { pattern: base64Pattern })
-const picture = either(
+const image = either(
   object({ uri: imageAddress }, open),
   object({ bytesBase64Encoded: base64, 'mimeType?': type }, open),
   object({ inlineData: object({ data: base64, 'mimeType?': type }, open) }, open),
 )
 const nothing: Schema = { type: 'object', maxProperties: 0 }
-const pictureOrNone = (description: string): Schema =>
-  described(orNull(either(...(picture['anyOf'] as Schema[]), nothing)), description)
+const imageOrNone = (description: string): Schema =>
+  described(orNull(either(...(image['anyOf'] as Schema[]), nothing)), description)
 
 /** In either place, but not in both. */
 const media = {
-  'image?': pictureOrNone('The first frame.'),
-  'lastFrame?': pictureOrNone('The last frame; needs `image`.'),
+  'image?': imageOrNone('The first frame.'),
+  'lastFrame?': imageOrNone('The last frame; needs `image`.'),
   'referenceImages?': orNull(
     either(
-      list(either(object({ image: picture }, open), ...(picture['anyOf'] as Schema[])), {
-        maxItems: mostReferences,
+      list(either(object({ image: image }, open), ...(image['anyOf'] as Schema[])), {
+        maxItems: maxReferences,
       }),
       nothing,
     ),
@@ -133,7 +133,7 @@ const operation = named(
 const version = inPath('version', text('Such as `v1beta`.'))
 const id = inPath('id', text('What follows `operations/` in its name, or `video_…`.'))
 const base = { tag: 'Long-running videos', credential: 'token' } as const
-const look: Pick<Operation, 'summary' | 'answers' | 'refusals'> = {
+const poll: Pick<Operation, 'summary' | 'answers' | 'refusals'> = {
   summary: 'Look at an operation',
   answers: [answered(operation, 'The operation.', { headers: ['retry-after'] })],
   refusals: [...callerRefusals, 'operation_not_found'],
@@ -176,7 +176,7 @@ export const vendorgOperations: readonly Operation[] = [
   },
   {
     ...base,
-    ...look,
+    ...poll,
     id: 'getLongRunningVideo',
     method: 'get',
     path: '/vendorg/{version}/operations/{id}',
@@ -184,7 +184,7 @@ export const vendorgOperations: readonly Operation[] = [
   },
   {
     ...base,
-    ...look,
+    ...poll,
     id: 'getLongRunningVideoOfModel',
     method: 'get',
     path: '/vendorg/{version}/models/{model}/operations/{id}',

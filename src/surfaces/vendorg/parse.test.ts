@@ -36,9 +36,9 @@ test('a prompt alone is eight seconds at 720p, lying', () => {
 
 test('every parameter arrives', () => {
   const more = { durationSeconds: 6, aspectRatio: '9:16', resolution: '1080p', seed: 0 }
-  const wishes = { negativePrompt: 'rain', personGeneration: 'dont_allow', enhancePrompt: true }
-  expect(accepted({}, { ...more, sampleCount: 1, ...wishes, unheardOf: 1 })).toEqual({
-    ...wishes,
+  const inputs = { negativePrompt: 'rain', personGeneration: 'dont_allow', enhancePrompt: true }
+  expect(accepted({}, { ...more, sampleCount: 1, ...inputs, unheardOf: 1 })).toEqual({
+    ...inputs,
     prompt: 'a boat',
     seconds: 6,
     resolution: '1080p',
@@ -53,9 +53,9 @@ test.each([
   [{ personGeneration: true }],
   [{ personGeneration: 'x'.repeat(65) }],
   [{ enhancePrompt: 'yes' }],
-])('a wish of the wrong kind is refused by its name (%#)', (wishes) => {
-  const [name] = Object.keys(wishes)
-  expectRefused(read({}, wishes), 'invalid_request', `parameters.${name}`)
+])('a wish of the wrong kind is refused by its name (%#)', (inputs) => {
+  const [name] = Object.keys(inputs)
+  expectRefused(read({}, inputs), 'invalid_request', `parameters.${name}`)
 })
 
 describe('the instances', () => {

@@ -31,17 +31,17 @@ export function parseOperation(fields: Fields): VideoRequest | Refusal {
   if (shape instanceof Refusal) return shape
   const seed = seedIn(parameters)
   if (seed instanceof Refusal) return seed
-  const wishes = wishesIn(parameters)
-  if (wishes instanceof Refusal) return wishes
+  const inputs = inputsIn(parameters)
+  if (inputs instanceof Refusal) return inputs
   const media = mediaIn(instance, parameters)
   if (media instanceof Refusal) return media
-  return { prompt, seconds, ...shape, ...(seed !== undefined && { seed }), ...wishes, media }
+  return { prompt, seconds, ...shape, ...(seed !== undefined && { seed }), ...inputs, media }
 }
 
-type Wishes = Pick<VideoRequest, 'negativePrompt' | 'personGeneration' | 'enhancePrompt'>
+type Inputs = Pick<VideoRequest, 'negativePrompt' | 'personGeneration' | 'enhancePrompt'>
 
 /** What only some upstreams have a word for. */
-function wishesIn(parameters: Fields): Wishes | Refusal {
+function inputsIn(parameters: Fields): Inputs | Refusal {
   const negativePrompt = parameters['negativePrompt'] ?? undefined
   const personGeneration = parameters['personGeneration'] ?? undefined
   const enhancePrompt = parameters['enhancePrompt'] ?? undefined

@@ -5,15 +5,15 @@ import { type AddressInfo, createServer } from 'node:net'
 import { newVideoApp, type VideoApp } from './test-app.ts'
 import { finishedWith, taskWith } from './test-task.ts'
 
-const film = 'not really a film'
+const video = 'not really a film'
 
 async function answerUpstream(request: Request): Promise<Response> {
   const headers = { 'set-cookie': 'canary=1', server: 'canary', 'content-type': 'text/html' }
   const megabytes = /\/(\d+)$/.exec(request.url)?.[1]
   if (megabytes !== undefined) return new Response(new Uint8Array(Number(megabytes) * 1024 ** 2))
-  if (request.headers.get('range') !== 'bytes=0-2') return new Response(film, { headers })
-  const part = { ...headers, 'content-range': `bytes 0-2/${film.length}` }
-  return new Response(film.slice(0, 3), { status: 206, headers: part })
+  if (request.headers.get('range') !== 'bytes=0-2') return new Response(video, { headers })
+  const part = { ...headers, 'content-range': `bytes 0-2/${video.length}` }
+  return new Response(video.slice(0, 3), { status: 206, headers: part })
 }
 
 let app: VideoApp
@@ -97,10 +97,10 @@ describe('a download', () => {
     const id = await keep(finishedWith({ media: media() }))
     const answer = await ask('GET', `/${id}/content`)
     expect(answer.status).toBe(200)
-    expect(await answer.text()).toBe(film)
+    expect(await answer.text()).toBe(video)
     expect(Object.fromEntries(answer.headers)).toEqual({
       'content-type': 'video/mp4',
-      'content-length': String(film.length),
+      'content-length': String(video.length),
       'content-disposition': `inline; filename="${id}.mp4"`,
       'accept-ranges': 'bytes',
       'x-content-type-options': 'nosniff',
@@ -114,8 +114,8 @@ describe('a download', () => {
   test('of a part is that part', async () => {
     const id = await keep(finishedWith({ media: media() }))
     const answer = await ask('GET', `/${id}/content`, { headers: { range: 'bytes=0-2' } })
-    expect([answer.status, await answer.text()]).toEqual([206, film.slice(0, 3)])
-    expect(answer.headers.get('content-range')).toBe(`bytes 0-2/${film.length}`)
+    expect([answer.status, await answer.text()]).toEqual([206, video.slice(0, 3)])
+    expect(answer.headers.get('content-range')).toBe(`bytes 0-2/${video.length}`)
   })
 
   test.each([
@@ -125,14 +125,14 @@ describe('a download', () => {
   ])('with %j is the whole', async (headers) => {
     const id = await keep(finishedWith({ media: media() }))
     const answer = await ask('GET', `/${id}/content`, { headers })
-    expect([answer.status, await answer.text()]).toEqual([200, film])
+    expect([answer.status, await answer.text()]).toEqual([200, video])
   })
 
   test('by HEAD is the headers alone', async () => {
     const id = await keep(finishedWith({ media: media() }))
     const answer = await ask('HEAD', `/${id}/content`, { headers: { range: 'bytes=0-2' } })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
-    expect(answer.headers.get('content-length')).toBe(String(film.length))
+    expect(answer.headers.get('content-length')).toBe(String(video.length))
   })
 
   test('that is short tells its length over the wire, and a long one is all there', async () => {

@@ -4,11 +4,11 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { barePicture, inlinePicture, isAddress, uploadedPicture } from '../media/pictures.ts'
+import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
 import { type Fields, wrong } from '../text/fields.ts'
-import { type InputRule, mostImages, mostVideos } from './rules.ts'
+import { type InputRule, maxImages, maxVideos } from './rules.ts'
 
-export const mostItems = mostImages + mostVideos
+export const maxItems = maxImages + maxVideos
 
 type Found = InputMedia[] | Refusal
 
@@ -66,8 +66,8 @@ const tooMany = (param: string, model: string, most: number): Refusal =>
 function referencesIn(value: unknown): Found {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) return listOf(referenceAt(value, 'input_reference'))
-  if (value.length > mostItems) {
-    const message = `'input_reference' has more than ${mostItems} items`
+  if (value.length > maxItems) {
+    const message = `'input_reference' has more than ${maxItems} items`
     return refuse('too_many_images', message, { param: 'input_reference' })
   }
   return all(value.map((each, index) => referenceAt(each, `input_reference[${index}]`)))
@@ -121,8 +121,8 @@ function videosIn(references: unknown, form: boolean): Found {
   if (!Array.isArray(list)) {
     return wrong('references.video', "'references.video' must be a list of addresses")
   }
-  if (list.length > mostItems) {
-    return wrong('references.video', `'references.video' has more than ${mostItems} items`)
+  if (list.length > maxItems) {
+    return wrong('references.video', `'references.video' has more than ${maxItems} items`)
   }
   return all(list.map((each, index) => mediumOf('video', each, `references.video[${index}]`)))
 }
@@ -146,9 +146,9 @@ function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): Inpu
   const param = place.replace(/\[\d+\]$/, '')
   if (isUpload(value)) return uploaded(kind, value, place, param)
   if (typeof value !== 'string') return wrong(param, `'${place}' must be an address`)
-  if (kind === 'image' && /^\s*data:/i.test(value)) return inlinePicture(value, place, param)
+  if (kind === 'image' && /^\s*data:/i.test(value)) return inlineImage(value, place, param)
   if (!isAddress(value)) {
-    const bare = kind === 'image' ? barePicture(value, place, param) : undefined
+    const bare = kind === 'image' ? bareImage(value, place, param) : undefined
     if (bare !== undefined) return bare
     const other = kind === 'image' ? ', or data:image/…;base64' : ''
     return wrong(param, `'${place}' must be an http or https address${other}`)
@@ -162,7 +162,7 @@ function uploaded(
   place: string,
   param: string,
 ): InputMedia | Refusal {
-  const picture = kind === 'image' ? uploadedPicture(upload, place, param) : undefined
+  const image = kind === 'image' ? uploadedImage(upload, place, param) : undefined
   const message = `the file '${place}' must be an image; a video is given by its address`
-  return picture ?? wrong(param, message)
+  return image ?? wrong(param, message)
 }

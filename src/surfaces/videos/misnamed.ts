@@ -5,8 +5,8 @@ import { type Fields, wrong } from '../text/fields.ts'
 
 const length = "'seconds'"
 const shape = "'size', such as 1280x720 or 720x1280"
-const picture = "'input_reference'"
-const film = "'references.video' or 'input_reference'"
+const image = "'input_reference'"
+const video = "'references.video' or 'input_reference'"
 const words = "'prompt'"
 
 const rightNames: ReadonlyMap<string, string> = new Map([
@@ -17,7 +17,7 @@ const rightNames: ReadonlyMap<string, string> = new Map([
     (name) => [name, shape] as const,
   ),
   ...['image', 'images', 'image_url', 'image_urls', 'img_url', 'image_list', 'input_images'].map(
-    (name) => [name, picture] as const,
+    (name) => [name, image] as const,
   ),
   ...[
     'first_frame',
@@ -26,12 +26,12 @@ const rightNames: ReadonlyMap<string, string> = new Map([
     'lastFrame',
     'first_frame_url',
     'last_frame_url',
-  ].map((name) => [name, picture] as const),
+  ].map((name) => [name, image] as const),
   ...['referenceImages', 'reference_images', 'reference_image', 'image_tail', 'media'].map(
-    (name) => [name, picture] as const,
+    (name) => [name, image] as const,
   ),
   ...['video', 'videos', 'video_url', 'video_urls', 'reference_video', 'reference_videos'].map(
-    (name) => [name, film] as const,
+    (name) => [name, video] as const,
   ),
   ...['text', 'negative_prompt', 'negativePrompt', 'content', 'input', 'instances'].map(
     (name) => [name, words] as const,

@@ -37,10 +37,10 @@ import {
   videoAddress,
 } from '../media/operations.ts'
 import { modelField } from '../text/operations.ts'
-import { mostItems } from './media.ts'
-import { defaultRows, mostRows } from './page.ts'
+import { maxItems } from './media.ts'
+import { defaultRows, maxRows } from './page.ts'
 import { maxSeed } from './parse.ts'
-import { mostSeconds } from './rules.ts'
+import { maxSeconds } from './rules.ts'
 
 const least = 2
 const secondsText = '^0{0,8}(?:[2-9]|1[0-5])$'
@@ -60,8 +60,8 @@ export const videoRequest = named(
       model: modelField,
       'prompt?': orNull(text('What to film; models of text need it.')),
       'seconds?': described(
-        orNull(either(whole(least, mostSeconds), text('Its digits.', { pattern: secondsText }))),
-        `Length, ${least} to ${mostSeconds}, of vfb models from 3; default 5. Edits without one are as long as their source.`,
+        orNull(either(whole(least, maxSeconds), text('Its digits.', { pattern: secondsText }))),
+        `Length, ${least} to ${maxSeconds}, of vfb models from 3; default 5. Edits without one are as long as their source.`,
       ),
       'resolution?': orNull(word(resolutions, 'Default `1080p`.')),
       'size?': orNull(
@@ -69,13 +69,13 @@ export const videoRequest = named(
       ),
       'input_reference?': described(
         orNull(
-          either(...(reference['anyOf'] as Schema[]), list(reference, { maxItems: mostItems })),
+          either(...(reference['anyOf'] as Schema[]), list(reference, { maxItems: maxItems })),
         ),
         'Pictures, and of some models videos, to start from. How many depends on the model.',
       ),
       'input_image?': orNull(imageAddress),
       'references?': orNull(
-        object({ 'video?': orNull(list(videoAddress, { maxItems: mostItems })) }, open),
+        object({ 'video?': orNull(list(videoAddress, { maxItems: maxItems })) }, open),
       ),
       'seed?': seedField(maxSeed),
     },
@@ -185,7 +185,7 @@ export const videosOperations: readonly Operation[] = [
     path: '/v1/videos',
     summary: 'List videos',
     parameters: [
-      inQuery('limit', whole(1, mostRows, `Default ${defaultRows}.`)),
+      inQuery('limit', whole(1, maxRows, `Default ${defaultRows}.`)),
       inQuery('order', word(['asc', 'desc'], 'Default `desc`, newest first.')),
       inQuery(
         'after',

@@ -13,7 +13,7 @@ export interface Page {
   after?: string
 }
 
-export const mostRows = 100
+export const maxRows = 100
 export const defaultRows = 20
 
 export const isVideoId = (id: string): boolean => /^video_[a-z0-9]{1,64}$/.test(id)
@@ -22,8 +22,8 @@ export function pageIn(query: URLSearchParams): Page | Refusal {
   const unknown = unknownIn(query, ['limit', 'order', 'after'])
   if (unknown !== undefined) return unknown
   const limit = query.get('limit') ?? String(defaultRows)
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostRows) {
-    return wrong('limit', `'limit' must be a whole number from 1 to ${mostRows}`)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxRows) {
+    return wrong('limit', `'limit' must be a whole number from 1 to ${maxRows}`)
   }
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') return wrong('order', "'order' must be 'asc' or 'desc'")

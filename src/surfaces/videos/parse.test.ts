@@ -313,7 +313,7 @@ describe('a file of a form', () => {
 
 describe('inputs by model', () => {
   const refs = (images: number) => ({ input_reference: pngs(images) })
-  const films = (videos: number) => ({ references: { video: mp4s(videos) } })
+  const videos = (videos: number) => ({ references: { video: mp4s(videos) } })
 
   test.each<[string, Fields, number]>([
     ['vfb-1.1-t2v', {}, 0],
@@ -329,8 +329,8 @@ describe('inputs by model', () => {
     ['vfb-1.0-r2v', refs(1), 1],
     ['vfb-1.0-r2v', refs(10), 10],
     ['vfb-1.0-video-edit', refs(1), 1],
-    ['vfb-1.0-video-edit', films(1), 1],
-    ['vfb-1.0-video-edit', { ...refs(1), ...films(6) }, 7],
+    ['vfb-1.0-video-edit', videos(1), 1],
+    ['vfb-1.0-video-edit', { ...refs(1), ...videos(6) }, 7],
     ['vfa-2.7-i2v', refs(1), 1],
     ['vfa-2.7-i2v', refs(2), 2],
     ['vfa-2.7-i2v', refs(3), 3],
@@ -341,10 +341,10 @@ describe('inputs by model', () => {
     ['vfa-2.7-i2v', { input_reference: [mp4(), png()] }, 2],
     ['vfa-2.7-i2v', { input_reference: { video_url: 'https://h.example/clip' } }, 1],
     ['vfa-2.7-i2v-2026-04-25', { input_reference: [mp4(), png()] }, 2],
-    ['vfa-2.7-r2v', films(1), 1],
-    ['vfa-2.7-r2v', { ...films(6), ...refs(10) }, 16],
-    ['vfa-2.7-videoedit', films(1), 1],
-    ['vfa-2.7-videoedit', { ...films(1), ...refs(10) }, 11],
+    ['vfa-2.7-r2v', videos(1), 1],
+    ['vfa-2.7-r2v', { ...videos(6), ...refs(10) }, 16],
+    ['vfa-2.7-videoedit', videos(1), 1],
+    ['vfa-2.7-videoedit', { ...videos(1), ...refs(10) }, 11],
   ])('%s takes %j', (model, input, count) => {
     expect(accepted({ model, prompt: 'a boat', ...input }).media).toHaveLength(count)
   })
@@ -352,14 +352,14 @@ describe('inputs by model', () => {
   test.each<[string, Fields, string, string]>([
     ['vfb-1.1-t2v', refs(1), 'invalid_request', 'input_reference'],
     ['vfb-1.1-t2v', { input_image: png() }, 'invalid_request', 'input_image'],
-    ['vfb-1.1-t2v', films(1), 'invalid_request', 'references.video'],
+    ['vfb-1.1-t2v', videos(1), 'invalid_request', 'references.video'],
     ['vfa-2.7-t2v', { input_reference: mp4() }, 'invalid_request', 'input_reference'],
     ['vfa-2.7-t2v-2026-04-25', refs(1), 'invalid_request', 'input_reference'],
     ['vfb-1.1-i2v', {}, 'invalid_request', 'input_reference'],
     ['vfb-1.1-i2v', refs(2), 'too_many_images', 'input_reference'],
     ['vfb-1.1-i2v', { ...refs(1), input_image: png() }, 'too_many_images', 'input_reference'],
     ['vfb-1.1-i2v', { input_reference: mp4() }, 'invalid_request', 'input_reference'],
-    ['vfb-1.1-i2v', { ...refs(1), ...films(1) }, 'invalid_request', 'references.video'],
+    ['vfb-1.1-i2v', { ...refs(1), ...videos(1) }, 'invalid_request', 'references.video'],
     ['vfb-1.1-r2v', {}, 'invalid_request', 'input_reference'],
     ['vfb-1.1-r2v', { input_reference: [png(), mp4()] }, 'invalid_request', 'input_reference'],
     ['vfb-1.0-i2v', {}, 'invalid_request', 'input_reference'],
@@ -372,26 +372,26 @@ describe('inputs by model', () => {
       'input_reference',
     ],
     ['vfb-1.0-r2v', {}, 'invalid_request', 'input_reference'],
-    ['vfb-1.0-r2v', films(1), 'invalid_request', 'references.video'],
+    ['vfb-1.0-r2v', videos(1), 'invalid_request', 'references.video'],
     ['vfb-1.0-video-edit', {}, 'invalid_request', 'input_reference'],
     ['vfb-1.0-video-edit', refs(2), 'too_many_images', 'input_reference'],
     ['vfb-1.0-video-edit', { input_reference: mp4() }, 'invalid_request', 'input_reference'],
     ['vfa-2.7-i2v', {}, 'invalid_request', 'input_reference'],
     ['vfa-2.7-i2v', { input_reference: [png(), mp4()] }, 'invalid_request', 'input_reference'],
     ['vfa-2.7-i2v', { input_reference: [mp4(), mp4()] }, 'invalid_request', 'input_reference'],
-    ['vfa-2.7-i2v', films(1), 'invalid_request', 'references.video'],
+    ['vfa-2.7-i2v', videos(1), 'invalid_request', 'references.video'],
     ['vfa-2.7-r2v', {}, 'invalid_request', 'references.video'],
     ['vfa-2.7-r2v', refs(1), 'invalid_request', 'references.video'],
-    ['vfa-2.7-r2v', { ...films(1), input_reference: mp4() }, 'invalid_request', 'input_reference'],
+    ['vfa-2.7-r2v', { ...videos(1), input_reference: mp4() }, 'invalid_request', 'input_reference'],
     ['vfa-2.7-videoedit', {}, 'invalid_request', 'references.video'],
     ['vfa-2.7-videoedit', refs(1), 'invalid_request', 'references.video'],
-    ['vfa-2.7-videoedit', films(2), 'invalid_request', 'references.video'],
+    ['vfa-2.7-videoedit', videos(2), 'invalid_request', 'references.video'],
   ])('%s refuses %j', (model, input, code, param) => {
     expectRefused({ model, prompt: 'a boat', ...input }, code, param)
   })
 
   test('come in the order they were given', () => {
-    const input = { ...films(2), ...refs(2), input_image: png(7) }
+    const input = { ...videos(2), ...refs(2), input_image: png(7) }
     expect(accepted({ model: 'vfa-2.7-r2v', ...input }).media.map(({ url }) => url)).toEqual([
       png(0),
       png(1),

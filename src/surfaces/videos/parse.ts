@@ -7,7 +7,7 @@ import { resolutions } from '../../contract/task.ts'
 import { type Fields, modelIn, wrong } from '../text/fields.ts'
 import { mediaIn } from './media.ts'
 import { misnamedIn } from './misnamed.ts'
-import { defaultSeconds, leastSeconds, mostSeconds, ratioOf, ruleFor } from './rules.ts'
+import { defaultSeconds, maxSeconds, minSeconds, ratioOf, ruleFor } from './rules.ts'
 
 export interface VideoCall {
   model: string
@@ -61,9 +61,9 @@ function promptIn(fields: Fields): string | Refusal {
 function secondsIn(fields: Fields, model: string): number | Refusal {
   const given = fields['seconds'] ?? defaultSeconds
   const seconds = digitsIn(given) ?? given
-  const least = leastSeconds(model)
-  if (isWithin(seconds, least, mostSeconds)) return seconds
-  const message = `'seconds' must be a whole number from ${least} to ${mostSeconds} for ${model}`
+  const least = minSeconds(model)
+  if (isWithin(seconds, least, maxSeconds)) return seconds
+  const message = `'seconds' must be a whole number from ${least} to ${maxSeconds} for ${model}`
   return refuse('invalid_duration', message, { param: 'seconds' })
 }
 

@@ -18,40 +18,40 @@ export interface InputRule {
 }
 
 /** More than any request needs; what a model takes of them is its upstream's to judge. */
-export const mostImages = 64
-export const mostVideos = 16
-const mostMedia = mostImages + mostVideos
+export const maxImages = 64
+export const maxVideos = 16
+const maxMedia = maxImages + maxVideos
 
 const rule = (images: Range, videos: Range, more: Partial<InputRule> = {}): InputRule => ({
   images,
   videos,
   clips: 'none',
-  total: [0, mostMedia],
+  total: [0, maxMedia],
   needsPrompt: false,
   ...more,
 })
 
 const textOnly = rule([0, 0], [0, 0], { needsPrompt: true })
-const optionalImages: Range = [0, mostImages]
+const optionalImages: Range = [0, maxImages]
 
 const rules: Readonly<Record<string, InputRule>> = {
   'vfb-1.1-t2v': textOnly,
   'vfb-1.1-i2v': rule([1, 1], [0, 0]),
-  'vfb-1.1-r2v': rule([1, mostImages], [0, 0]),
+  'vfb-1.1-r2v': rule([1, maxImages], [0, 0]),
   'vfb-1.0-i2v': rule([1, 1], [0, 0]),
-  'vfb-1.0-r2v': rule([1, mostImages], [0, 0]),
-  'vfb-1.0-video-edit': rule([0, 1], [0, mostVideos], {
-    total: [1, mostMedia],
+  'vfb-1.0-r2v': rule([1, maxImages], [0, 0]),
+  'vfb-1.0-video-edit': rule([0, 1], [0, maxVideos], {
+    total: [1, maxMedia],
     followsSource: 'always',
   }),
   'vfa-2.7-t2v': textOnly,
-  'vfa-2.7-i2v': rule(optionalImages, [0, 0], { clips: 'first', total: [1, mostMedia] }),
-  'vfa-2.7-r2v': rule(optionalImages, [1, mostVideos]),
+  'vfa-2.7-i2v': rule(optionalImages, [0, 0], { clips: 'first', total: [1, maxMedia] }),
+  'vfa-2.7-r2v': rule(optionalImages, [1, maxVideos]),
   'vfa-2.7-videoedit': rule(optionalImages, [1, 1], { followsSource: 'unless_asked' }),
 }
 
 /** A model the operator declared: its upstream judges the rest. */
-const anyInput = rule(optionalImages, [0, mostVideos], { clips: 'any' })
+const anyInput = rule(optionalImages, [0, maxVideos], { clips: 'any' })
 
 /** A dated name takes what its undated one does. */
 const undated = (model: string): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
@@ -61,15 +61,15 @@ export function ruleFor(model: string): InputRule {
   return Object.hasOwn(rules, name) ? rules[name]! : anyInput
 }
 
-export const mostSeconds = 15
+export const maxSeconds = 15
 export const defaultSeconds = 5
-const leastByFamily: readonly [prefix: string, seconds: number][] = [
+const minByFamily: readonly [prefix: string, seconds: number][] = [
   ['vfb-', 3],
   ['', 2],
 ]
 
-export const leastSeconds = (model: string): number =>
-  leastByFamily.find(([prefix]) => model.startsWith(prefix))![1]
+export const minSeconds = (model: string): number =>
+  minByFamily.find(([prefix]) => model.startsWith(prefix))![1]
 
 /** Width to height, as upstreams name it. */
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '5:4', '4:5', '21:9', '9:21']

@@ -15,11 +15,11 @@ interface Place {
 }
 
 const pauseMs = 200
-const mostLooks = 150
+const maxPolls = 150
 
-async function until<T>(look: () => Promise<T>, isOver: (seen: T) => boolean): Promise<T> {
-  for (let looks = 0; looks < mostLooks; looks++) {
-    const seen = await look()
+async function until<T>(poll: () => Promise<T>, isOver: (seen: T) => boolean): Promise<T> {
+  for (let polls = 0; polls < maxPolls; polls++) {
+    const seen = await poll()
     if (isOver(seen)) return seen
     await new Promise((go) => setTimeout(go, pauseMs))
   }
@@ -154,9 +154,9 @@ async function askOperations(data: Data, note: Note): Promise<void> {
     }),
   )
   const operation = { version: 'v1beta', id: begun.name.replace('operations/', '') }
-  const look = '/vendorg/{version}/operations/{id}'
+  const poll = '/vendorg/{version}/operations/{id}'
   const done = await until(
-    async () => note('operation look', await data.GET(look, { params: { path: operation } })),
+    async () => note('operation look', await data.GET(poll, { params: { path: operation } })),
     (seen) => seen.done,
   )
   const samples = done.response?.generateVideoResponse.generatedSamples ?? []

@@ -57,7 +57,7 @@ async function checkStaysEnded(run: TaskRun): Promise<void> {
       body: n % 2 === 0 ? wire.failed(id, 'no') : wire.done(id, { url: film, used: 1 }),
     }),
   })
-  for (const hours of [1, 30]) expect(await run.look(hours * 3_600_000)).toEqual(before)
+  for (const hours of [1, 30]) expect(await run.poll(hours * 3_600_000)).toEqual(before)
   expect(run.asked('check')).toHaveLength(asked)
 }
 

@@ -116,7 +116,7 @@ export const soundScript = ({ wire, id, film }: TaskScene): TaskScript => ({
   media: (_, asked: AskedTask) => filmReply(shortFilm, asked),
 })
 
-const mostLooks = 60
+const maxPolls = 60
 const isOver = (state: SeenState): boolean => ['succeeded', 'failed', 'cancelled'].includes(state)
 
 /** One case as it happens, with all that its caller was shown. */
@@ -174,17 +174,17 @@ export class TaskRun {
   }
 
   /** The clock goes on to the next look, and at least so far. */
-  async look(atLeastMs?: number): Promise<SeenTask> {
-    await this.stage.look(atLeastMs)
+  async poll(atMinMs?: number): Promise<SeenTask> {
+    await this.stage.poll(atMinMs)
     return this.see()
   }
 
-  async toEnd(atLeastMs?: number): Promise<SeenTask> {
-    for (let looks = 0; looks < mostLooks; looks++) {
-      const seen = await this.look(atLeastMs)
+  async toEnd(atMinMs?: number): Promise<SeenTask> {
+    for (let polls = 0; polls < maxPolls; polls++) {
+      const seen = await this.poll(atMinMs)
       if (isOver(seen.state)) return seen
     }
-    throw new Error(`${this.case.title}: not over after ${mostLooks} looks`)
+    throw new Error(`${this.case.title}: not over after ${maxPolls} looks`)
   }
 
   cancel = (dialect: 'videos' | 'arkvendor'): Promise<Answer> =>

@@ -60,7 +60,7 @@ export const cancelRows: readonly TaskFault[] = [
       ending: usual,
       script: ({ wire, stage }) => ({
         cancel: async () => {
-          await stage.look()
+          await stage.poll()
           return { body: wire.granted! }
         },
       }),
@@ -86,11 +86,11 @@ export const cancelRows: readonly TaskFault[] = [
         },
       })
       await run.create()
-      const looking = stage.look()
+      const polling = stage.poll()
       await begun.promise
       expect((await run.cancel(dialect)).status).toBe(200)
       goOn.resolve()
-      await looking
+      await polling
       await run.see()
     },
   ),

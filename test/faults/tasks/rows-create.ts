@@ -132,7 +132,7 @@ export const createRows: readonly TaskFault[] = [
         'upstream_outcome_unknown',
       ])
       await run.toEnd()
-      while (await run.stage.isBusy()) await run.look(minuteMs)
+      while (await run.stage.isBusy()) await run.poll(minuteMs)
     },
   },
   away(302),

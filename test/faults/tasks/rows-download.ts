@@ -138,12 +138,12 @@ const expiredRows: TaskFault[] = [
       ending,
       async course(run) {
         await finish(run)
-        const looks = run.asked('check').length
+        const polls = run.asked('check').length
         for (const file of files) {
           const answer = await run.download(file)
           expect([file, answer.status, answer.body.equals(shortFilm)]).toEqual([file, 200, true])
         }
-        expect(run.asked('check').length - looks).toBeLessThanOrEqual(files.length)
+        expect(run.asked('check').length - polls).toBeLessThanOrEqual(files.length)
       },
     }),
   ),
@@ -165,12 +165,12 @@ const expiredRows: TaskFault[] = [
       ending,
       async course(run) {
         await finish(run)
-        const looks = run.asked('check').length
+        const polls = run.asked('check').length
         for (const file of files) {
           const answer = await run.download(file)
           expect([file, answer.status, codeOf(answer)]).toEqual([file, 410, 'video_expired'])
         }
-        expect(run.asked('check').length - looks).toBeLessThanOrEqual(files.length)
+        expect(run.asked('check').length - polls).toBeLessThanOrEqual(files.length)
         await run.see()
       },
     }),

@@ -39,7 +39,7 @@ const contrary: TaskFault[] = [
     async course(run) {
       await run.create()
       await run.toEnd()
-      for (let i = 0; i < 3; i++) await run.look(hourMs)
+      for (let i = 0; i < 3; i++) await run.poll(hourMs)
       expect((await run.download('videos')).status).toBe(200)
       expect(run.asked('media').map(({ path }) => path)).toEqual(['/media/film.mp4'])
     },
@@ -89,7 +89,7 @@ const stepped = (name: string, byMs: number): TaskFault => ({
   ending: usual,
   async course(run) {
     await run.create()
-    await run.look()
+    await run.poll()
     run.stage.clock.ms += byMs
     await run.toEnd()
     expect((await run.download('videos')).status).toBe(200)

@@ -20,7 +20,7 @@ const inTurn =
     replies[Math.min(n, replies.length) - 1]!
 
 /** Longest a success without its result is asked for again. */
-const mostAsked = 6
+const maxAsked = 6
 
 const noResult = (name: string, url: unknown, protocols = taskProtocols): TaskFault => ({
   row: 'F22',
@@ -33,7 +33,7 @@ const noResult = (name: string, url: unknown, protocols = taskProtocols): TaskFa
   async course(run) {
     await run.create()
     await run.toEnd()
-    expect(run.asked('check').length).toBeLessThanOrEqual(mostAsked)
+    expect(run.asked('check').length).toBeLessThanOrEqual(maxAsked)
     expect(run.asked('check').length).toBeGreaterThan(1)
   },
 })
@@ -82,8 +82,8 @@ const missing = ({ wire }: TaskScene): Reply => ({ status: 404, body: wire.error
 /** Runs until it is older than what is allowed to be missing. */
 async function growOld(run: TaskRun): Promise<void> {
   await run.create()
-  await run.look(20 * minuteMs)
-  await run.look(minuteMs)
+  await run.poll(20 * minuteMs)
+  await run.poll(minuteMs)
 }
 
 const lostRows: TaskFault[] = [
@@ -96,7 +96,7 @@ const lostRows: TaskFault[] = [
     ending: { state: 'failed', code: taskLost },
     async course(run) {
       await growOld(run)
-      for (let i = 0; i < 3; i++) expect((await run.look()).state).toBe('running')
+      for (let i = 0; i < 3; i++) expect((await run.poll()).state).toBe('running')
       const since = run.stage.clock.ms
       const seen = await run.toEnd()
       expect(seen.state).toBe('failed')
@@ -111,8 +111,8 @@ const lostRows: TaskFault[] = [
     ending: usual,
     async course(run) {
       await run.create()
-      expect((await run.look(20 * minuteMs)).state).toBe('queued')
-      expect((await run.look(5 * minuteMs)).state).toBe('queued')
+      expect((await run.poll(20 * minuteMs)).state).toBe('queued')
+      expect((await run.poll(5 * minuteMs)).state).toBe('queued')
       await run.toEnd()
     },
   },
@@ -142,8 +142,8 @@ const broken = (name: string, reply: (scene: TaskScene) => Reply): TaskFault => 
   async course(run) {
     const startMs = run.stage.clock.ms
     await run.create()
-    expect((await run.look()).state).toBe('running')
-    for (let i = 0; i < 7; i++) expect((await run.look(3 * hourMs)).state).toBe('running')
+    expect((await run.poll()).state).toBe('running')
+    for (let i = 0; i < 7; i++) expect((await run.poll(3 * hourMs)).state).toBe('running')
     await run.toEnd(2 * hourMs)
     expect(run.stage.clock.ms - startMs).toBeGreaterThan(23 * hourMs)
     expect(run.stage.clock.ms - startMs).toBeLessThan(27 * hourMs)
@@ -173,7 +173,7 @@ const silenceRows: TaskFault[] = [
     ending: usual,
     async course(run) {
       await run.create()
-      for (let i = 0; i < 2; i++) expect((await run.look()).state).toBe('queued')
+      for (let i = 0; i < 2; i++) expect((await run.poll()).state).toBe('queued')
       await run.toEnd()
     },
   },
@@ -234,7 +234,7 @@ const wordRows: TaskFault[] = [
     ending: usual,
     async course(run) {
       await run.create()
-      for (let i = 0; i < 3; i++) expect((await run.look()).state).toBe('running')
+      for (let i = 0; i < 3; i++) expect((await run.poll()).state).toBe('running')
       await run.toEnd()
     },
   },

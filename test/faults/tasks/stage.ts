@@ -8,14 +8,14 @@ import type { Engine } from '../../../src/engine/engine.ts'
 import { advanceTask } from '../../../src/engine/tasks/poll/advance-task.ts'
 import { fileWith, newTestEngine } from '../../../src/engine/test-engine.ts'
 import { createLog } from '../../../src/lib/telemetry/log.ts'
-import type { Engine as StoreEngine } from '../../../src/store/schema.ts'
+import type { Dialect as StoreDialect } from '../../../src/store/schema.ts'
 import { leaseDueTasks, nextDueMs } from '../../../src/store/tasks/leases.ts'
 
 import { startTaskUpstream, type TaskUpstreamServer } from './upstream.ts'
 
 const adminSecret = 'admin-of-the-stage-0123456789'
 const leaseMs = 30_000
-const mostAtOnce = 64
+const maxAtOnce = 64
 
 export interface TaskStage {
   url: string
@@ -27,7 +27,7 @@ export interface TaskStage {
   /** Of a server on another loopback address, which nobody may ask. */
   trapPort: number
   /** Turns the clock to when the next task is due, or by `atLeastMs`, and looks after what is due. */
-  look(atLeastMs?: number): Promise<void>
+  poll(atMinMs?: number): Promise<void>
   /** Whether any task has not ended. */
   isBusy(): Promise<boolean>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -39,7 +39,7 @@ export interface TaskStage {
 
 /** `declare`: what gateway.yaml would say, given where the upstream listens. */
 export async function openTaskStage(
-  on: StoreEngine,
+  on: StoreDialect,
   declare: (upstream: string) => object,
 ): Promise<TaskStage> {
   const [upstream, elsewhere] = [await startTaskUpstream(), await startTaskUpstream()]
@@ -63,10 +63,10 @@ export async function openTaskStage(
   const url = `http://127.0.0.1:${server.port}`
   return {
     ...{ url, engine, upstream, elsewhere, clock, trapPort: 0, log: () => lines },
-    async look(atLeastMs = 0) {
+    async poll(atMinMs = 0) {
       const dueMs = await nextDueMs(engine.store.read, Number.MAX_SAFE_INTEGER)
-      clock.ms = Math.max(clock.ms + atLeastMs, dueMs ?? 0)
-      await lookAfterDue(engine)
+      clock.ms = Math.max(clock.ms + atMinMs, dueMs ?? 0)
+      await pollAfterDue(engine)
     },
     isBusy: async () => (await nextDueMs(engine.store.read, Number.MAX_SAFE_INTEGER)) !== undefined,
     async admin(method, path, body) {
@@ -104,9 +104,9 @@ function serve(engine: Engine) {
   })
 }
 
-async function lookAfterDue(engine: Engine): Promise<void> {
+async function pollAfterDue(engine: Engine): Promise<void> {
   const nowMs = engine.clock.nowMs()
-  const wish = { owner: 'test', nowMs, untilMs: nowMs + leaseMs, limit: mostAtOnce }
-  const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.engine, wish))
+  const input = { owner: 'test', nowMs, untilMs: nowMs + leaseMs, limit: maxAtOnce }
+  const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.dialect, input))
   for (const each of leased) await advanceTask(engine, each)
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { engines } from '../../../src/store/test-stores.ts'
+import { storeKinds } from '../../../src/store/test-stores.ts'
 import { until } from '../../support/read.ts'
 import { canary } from '../fault.ts'
 import { checkTaskRun } from './check.ts'
@@ -23,7 +23,7 @@ import { endRows } from './rows-end.ts'
 import { pollRows } from './rows-poll.ts'
 import { openTaskStage, type TaskStage } from './stage.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: faults of tasks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -59,7 +59,7 @@ const openFds = (): number => readdirSync('/proc/self/fd').length
 const casesOn = (engine: string): TaskCase[] =>
   engine === 'sqlite' ? cases : cases.filter(({ fault }, i) => cases[i - 1]?.fault !== fault)
 
-describe.each([...engines])('faults of tasks on %s', (engine) => {
+describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
   let stage: TaskStage
   let trap: Server
   let trapped = 0
@@ -136,5 +136,5 @@ describe.each([...engines])('faults of tasks on %s', (engine) => {
 /** A case that failed half way must not leave work to the next. */
 async function endAll(stage: TaskStage): Promise<void> {
   const dayMs = 24 * 3_600_000
-  for (let i = 0; i < 3 && (await stage.isBusy()); i++) await stage.look(2 * dayMs)
+  for (let i = 0; i < 3 && (await stage.isBusy()); i++) await stage.poll(2 * dayMs)
 }

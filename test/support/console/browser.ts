@@ -22,7 +22,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(shots, `${name}.png`) })
 }
 
-export interface Look {
+export interface Poll {
   language?: 'en' | 'zh'
   theme?: 'light' | 'dark'
   width?: number
@@ -36,8 +36,8 @@ export interface Visit {
 }
 
 /** A visitor of their own, with nothing remembered. */
-export async function visit(browser: Browser, base: string, look: Look = {}): Promise<Visit> {
-  const { language = 'en', theme = 'light', width = 1280 } = look
+export async function visit(browser: Browser, base: string, poll: Poll = {}): Promise<Visit> {
+  const { language = 'en', theme = 'light', width = 1280 } = poll
   const context = await browser.newContext({
     baseURL: base,
     locale: language === 'zh' ? 'zh-CN' : 'en-GB',

@@ -1,6 +1,6 @@
 // What somebody might put into a prompt or a name so that a page runs it. In every text, HIT calls the
 // canary of a watched visit; `evil.test` is an origin that no page has any business with.
-const longest = 2_000
+const max = 2_000
 
 const markup = [
   '<script>HIT</script>',
@@ -91,7 +91,7 @@ const letters = [
   '&lt;script&gt;HIT&lt;/script&gt;',
   '&#60;script&#62;HIT&#60;/script&#62;',
   '\\u003cscript\\u003eHIT\\u003c/script\\u003e',
-  `${'A'.repeat(longest)}<img src=x onerror=HIT>`,
+  `${'A'.repeat(max)}<img src=x onerror=HIT>`,
 ]
 
 export const hostileTexts: readonly string[] = [

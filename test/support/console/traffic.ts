@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 /** When a page has its heading. A locator that waits looks twice a second, which is long for many. */
 export async function headed(page: Page): Promise<void> {
-  const untilMs = performance.now() + longestMs
+  const untilMs = performance.now() + maxMs
   while (!(await page.evaluate<boolean>('document.querySelector("h1") !== null'))) {
     if (performance.now() > untilMs) throw new Error(`no heading at ${page.url()}`)
     await Bun.sleep(20)
@@ -12,7 +12,7 @@ export async function headed(page: Page): Promise<void> {
 }
 
 const stillMs = 120
-const longestMs = 10_000
+const maxMs = 10_000
 
 /** Gives a function that waits until the page has asked for nothing for a while. */
 export function watchTraffic(page: Page): () => Promise<void> {
@@ -26,7 +26,7 @@ export function watchTraffic(page: Page): () => Promise<void> {
   page.on('requestfinished', count(-1))
   page.on('requestfailed', count(-1))
   return async () => {
-    const untilMs = performance.now() + longestMs
+    const untilMs = performance.now() + maxMs
     while (performance.now() < untilMs) {
       if (open <= 0 && performance.now() - sinceMs > stillMs) return
       await Bun.sleep(20)

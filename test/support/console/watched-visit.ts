@@ -1,7 +1,7 @@
 // A visit to the console under watch: what runs, opens, leaves or breaks the policy without leave is
 // written down.
 import type { Browser, Page } from 'playwright-core'
-import { type Look, type Visit, visit } from './browser.ts'
+import { type Poll, type Visit, visit } from './browser.ts'
 
 export interface Watched extends Visit {
   /** Everything that must not have happened, in words. */
@@ -11,9 +11,9 @@ export interface Watched extends Visit {
 export async function watchedVisit(
   browser: Browser,
   base: string,
-  look: Look = {},
+  poll: Poll = {},
 ): Promise<Watched> {
-  const seen = await visit(browser, base, look)
+  const seen = await visit(browser, base, poll)
   const incidents: string[] = []
   const { context, page } = seen
   const at = () => page.url().slice(0, 200)

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Engine } from '../../../src/store/schema.ts'
+import type { Dialect } from '../../../src/store/schema.ts'
 import { newPlace, type Place } from '../../../src/store/test-stores.ts'
 import { root } from '../gateway.ts'
 
@@ -23,7 +23,7 @@ export interface OldDatabase {
   tables(like?: Tables): Promise<Tables>
 }
 
-export async function loadOld(engine: Engine, version: string): Promise<OldDatabase> {
+export async function loadOld(engine: Dialect, version: string): Promise<OldDatabase> {
   return load(engine, readFileSync(join(fixtures, version, `${engine}.sql`), 'utf8'))
 }
 
@@ -31,7 +31,7 @@ export async function loadOld(engine: Engine, version: string): Promise<OldDatab
  * The same as if it had been made a moment ago: a task that is a day old would be given up. Its
  * receipts go, as they prove other times; they are made anew.
  */
-export async function loadYoung(engine: Engine, version: string): Promise<OldDatabase> {
+export async function loadYoung(engine: Dialect, version: string): Promise<OldDatabase> {
   const text = readFileSync(join(fixtures, version, `${engine}.sql`), 'utf8')
   const times = text.match(someTime)!.map(Number)
   const shift = Date.now() - ageMs - Math.min(...times)
@@ -47,7 +47,7 @@ const ageMs = 1_800_000
 const proofs =
   /^INSERT INTO (?:public\.|")(?:(?:receipts|seals|money_hours)\b|meta"? VALUES \('receipts_floor)/
 
-async function load(engine: Engine, text: string): Promise<OldDatabase> {
+async function load(engine: Dialect, text: string): Promise<OldDatabase> {
   const place = await newPlace(engine, { empty: true })
   const ask = engine === 'sqlite' ? askSqlite(place) : askPostgres(place)
   await ask(text)
@@ -85,7 +85,7 @@ const asText = (row: Record<string, unknown>): Row =>
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   )
 
-async function readTables(engine: Engine, ask: Ask, like?: Tables): Promise<Tables> {
+async function readTables(engine: Dialect, ask: Ask, like?: Tables): Promise<Tables> {
   const found = new Map<string, Row[]>()
   for (const name of like?.keys() ?? (await tableNames(engine, ask))) {
     const [first] = like?.get(name) ?? []
@@ -99,7 +99,7 @@ async function readTables(engine: Engine, ask: Ask, like?: Tables): Promise<Tabl
   return found
 }
 
-async function tableNames(engine: Engine, ask: Ask): Promise<string[]> {
+async function tableNames(engine: Dialect, ask: Ask): Promise<string[]> {
   const rows = await ask(
     engine === 'sqlite'
       ? `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`

@@ -29,7 +29,7 @@ export async function copyOf(options: StoreOptions): Promise<Tamperer> {
 }
 
 /** Of ten milliseconds each. */
-const mostTries = 1_000
+const maxTries = 1_000
 
 async function copyOfFile(dataDir: string): Promise<Tamperer> {
   const copyDir = join(tempDir(), 'copy')
@@ -51,7 +51,7 @@ async function copyOfFile(dataDir: string): Promise<Tamperer> {
         try {
           return query.all(...(values as SQLQueryBindings[]))
         } catch (error) {
-          if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === mostTries)
+          if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === maxTries)
             throw error
           await Bun.sleep(10)
         }

@@ -45,7 +45,7 @@ export const examplesIn = (fences: readonly Fence[], marks: readonly string[]): 
   })
 
 /** What differs from run to run: as it is written, and as it must look. */
-const shapes: readonly [written: RegExp, looks: string][] = [
+const shapes: readonly [written: RegExp, polls: string][] = [
   [/\b(req|acc|tok|chn|price|loss|stm|export|alr|msg|video)_[0-9a-f]{16,32}\b/g, '$1_[0-9a-f]+'],
   [/\b(sk|admin)-[A-Za-z0-9]{20,}/g, '$1-[A-Za-z0-9]+'],
   [/\bsk-[A-Za-z0-9]{5}(?![\w-])/g, 'sk-[A-Za-z0-9]{5}'],
@@ -65,7 +65,7 @@ const shapes: readonly [written: RegExp, looks: string][] = [
 /** 'id  acc_01a1…' -> a pattern of the whole line, with any id and any number of spaces. */
 export function patternOf(line: string): RegExp {
   const plain = line.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const pattern = shapes.reduce((text, [written, looks]) => text.replace(written, looks), plain)
+  const pattern = shapes.reduce((text, [written, polls]) => text.replace(written, polls), plain)
   return new RegExp(`^${pattern}$`)
 }
 

@@ -108,16 +108,16 @@ export async function runLoad(options: {
   url: string
   calls: readonly CallKind[]
   inFlight: number
-  leastKills: number
+  minKills: number
   lives: Lives
 }): Promise<Outcome[]> {
-  const { url, calls, inFlight, leastKills, lives } = options
+  const { url, calls, inFlight, minKills, lives } = options
   const outcomes: Outcome[] = []
   let issued = 0
   const worker = async () => {
     while (issued < calls.length) {
       const killed = lives.killed()
-      if (issued >= Math.ceil((calls.length * (killed + 1)) / (leastKills + 1))) {
+      if (issued >= Math.ceil((calls.length * (killed + 1)) / (minKills + 1))) {
         await lives.after(killed + 1)
         continue
       }

@@ -20,11 +20,11 @@ export interface Killing extends Lives {
 
 type Start = (env: Record<string, string>) => Promise<TestGateway>
 
-const shortestLifeMs = 100
+const minLifeMs = 100
 /** On a slow machine, as long as it takes to start one: else nothing would happen between kills. */
-const longestLifeMs = 600
+const maxLifeMs = 600
 /** A life in which no point is reached ends after this. */
-const longestWaitMs = 30_000
+const maxWaitMs = 30_000
 /** Every how-manieth life has a point, while there are points left. */
 export const plannedEvery = 3
 
@@ -66,8 +66,8 @@ export function startKilling(
     const startedMs = performance.now()
     const gateway = await start({})
     rise()
-    const longestMs = Math.max(longestLifeMs, performance.now() - startedMs)
-    const lifeMs = shortestLifeMs + random() * (longestMs - shortestLifeMs)
+    const maxMs = Math.max(maxLifeMs, performance.now() - startedMs)
+    const lifeMs = minLifeMs + random() * (maxMs - minLifeMs)
     await Promise.race([Bun.sleep(lifeMs * stretch), ending.promise])
     fall()
     byChance++
@@ -78,7 +78,7 @@ export function startKilling(
     const gateway = await start({ GATEWAY_CRASH_AT: `${point}:${time}` }).catch(() => undefined)
     if (gateway !== undefined) {
       rise()
-      await Promise.race([gateway.exited, Bun.sleep(longestWaitMs)])
+      await Promise.race([gateway.exited, Bun.sleep(maxWaitMs)])
     }
     const reached = gateway?.hasExited() ?? true
     ;(reached ? struck : missed).push(point)

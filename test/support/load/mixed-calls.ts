@@ -53,12 +53,12 @@ const seconds = (each: bigint, max: number, least = 0) => ({
   units: { rateNanos: each * 10_000_000n, max, far: [least, 1, 2.5, max, max + 1, 599, 600] },
 })
 /** 1920 x 1088, 12 seconds: the largest that the model makes, and the tenth that counts may differ. */
-const largestFilm = 589_560
+const maxFilm = 589_560
 const filmTokens = {
   units: {
     rateNanos: 15_000n,
-    max: largestFilm + largestFilm / 10,
-    far: [0, 1_000, 100_000, largestFilm, 900_000_000],
+    max: maxFilm + maxFilm / 10,
+    far: [0, 1_000, 100_000, maxFilm, 900_000_000],
   },
 }
 const pictures = (each: bigint, max: number) => ({

@@ -108,7 +108,7 @@ export async function findWrongCalls(load: OutageLoad, gateway: TestGateway): Pr
   return [...wrongs, ...(await chargedTwice(gateway))]
 }
 
-const longestTaskMs = 60_000
+const maxTaskMs = 60_000
 
 const untilTasksEnd = (promised: readonly string[], gateway: TestGateway) =>
   until(
@@ -118,7 +118,7 @@ const untilTasksEnd = (promised: readonly string[], gateway: TestGateway) =>
       const ids = new Set(rows.map(({ id }) => id))
       return (promised.every((id) => ids.has(id)) && rows.every(isOver)) || undefined
     },
-    longestTaskMs,
+    maxTaskMs,
   )
 
 export async function findWrongTasks(

@@ -46,7 +46,7 @@ const families: readonly [path: RegExp, family: string][] = [
 export const familyOf = (path: string): string =>
   families.find(([pattern]) => pattern.test(path))?.[1] ?? path.split('/{')[0]!
 
-const mostIds = 200
+const maxIds = 200
 
 /** Remembers what an answer names. */
 export function harvest({ ids }: World, { path, method }: Call, body: unknown): void {
@@ -67,7 +67,7 @@ export function harvest({ ids }: World, { path, method }: Call, body: unknown): 
     const found = family === '/imgvendor' ? task_id : (id ?? operation ?? request_id)
     if (typeof found === 'string' && !known.includes(found)) known.push(found)
   }
-  ids.set(family, known.slice(-mostIds))
+  ids.set(family, known.slice(-maxIds))
 }
 
 /** The task center knows the address of every file. */

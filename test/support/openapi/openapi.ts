@@ -111,7 +111,7 @@ const datePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d
 /** Compiled schemas, each once. */
 class Checks {
   readonly #made = new Map<string, ValidateFunction>()
-  readonly #engines: Record<'open' | 'closed', Ajv>
+  readonly #storeKinds: Record<'open' | 'closed', Ajv>
 
   constructor(document: Json) {
     const engine = (close: boolean) => {
@@ -122,7 +122,7 @@ class Checks {
       ajv.addSchema({ $id: 'doc', components: { schemas } })
       return ajv
     }
-    this.#engines = { open: engine(false), closed: engine(true) }
+    this.#storeKinds = { open: engine(false), closed: engine(true) }
   }
 
   open = (schema: Json): ValidateFunction => this.#get('open', schema)
@@ -139,7 +139,7 @@ class Checks {
     const known = this.#made.get(key)
     if (known !== undefined) return known
     const own = kind === 'closed' ? closedSchema(schema) : schema
-    const made = this.#engines[kind].compile(withDocument(own) as Json)
+    const made = this.#storeKinds[kind].compile(withDocument(own) as Json)
     this.#made.set(key, made)
     return made
   }

@@ -42,7 +42,7 @@ export interface Making {
   always?: Pins
 }
 
-const deepest = 8
+const maxDepth = 8
 
 export function fitting(making: Making, schema: Json, name = '', depth = 0): unknown {
   const { chance, pins, always } = making
@@ -144,7 +144,11 @@ function listIn(making: Making, { items, minItems, maxItems }: Json, depth: numb
   const least = typeof minItems === 'number' ? minItems : 0
   const most = typeof maxItems === 'number' ? Math.min(maxItems, 20) : least + 3
   const count =
-    depth > deepest ? least : chance.is(0.1) ? most : chance.whole(least, Math.min(most, least + 2))
+    depth > maxDepth
+      ? least
+      : chance.is(0.1)
+        ? most
+        : chance.whole(least, Math.min(most, least + 2))
   return Array.from({ length: count }, () => fitting(making, (items ?? {}) as Json, '', depth + 1))
 }
 
@@ -154,7 +158,7 @@ function objectIn(making: Making, schema: Json, depth: number): Json {
   const made: Json = {}
   for (const [name, of] of Object.entries(properties as Record<string, Json>)) {
     const needed = (required as string[]).includes(name)
-    if (needed || (depth < deepest && chance.is(0.35))) {
+    if (needed || (depth < maxDepth && chance.is(0.35))) {
       made[name] = fitting(making, of, name, depth + 1)
     }
   }

@@ -37,7 +37,7 @@ const notReady: Says = [409, 'video_not_ready']
 const notAvailable: Says = [409, 'video_not_available']
 const conflict: Says = [409, 'task_not_cancellable']
 const good: Says = [200]
-const look = ({ stage }: Brought) => stage.look()
+const poll = ({ stage }: Brought) => stage.poll()
 
 const unchanged = (word: string): Row['deleted'] => ({
   videos: [conflict, word],
@@ -78,14 +78,14 @@ export const rows: readonly Row[] = [
       check: () => ({ body: made.wire.running(made.wire.idFor(made.name)) }),
       cancel: () => made.wire.tooLate ?? { status: 404 },
     }),
-    next: look,
+    next: poll,
   },
   {
     state: 'succeeded',
     ...{ videos: 'completed', arkvendor: 'succeeded', vendorg: 'done' },
     file: good,
     deleted: hides('completed', conflict),
-    next: look,
+    next: poll,
   },
   {
     state: 'failed',
@@ -95,7 +95,7 @@ export const rows: readonly Row[] = [
     script: ({ wire, name }) => ({
       check: () => ({ body: wire.failed(wire.idFor(name), 'the lens cap was on') }),
     }),
-    next: look,
+    next: poll,
   },
   {
     state: 'cancelled',
@@ -105,7 +105,7 @@ export const rows: readonly Row[] = [
     script: ({ wire, name }) => ({
       check: () => ({ body: wire.cancelled!(wire.idFor(name)) }),
     }),
-    next: look,
+    next: poll,
   },
   {
     state: 'hidden',
@@ -116,7 +116,7 @@ export const rows: readonly Row[] = [
       arkvendor: [[404, 'task_not_found'], null],
     },
     async next(it) {
-      await it.stage.look()
+      await it.stage.poll()
       const { status } = await askGateway(it, 'DELETE', `/v1/videos/${it.id}`)
       if (status !== 200) throw new Error(`DELETE answered ${status}`)
     },
@@ -135,7 +135,7 @@ export const rows: readonly Row[] = [
           : { status: 404, body: wire.error('gone') },
     }),
     async next(it) {
-      await it.stage.look()
+      await it.stage.poll()
       it.stage.clock.ms += 25 * hourMs
     },
   },

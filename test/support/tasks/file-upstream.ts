@@ -14,7 +14,7 @@ export interface FileUpstream {
   files: string
   asked: AskedFile[]
   /** How often each operation was asked for. */
-  looks: Map<string, number>
+  polls: Map<string, number>
   /** Bytes that the kernel took, for each connection that is sent a large file. */
   sent: { bytes: number }[]
   stop(): Promise<void>
@@ -28,7 +28,7 @@ const piece = Buffer.alloc(64 * 1024, 'large file ')
 
 export async function startFileUpstream(): Promise<FileUpstream> {
   const asked: AskedFile[] = []
-  const looks = new Map<string, number>()
+  const polls = new Map<string, number>()
   const sent: { bytes: number }[] = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -47,11 +47,11 @@ export async function startFileUpstream(): Promise<FileUpstream> {
   const api = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: (request) => answerApi(request, files, asked, looks),
+    fetch: (request) => answerApi(request, files, asked, polls),
   })
   return {
     url: `http://127.0.0.1:${api.port}`,
-    ...{ files, asked, looks, sent },
+    ...{ files, asked, polls, sent },
     async stop() {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -65,7 +65,7 @@ async function answerApi(
   request: Request,
   files: string,
   asked: AskedFile[],
-  looks: Map<string, number>,
+  polls: Map<string, number>,
 ): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (request.method === 'POST') {
@@ -80,9 +80,9 @@ async function answerApi(
   }
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
   const addresses = Buffer.from(name, 'base64url').toString().split(' ')
-  const look = looks.get(name) ?? 0
-  looks.set(name, look + 1)
-  const uri = addresses[Math.min(look, addresses.length - 1)]
+  const poll = polls.get(name) ?? 0
+  polls.set(name, poll + 1)
+  const uri = addresses[Math.min(poll, addresses.length - 1)]
   const generateVideoResponse = { generatedSamples: [{ video: { uri } }] }
   return Response.json({
     name: `operations/${name}`,

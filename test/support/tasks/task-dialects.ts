@@ -1,7 +1,7 @@
 // Tasks in every dialect, as callers speak them: how one is asked for, looked at and cancelled, and
 // what of the answer tells its end.
 import { apiToken } from '../gateway.ts'
-import type { Wish } from './task-wishes.ts'
+import type { Input } from './task-wishes.ts'
 
 /** `form` is `videos` with a multipart body. */
 export type WriteDialect = 'videos' | 'form' | 'arkvendor' | 'vendorg' | 'imgvendor'
@@ -30,8 +30,8 @@ const ask = (url: string, method: string, body?: string | FormData) =>
     keepalive: false,
   })
 
-export function create(url: string, wish: Wish): Promise<Response> {
-  const { dialect, model, prompt, callbackUrl: callback_url } = wish
+export function create(url: string, input: Input): Promise<Response> {
+  const { dialect, model, prompt, callbackUrl: callback_url } = input
   if (dialect === 'imgvendor') {
     const order = { model_name: model, prompt, n: 2, callback_url }
     return ask(`${url}${imagesPath}`, 'POST', JSON.stringify(order))
@@ -80,7 +80,7 @@ const pathOf: Readonly<Record<ReadDialect, (id: string) => string>> = {
   imgvendor: (id) => `${imagesPath}/${id}`,
 }
 
-export const look = (url: string, dialect: ReadDialect, id: string): Promise<Response> =>
+export const poll = (url: string, dialect: ReadDialect, id: string): Promise<Response> =>
   ask(url + pathOf[dialect](id), 'GET')
 
 export const cancel = (

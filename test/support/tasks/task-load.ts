@@ -8,12 +8,12 @@ import {
   create,
   dialectsOf,
   idIn,
-  look,
+  poll,
   type ReadDialect,
   type Sight,
   sightIn,
 } from './task-dialects.ts'
-import { neededFor, retake, type Wish } from './task-wishes.ts'
+import { type Input, neededFor, retake } from './task-wishes.ts'
 
 export interface Home {
   url: string
@@ -22,14 +22,14 @@ export interface Home {
 
 export interface TaskLoad {
   /** All that was ever asked for, by prompt. */
-  asked: Map<string, Wish>
+  asked: Map<string, Input>
   /** What was asked for by the creates that were answered well, by the task's id. */
-  created: Map<string, Wish>
+  created: Map<string, Input>
   /** Creates whose gateway died under them. */
-  unanswered: Wish[]
+  unanswered: Input[]
   /** Answers that nobody should get, as they stood. */
   strange: string[]
-  looks: number
+  polls: number
   cancels: number
   /** What callers were shown from the first end on, by id; two things are a broken promise. */
   ends: Map<string, Set<Sight>>
@@ -44,19 +44,19 @@ interface Storm {
 
 export interface LoadOptions {
   homes: readonly Home[]
-  wishes: readonly Wish[]
+  inputs: readonly Input[]
   /** Lives over which the creates are spread. */
   lives: number
   random: () => number
 }
 
 const creators = 10
-const lookers = 3
+const pollTargets = 3
 const callers = 2
 const createPauseMs = 250
 /** While a gateway waits for its point, work goes on more slowly, lest it run out. */
 const slowPauseMs = 900
-const lookPauseMs = 80
+const pollPauseMs = 80
 const callPauseMs = 250
 /** About when the gateway takes its first look: the two may meet. */
 const cancelAfterMs = { least: 900, most: 1_600 }
@@ -68,7 +68,7 @@ function newLoad(): TaskLoad {
     created: new Map(),
     unanswered: [],
     strange: [],
-    looks: 0,
+    polls: 0,
     cancels: 0,
     ends: new Map(),
     calls: [],
@@ -80,33 +80,33 @@ function newLoad(): TaskLoad {
  * no answer is never sent again; a new one takes its place.
  */
 export async function runTaskLoad(options: LoadOptions): Promise<TaskLoad> {
-  const { homes, wishes, random } = options
+  const { homes, inputs, random } = options
   const load = newLoad()
   const storm: Storm = { homes, load, random }
   let over = false
   const others = [
-    ...Array.from({ length: lookers }, () => lookAround(storm, () => over)),
+    ...Array.from({ length: pollTargets }, () => pollAround(storm, () => over)),
     ...Array.from({ length: callers }, (_, i) => keepCalling(storm, `call-${i}`, () => over)),
   ]
-  const left = [...wishes]
+  const left = [...inputs]
   const cancels: Promise<void>[] = []
   const creator = async () => {
     while (left.length > 0) {
       const home = oneOf(homes, random)
       const point = homes.map(({ lives }) => lives.awaits()).find((each) => each !== undefined)
-      if (point === undefined && wishes.length - left.length >= allowed(options)) {
+      if (point === undefined && inputs.length - left.length >= allowed(options)) {
         await Bun.sleep(gatePauseMs)
         continue
       }
-      const { wish, at } = takeFor(storm, left, home)
-      if (wish === undefined) continue
+      const { input, at } = takeFor(storm, left, home)
+      if (input === undefined) continue
       await at.lives.after(at.lives.killed())
       // Not all at once when it comes up.
       await Bun.sleep(random() * (point === undefined ? createPauseMs : slowPauseMs))
-      const made = await createOne(storm, at.url, wish)
-      if (made === 'not sent') left.unshift(wish)
-      else if (made === 'unanswered') left.push(retake(wish, load.unanswered.length))
-      else if (made !== undefined && wish.fate === 'cancelled') {
+      const made = await createOne(storm, at.url, input)
+      if (made === 'not sent') left.unshift(input)
+      else if (made === 'unanswered') left.push(retake(input, load.unanswered.length))
+      else if (made !== undefined && input.fate === 'cancelled') {
         cancels.push(cancelOne(storm, at, made))
       }
     }
@@ -122,24 +122,24 @@ const oneOf = <T>(list: readonly T[], random: () => number): T =>
   list[Math.floor(random() * list.length)]!
 
 /** Nobody runs ahead of the killing. */
-function allowed({ homes, wishes, lives }: LoadOptions): number {
+function allowed({ homes, inputs, lives }: LoadOptions): number {
   const killed = homes.reduce((sum, home) => sum + home.lives.killed(), 0)
-  return Math.ceil((wishes.length * (killed + 1)) / lives)
+  return Math.ceil((inputs.length * (killed + 1)) / lives)
 }
 
 /** The next one; where a gateway waits for a point that only some pass, one of those, there. */
-function takeFor({ homes }: Storm, left: Wish[], home: Home): { wish?: Wish; at: Home } {
+function takeFor({ homes }: Storm, left: Input[], home: Home): { input?: Input; at: Home } {
   for (const at of homes) {
     const point = at.lives.awaits()
     const fate = point && neededFor[point]
-    const index = fate === undefined ? -1 : left.findIndex((wish) => wish.fate === fate)
-    if (index >= 0) return { wish: left.splice(index, 1)[0]!, at }
+    const index = fate === undefined ? -1 : left.findIndex((input) => input.fate === fate)
+    if (index >= 0) return { input: left.splice(index, 1)[0]!, at }
   }
-  const wish = left.shift()
-  return wish === undefined ? { at: home } : { wish, at: home }
+  const input = left.shift()
+  return input === undefined ? { at: home } : { input, at: home }
 }
 
-const expectedStatus = ({ fate }: Wish): number =>
+const expectedStatus = ({ fate }: Input): number =>
   fate === 'refused' ? 400 : fate === 'lost' ? 504 : 200
 
 const foundNobody = ['ConnectionRefused', 'ECONNREFUSED']
@@ -148,25 +148,25 @@ const foundNobody = ['ConnectionRefused', 'ECONNREFUSED']
 async function createOne(
   { load }: Storm,
   url: string,
-  wish: Wish,
+  input: Input,
 ): Promise<string | 'not sent' | 'unanswered' | undefined> {
-  load.asked.set(wish.prompt, wish)
+  load.asked.set(input.prompt, input)
   try {
-    const response = await create(url, wish)
+    const response = await create(url, input)
     const text = await response.text()
-    if (response.status === 200 && expectedStatus(wish) === 200) {
-      const id = idIn(wish.dialect, text)
-      load.created.set(id, wish)
+    if (response.status === 200 && expectedStatus(input) === 200) {
+      const id = idIn(input.dialect, text)
+      load.created.set(id, input)
       return id
     }
     if (isStarting(response)) return 'not sent'
-    if (response.status !== expectedStatus(wish)) {
-      load.strange.push(`${wish.fate} ${wish.dialect} ${response.status} ${text}`)
+    if (response.status !== expectedStatus(input)) {
+      load.strange.push(`${input.fate} ${input.dialect} ${response.status} ${text}`)
     }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (foundNobody.includes(code)) return 'not sent'
-    load.unanswered.push(wish)
+    load.unanswered.push(input)
     return 'unanswered'
   }
   return undefined
@@ -192,20 +192,20 @@ async function cancelOne({ load, random }: Storm, home: Home, id: string): Promi
   }
 }
 
-async function lookAround(storm: Storm, over: () => boolean): Promise<void> {
+async function pollAround(storm: Storm, over: () => boolean): Promise<void> {
   const { homes, load, random } = storm
   while (!over()) {
     const ids = [...load.created.keys()]
     if (ids.length > 0) {
       const id = oneOf(ids, random)
       const dialect = oneOf(dialectsOf(id), random)
-      await lookAtOne(load, oneOf(homes, random).url, dialect, id)
+      await pollAtOne(load, oneOf(homes, random).url, dialect, id)
     }
-    await Bun.sleep(lookPauseMs)
+    await Bun.sleep(pollPauseMs)
   }
 }
 
-export async function lookAtOne(
+export async function pollAtOne(
   load: TaskLoad,
   url: string,
   dialect: ReadDialect,
@@ -213,14 +213,14 @@ export async function lookAtOne(
 ): Promise<void> {
   const wasOver = load.ends.has(id)
   try {
-    const response = await look(url, dialect, id)
+    const response = await poll(url, dialect, id)
     const text = await response.text()
     if (isStarting(response)) return
     if (response.status !== 200) {
       load.strange.push(`look ${dialect} ${id} ${response.status} ${text}`)
       return
     }
-    load.looks++
+    load.polls++
     const sight = sightIn(dialect, text)
     if (sight !== 'live' || wasOver) load.ends.set(id, (load.ends.get(id) ?? new Set()).add(sight))
   } catch {

@@ -10,7 +10,7 @@ export interface Notice {
 
 /** Each so manieth is refused once. */
 const refuseEvery = 40
-const longestMs = 60_000
+const maxMs = 60_000
 const pauseMs = 500
 
 export function openReceiver() {
@@ -42,7 +42,7 @@ interface Callback {
 
 /** Until nothing waits to be told any more, or far too long. */
 export async function untilTold(gateway: TestGateway, rows: readonly TaskRow[]): Promise<void> {
-  const untilMs = Date.now() + longestMs
+  const untilMs = Date.now() + maxMs
   const left = new Set(rows.map(({ id }) => id))
   while (left.size > 0 && Date.now() < untilMs) {
     for (const id of left) {

@@ -20,9 +20,9 @@ import {
   type TaskRow,
 } from '../task-books.ts'
 import { dialectsOf } from './task-dialects.ts'
-import { lookAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
+import { pollAtOne, runTaskLoad, type TaskLoad } from './task-load.ts'
 import { type Notice, openReceiver, untilTold } from './task-notices.ts'
-import { drawWishes, neededFor } from './task-wishes.ts'
+import { drawInputs, neededFor } from './task-wishes.ts'
 
 export interface StormPlan {
   place: Place
@@ -57,11 +57,11 @@ export interface Aftermath {
 
 export const openingBalance = '20000.00'
 /** Leases of the dead run out, and doubts take their time; then whatever lives on is a failure. */
-const longestQuietMs = 90_000
+const maxQuietMs = 90_000
 /** Credit that nobody spends goes back long before this. */
-const longestIdleMs = 20_000
+const maxIdleMs = 20_000
 const quietPauseMs = 500
-const looksAtOnce = 8
+const pollsAtOnce = 8
 
 const configFor = ({ sandbox, keepsMedia }: StormPlan) => `
 accounts: [{ name: acme, balance: "${openingBalance}" }]
@@ -104,7 +104,7 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const beganMs = performance.now()
   const receiver = openReceiver()
   const callbackUrl = receiver.url
-  const wishes = drawWishes(plan.tasks, random).map((wish) => ({ ...wish, callbackUrl }))
+  const inputs = drawInputs(plan.tasks, random).map((input) => ({ ...input, callbackUrl }))
   const crashes = plan.points.map((point) => crashAt(point, random))
   const prepared = []
   for (let i = 0; i < plan.gateways; i++) prepared.push(await prepareGateway(plan))
@@ -115,7 +115,7 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const broken = Promise.race(homes.map(({ lives }) => lives.broken))
   // The last point must not find everybody gone.
   const lives = Math.max(plan.randomKills, plannedEvery * plan.points.length) + plan.points.length
-  const load = await Promise.race([runTaskLoad({ homes, wishes, lives, random }), broken])
+  const load = await Promise.race([runTaskLoad({ homes, inputs, lives, random }), broken])
   const killed = () => homes.reduce((sum, home) => sum + home.lives.random(), 0)
   while (crashes.length > 0 || killed() < plan.randomKills) {
     await Promise.race([Bun.sleep(quietPauseMs), broken])
@@ -127,7 +127,7 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const quiet = await dieInQuiet(plan.quietPoints, first!.start)
   const fresh = [await first!.start(), ...(await opened)]
   const rows = await untilOver(fresh[0]!)
-  await lookAtAll(load, fresh, rows)
+  await pollAtAll(load, fresh, rows)
   await untilTold(fresh[0]!, rows)
   await receiver.stop()
   const tasks = await sandboxTasks(plan.sandbox)
@@ -156,7 +156,7 @@ async function dieInQuiet(
   for (const point of points) {
     const gateway = await start({ GATEWAY_CRASH_AT: point })
     await gateway.chat('the last one for now').then((response) => response.text())
-    await Promise.race([gateway.exited, Bun.sleep(longestIdleMs)])
+    await Promise.race([gateway.exited, Bun.sleep(maxIdleMs)])
     if (gateway.hasExited()) struck.push(point)
     await gateway.stop('SIGKILL')
   }
@@ -164,7 +164,7 @@ async function dieInQuiet(
 }
 
 async function untilOver(gateway: TestGateway): Promise<TaskRow[]> {
-  const untilMs = Date.now() + longestQuietMs
+  const untilMs = Date.now() + maxQuietMs
   let rows = await readTasks(gateway)
   while (!rows.every(isOver) && Date.now() < untilMs) {
     await Bun.sleep(quietPauseMs)
@@ -174,14 +174,14 @@ async function untilOver(gateway: TestGateway): Promise<TaskRow[]> {
 }
 
 /** Every task in every dialect, at any of the gateways. */
-async function lookAtAll(load: TaskLoad, fresh: readonly TestGateway[], rows: readonly TaskRow[]) {
+async function pollAtAll(load: TaskLoad, fresh: readonly TestGateway[], rows: readonly TaskRow[]) {
   const visible = rows.filter((row) => !isRefusedCreate(row))
-  const looks = visible.flatMap(({ id }) => dialectsOf(id).map((dialect) => ({ id, dialect })))
-  const looker = async (first: number) => {
-    for (let i = first; i < looks.length; i += looksAtOnce) {
-      const { id, dialect } = looks[i]!
-      await lookAtOne(load, fresh[i % fresh.length]!.url, dialect, id)
+  const polls = visible.flatMap(({ id }) => dialectsOf(id).map((dialect) => ({ id, dialect })))
+  const pollTarget = async (first: number) => {
+    for (let i = first; i < polls.length; i += pollsAtOnce) {
+      const { id, dialect } = polls[i]!
+      await pollAtOne(load, fresh[i % fresh.length]!.url, dialect, id)
     }
   }
-  await Promise.all(Array.from({ length: looksAtOnce }, (_, first) => looker(first)))
+  await Promise.all(Array.from({ length: pollsAtOnce }, (_, first) => pollTarget(first)))
 }

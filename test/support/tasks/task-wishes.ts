@@ -5,7 +5,7 @@ import type { WriteDialect } from './task-dialects.ts'
 
 export type Fate = 'plain' | 'fails' | 'refused' | 'vanishes' | 'flips' | 'lost' | 'cancelled'
 
-export interface Wish {
+export interface Input {
   prompt: string
   fate: Fate
   dialect: WriteDialect
@@ -60,7 +60,7 @@ const ways: readonly [dialect: WriteDialect, model: string][] = [
   ['imgvendor', 'imgvendor-v2'],
 ]
 
-export function drawWishes(count: number, random: () => number): Wish[] {
+export function drawInputs(count: number, random: () => number): Input[] {
   const fates: Fate[] = Object.entries(shares).flatMap(([fate, share]) =>
     Array<Fate>(Math.round((share * count) / 1_000)).fill(fate as Fate),
   )
@@ -74,9 +74,9 @@ export function drawWishes(count: number, random: () => number): Wish[] {
 }
 
 /** The same once more, for a caller who got no answer: another task, and not to be confused. */
-export const retake = (wish: Wish, take: number): Wish => ({
-  ...wish,
-  prompt: `take ${take} of ${wish.prompt}`,
+export const retake = (input: Input, take: number): Input => ({
+  ...input,
+  prompt: `take ${take} of ${input.prompt}`,
 })
 
 function shuffled<T>(list: readonly T[], random: () => number): T[] {

@@ -3,7 +3,7 @@
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { RateView } from '../../../contract/rate.ts'
-import type { Standing } from './token-counts.ts'
+import type { TokenStanding } from './token-counts.ts'
 import { gauge, waitMs } from './window.ts'
 
 /** Longer waits are cut to this: clients do not follow longer ones. */
@@ -17,13 +17,13 @@ export const shareOf = (limit: number, gateways: number): number =>
 
 /** A refusal, or undefined when one more call that costs so many tokens fits. */
 export function judge(
-  standing: Standing,
+  channelState: TokenStanding,
   limits: TokenLimits,
   gateways: number,
   cost: number,
 ): Refusal | undefined {
   const { rpm, tpm, concurrency } = limits
-  const { requests, tokens, leftMs, running } = standing
+  const { requests, tokens, leftMs, running } = channelState
   const requestsMs = rpm === undefined ? 0 : waitMs(requests, 1, shareOf(rpm, gateways), leftMs)
   const tokensMs = tpm === undefined ? 0 : waitMs(tokens, cost, shareOf(tpm, gateways), leftMs)
   const busy = concurrency !== undefined && running >= shareOf(concurrency, gateways)
@@ -31,7 +31,7 @@ export function judge(
   const waitedMs = Math.max(requestsMs, tokensMs, busyRetryMs)
   return refuse('rate_limit_exceeded', words(limits, requestsMs, tokensMs, cost), {
     retryAfterSeconds: Math.min(maxRetrySeconds, Math.ceil(waitedMs / 1000)),
-    ...rateOf(standing, limits, gateways),
+    ...rateOf(channelState, limits, gateways),
   })
 }
 
@@ -51,12 +51,12 @@ const counted = (count: number | undefined, noun: string) =>
 
 /** What the caller is told; undefined when nothing is limited per minute. */
 export function viewOf(
-  { requests, tokens, leftMs }: Standing,
+  { requests, tokens, leftMs }: TokenStanding,
   { rpm, tpm }: TokenLimits,
   gateways: number,
 ): RateView | undefined {
   if (rpm === undefined && tpm === undefined) return undefined
-  const shown = (limit: number, tally: Standing['requests']) =>
+  const shown = (limit: number, tally: TokenStanding['requests']) =>
     gauge(tally, limit, shareOf(limit, gateways), leftMs)
   return {
     ...(rpm !== undefined && { requests: shown(rpm, requests) }),
@@ -64,7 +64,11 @@ export function viewOf(
   }
 }
 
-function rateOf(standing: Standing, limits: TokenLimits, gateways: number): { rate?: RateView } {
-  const rate = viewOf(standing, limits, gateways)
+function rateOf(
+  channelState: TokenStanding,
+  limits: TokenLimits,
+  gateways: number,
+): { rate?: RateView } {
+  const rate = viewOf(channelState, limits, gateways)
   return rate === undefined ? {} : { rate }
 }

@@ -128,12 +128,12 @@ class Limits implements RateLimits {
     const count = this.#count(token)
     const asked = shared.enter(token.id, count, token.limits, cost)
     count.asking++
-    const standing = await asked
+    const channelState = await asked
     // No wait from here to admit(): in between, the call would be neither asked about nor running.
     count.asking--
-    if (standing === redisAway) return this.#enterHere(token, cost)
-    if (!standing.admitted) {
-      const refusal = judge(standing, token.limits, 1, cost)
+    if (channelState === redisAway) return this.#enterHere(token, cost)
+    if (!channelState.admitted) {
+      const refusal = judge(channelState, token.limits, 1, cost)
       ensure(refusal !== undefined, 'the script refuses what judge() refuses')
       return refusal
     }
@@ -141,14 +141,14 @@ class Limits implements RateLimits {
     // A Redis that forgot meanwhile has let in more than this gateway by itself may.
     const refusal = judge(count, token.limits, 1, cost)
     if (refusal !== undefined) {
-      const { minute } = standing
+      const { minute } = channelState
       const concurrency = token.limits.concurrency !== undefined
       shared.leave(token.id, count, { minute, by: -cost, concurrency })
       return refusal
     }
     count.admit(cost)
-    const view = viewOf(standing, token.limits, 1)
-    return new Pass(shared, token, count, cost, view, standing.minute)
+    const view = viewOf(channelState, token.limits, 1)
+    return new Pass(shared, token, count, cost, view, channelState.minute)
   }
 
   #now(): number {

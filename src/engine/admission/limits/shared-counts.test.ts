@@ -48,9 +48,9 @@ const isRefused = async (limits: RateLimits, limited: ReturnType<typeof token>, 
 }
 
 if (redisUrl === undefined) console.error('left out: shared rate limits (set TEST_REDIS_URL)')
-else describe('gateways that share a Redis', () => sharing(redisUrl!))
+else describe('gateways that share a Redis', () => cluster(redisUrl!))
 
-function sharing(url: string): void {
+function cluster(url: string): void {
   test('let in the requests of a minute together, however they are sent', async () => {
     const { a, b } = await newPair(url)
     const limited = newToken({ rpm: 10 })

@@ -11,7 +11,7 @@ import {
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { shareOf } from './judge.ts'
 import { beatScript, enterScript, leaveScript } from './shared-scripts.ts'
-import type { Standing, TokenCount, TokenCounts } from './token-counts.ts'
+import type { TokenCount, TokenCounts, TokenStanding } from './token-counts.ts'
 
 export interface SharedTimes extends RedisTimes {
   /** Every so often a gateway shows that it lives; its running calls count for aliveMs after. */
@@ -27,7 +27,7 @@ export interface SharedOptions {
   times: SharedTimes
 }
 
-export interface SharedStanding extends Standing {
+export interface SharedUsage extends TokenStanding {
   admitted: boolean
   minute: number
 }
@@ -74,7 +74,7 @@ export class SharedCounts {
     count: TokenCount,
     { rpm, tpm, concurrency }: TokenLimits,
     cost: number,
-  ): Promise<SharedStanding | typeof redisAway> {
+  ): Promise<SharedUsage | typeof redisAway> {
     const limit = (value: number | undefined) => (value === undefined ? '' : shareOf(value, 1))
     const { instanceId, times } = this.#options
     const args = [instanceId, times.aliveMs, limit(rpm), limit(tpm), limit(concurrency), cost]
@@ -88,10 +88,10 @@ export class SharedCounts {
       count.minute,
       ...own,
     ])
-    return this.#readStanding(reply)
+    return this.#readUsage(reply)
   }
 
-  #readStanding(reply: unknown): SharedStanding | typeof redisAway {
+  #readUsage(reply: unknown): SharedUsage | typeof redisAway {
     const numbers = readNumbers(reply, 9)
     if (numbers === undefined) return redisAway
     const [admitted, gateways, minute, leftMs, ...tallies] = numbers
@@ -148,12 +148,12 @@ export class SharedCounts {
         [gatewaysKey, ...part.map(([tokenId]) => runningKey(tokenId))],
         [instanceId, times.aliveMs, ...numbers],
       )
-      const heard = readNumbers(reply, 2)
-      if (heard === undefined) {
+      const answer = readNumbers(reply, 2)
+      if (answer === undefined) {
         for (const [, count] of all) count.shared = true
         return false
       }
-      const [gateways, redisMs] = heard
+      const [gateways, redisMs] = answer
       this.gateways = gateways!
       this.aheadMs = redisMs! - nowMs()
     }

@@ -3,7 +3,7 @@
 import { type Tally, windowMs } from './window.ts'
 
 /** Where a token stands at one moment. */
-export interface Standing {
+export interface TokenStanding {
   readonly requests: Tally
   readonly tokens: Tally
   /** How much is left of the current minute. */
@@ -11,7 +11,7 @@ export interface Standing {
   readonly running: number
 }
 
-export class TokenCount implements Standing {
+export class TokenCount implements TokenStanding {
   readonly requests: Tally = { current: 0, previous: 0 }
   readonly tokens: Tally = { current: 0, previous: 0 }
   leftMs = windowMs

@@ -17,11 +17,11 @@ import { type ExportLimits, exportLimits, runExport } from './run-export.ts'
 import { type ExportSources, isExportKind, readerOf } from './source.ts'
 
 /** Where gateways share a database, one may have left something behind. */
-const lookEveryMs = 5_000
+const pollEveryMs = 5_000
 const firstMs = 1_000
 const tidyEveryMs = 600_000
 /** Times one is begun without getting any further. */
-const mostAttempts = 5
+const maxAttempts = 5
 /** A bounded piece of work for the store. */
 const piecesAtOnce = 8
 
@@ -60,8 +60,8 @@ export class Exporter {
       if (this.#closed) return
       if (this.#isWanted) return this.wake()
       // Nobody else can add to a database that is not shared.
-      const isAlone = engine.store.sharing === undefined && !this.#isUnfinished
-      const afterMs = isAlone ? tidyEveryMs : lookEveryMs
+      const isAlone = engine.store.cluster === undefined && !this.#isUnfinished
+      const afterMs = isAlone ? tidyEveryMs : pollEveryMs
       this.#timer = setTimeout(() => this.wake(), afterMs)
       this.#timer.unref()
     })
@@ -108,9 +108,9 @@ export class Exporter {
   async runNext(engine: Engine): Promise<boolean> {
     const { store, clock } = engine
     const owner = gatewayOf(store)
-    const nowMs = (await sharedClockMs(store.read, store.engine)) ?? clock.nowMs()
+    const nowMs = (await sharedClockMs(store.read, store.dialect)) ?? clock.nowMs()
     const untilMs = nowMs + this.limits.leaseMs
-    const job = await store.tx((tx) => takeExport(tx, store.engine, { owner, nowMs, untilMs }))
+    const job = await store.tx((tx) => takeExport(tx, store.dialect, { owner, nowMs, untilMs }))
     if (job === undefined) return false
     try {
       const problem = await this.#run(engine, job)
@@ -127,7 +127,7 @@ export class Exporter {
 
   /** What keeps it from being written for good. */
   async #run(engine: Engine, job: ExportJob): Promise<string | undefined> {
-    if (job.attempts > mostAttempts) return 'it broke off too often; see the log of the gateway'
+    if (job.attempts > maxAttempts) return 'it broke off too often; see the log of the gateway'
     if (!isExportKind(job.kind)) return `there is no list '${job.kind}'`
     const source = await this.sources[job.kind](engine, job.filters, readerOf(job))
     if (source instanceof Refusal) return source.message

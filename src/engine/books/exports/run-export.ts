@@ -19,8 +19,8 @@ export interface ExportLimits {
   /** Between two pages, at least; as long as the page took if that is longer. */
   pauseMs: number
   /** A file ends here, and says so. */
-  mostRows: number
-  mostStoredBytes: number
+  maxRows: number
+  maxStoredBytes: number
   keepMs: number
 }
 
@@ -29,14 +29,14 @@ export const exportLimits: ExportLimits = {
   saveEveryMs: 4_000,
   leaseMs: 20_000,
   pauseMs: 5,
-  mostRows: 5_000_000,
-  mostStoredBytes: 256 * 1024 * 1024,
+  maxRows: 5_000_000,
+  maxStoredBytes: 256 * 1024 * 1024,
   keepMs: 24 * 3_600_000,
 }
 
 /** While calls are being served, one page in so many times as long as it took. */
 const busyShare = 4
-const longestPauseMs = 2_000
+const maxPauseMs = 2_000
 
 const pack = promisify(gzip)
 
@@ -67,7 +67,7 @@ export async function runExport(
 
 function pause(engine: Engine, { pauseMs }: ExportLimits, tookMs: number): Promise<void> {
   const share = engine.running > 0 ? busyShare : 1
-  const ms = Math.min(longestPauseMs, Math.max(pauseMs, tookMs * share))
+  const ms = Math.min(maxPauseMs, Math.max(pauseMs, tookMs * share))
   return new Promise((go) => setTimeout(go, ms))
 }
 
@@ -103,13 +103,13 @@ class Writing {
   }
 
   async add(page: { rows: readonly object[]; next?: string | undefined }) {
-    const { mostRows, mostStoredBytes, pieceChars, saveEveryMs } = this.#limits
-    const room = mostRows - this.#job.rows - this.#rows
+    const { maxRows, maxStoredBytes, pieceChars, saveEveryMs } = this.#limits
+    const room = maxRows - this.#job.rows - this.#rows
     const rows = page.rows.slice(0, room)
     for (const row of rows) this.#take(this.#textOf(row))
     this.#rows += rows.length
     const isLast = page.next === undefined
-    const isFull = this.#job.storedBytes >= mostStoredBytes || page.rows.length > room
+    const isFull = this.#job.storedBytes >= maxStoredBytes || page.rows.length > room
     const isEnd = isLast || isFull || room === page.rows.length
     const isOld = this.#engine.clock.nowMs() - this.#savedMs >= saveEveryMs
     if (!isEnd && !isOld && this.#chars < pieceChars) return 'more'

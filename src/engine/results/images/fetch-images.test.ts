@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ImageTask } from '../../../contract/task.ts'
 import { aTask } from '../../../store/tasks/test-tasks.ts'
 import { newTestEngine, type TestEngine } from '../../test-engine.ts'
-import { fetchPictures } from './fetch-images.ts'
+import { fetchImages } from './fetch-images.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')
 const jpeg = Buffer.from('\xff\xd8\xff\xe0rest', 'latin1')
 const webp = Buffer.from('RIFF\x01\x02\x03\x04WEBPrest', 'latin1')
 const gif = Buffer.from('GIF89a rest')
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 const sized = (bytes: number) => Buffer.concat([png, Buffer.alloc(bytes - png.length)])
 
 const answers: Record<string, () => Response> = {
@@ -20,8 +20,8 @@ const answers: Record<string, () => Response> = {
   '/page': () => new Response('<html>', { headers: { 'content-type': 'image/png' } }),
   '/gone': () => new Response('no', { status: 404 }),
   '/away': () => new Response(null, { status: 302, headers: { location: 'http://10.0.0.1/' } }),
-  '/largest': () => new Response(sized(mostBytes)),
-  '/larger': () => new Response(sized(mostBytes + 1)),
+  '/largest': () => new Response(sized(maxBytes)),
+  '/larger': () => new Response(sized(maxBytes + 1)),
 }
 const server = Bun.serve({
   hostname: '127.0.0.1',
@@ -48,7 +48,7 @@ const task: ImageTask = {
 const at = (path: string) => `http://127.0.0.1:${server.port}${path}`
 const fetchAs = async (egressAllow: string[], urls: string[]) => {
   const media = urls.map((url) => ({ kind: 'image' as const, url }))
-  const all = await fetchPictures({ ...test_.engine, egressAllow }, task, media)
+  const all = await fetchImages({ ...test_.engine, egressAllow }, task, media)
   return all.map((bytes) => bytes && Buffer.from(bytes))
 }
 const fetchAll = (...urls: string[]) => fetchAs(['127.0.0.1/32'], urls)
@@ -68,8 +68,8 @@ test.each(['/page', '/gone', '/away', '/larger'])(
 )
 
 test('the largest that is taken is taken', async () => {
-  const [largest] = await fetchAll(at('/largest'))
-  expect(largest?.length).toBe(mostBytes)
+  const [max] = await fetchAll(at('/largest'))
+  expect(max?.length).toBe(maxBytes)
 })
 
 test('together they may not be larger than an answer can hold', async () => {

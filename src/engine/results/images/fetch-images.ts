@@ -7,23 +7,23 @@ import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import type { Engine } from '../../engine.ts'
 import { dropContent, openContent } from '../open-content.ts'
 
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 /** Of all pictures of one answer, which is held in memory as a whole. */
-const mostBytesTogether = 128 * 1024 * 1024
-const longestMs = 60_000
+const maxBytesTogether = 128 * 1024 * 1024
+const maxMs = 60_000
 
 /** What is left for the pictures of one answer. */
 interface Room {
   bytes: number
 }
 
-export async function fetchPictures(
+export async function fetchImages(
   engine: Engine,
   task: ImageTask,
   media: readonly OutputMedia[],
 ): Promise<readonly (Uint8Array | undefined)[]> {
-  const signal = AbortSignal.timeout(longestMs)
-  const room: Room = { bytes: mostBytesTogether }
+  const signal = AbortSignal.timeout(maxMs)
+  const room: Room = { bytes: maxBytesTogether }
   const asked = { ...task, media }
   return Promise.all(
     media.map(async ({ url }, part) => {
@@ -83,5 +83,5 @@ async function readAll(content: ContentBody, room: Room): Promise<Uint8Array | u
 
 function take(room: Room, bytes: number, size: number): boolean {
   room.bytes -= bytes
-  return size <= mostBytes && room.bytes >= 0
+  return size <= maxBytes && room.bytes >= 0
 }

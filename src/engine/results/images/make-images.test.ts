@@ -10,18 +10,18 @@ import type { Checked, ImageProvider, Started } from '../../../contract/provider
 import type { ImageRequest, OutputMedia } from '../../../contract/task.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
-import { engines } from '../../../store/test-stores.ts'
+import { storeKinds } from '../../../store/test-stores.ts'
 import { testChannelWith } from '../../routing/test-channel.ts'
 import { endTask } from '../../tasks/end-task.ts'
-import { lookOnce } from '../../tasks/poll/abandoned-checks.ts'
+import { pollOnce } from '../../tasks/poll/abandoned-checks.ts'
 import { anError, newTaskEngine, says, type TaskEngine } from '../../tasks/test-task-engine.ts'
-import { type FetchPictures, longestWaitMs, makeImages } from './make-images.ts'
+import { type FetchImages, makeImages, maxWaitMs } from './make-images.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: pictures on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-const pictureNanos = 200_000_000n
+const imageNanos = 200_000_000n
 const key: CreateKey = { path: '/v1/images/generations', key: 'k' }
 const files = (count: number): OutputMedia[] =>
   Array.from({ length: count }, (_, i) => ({ kind: 'image', url: `https://example.com/${i}.png` }))
@@ -39,7 +39,7 @@ const started = (): Started => ({
 })
 const running = says({ state: 'running' })
 
-describe.each([...engines])('pictures on %s', (on) => {
+describe.each([...storeKinds])('pictures on %s', (on) => {
   let it: TaskEngine
   let start: () => Started
   let check: () => Checked
@@ -62,8 +62,8 @@ describe.each([...engines])('pictures on %s', (on) => {
       return cancel()
     },
   }
-  let fetchNow: FetchPictures
-  const fetchPictures: FetchPictures = async (_, __, media) =>
+  let fetchNow: FetchImages
+  const fetchImages: FetchImages = async (_, __, media) =>
     media.map((file) => (fetchable(file) ? new TextEncoder().encode(file.url) : undefined))
 
   beforeEach(async () => {
@@ -73,7 +73,7 @@ describe.each([...engines])('pictures on %s', (on) => {
     check = () => running
     cancel = () => ({ kind: 'cancelled' })
     fetchable = () => true
-    fetchNow = fetchPictures
+    fetchNow = fetchImages
     caller = new AbortController()
     Object.assign(it.engine, {
       providers: new Map([['images', { protocol: 'images', image: provider }]]),
@@ -122,24 +122,24 @@ describe.each([...engines])('pictures on %s', (on) => {
   const lost = async () => {
     const { items } = await listLosses(it.engine.store.read, { limit: 10 })
     return items.map(({ reason, quantity, amountNanos, isEstimate }) => {
-      expect(amountNanos).toBe(BigInt(quantity!) * pictureNanos)
+      expect(amountNanos).toBe(BigInt(quantity!) * imageNanos)
       return [reason, quantity, isEstimate]
     })
   }
   /** When those that were given up are looked for. */
-  const lookLate = async () => {
+  const checkAbandoned = async () => {
     it.clock.ms += 10 * 60_000
-    return lookOnce(it.engine)
+    return pollOnce(it.engine)
   }
 
   test('that come at once are charged one by one', async () => {
     const { task, pictures } = await made({ count: 4 })
     expect(pictures.map(({ part }) => part)).toEqual([0, 1])
-    expect(task).toMatchObject({ state: 'succeeded', chargeNanos: 2n * pictureNanos })
+    expect(task).toMatchObject({ state: 'succeeded', chargeNanos: 2n * imageNanos })
     expect(await it.booked(task.id)).toEqual([
-      ['hold', -4n * pictureNanos],
-      ['release', 4n * pictureNanos],
-      ['charge', -2n * pictureNanos],
+      ['hold', -4n * imageNanos],
+      ['release', 4n * imageNanos],
+      ['charge', -2n * imageNanos],
     ])
   })
 
@@ -148,9 +148,9 @@ describe.each([...engines])('pictures on %s', (on) => {
     check = () => (asked.checks < 2 ? running : says(done(2)))
     const { task, pictures } = await made()
     expect(pictures).toHaveLength(2)
-    expect([asked.checks, await charge()]).toEqual([2, 2n * pictureNanos])
+    expect([asked.checks, await charge()]).toEqual([2, 2n * imageNanos])
     // Looks of a connection that waits are told at the end, all at once.
-    expect((await it.row(task.id)).trail).toMatch(
+    expect((await it.row(task.id)).timeline).toMatch(
       / 1 look queued 0\n\d+ 0 1 ended succeeded 100\n$/,
     )
   })
@@ -158,7 +158,7 @@ describe.each([...engines])('pictures on %s', (on) => {
   test('more than were asked for are neither handed over nor charged', async () => {
     start = () => atOnce(5)
     expect((await made({ count: 2 })).pictures).toHaveLength(2)
-    expect(await charge()).toBe(2n * pictureNanos)
+    expect(await charge()).toBe(2n * imageNanos)
   })
 
   test('that cannot be fetched are not delivered and not charged', async () => {
@@ -169,7 +169,7 @@ describe.each([...engines])('pictures on %s', (on) => {
       [0, 'https://example.com/0.png'],
       [1, 'https://example.com/2.png'],
     ])
-    expect([task.media.length, task.chargeNanos]).toEqual([2, 2n * pictureNanos])
+    expect([task.media.length, task.chargeNanos]).toEqual([2, 2n * imageNanos])
     expect(await lost()).toEqual([['not_delivered', 1, false]])
   })
 
@@ -227,18 +227,18 @@ describe.each([...engines])('pictures on %s', (on) => {
     expect([asked.starts, await booked()]).toEqual([1, ['hold', 'release']])
     // This upstream lists nothing: nobody will ever know.
     expect(await lost()).toEqual([['unknown_create', 2, true]])
-    expect(await lookLate()).toBe(0)
+    expect(await checkAbandoned()).toBe(0)
   })
 
   test('that take too long are called off and cost nothing', async () => {
     start = started
     check = () => {
-      it.clock.ms += longestWaitMs
+      it.clock.ms += maxWaitMs
       return running
     }
     expect((await refused()).code).toBe('upstream_timeout')
     expect([asked.cancels, await booked()]).toEqual([1, ['hold', 'release']])
-    expect(await lookLate()).toBe(0)
+    expect(await checkAbandoned()).toBe(0)
   })
 
   test('whose caller has left are called off and cost nothing', async () => {
@@ -250,7 +250,7 @@ describe.each([...engines])('pictures on %s', (on) => {
     await refused()
     expect([asked.cancels, await booked()]).toEqual([1, ['hold', 'release']])
     expect(await it.single()).toMatchObject({ state: 'cancelled' })
-    expect(await lookLate()).toBe(0)
+    expect(await checkAbandoned()).toBe(0)
   })
 
   test.each([
@@ -263,16 +263,16 @@ describe.each([...engines])('pictures on %s', (on) => {
       cancel = () => ({ kind: 'refused', error: anError('too late') })
       check = () => {
         if (state === 'cancelled') caller.abort()
-        else it.clock.ms += longestWaitMs
+        else it.clock.ms += maxWaitMs
         return running
       }
       await refused({ count: 3 })
       expect([await booked(), await lost()]).toEqual([['hold', 'release'], []])
       check = () => says(done(2))
-      expect(await lookLate()).toBe(1)
+      expect(await checkAbandoned()).toBe(1)
       expect(await lost()).toEqual([[reason, 2, false]])
       expect(await it.single()).toMatchObject({ state, chargeNanos: 0n })
-      expect(await lookLate()).toBe(0)
+      expect(await checkAbandoned()).toBe(0)
     },
   )
 
@@ -322,7 +322,7 @@ describe.each([...engines])('pictures on %s', (on) => {
       await it.tick()
       expect(await it.single()).toMatchObject({ state: 'failed', chargeNanos: 0n })
       expect(await booked()).toEqual(['hold', 'release'])
-      expect(await lookLate()).toBe(1)
+      expect(await checkAbandoned()).toBe(1)
       expect(await lost()).toEqual([['not_delivered', 2, false]])
     })
 
@@ -331,7 +331,7 @@ describe.each([...engines])('pictures on %s', (on) => {
       expect((await refused({}, { key })).code).toBe('idempotency_in_flight')
       await it.tick()
       expect((await made({}, { key })).pictures).toHaveLength(2)
-      expect([asked.starts, await charge()]).toEqual([1, 2n * pictureNanos])
+      expect([asked.starts, await charge()]).toEqual([1, 2n * imageNanos])
     })
   })
 })
@@ -339,7 +339,7 @@ describe.each([...engines])('pictures on %s', (on) => {
 const price = {
   id: 'price_image',
   model: 'imga-plus',
-  terms: { unit: 'image', perImageNanos: pictureNanos },
+  terms: { unit: 'image', perImageNanos: imageNanos },
   effectiveFromMs: 0,
   source: 'builtin',
 } as const

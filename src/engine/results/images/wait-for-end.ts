@@ -7,8 +7,8 @@ import { sureNowMs } from '../../../lib/clock.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
-import type { Seen, TaskEnd } from '../../tasks/end-task.ts'
-import { homeOf, lookerFor, taskUpstream } from '../../tasks/task-upstream.ts'
+import type { PollStep, TaskEnd } from '../../tasks/end-task.ts'
+import { originOf, pollTargetFor, taskUpstream } from '../../tasks/task-upstream.ts'
 
 export interface Waiting {
   /** At most so long. */
@@ -19,29 +19,29 @@ export interface Waiting {
 
 /** What was not called off may still come to something. */
 type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
-  Pick<TaskEnd, 'lateLook' | 'seen'>
+  Pick<TaskEnd, 'abandonedCheck' | 'steps'>
 
-const soonestMs = 500
+const minMs = 500
 const latestMs = 3_000
 const growth = 1.3
 
 export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
-  let pauseMs = soonestMs
-  // Nothing is written while somebody waits: its end tells of all looks at once.
-  const seen: Seen[] = []
+  let pauseMs = minMs
+  // Nothing is written while somebody waits: its end tells of all polls at once.
+  const steps: PollStep[] = []
   const passed = stopwatch(engine)
   while (passed() < waiting.forMs && waiting.signal?.aborted !== true) {
     await pause(pauseMs, waiting.signal)
     pauseMs = Math.min(latestMs, pauseMs * growth)
-    const report = await look(engine, task)
-    if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, seen }
+    const report = await poll(engine, task)
+    if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, steps }
     if (report?.state === 'failed') {
-      return { ...report, error: told(engine, task, report.error), seen }
+      return { ...report, error: told(engine, task, report.error), steps }
     }
-    noteLook(seen, report === undefined ? 'look_failed' : 'look', engine.clock.nowMs())
+    recordPoll(steps, report === undefined ? 'look_failed' : 'look', engine.clock.nowMs())
   }
   const isOff = await callOff(engine, task)
-  const rest = isOff ? { seen } : { lateLook: true as const, seen }
+  const rest = isOff ? { steps } : { abandonedCheck: true as const, steps }
   if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
   return { state: 'failed', error: tooLate, raw: undefined, ...rest }
 }
@@ -57,15 +57,15 @@ const tooLate: UpstreamError = {
   message: 'the upstream did not finish in time; nothing is charged',
 }
 
-function noteLook(seen: Seen[], kind: Seen['kind'], nowMs: number): void {
-  const last = seen.at(-1)
-  if (last?.kind !== kind) seen.push({ kind, atMs: nowMs, times: 1, lastMs: nowMs })
+function recordPoll(steps: PollStep[], kind: PollStep['kind'], nowMs: number): void {
+  const last = steps.at(-1)
+  if (last?.kind !== kind) steps.push({ kind, atMs: nowMs, times: 1, lastMs: nowMs })
   else Object.assign(last, { times: (last.times ?? 1) + 1, lastMs: nowMs })
 }
 
-async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {
-  const checked = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
-    looker.check(upstreamId, upstream, stop),
+async function poll(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {
+  const checked = await ask(engine, task, async (pollTarget, upstreamId, upstream, stop) =>
+    pollTarget.check(upstreamId, upstream, stop),
   )
   return checked?.kind === 'report' ? checked.report : undefined
 }
@@ -73,8 +73,8 @@ async function look(engine: Engine, task: ImageTask): Promise<TaskReport | undef
 /** Whatever comes of it, the task is over here. True: upstream, too. */
 async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
   try {
-    const answer = await ask(engine, task, async (looker, upstreamId, upstream, stop) =>
-      looker.cancel?.(upstreamId, upstream, stop),
+    const answer = await ask(engine, task, async (pollTarget, upstreamId, upstream, stop) =>
+      pollTarget.cancel?.(upstreamId, upstream, stop),
     )
     return answer?.kind === 'cancelled'
   } catch (error) {
@@ -83,30 +83,33 @@ async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
   }
 }
 
-type Looker = NonNullable<ReturnType<typeof lookerFor>>
+type PollTarget = NonNullable<ReturnType<typeof pollTargetFor>>
 
 async function ask<T>(
   engine: Engine,
   task: ImageTask,
   question: (
-    looker: Looker,
+    pollTarget: PollTarget,
     upstreamId: string,
     upstream: ReturnType<typeof taskUpstream>,
     stop: Cancellation,
   ) => Promise<T>,
 ): Promise<T | undefined> {
-  const home = homeOf(engine, task)
-  const looker = lookerFor(engine, task)
-  ensure(task.upstreamId !== undefined && looker !== undefined, `task ${task.id} can be asked for`)
+  const home = originOf(engine, task)
+  const pollTarget = pollTargetFor(engine, task)
+  ensure(
+    task.upstreamId !== undefined && pollTarget !== undefined,
+    `task ${task.id} can be asked for`,
+  )
   if (home === undefined) return undefined
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  return question(looker, task.upstreamId, upstream, stop).finally(() => deadline.end())
+  return question(pollTarget, task.upstreamId, upstream, stop).finally(() => deadline.end())
 }
 
 function told(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
-  const home = homeOf(engine, task)
+  const home = originOf(engine, task)
   const asked = { body: JSON.stringify(task.request), model: task.model }
   return home === undefined ? error : cleaned(engine, error, asked, home.route)
 }

@@ -11,7 +11,7 @@ import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
-import { accountStopped } from '../../admission/admit.ts'
+import { accountSuspended } from '../../admission/admit.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { dropProbes } from '../../routing/learn.ts'
@@ -19,13 +19,13 @@ import type { PickedRoute } from '../../routing/pick-route.ts'
 import { takePlace } from '../../routing/take-place.ts'
 import { taskTrace } from '../../telemetry/traces/traced-client.ts'
 import { keptRequest } from '../kept-request.ts'
-import { patienceOf } from '../poll/task-timeouts.ts'
+import { taskTimeoutsOf } from '../poll/task-timeouts.ts'
 import { holdFor, plainBound } from '../task-charge.ts'
 import { keyMark } from '../task-upstream.ts'
 import { type KeyedCreate, keepKey } from './repeat-create.ts'
 
 /** What a caller wants made. */
-export type TaskWish = (
+export type TaskInput = (
   | Pick<VideoTask, 'kind' | 'request'>
   | Pick<ImageTask, 'kind' | 'request'>
 ) & {
@@ -55,30 +55,30 @@ export interface Accepted {
 export async function acceptTask(
   engine: Engine,
   ctx: CallContext,
-  wish: TaskWish,
+  input: TaskInput,
   keyed: KeyedCreate | undefined,
   how: Acceptance = {},
 ): Promise<Accepted | Refusal | 'taken'> {
-  const model = engine.catalog.visible(ctx.token, wish.model)
-  if (model === undefined) return modelNotFound(wish.model)
-  const routes = routesFor(engine, model, wish)
+  const model = engine.catalog.visible(ctx.token, input.model)
+  if (model === undefined) return modelNotFound(input.model)
+  const routes = routesFor(engine, model, input)
   if (routes.length === 0) {
     const ways = engine.catalog.servedBy(model).join(', ')
-    const message = `model '${wish.model}' cannot be used here; it is served by: ${ways}`
+    const message = `model '${input.model}' cannot be used here; it is served by: ${ways}`
     return refuse('model_not_supported', message, { param: 'model' })
   }
   const busy = notNow(engine, ctx.token.accountId)
   if (busy !== undefined) return busy
   const price = engine.prices.current(model.pricedAs ?? model.name, ctx.token.accountId)
-  if (price === undefined) return modelNotFound(wish.model)
-  const picked = await takeFor(engine, ctx, pinned(engine, routes, wish.pinnedTo))
+  if (price === undefined) return modelNotFound(input.model)
+  const picked = await takeFor(engine, ctx, pinned(engine, routes, input.pinnedTo))
   if (picked instanceof Refusal) return picked
-  const asked = asItGoesUp(engine, model, wish, picked)
+  const asked = asItGoesUp(engine, model, input, picked)
   const holdNanos = holdFor(price.terms, asked)
   if (holdNanos === undefined) {
-    leavePlace(engine, picked.route.channel, picked.standing, ctx.token.accountId)
+    leavePlace(engine, picked.route.channel, picked.channelState, ctx.token.accountId)
     dropProbes(picked)
-    return modelNotFound(wish.model)
+    return modelNotFound(input.model)
   }
   const make = () => newTask(engine, ctx, asked, picked, { priceId: price.id, holdNanos, how })
   const { task, written } = await writeTask(engine, picked, ctx.token.accountId, make, keyed)
@@ -88,11 +88,11 @@ export async function acceptTask(
   if (written === 'taken') return written
   return refuse(
     'insufficient_quota',
-    `the account's available balance is too low for this ${wish.kind}`,
+    `the account's available balance is too low for this ${input.kind}`,
   )
 }
 
-function pinned(engine: Engine, routes: Route[], to: TaskWish['pinnedTo']): Route[] {
+function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Route[] {
   if (to === undefined) return routes
   return routes
     .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)
@@ -107,21 +107,21 @@ function pinned(engine: Engine, routes: Route[], to: TaskWish['pinnedTo']): Rout
 function asItGoesUp(
   engine: Engine,
   model: Model,
-  wish: TaskWish,
+  input: TaskInput,
   { route }: PickedRoute,
-): TaskWish {
-  if (wish.kind !== 'video') return wish
-  const { request } = wish
+): TaskInput {
+  if (input.kind !== 'video') return input
+  const { request } = input
   const outlook = engine.providers.get(route.protocol)?.video?.outlook?.(request, model.name)
   const expected = request.native === undefined ? {} : outlook?.expected
   const bound = outlook?.bound ?? plainBound(model.name, request)
-  return { ...wish, request: { ...request, ...expected, bound } }
+  return { ...input, request: { ...request, ...expected, bound } }
 }
 
 const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) => {
   const { accountId } = token
   const take = (picked: PickedRoute) => {
-    picked.standing.take(accountId)
+    picked.channelState.take(accountId)
     return picked
   }
   return takePlace(engine, routes, { accountId, signal, take })
@@ -130,7 +130,7 @@ const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonl
 /** It keeps its place at the channel only when it is written. */
 async function writeTask(
   engine: Engine,
-  { route, standing }: PickedRoute,
+  { route, channelState }: PickedRoute,
   accountId: string,
   make: () => Task,
   keyed: KeyedCreate | undefined,
@@ -154,7 +154,7 @@ async function writeTask(
   } finally {
     if (held !== 'done') {
       engine.creating.delete(id)
-      leavePlace(engine, route.channel, standing, accountId)
+      leavePlace(engine, route.channel, channelState, accountId)
     }
   }
 }
@@ -177,7 +177,7 @@ function notNow(engine: Engine, accountId: string): Refusal | undefined {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
   if (engine.clockWatch?.refusal !== undefined) return engine.clockWatch.refusal
-  if (engine.ledger.stopped.has(accountId)) return accountStopped
+  if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
   const message = 'the gateway cannot record charges at the moment'
   return refuse('overloaded', message, { retryAfterSeconds: 2 })
@@ -186,15 +186,15 @@ function notNow(engine: Engine, accountId: string): Refusal | undefined {
 function newTask(
   engine: Engine,
   ctx: CallContext,
-  wish: TaskWish,
+  input: TaskInput,
   { route, key }: PickedRoute,
   { how, ...billing }: Pick<Task, 'priceId' | 'holdNanos'> & { how: Acceptance },
 ): Task {
   const nowMs = engine.clock.nowMs()
-  const { interface: use, model, externalId, callbackUrl } = wish
+  const { interface: use, model, externalId, callbackUrl } = input
   return {
-    ...askedFor(wish),
-    id: newId(wish.kind, nowMs),
+    ...askedFor(input),
+    id: newId(input.kind, nowMs),
     accountId: ctx.token.accountId,
     tokenId: ctx.token.id,
     requestId: ctx.requestId,
@@ -214,28 +214,29 @@ function newTask(
     updatedAtMs: nowMs,
     // If nobody comes back to it, its create was cut off: then it is for the poller.
     nextCheckAtMs: Math.max(
-      nowMs + Math.min(route.channel.timeouts.firstByteMs + graceMs, patienceOf(engine).unknownMs),
+      nowMs +
+        Math.min(route.channel.timeouts.firstByteMs + graceMs, taskTimeoutsOf(engine).unknownMs),
       how.waitedForMs === undefined ? 0 : nowMs + how.waitedForMs + graceMs,
     ),
     checks: 0,
     doubts: 0,
     hidden: false,
-    trail: withStep({ createdAtMs: nowMs }, created(nowMs)),
+    timeline: withStep({ createdAtMs: nowMs }, created(nowMs)),
     ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
     waitedBy: gatewayOf(engine.store),
-    ...(how.waitedForMs !== undefined && wish.key === undefined && { unseen: true }),
+    ...(how.waitedForMs !== undefined && input.key === undefined && { unseen: true }),
   }
 }
 
 const created = (atMs: number) =>
   ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
 
-const askedFor = (wish: TaskWish) =>
-  wish.kind === 'video'
-    ? { kind: wish.kind, request: keptRequest(wish.request) }
-    : { kind: wish.kind, request: keptRequest(wish.request) }
+const askedFor = (input: TaskInput) =>
+  input.kind === 'video'
+    ? { kind: input.kind, request: keptRequest(input.request) }
+    : { kind: input.kind, request: keptRequest(input.request) }
 
 /** A create that is still under way must not be taken for one that was cut off. */
 const graceMs = 60_000

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
-import { engines, failureOf, until } from '../../../store/test-stores.ts'
+import { failureOf, storeKinds, until } from '../../../store/test-stores.ts'
 import { anError, newTaskEngine, secondNanos, type TaskEngine } from '../test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: creating tasks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -15,7 +15,7 @@ const opening = 100_000_000_000n
 const holdNanos = 5n * secondNanos
 const lostOnTheWay: Started = { kind: 'unknown', error: anError('nothing came back') }
 
-describe.each([...engines])('a create on %s', (on) => {
+describe.each([...storeKinds])('a create on %s', (on) => {
   let it: TaskEngine
 
   beforeEach(async () => {
@@ -45,14 +45,14 @@ describe.each([...engines])('a create on %s', (on) => {
   })
 
   test('has its row and its hold before the upstream hears of it', async () => {
-    const seen: unknown[] = []
+    const steps: unknown[] = []
     it.script.start = async () => {
       const task = await it.single()
-      seen.push(task.state, await it.booked(task.id))
+      steps.push(task.state, await it.booked(task.id))
       return { kind: 'started', upstreamId: 'up-1', upstreamRequestId: undefined }
     }
     await made()
-    expect(seen).toEqual(['accepted', [['hold', -holdNanos]]])
+    expect(steps).toEqual(['accepted', [['hold', -holdNanos]]])
   })
 
   test('that the account cannot pay for sends nothing and leaves nothing', async () => {

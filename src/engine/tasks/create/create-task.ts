@@ -12,8 +12,8 @@ import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
 import { endTask } from '../end-task.ts'
-import { insist } from '../retry-write.ts'
-import { acceptTask, type TaskWish } from './accept-task.ts'
+import { retryWrite } from '../retry-write.ts'
+import { acceptTask, type TaskInput } from './accept-task.ts'
 import { asCreated, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
 import { runAdmitted } from './run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
@@ -21,20 +21,20 @@ import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
 export async function createTask(
   engine: Engine,
   ctx: CallContext,
-  wish: TaskWish,
+  input: TaskInput,
 ): Promise<Created | Refusal> {
-  const record = newRecord(ctx, wish.interface, wish.model)
-  return runAdmitted(engine, ctx, record, () => createAdmitted(engine, ctx, wish, record))
+  const record = newRecord(ctx, input.interface, input.model)
+  return runAdmitted(engine, ctx, record, () => createAdmitted(engine, ctx, input, record))
 }
 
 async function createAdmitted(
   engine: Engine,
   ctx: CallContext,
-  wish: TaskWish,
+  input: TaskInput,
   record: RequestRecord,
 ): Promise<Created | Refusal> {
-  const keyed = await keyedCreate(ctx.token, wish)
-  const made = await createOnce(engine, keyed, () => acceptTask(engine, ctx, wish, keyed))
+  const keyed = await keyedCreate(ctx.token, input)
+  const made = await createOnce(engine, keyed, () => acceptTask(engine, ctx, input, keyed))
   const replayOf = replayedIn(made)
   if (replayOf !== undefined) record.detail.replayOf = replayOf
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
@@ -46,7 +46,7 @@ async function createAdmitted(
   record.detail.taskId = made.task.id
   record.channel = made.task.channel
   record.priceId = made.task.priceId
-  const { result, upstreamRequestId } = await sendTask(engine, made, wish, {
+  const { result, upstreamRequestId } = await sendTask(engine, made, input, {
     finish: (task, report) => finishAtOnce(engine, task, report),
     isWaitedFor: false,
   }).finally(() => engine.creating.delete(made.task.id))
@@ -62,7 +62,7 @@ async function finishAtOnce(
   report: FinishedReport,
 ): Promise<Task | Refusal> {
   const end = report.state === 'failed' ? { ...report, isAnswer: true } : report
-  const ended = await insist(engine, () => endTask(engine, task, end))
+  const ended = await retryWrite(engine, () => endTask(engine, task, end))
   if (report.state === 'failed') return refusalFor(report.error)
   return ended ?? (await findTaskRow(engine.store.read, task.id)) ?? task
 }

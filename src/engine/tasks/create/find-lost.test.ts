@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Found, LostCreate } from '../../../contract/provider.ts'
 import type { Task, VideoRequest } from '../../../contract/task.ts'
-import { engines } from '../../../store/test-stores.ts'
+import { storeKinds } from '../../../store/test-stores.ts'
 import { cancelTask } from '../cancel-task.ts'
 import {
   anError,
@@ -14,7 +14,7 @@ import {
   type TaskEngine,
 } from '../test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: lost creates on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -27,7 +27,7 @@ const found = (by: 'marker' | 'likeness', ...upstreamIds: string[]): Found => ({
 })
 const unheard: Found = { kind: 'failed', error: anError() }
 
-describe.each([...engines])('a create that was cut off on %s', (on) => {
+describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
   let it: TaskEngine
 
   beforeEach(async () => {
@@ -45,7 +45,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
     const id = /video_\w+/.exec(refused.message)![0]
     return it.row(id)
   }
-  const look = async (id: string, answer: Found): Promise<Task> => {
+  const poll = async (id: string, answer: Found): Promise<Task> => {
     it.script.find = () => answer
     await it.tick()
     return it.row(id)
@@ -60,7 +60,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
   test('and found goes on like any other, and is charged once', async () => {
     const lost = await lose()
     expect(lost.state).toBe('unknown')
-    const back = await look(lost.id, found('marker', 'up-1'))
+    const back = await poll(lost.id, found('marker', 'up-1'))
     expect(back).toMatchObject({ state: 'queued', upstreamId: 'up-1', doubts: 0 })
     expect(back.error).toBeUndefined()
     it.script.check = () => succeeded(5)
@@ -145,7 +145,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
   test('is looked for although its gateway was away for long', async () => {
     const { id } = await lose()
     it.clock.ms += 24 * 60 * minute
-    expect(await look(id, found('marker', 'up-1'))).toMatchObject({ state: 'queued' })
+    expect(await poll(id, found('marker', 'up-1'))).toMatchObject({ state: 'queued' })
   })
 
   test('that became two tasks has the first, and the other is noted as absorbed', async () => {
@@ -153,7 +153,7 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
     const warn = (msg: string, fields = {}) => lines.push(`${msg} ${JSON.stringify(fields)}`)
     Object.assign(it.engine, { log: { ...it.engine.log, warn } })
     const { id } = await lose()
-    expect((await look(id, found('marker', 'up-1', 'up-2'))).upstreamId).toBe('up-1')
+    expect((await poll(id, found('marker', 'up-1', 'up-2'))).upstreamId).toBe('up-1')
     expect(lines).toEqual([expect.stringMatching(/absorbed.*up-2/)])
   })
 
@@ -171,12 +171,12 @@ describe.each([...engines])('a create that was cut off on %s', (on) => {
 
   test('and given up is never charged, whatever its upstream made of it', async () => {
     const { id } = await lose()
-    while ((await it.row(id)).state === 'unknown') await look(id, found('marker'))
+    while ((await it.row(id)).state === 'unknown') await poll(id, found('marker'))
     const ended = await it.row(id)
     expect(ended.state).toBe('failed')
     it.clock.ms += 60 * minute
     it.script.check = () => succeeded(5)
-    await look(id, found('marker', 'up-late'))
+    await poll(id, found('marker', 'up-late'))
     expect(await it.row(id)).toEqual(ended)
     await expectFree(id)
   })

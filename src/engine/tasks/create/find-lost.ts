@@ -13,7 +13,7 @@ import { updateTask } from '../../../store/tasks/tasks.ts'
 import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
-import { homeOf, taskUpstream } from '../task-upstream.ts'
+import { originOf, taskUpstream } from '../task-upstream.ts'
 
 /** By how much an upstream's clock may differ from ours. */
 const skewMs = 2 * 60_000
@@ -21,7 +21,7 @@ const waiting = ['accepted', 'unknown'] as const
 /** More ids than this are asked for in several questions. */
 const idsAtOnce = 500
 /** Of the tasks that an upstream made besides, so many are written down. */
-const mostOthers = 100
+const maxOthers = 100
 
 /** `none`: the upstream has it not, or not so that it is certain. `unheard`: it could not be asked. */
 export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
@@ -51,7 +51,7 @@ export async function searchLost(
 ): Promise<FoundTasks | 'unheard' | 'impossible'> {
   const search = finderFor(engine, task)
   if (search === undefined) return 'impossible'
-  const home = homeOf(engine, task)
+  const home = originOf(engine, task)
   if (home === undefined) return 'unheard'
   const { route, key } = home
   const lost: Where = {
@@ -132,12 +132,17 @@ async function adopt(
     doubts: 0,
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
-    trail: withStep(task, { kind: 'found', atMs: nowMs, state: 'queued', progress: task.progress }),
+    timeline: withStep(task, {
+      kind: 'found',
+      atMs: nowMs,
+      state: 'queued',
+      progress: task.progress,
+    }),
   }
   try {
     const moved = await engine.store.tx(async (tx) => {
       const isMine = await updateTask(tx, found, waiting, fence)
-      if (isMine) await absorbOthers(engine, tx, task, others)
+      if (isMine) await addOtherLosses(engine, tx, task, others)
       return isMine
     })
     if (moved) engine.log.info('a create that was cut off was found', { task_id: task.id })
@@ -151,7 +156,7 @@ async function adopt(
 }
 
 /** Work that an upstream did besides what was asked for: the operator bears it. */
-export async function absorbOthers(
+export async function addOtherLosses(
   engine: Engine,
   tx: Tx,
   task: Task,
@@ -160,7 +165,7 @@ export async function absorbOthers(
   if (upstreamIds.length === 0) return
   const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
   engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
-  for (const upstreamId of upstreamIds.slice(0, mostOthers)) {
+  for (const upstreamId of upstreamIds.slice(0, maxOthers)) {
     const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
     if (await recordLoss(tx, loss)) announceLoss(engine, loss)
   }

@@ -25,7 +25,7 @@ export async function loseTrackOf(
       message,
       ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     },
-    trail: withStep(task as Task, step),
+    timeline: withStep(task as Task, step),
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
   } as Task

@@ -9,7 +9,7 @@ import type { Started } from '../../../contract/provider.ts'
 import type { VideoRequest } from '../../../contract/task.ts'
 import { findCreate } from '../../../store/tasks/create-keys.ts'
 import { listTaskRows, updateTask } from '../../../store/tasks/tasks.ts'
-import { engines, until } from '../../../store/test-stores.ts'
+import { storeKinds, until } from '../../../store/test-stores.ts'
 import {
   anError,
   newTaskEngine,
@@ -18,7 +18,7 @@ import {
   type TaskEngine,
 } from '../test-task-engine.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: repeated creates on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -26,7 +26,7 @@ const day = 24 * 3600_000
 const holdNanos = 5n * secondNanos
 const path = '/v1/videos'
 
-describe.each([...engines])('a create that is asked again on %s', (on) => {
+describe.each([...storeKinds])('a create that is asked again on %s', (on) => {
   let it: TaskEngine
 
   beforeEach(async () => {
@@ -60,8 +60,8 @@ describe.each([...engines])('a create that is asked again on %s', (on) => {
     await it.tick()
     expect((await it.row(first.task.id)).state).toBe('succeeded')
     const late = await made()
-    const { updatedAtMs, nextCheckAtMs, checks, trail = '' } = late.task
-    expect(late.task).toEqual({ ...first.task, updatedAtMs, nextCheckAtMs, checks, trail })
+    const { updatedAtMs, nextCheckAtMs, checks, timeline = '' } = late.task
+    expect(late.task).toEqual({ ...first.task, updatedAtMs, nextCheckAtMs, checks, timeline })
     expect(it.script.starts).toBe(1)
     expect(await it.booked(first.task.id)).toHaveLength(3)
   })
@@ -85,12 +85,12 @@ describe.each([...engines])('a create that is asked again on %s', (on) => {
   })
 
   test('tells apart pictures that are not kept', async () => {
-    const picture = (letter: string) => ({
+    const image = (letter: string) => ({
       media: [{ kind: 'image', url: `data:image/png;base64,${letter.repeat(10_000)}` }] as const,
     })
-    await made(picture('A'))
-    expect((await made(picture('A'))).replayed).toBe(true)
-    expect((await refused(picture('B'))).code).toBe('idempotency_mismatch')
+    await made(image('A'))
+    expect((await made(image('A'))).replayed).toBe(true)
+    expect((await refused(image('B'))).code).toBe('idempotency_mismatch')
   })
 
   test('compares the words of a native request, not what was worked out from them', async () => {

@@ -18,7 +18,7 @@ import {
 } from '../../../store/tasks/create-keys.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
-import type { TaskWish } from './accept-task.ts'
+import type { TaskInput } from './accept-task.ts'
 import { loseTrackOf } from './lose-track.ts'
 import { isUnderWay } from './under-way.ts'
 
@@ -37,11 +37,11 @@ const keptMs = 30 * 24 * 3600_000
 /** `asked`: what else the answer depends on. */
 export async function keyedCreate(
   token: Token,
-  wish: TaskWish,
+  input: TaskInput,
   asked: object = {},
 ): Promise<KeyedCreate | undefined> {
-  if (wish.key === undefined) return undefined
-  const { interface: use, model, request, callbackUrl, externalId } = wish
+  if (input.key === undefined) return undefined
+  const { interface: use, model, request, callbackUrl, externalId } = input
   // Of a native request only the body is the caller's own; the rest was worked out from it.
   const wanted = request.native?.body ?? request
   const fingerprint = await fingerprintOf({
@@ -52,7 +52,7 @@ export async function keyedCreate(
     ...(externalId !== undefined && { externalId }),
     ...asked,
   })
-  return { accountId: token.accountId, ...wish.key, fingerprint }
+  return { accountId: token.accountId, ...input.key, fingerprint }
 }
 
 /**

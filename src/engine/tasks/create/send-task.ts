@@ -12,14 +12,14 @@ import { findTaskRow, updateTask } from '../../../store/tasks/tasks.ts'
 import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
-import { noteFailure, noteSuccess } from '../../routing/learn.ts'
+import { recordFailure, recordSuccess } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { endTask } from '../end-task.ts'
 import { firstCheckMs } from '../poll/poll-schedule.ts'
-import { insist } from '../retry-write.ts'
+import { retryWrite } from '../retry-write.ts'
 import { taskUpstream } from '../task-upstream.ts'
-import type { Accepted, TaskWish } from './accept-task.ts'
-import { absorbOthers } from './find-lost.ts'
+import type { Accepted, TaskInput } from './accept-task.ts'
+import { addOtherLosses } from './find-lost.ts'
 import { type LostError, loseTrackOf } from './lose-track.ts'
 import { lostTrack } from './repeat-create.ts'
 
@@ -42,21 +42,21 @@ export interface Sent {
 export async function sendTask(
   engine: Engine,
   accepted: Accepted,
-  wish: TaskWish,
+  input: TaskInput,
   options: SendOptions,
 ): Promise<Sent> {
   const { task } = accepted
   ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
   const sentMs = engine.clock.nowMs()
-  const started = await start(engine, task, wish, accepted.picked)
-  noteSent(engine, task, started, sentMs)
+  const started = await start(engine, task, input, accepted.picked)
+  recordSent(engine, task, started, sentMs)
   crashPoint('task-answered')
   const result = await conclude(engine, accepted, started, options)
   const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
   return { result, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
 }
 
-function noteSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
+function recordSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
   const nowMs = engine.clock.nowMs()
   const code = 'error' in started ? started.error.code : undefined
   engine.meters?.taskCreated(task)
@@ -67,8 +67,8 @@ function noteSent(engine: Engine, task: Task, started: Started, sentMs: number):
 async function start(
   engine: Engine,
   task: Task,
-  wish: TaskWish,
-  { route, key, standing }: PickedRoute,
+  input: TaskInput,
+  { route, key, channelState }: PickedRoute,
 ): Promise<Started> {
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
@@ -76,16 +76,16 @@ async function start(
   try {
     const upstream = taskUpstream(engine, task, route, key, deadline)
     const { video, image } = provider ?? {}
-    if (wish.kind === 'video' && video) return await video.start(wish.request, upstream, stop)
-    ensure(wish.kind === 'image' && image, `provider ${route.protocol} makes a ${wish.kind}`)
-    return await image.start(wish.request, upstream, stop)
+    if (input.kind === 'video' && video) return await video.start(input.request, upstream, stop)
+    ensure(input.kind === 'image' && image, `provider ${route.protocol} makes a ${input.kind}`)
+    return await image.start(input.request, upstream, stop)
   } catch (cause) {
     engine.log.error('unexpected error', { task_id: task.id, error: cause })
     const message = 'something went wrong in the gateway'
     return { kind: 'unknown', error: { code: 'internal_error', message, cause } }
   } finally {
     deadline.end()
-    leavePlace(engine, route.channel, standing, task.accountId)
+    leavePlace(engine, route.channel, channelState, task.accountId)
   }
 }
 
@@ -96,17 +96,17 @@ async function conclude(
   options: SendOptions,
 ): Promise<Task | Refusal> {
   if (started.kind === 'started' || started.kind === 'finished') {
-    noteSuccess(engine, picked, model.name)
+    recordSuccess(engine, picked, model.name)
     if (started.kind === 'started') return queue(engine, task, started, options)
     const { report } = started
     if (report.state === 'succeeded') return options.finish(task, report)
     return options.finish(task, { ...report, error: told(engine, task, picked, report.error) })
   }
   const error = told(engine, task, picked, started.error)
-  noteFailure(engine, picked, model.name, started.error)
+  recordFailure(engine, picked, model.name, started.error)
   if (started.kind === 'unknown') return loseTrack(engine, task, error)
   crashPoint('task-refused')
-  await insist(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
+  await retryWrite(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
   return refusalFor(error)
 }
 
@@ -123,7 +123,7 @@ async function queue(
   const queued = {
     ...(isWaitedFor ? task : mine),
     state: 'queued',
-    trail: withStep(task, sent),
+    timeline: withStep(task, sent),
     upstreamId,
     upstreamModel: upstreamModel ?? task.upstreamModel,
     updatedAtMs: nowMs,
@@ -135,15 +135,15 @@ async function queue(
     const row = await findTaskRow(tx, task.id)
     if (row === undefined) return false
     const { checks } = row
-    return updateTask(tx, { ...queued, checks, trail: withStep(row, sent) }, still)
+    return updateTask(tx, { ...queued, checks, timeline: withStep(row, sent) }, still)
   }
   const write = () =>
     engine.store.tx(async (tx) => {
       const moved = (await updateTask(tx, queued, 'accepted')) || (await queueLate(tx))
-      await absorbOthers(engine, tx, task, otherIds)
+      await addOtherLosses(engine, tx, task, otherIds)
       return moved
     })
-  const moved = await insist(engine, write).catch((error: unknown) => {
+  const moved = await retryWrite(engine, write).catch((error: unknown) => {
     if (!isUniqueConflict(error)) throw error
     return undefined
   })
@@ -157,7 +157,7 @@ const sameIdTwice = 'the upstream named it as a task that exists already'
 
 /** Nobody knows whether the upstream has it: it is never sent again. */
 async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<Refusal> {
-  await insist(engine, () => loseTrackOf(engine, task, error))
+  await retryWrite(engine, () => loseTrackOf(engine, task, error))
   crashPoint('task-lost')
   const { message, upstreamRequestId } = error
   return lostTrack(task, message, { ...(upstreamRequestId !== undefined && { upstreamRequestId }) })

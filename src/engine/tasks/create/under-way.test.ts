@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'
-import { engines } from '../../../store/test-stores.ts'
+import { storeKinds } from '../../../store/test-stores.ts'
 import { newTaskEngine, type TaskEngine } from '../test-task-engine.ts'
 
 const minute = 60_000
 const key = { path: '/v1/videos', key: 'key-1' }
 
-describe.each(engines)('a create under way at another gateway, on %s', (on) => {
+describe.each(storeKinds)('a create under way at another gateway, on %s', (on) => {
   let it: TaskEngine
   let alive: Set<string>
   let answer: PromiseWithResolvers<Started>

@@ -4,15 +4,15 @@ import type { Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import type { Engine } from '../../engine.ts'
-import { longestWaitedMs, patienceOf } from '../poll/task-timeouts.ts'
+import { maxWaitedMs, taskTimeoutsOf } from '../poll/task-timeouts.ts'
 
 /** False when nobody says so any more: the gateway is gone, or has let go of it, or takes too long. */
 export async function isUnderWay(engine: Engine, task: Task): Promise<boolean> {
   const { waitedBy, createdAtMs } = task
   if (waitedBy === undefined) return false
-  const { unknownMs } = patienceOf(engine)
-  const mostMs = task.kind === 'image' ? Math.max(unknownMs, longestWaitedMs) : unknownMs
-  if (sureNowMs(engine.clock) - createdAtMs > mostMs) return false
+  const { unknownMs } = taskTimeoutsOf(engine)
+  const maxMs = task.kind === 'image' ? Math.max(unknownMs, maxWaitedMs) : unknownMs
+  if (sureNowMs(engine.clock) - createdAtMs > maxMs) return false
   if (waitedBy === gatewayOf(engine.store)) return engine.creating.has(task.id)
-  return (await engine.store.sharing?.lives(waitedBy)) ?? false
+  return (await engine.store.cluster?.lives(waitedBy)) ?? false
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
-import { engines } from '../../../store/test-stores.ts'
+import { storeKinds } from '../../../store/test-stores.ts'
 import {
   anError,
   failed,
@@ -14,9 +14,9 @@ import {
   succeeded,
   type TaskEngine,
 } from '../test-task-engine.ts'
-import { lookOnce } from './abandoned-checks.ts'
+import { pollOnce } from './abandoned-checks.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: late looks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -24,7 +24,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-describe.each([...engines])('tasks that were given up on %s', (on) => {
+describe.each([...storeKinds])('tasks that were given up on %s', (on) => {
   let it: TaskEngine
   beforeEach(async () => {
     it = await newTaskEngine(on)
@@ -44,9 +44,9 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
       amountNanos,
       isEstimate,
     ])
-  const lookAfter = async (ms: number): Promise<number> => {
+  const pollDue = async (ms: number): Promise<number> => {
     it.clock.ms += ms
-    return lookOnce(it.engine)
+    return pollOnce(it.engine)
   }
   /** Past its lifetime, and given up. */
   const outlived = async (): Promise<Task> => {
@@ -64,8 +64,8 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     const task = await outlived()
     const before = await it.row(task.id)
     it.script.check = () => succeeded(4)
-    expect(await lookAfter(9 * minuteMs)).toBe(0)
-    expect(await lookAfter(minuteMs)).toBe(1)
+    expect(await pollDue(9 * minuteMs)).toBe(0)
+    expect(await pollDue(minuteMs)).toBe(1)
     expect(await losses()).toMatchObject([
       {
         ref: task.id,
@@ -79,19 +79,19 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
         isEstimate: false,
       },
     ])
-    const { trail = '' } = await it.row(task.id)
-    expect(trail).toStartWith(before.trail!)
-    expect(await it.row(task.id)).toEqual({ ...before, trail })
+    const { timeline = '' } = await it.row(task.id)
+    expect(timeline).toStartWith(before.timeline!)
+    expect(await it.row(task.id)).toEqual({ ...before, timeline })
     expect((await it.booked(task.id)).map(([kind]) => kind)).toEqual(['hold', 'release'])
-    expect(await lookAfter(30 * dayMs)).toBe(0)
+    expect(await pollDue(30 * dayMs)).toBe(0)
     expect(await losses()).toHaveLength(1)
   })
 
   test('and fail late cost nobody anything, and are not looked for again', async () => {
     await outlived()
     it.script.check = () => failed()
-    expect(await lookAfter(10 * minuteMs)).toBe(1)
-    expect(await lookAfter(30 * dayMs)).toBe(0)
+    expect(await pollDue(10 * minuteMs)).toBe(1)
+    expect(await pollDue(30 * dayMs)).toBe(0)
     expect(await losses()).toEqual([])
   })
 
@@ -105,11 +105,11 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     it.script.check = () => answers[it.script.checks % 3]!
     const checks = it.script.checks
     for (const ms of [10 * minuteMs, 50 * minuteMs, 5 * hourMs, 18 * hourMs, 2 * dayMs]) {
-      expect(await lookAfter(ms - 1)).toBe(0)
-      expect(await lookAfter(1)).toBe(1)
+      expect(await pollDue(ms - 1)).toBe(0)
+      expect(await pollDue(1)).toBe(1)
     }
     expect(it.script.checks - checks).toBe(5)
-    expect(await lookAfter(30 * dayMs)).toBe(0)
+    expect(await pollDue(30 * dayMs)).toBe(0)
     expect(await losses()).toEqual([])
   })
 
@@ -119,9 +119,9 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     it.script.check = () => {
       throw new Error('killed')
     }
-    expect(await lookOnce(it.engine)).toBe(1)
+    expect(await pollOnce(it.engine)).toBe(1)
     it.script.check = () => succeeded(5)
-    expect(await lookAfter(15 * minuteMs)).toBe(1)
+    expect(await pollDue(15 * minuteMs)).toBe(1)
     expect(await lost()).toEqual([['late_success', 5, 5n * secondNanos, false]])
   })
 
@@ -129,7 +129,7 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     await outlived()
     it.script.check = () => succeeded(5)
     it.clock.ms += 10 * minuteMs
-    const taken = await Promise.all([lookOnce(it.engine), lookOnce(it.engine)])
+    const taken = await Promise.all([pollOnce(it.engine), pollOnce(it.engine)])
     expect(taken.toSorted()).toEqual([0, 1])
     expect(await losses()).toHaveLength(1)
   })
@@ -137,12 +137,12 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
   test('because their upstream forgot them may come back', async () => {
     const task = await create()
     it.script.check = () => says({ state: 'missing' })
-    for (let look = 0; look < 30 && (await it.row(task.id)).state !== 'failed'; look++) {
+    for (let poll = 0; poll < 30 && (await it.row(task.id)).state !== 'failed'; poll++) {
       await it.tick()
     }
     expect((await it.row(task.id)).error?.code).toBe('upstream_task_lost')
     it.script.check = () => succeeded()
-    expect(await lookAfter(10 * minuteMs)).toBe(1)
+    expect(await pollDue(10 * minuteMs)).toBe(1)
     // Nothing was reported: what was asked for counts, as a guess.
     expect(await lost()).toEqual([['late_success', 5, 5n * secondNanos, true]])
   })
@@ -162,10 +162,10 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
       it.script.find = () => ({ kind: 'found', upstreamIds: [], by: 'marker' })
       const { id } = await unknown()
       expect(await losses()).toEqual([])
-      expect(await lookAfter(10 * minuteMs)).toBe(1)
+      expect(await pollDue(10 * minuteMs)).toBe(1)
       it.script.find = () => ({ kind: 'found', upstreamIds: ['up-1', 'up-2'], by: 'marker' })
       it.script.check = () => succeeded(5)
-      expect(await lookAfter(50 * minuteMs)).toBe(1)
+      expect(await pollDue(50 * minuteMs)).toBe(1)
       expect(await losses()).toMatchObject([
         { ref: id, reason: 'unknown_create', quantity: 5 },
         { ref: id, reason: 'unknown_create', quantity: 5 },
@@ -183,7 +183,7 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
         { ref: id, channel, reason: 'unknown_create', amountNanos: 5n * secondNanos },
       ])
       expect((await losses())[0]).toMatchObject({ isEstimate: true })
-      expect(await lookAfter(30 * dayMs)).toBe(0)
+      expect(await pollDue(30 * dayMs)).toBe(0)
     })
   })
 
@@ -191,10 +191,10 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     const task = await create()
     it.script.check = () =>
       says({ state: 'succeeded', media: [], usage: { outputSeconds: 5 }, raw: {} })
-    for (let look = 0; look < 5; look++) await it.tick()
+    for (let poll = 0; poll < 5; poll++) await it.tick()
     expect((await it.row(task.id)).error?.code).toBe('no_output')
     expect(await lost()).toEqual([['not_delivered', 5, 5n * secondNanos, false]])
-    expect(await lookAfter(30 * dayMs)).toBe(0)
+    expect(await pollDue(30 * dayMs)).toBe(0)
   })
 
   test('second tasks of one create are the operator’s, the first is the caller’s', async () => {
@@ -233,6 +233,6 @@ describe.each([...engines])('tasks that were given up on %s', (on) => {
     await it.tick()
     it.script.start = () => ({ kind: 'refused', error: anError('no') })
     await it.create()
-    expect([await losses(), await lookAfter(30 * dayMs)]).toEqual([[], 0])
+    expect([await losses(), await pollDue(30 * dayMs)]).toEqual([[], 0])
   })
 })

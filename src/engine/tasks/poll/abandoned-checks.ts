@@ -8,32 +8,32 @@ import { withStep } from '../../../contract/timeline.ts'
 import { Cancellation } from '../../../lib/cancellation.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
 import {
-  dropLateLook,
-  type LateLook,
-  nextLateLookMs,
-  putOffLateLook,
-  takeLateLooks,
-  wakeStrandedLooks,
+  type AbandonedCheck,
+  dropAbandonedCheck,
+  nextAbandonedCheckMs,
+  putOffAbandonedCheck,
+  takeAbandonedChecks,
+  wakeStrandedPolls,
 } from '../../../store/tasks/abandoned-checks.ts'
-import { findTaskRow, putTrail } from '../../../store/tasks/tasks.ts'
+import { findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
 import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
 import { searchLost } from '../create/find-lost.ts'
-import { homeOf, lookerFor, taskUpstream } from '../task-upstream.ts'
-import { lookFactors, waitAfterLook, waitBeforeLook } from './task-timeouts.ts'
+import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
+import { pollFactors, waitAfterPoll, waitBeforePoll } from './task-timeouts.ts'
 
 /** What another gateway left behind is noticed by looking. */
 const idleMs = 60_000
 /** Between two rounds, and after one that the store did not let through. */
 const gapMs = 250
-const mostAtOnce = 16
+const maxAtOnce = 16
 /** Longer than a look takes: one that was cut off is made up for. */
 const againMs = 15 * 60_000
 /** Of one create; an upstream that made more has lost its mind. */
-const mostIds = 100
+const maxIds = 100
 
-export class LateLooks {
+export class AbandonedChecks {
   #engine: Engine | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
@@ -53,7 +53,7 @@ export class LateLooks {
     this.#timerAtMs = atMs
     const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
     this.#timer = setTimeout(() => {
-      this.#round = this.#look(engine)
+      this.#round = this.#poll(engine)
     }, waitMs)
     this.#timer.unref()
   }
@@ -64,12 +64,12 @@ export class LateLooks {
     await this.#round
   }
 
-  async #look(engine: Engine): Promise<void> {
+  async #poll(engine: Engine): Promise<void> {
     let nextMs = engine.clock.nowMs() + idleMs
     try {
       if (engine.store.healthy) {
-        await lookOnce(engine)
-        nextMs = (await nextLateLookMs(engine.store.read)) ?? nextMs
+        await pollOnce(engine)
+        nextMs = (await nextAbandonedCheckMs(engine.store.read)) ?? nextMs
       }
     } catch (error) {
       engine.log.warn('tasks that were given up could not be looked for', { error })
@@ -80,78 +80,78 @@ export class LateLooks {
 }
 
 /** One round over what is due; how many there were. */
-export async function lookOnce(engine: Engine): Promise<number> {
+export async function pollOnce(engine: Engine): Promise<number> {
   const { store, clock } = engine
   const nowMs = clock.nowMs()
-  const wish = { nowMs, againMs: nowMs + againMs, limit: mostAtOnce }
+  const input = { nowMs, againMs: nowMs + againMs, limit: maxAtOnce }
   const due = await store.tx(async (tx) => {
-    await wakeStrandedLooks(tx, nowMs, longestWaitsMs(engine))
-    return takeLateLooks(tx, store.engine, wish)
+    await wakeStrandedPolls(tx, nowMs, maxWaitsMs(engine))
+    return takeAbandonedChecks(tx, store.dialect, input)
   })
-  const looks = due.map((look) =>
-    lookAt(engine, look).catch((error: unknown) =>
+  const polls = due.map((poll) =>
+    pollAt(engine, poll).catch((error: unknown) =>
       engine.log.error('a task that was given up could not be looked for', {
-        task_id: look.taskId,
+        task_id: poll.taskId,
         error,
       }),
     ),
   )
-  await Promise.all(looks)
+  await Promise.all(polls)
   return due.length
 }
 
 /** The longest a look is ever put off, by how many there were. */
-const longestWaitsMs = (engine: Engine): number[] =>
-  lookFactors.map((_, look) => Math.max(againMs, waitBeforeLook(engine, look)))
+const maxWaitsMs = (engine: Engine): number[] =>
+  pollFactors.map((_, poll) => Math.max(againMs, waitBeforePoll(engine, poll)))
 
-async function lookAt(engine: Engine, { taskId, looks }: LateLook): Promise<void> {
+async function pollAt(engine: Engine, { taskId, polls }: AbandonedCheck): Promise<void> {
   const task = await findTaskRow(engine.store.read, taskId)
-  const seen = task === undefined ? [] : await seenOf(engine, task)
-  const isOpen = seen === undefined || seen.some(({ report }) => !isOver(report))
-  const waitMs = isOpen ? waitAfterLook(engine, looks) : undefined
+  const steps = task === undefined ? [] : await findSteps(engine, task)
+  const isOpen = steps === undefined || steps.some(({ report }) => !isOver(report))
+  const waitMs = isOpen ? waitAfterPoll(engine, polls) : undefined
   const nowMs = engine.clock.nowMs()
   await engine.store.tx(async (tx) => {
-    for (const { upstreamId, report } of seen ?? []) {
+    for (const { upstreamId, report } of steps ?? []) {
       if (report.state !== 'succeeded') continue
       const cost = { usage: usageOf(report), upstreamId }
       const loss = lossOfTask(engine, task!, reasonFor(task!), cost)
       if (await recordLoss(tx, loss)) announceLoss(engine, loss)
     }
-    if (task !== undefined) await putTrail(tx, taskId, trailAfter(task, seen, nowMs))
-    if (waitMs === undefined) await dropLateLook(tx, taskId)
-    else await putOffLateLook(tx, taskId, nowMs + waitMs)
+    if (task !== undefined) await putTimeline(tx, taskId, timelineAfter(task, steps, nowMs))
+    if (waitMs === undefined) await dropAbandonedCheck(tx, taskId)
+    else await putOffAbandonedCheck(tx, taskId, nowMs + waitMs)
   })
 }
 
-function trailAfter(task: Task, seen: readonly Seen[] | undefined, atMs: number): string {
+function timelineAfter(task: Task, steps: readonly FoundStep[] | undefined, atMs: number): string {
   const { state, progress } = task
   const step = { atMs, state, progress } as const
-  const heard = new Set(seen?.filter(({ isHeard }) => isHeard).map(({ report }) => report.state))
-  if (heard.size === 0) return withStep(task, { ...step, kind: 'late_look_failed' })
-  return withStep(task, { ...step, kind: 'late_look', note: [...heard].join(' ') })
+  const reply = new Set(steps?.filter(({ isReply }) => isReply).map(({ report }) => report.state))
+  if (reply.size === 0) return withStep(task, { ...step, kind: 'late_look_failed' })
+  return withStep(task, { ...step, kind: 'late_look', note: [...reply].join(' ') })
 }
 
-interface Seen {
+interface FoundStep {
   upstreamId: string
   report: TaskReport
   /** Otherwise the question failed, and it counts as running. */
-  isHeard: boolean
+  isReply: boolean
 }
 
 const isOver = ({ state }: TaskReport): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled'
 
 /** Nothing more to hear of an id means that it is asked for again. Undefined: nothing was heard. */
-async function seenOf(engine: Engine, task: Task): Promise<readonly Seen[] | undefined> {
+async function findSteps(engine: Engine, task: Task): Promise<readonly FoundStep[] | undefined> {
   const ids = await idsOf(engine, task)
   if (ids === undefined || ids.length === 0) return undefined
-  const seen: Seen[] = []
-  for (const upstreamId of ids.slice(0, mostIds)) {
+  const steps: FoundStep[] = []
+  for (const upstreamId of ids.slice(0, maxIds)) {
     const report = await ask(engine, task, upstreamId)
-    const isHeard = report !== undefined
-    seen.push({ upstreamId, report: report ?? { state: 'running' }, isHeard })
+    const isReply = report !== undefined
+    steps.push({ upstreamId, report: report ?? { state: 'running' }, isReply })
   }
-  return seen
+  return steps
 }
 
 async function idsOf(engine: Engine, task: Task): Promise<readonly string[] | undefined> {
@@ -165,13 +165,13 @@ async function ask(
   task: Task,
   upstreamId: string,
 ): Promise<TaskReport | undefined> {
-  const home = homeOf(engine, task)
-  const looker = lookerFor(engine, task)
-  if (home === undefined || looker === undefined) return undefined
+  const home = originOf(engine, task)
+  const pollTarget = pollTargetFor(engine, task)
+  if (home === undefined || pollTarget === undefined) return undefined
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  const checked = await looker.check(upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await pollTarget.check(upstreamId, upstream, stop).finally(() => deadline.end())
   return checked.kind === 'report' ? checked.report : undefined
 }
 

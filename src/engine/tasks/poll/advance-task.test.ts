@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Checked, TaskReport } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
-import { engines } from '../../../store/test-stores.ts'
+import { storeKinds } from '../../../store/test-stores.ts'
 import {
   anError,
   failed,
@@ -17,7 +17,7 @@ import {
 } from '../test-task-engine.ts'
 import { advanceTask } from './advance-task.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the course of tasks on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
@@ -28,7 +28,7 @@ const holdNanos = 5n * secondNanos
 const missing = says({ state: 'missing' })
 const empty = says({ state: 'succeeded', media: [], usage: { outputSeconds: 5 }, raw: {} })
 
-describe.each([...engines])('a task on %s', (on) => {
+describe.each([...storeKinds])('a task on %s', (on) => {
   let it: TaskEngine
   let task: Task
 
@@ -200,10 +200,10 @@ describe.each([...engines])('a task on %s', (on) => {
     const lines: string[] = []
     const warn = (msg: string, fields = {}) => lines.push(`${msg} ${JSON.stringify(fields)}`)
     Object.assign(it.engine, { log: { ...it.engine.log, warn } })
-    const odd = says({ state: 'running', strangeWord: 'Polishing' })
+    const odd = says({ state: 'running', unknownStatus: 'Polishing' })
     for (let i = 0; i < 3; i++) expect(await hear(odd)).toMatchObject({ state: 'running' })
     expect(lines.filter((line) => line.includes('Polishing'))).toHaveLength(1)
-    await hear(says({ state: 'running', strangeWord: 'Varnishing' }))
+    await hear(says({ state: 'running', unknownStatus: 'Varnishing' }))
     expect(lines.filter((line) => line.includes('Varnishing'))).toHaveLength(1)
   })
 

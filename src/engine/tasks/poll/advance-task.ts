@@ -13,14 +13,14 @@ import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
 import { canAsk, findLost } from '../create/find-lost.ts'
 import { isUnderWay } from '../create/under-way.ts'
-import { endTask, type Seen } from '../end-task.ts'
-import { homeOf, lookerFor, taskUpstream } from '../task-upstream.ts'
+import { endTask, type PollStep } from '../end-task.ts'
+import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './poll-schedule.ts'
-import { patienceOf } from './task-timeouts.ts'
+import { taskTimeoutsOf } from './task-timeouts.ts'
 
 /** A task the upstream calls done without a result, or does not know, is asked for again. */
-const mostEmpty = 5
-const fewestMissing = 3
+const maxEmpty = 5
+const minMissing = 3
 /** An upstream that cannot be asked for a lost create is waited for so many times longer. */
 const unheardFactor = 4
 /** What another gateway has in its hands is asked about again after this, or twice that. */
@@ -38,29 +38,31 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
   if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // Also what is too old is asked for once more: it may have ended while nobody looked.
-  const isOld = ageMs > patienceOf(engine).lifetimeMs
-  const home = homeOf(engine, task)
+  const isOld = ageMs > taskTimeoutsOf(engine).lifetimeMs
+  const home = originOf(engine, task)
   if (home === undefined) {
-    const seen = saw(engine, 'not_asked')
-    if (isOld) return giveUp(engine, task, tooOld, seen)
-    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), seen)
+    const steps = stepNow(engine, 'not_asked')
+    if (isOld) return giveUp(engine, task, tooOld, steps)
+    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), steps)
   }
   const { route, key } = home
   const stop = new Cancellation()
-  const looker = lookerFor(engine, task)
-  ensure(looker !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
+  const pollTarget = pollTargetFor(engine, task)
+  ensure(pollTarget !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const upstream = taskUpstream(engine, task, route, key, deadline)
-  const checked = await looker.check(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const checked = await pollTarget
+    .check(task.upstreamId, upstream, stop)
+    .finally(() => deadline.end())
   crashPoint('task-looked')
-  engine.meters?.look(task.channel, checked.kind === 'report')
+  engine.meters?.poll(task.channel, checked.kind === 'report')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
-    return giveUp(engine, asked, tooOld, lookOf(engine, task, checked))
+    return giveUp(engine, asked, tooOld, pollOf(engine, task, checked))
   }
   if (checked.kind !== 'report') {
     const waitMs = afterFailureMs(task.checks, engine.random)
-    return later(engine, asked, fence, waitMs, lookOf(engine, task, checked))
+    return later(engine, asked, fence, waitMs, pollOf(engine, task, checked))
   }
   return apply(engine, asked, fence, checked.report)
 }
@@ -69,24 +71,24 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
 const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
 
 /** What a question has brought that did not end anything, as a step. */
-function lookOf(engine: Engine, task: Task, checked: Checked): Seen[] {
+function pollOf(engine: Engine, task: Task, checked: Checked): PollStep[] {
   if (checked.kind === 'failed') {
     const { code, message } = told(engine, task, checked.error)
-    return saw(engine, 'look_failed', `${code}: ${message}`)
+    return stepNow(engine, 'look_failed', `${code}: ${message}`)
   }
   const { report } = checked
-  if (report.state === 'missing') return saw(engine, 'missing')
-  if (report.state === 'succeeded') return saw(engine, 'empty')
-  return saw(engine, 'look', wordOf(engine, report))
+  if (report.state === 'missing') return stepNow(engine, 'missing')
+  if (report.state === 'succeeded') return stepNow(engine, 'empty')
+  return stepNow(engine, 'look', wordOf(engine, report))
 }
 
 /** The upstream's own word for a state, where it is none of those that are known. */
 const wordOf = ({ cleaner }: Engine, report: TaskReport): string | undefined =>
-  'strangeWord' in report && report.strangeWord !== undefined
-    ? cleaner.cleanLine(report.strangeWord)
+  'unknownStatus' in report && report.unknownStatus !== undefined
+    ? cleaner.cleanLine(report.unknownStatus)
     : undefined
 
-const saw = (engine: Engine, kind: Seen['kind'], note?: string): Seen[] => [
+const stepNow = (engine: Engine, kind: PollStep['kind'], note?: string): PollStep[] => [
   { kind, atMs: engine.clock.nowMs(), ...(note !== undefined && { note }) },
 ]
 
@@ -97,7 +99,7 @@ const isEndOf = (report: TaskReport): boolean =>
 
 /** Its create was cut off: nobody knows whether it arrived, and it is never sent again. */
 async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: number) {
-  const { unknownMs } = patienceOf(engine)
+  const { unknownMs } = taskTimeoutsOf(engine)
   const search = await findLost(engine, task, fence)
   if (search === 'adopted') return
   const lost: Task = {
@@ -107,17 +109,17 @@ async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: n
     checks: task.checks + (search === 'impossible' ? 0 : 1),
     doubts: task.doubts + (search === 'none' ? 1 : 0),
   }
-  const mostMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
-  const seen = [
-    ...(task.state === 'accepted' ? saw(engine, 'lost', lost.error?.message) : []),
-    ...(search === 'none' ? saw(engine, 'search') : []),
-    ...(search === 'unheard' ? saw(engine, 'search_failed') : []),
+  const maxMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
+  const steps = [
+    ...(task.state === 'accepted' ? stepNow(engine, 'lost', lost.error?.message) : []),
+    ...(search === 'none' ? stepNow(engine, 'search') : []),
+    ...(search === 'unheard' ? stepNow(engine, 'search_failed') : []),
   ]
-  if (ageMs > mostMs) return giveUp(engine, lost, neverHeardOf, seen)
-  const leftMs = Math.max(1_000, mostMs - ageMs)
+  if (ageMs > maxMs) return giveUp(engine, lost, neverHeardOf, steps)
+  const leftMs = Math.max(1_000, maxMs - ageMs)
   const againMs = afterFailureMs(task.checks, engine.random)
   const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
-  return later(engine, lost, fence, waitMs, seen, task.state)
+  return later(engine, lost, fence, waitMs, steps, task.state)
 }
 
 async function apply(engine: Engine, task: Task, fence: number, report: TaskReport) {
@@ -156,7 +158,7 @@ async function goOn(
   report: Extract<TaskReport, { state: 'queued' | 'running' }>,
 ) {
   const nowMs = engine.clock.nowMs()
-  noteStrange(engine, task, report.strangeWord)
+  recordUnknownStatus(engine, task, report.unknownStatus)
   const running = task.state === 'running' || report.state === 'running'
   const { missingSinceMs: _, ...known } = task
   const next: Task = { ...known, state: running ? 'running' : 'queued', doubts: 0 }
@@ -165,8 +167,8 @@ async function goOn(
   const elapsedMs = nowMs - task.createdAtMs
   const sinceMs = task.updatedAtMs - task.createdAtMs
   const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
-  const seen = saw(engine, 'look', wordOf(engine, report))
-  return later(engine, next, fence, waitMs, seen, task.state)
+  const steps = stepNow(engine, 'look', wordOf(engine, report))
+  return later(engine, next, fence, waitMs, steps, task.state)
 }
 
 /** A file whose address has expired is none. */
@@ -177,14 +179,14 @@ const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): bool
 async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
   const { missingSinceMs: _, ...known } = task
   const doubts = task.doubts + 1
-  if (doubts >= mostEmpty) {
+  if (doubts >= maxEmpty) {
     const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
-    const seen = saw(engine, 'empty')
-    await endTask(engine, task, { state: 'failed', error: noOutput, losses, seen })
+    const steps = stepNow(engine, 'empty')
+    await endTask(engine, task, { state: 'failed', error: noOutput, losses, steps })
     return
   }
   const waitMs = afterFailureMs(doubts, engine.random)
-  return later(engine, { ...known, doubts }, fence, waitMs, saw(engine, 'empty'))
+  return later(engine, { ...known, doubts }, fence, waitMs, stepNow(engine, 'empty'))
 }
 
 /** Right after its create, or while an upstream moves house, a task may seem not to be there. */
@@ -192,23 +194,27 @@ async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const nowMs = engine.clock.nowMs()
   const { missingSinceMs = nowMs } = task
   const doubts = task.doubts + 1
-  const isLost = sureNowMs(engine.clock) - missingSinceMs >= patienceOf(engine).lostAfterMs
-  const seen = saw(engine, 'missing')
-  if (doubts >= fewestMissing && isLost) return giveUp(engine, task, lostUpstream, seen)
+  const isLost = sureNowMs(engine.clock) - missingSinceMs >= taskTimeoutsOf(engine).lostAfterMs
+  const steps = stepNow(engine, 'missing')
+  if (doubts >= minMissing && isLost) return giveUp(engine, task, lostUpstream, steps)
   const missing: Task = { ...task, doubts, missingSinceMs }
-  return later(engine, missing, fence, afterFailureMs(doubts, engine.random), seen)
+  return later(engine, missing, fence, afterFailureMs(doubts, engine.random), steps)
 }
 
 /** Words that were told of already, by engine; each once for every channel. */
-const strangeWords = new WeakMap<Engine['log'], Set<string>>()
-const mostStrangeWords = 1_000
+const unknownStatuses = new WeakMap<Engine['log'], Set<string>>()
+const maxUnknownStatuses = 1_000
 
-function noteStrange({ log }: Engine, { id, channel }: Task, word: string | undefined): void {
+function recordUnknownStatus(
+  { log }: Engine,
+  { id, channel }: Task,
+  word: string | undefined,
+): void {
   if (word === undefined) return
-  const told = strangeWords.get(log) ?? new Set()
-  strangeWords.set(log, told)
+  const told = unknownStatuses.get(log) ?? new Set()
+  unknownStatuses.set(log, told)
   const one = `${channel}\n${word}`
-  if (told.has(one) || told.size >= mostStrangeWords) return
+  if (told.has(one) || told.size >= maxUnknownStatuses) return
   told.add(one)
   const msg =
     'an upstream has a word for the state of a task that nobody knows; it counts as running'
@@ -220,19 +226,19 @@ async function later(
   task: Task,
   fence: number,
   waitMs: number,
-  seen: readonly Seen[],
+  steps: readonly PollStep[],
   still = task.state,
 ): Promise<void> {
   const nowMs = engine.clock.nowMs()
   const { state, progress } = task
-  const steps = seen.map((each) => ({ ...each, state, progress }))
+  const steps = steps.map((each) => ({ ...each, state, progress }))
   const next: Task = {
     ...task,
-    trail: withSteps(task, steps),
+    timeline: withSteps(task, steps),
     updatedAtMs: nowMs,
     nextCheckAtMs: Math.round(nowMs + waitMs),
   }
-  await engine.poller.saveLook(engine, next, still, fence)
+  await engine.poller.savePoll(engine, next, still, fence)
   engine.poller.wake(next.nextCheckAtMs)
 }
 
@@ -241,12 +247,12 @@ async function giveUp(
   engine: Engine,
   task: Task,
   error: UpstreamError,
-  seen: readonly Seen[],
+  steps: readonly PollStep[],
 ): Promise<void> {
   const rest = canAsk(engine, task)
-    ? { lateLook: true as const }
+    ? { abandonedCheck: true as const }
     : { losses: [lossOfTask(engine, task, 'unknown_create')] }
-  await endTask(engine, task, { state: 'failed', error, seen, ...rest })
+  await endTask(engine, task, { state: 'failed', error, steps, ...rest })
 }
 
 function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {

@@ -2,7 +2,7 @@
 // of leases are those of the clock that all gateways share, where there are several.
 import {
   type Leased,
-  type LeaseWish,
+  type LeaseOptions,
   leaseDueTasks,
   releaseLeases,
   releaseStrays,
@@ -12,7 +12,7 @@ import {
 } from '../../../store/tasks/leases.ts'
 import type { LeasedTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
-import { longestWaits } from './task-timeouts.ts'
+import { maxWaits } from './task-timeouts.ts'
 
 /** With the time until the next gateway looks, a dead one's tasks are taken over in 30 s. */
 export const leaseMs = 25_000
@@ -26,7 +26,7 @@ interface Held extends LeasedTask {
   sinceMs: number
 }
 
-type Wish = Pick<LeaseWish, 'limit' | 'roomFor' | 'after'>
+type Input = Pick<LeaseOptions, 'limit' | 'roomFor' | 'after'>
 
 export class HeldLeases {
   readonly #owner: string
@@ -44,7 +44,7 @@ export class HeldLeases {
   }
 
   /** Takes what is due; `workMs` is what that cost the store, without waiting for its turn. */
-  async take(engine: Engine, wish: Wish): Promise<Leased & { workMs: number }> {
+  async take(engine: Engine, input: Input): Promise<Leased & { workMs: number }> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
     const failures = this.#failures
@@ -52,11 +52,11 @@ export class HeldLeases {
     let beganMs = 0
     const taken = await store.tx(async (tx) => {
       beganMs = performance.now()
-      if (isStrandedTime) await wakeStranded(tx, nowMs, longestWaits(engine))
-      if (failures > 0) await releaseStrays(tx, store.engine, this.#owner, [...this.#held.keys()])
-      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
-      return leaseDueTasks(tx, store.engine, {
-        ...wish,
+      if (isStrandedTime) await wakeStranded(tx, nowMs, maxWaits(engine))
+      if (failures > 0) await releaseStrays(tx, store.dialect, this.#owner, [...this.#held.keys()])
+      const leaseClockMs = (await sharedClockMs(tx, store.dialect)) ?? nowMs
+      return leaseDueTasks(tx, store.dialect, {
+        ...input,
         owner: this.#owner,
         nowMs,
         leaseClockMs,
@@ -94,9 +94,9 @@ export class HeldLeases {
     const due = [...this.#held.values()].filter(({ sinceMs }) => nowMs - sinceMs >= renewAfterMs)
     if (due.length === 0) return
     const kept = await store.tx(async (tx) => {
-      const leaseClockMs = (await sharedClockMs(tx, store.engine)) ?? nowMs
+      const leaseClockMs = (await sharedClockMs(tx, store.dialect)) ?? nowMs
       const wanted = due.map(({ task, fence }) => ({ id: task.id, fence }))
-      return renewLeases(tx, store.engine, this.#owner, wanted, leaseClockMs + leaseMs)
+      return renewLeases(tx, store.dialect, this.#owner, wanted, leaseClockMs + leaseMs)
     })
     for (const held of due) {
       if (kept.has(held.task.id)) held.sinceMs = nowMs
@@ -109,6 +109,6 @@ export class HeldLeases {
     const held = [...this.#held.values()].map(({ task, fence }) => ({ id: task.id, fence }))
     this.#held.clear()
     if (held.length === 0) return
-    await store.tx((tx) => releaseLeases(tx, store.engine, this.#owner, held))
+    await store.tx((tx) => releaseLeases(tx, store.dialect, this.#owner, held))
   }
 }

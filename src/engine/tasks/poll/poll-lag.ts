@@ -3,29 +3,29 @@
 
 export interface LagReading {
   /** All looks so far. */
-  looks: number
+  polls: number
   p50Ms: number
   p99Ms: number
-  largestMs: number
+  maxMs: number
 }
 
-const mostKept = 1024
+const maxKept = 1024
 
 export class PollLag {
-  readonly #late = new Float64Array(mostKept)
-  #looks = 0
+  readonly #late = new Float64Array(maxKept)
+  #polls = 0
 
   /** A look that was due at this moment begins now; gives how late it is. */
   note(dueMs: number, nowMs: number): number {
     const lateMs = Math.max(0, nowMs - dueMs)
-    this.#late[this.#looks % mostKept] = lateMs
-    this.#looks++
+    this.#late[this.#polls % maxKept] = lateMs
+    this.#polls++
     return lateMs
   }
 
   read(): LagReading {
-    const sorted = this.#late.slice(0, Math.min(this.#looks, mostKept)).sort()
+    const sorted = this.#late.slice(0, Math.min(this.#polls, maxKept)).sort()
     const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
-    return { looks: this.#looks, p50Ms: at(0.5), p99Ms: at(0.99), largestMs: at(1) }
+    return { polls: this.#polls, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
   }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { LookRoom } from './poll-limiter.ts'
+import { PollRoom } from './poll-limiter.ts'
 
-const fill = (room: LookRoom, channelId: string) => {
+const fill = (room: PollRoom, channelId: string) => {
   let entered = 0
   for (; room.roomFor(channelId) > 0; entered++) room.enter(channelId)
   return entered
 }
 
 /** Uses all the room it has, again and again. */
-function grow(room: LookRoom, channelId: string, tookMs: number): void {
+function grow(room: PollRoom, channelId: string, tookMs: number): void {
   for (let turn = 0; turn < 24; turn++) {
     const entered = fill(room, channelId)
     for (let i = 0; i < entered; i++) room.leave(channelId, tookMs)
@@ -16,7 +16,7 @@ function grow(room: LookRoom, channelId: string, tookMs: number): void {
 }
 
 test('a channel starts with little and earns room by answering quickly', () => {
-  const room = new LookRoom()
+  const room = new PollRoom()
   expect(room.roomFor('a')).toBe(64)
   grow(room, 'a', 200)
   expect(room.roomFor('a')).toBe(512)
@@ -24,7 +24,7 @@ test('a channel starts with little and earns room by answering quickly', () => {
 })
 
 test('a channel that does not use its room is given no more', () => {
-  const room = new LookRoom()
+  const room = new PollRoom()
   for (let i = 0; i < 1_000; i++) {
     room.enter('a')
     room.leave('a', 200)
@@ -33,7 +33,7 @@ test('a channel that does not use its room is given no more', () => {
 })
 
 test('a channel that hangs is left with a few, and recovers', () => {
-  const room = new LookRoom()
+  const room = new PollRoom()
   grow(room, 'a', 60_000)
   expect(room.roomFor('a')).toBe(8)
   grow(room, 'a', 200)
@@ -41,7 +41,7 @@ test('a channel that hangs is left with a few, and recovers', () => {
 })
 
 test('however many channels hang at their widest, there is room for another', () => {
-  const room = new LookRoom()
+  const room = new PollRoom()
   const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((channelId) => {
     grow(room, channelId, 200)
     return fill(room, channelId)

@@ -1,10 +1,10 @@
-// How many looks there may be at once, in all and for each channel. A channel that answers quickly
+// How many polls there may be at once, in all and for each channel. A channel that answers quickly
 // earns room, one that is slow loses it, and none can take what others need. Pure.
 
 /** All together; a look holds little but a connection. */
-const mostLooks = 1024
+const maxPolls = 1024
 const firstWidth = 64
-const leastWidth = 8
+const minWidth = 8
 const quickMs = 2_000
 const slowMs = 10_000
 
@@ -14,7 +14,7 @@ interface Lane {
   width: number
 }
 
-export class LookRoom {
+export class PollRoom {
   readonly #lanes = new Map<string, Lane>()
   #busy = 0
 
@@ -23,13 +23,13 @@ export class LookRoom {
   }
 
   get free(): number {
-    return mostLooks - this.#busy
+    return maxPolls - this.#busy
   }
 
   /** How many more this channel may have: of what the others leave, half stays free. */
   roomFor(channelId: string): number {
     const { busy, width } = this.#lanes.get(channelId) ?? { busy: 0, width: firstWidth }
-    const left = mostLooks - (this.#busy - busy)
+    const left = maxPolls - (this.#busy - busy)
     return Math.max(0, Math.min(width, Math.floor(left / 2)) - busy)
   }
 
@@ -47,9 +47,9 @@ export class LookRoom {
     const lane = this.#lanes.get(channelId)!
     // Only a channel that uses its room can need more.
     if (tookMs <= quickMs && lane.busy * 2 > lane.width) {
-      lane.width = Math.min(mostLooks / 2, lane.width + 1)
+      lane.width = Math.min(maxPolls / 2, lane.width + 1)
     }
-    if (tookMs >= slowMs) lane.width = Math.max(leastWidth, Math.floor(lane.width / 2))
+    if (tookMs >= slowMs) lane.width = Math.max(minWidth, Math.floor(lane.width / 2))
     lane.busy--
     this.#busy--
     if (lane.busy === 0 && lane.width === firstWidth) this.#lanes.delete(channelId)

@@ -24,7 +24,7 @@ function newDice(): () => number {
 
 interface Played {
   lateMs: number[]
-  looks: number[]
+  polls: number[]
 }
 
 /** Tasks created evenly over a time; each look takes 200 ms and teaches what it saw. */
@@ -39,7 +39,7 @@ function play(
     bornMs: (overMs * i) / count,
     tookMs: tookMs(dice),
     seenMs: 0,
-    looks: 0,
+    polls: 0,
     lateMs: 0,
   }))
   type Planned = { atMs: number; task: (typeof tasks)[number]; isFirst: boolean }
@@ -58,7 +58,7 @@ function play(
         continue
       }
       const ageMs = atMs + 200 - task.bornMs
-      task.looks++
+      task.polls++
       if (ageMs - 100 >= task.tookMs) {
         task.lateMs = ageMs - task.tookMs
         learnDuration(durations, model, ageMs, task.seenMs)
@@ -70,20 +70,20 @@ function play(
     }
     planned = next
   }
-  return { lateMs: tasks.map((task) => task.lateMs), looks: tasks.map((task) => task.looks) }
+  return { lateMs: tasks.map((task) => task.lateMs), polls: tasks.map((task) => task.polls) }
 }
 
 const mean = (values: readonly number[]) =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 const shareWithin5s = ({ lateMs }: Played) =>
   lateMs.filter((ms) => ms <= 5_000).length / lateMs.length
-const between = (leastMs: number, mostMs: number) => (dice: () => number) =>
-  leastMs + (mostMs - leastMs) * dice()
+const between = (minMs: number, maxMs: number) => (dice: () => number) =>
+  minMs + (maxMs - minMs) * dice()
 
 test('a burst of a model nobody knows is noticed in time with few looks', () => {
   const played = play(new Map(), 2_000, 40_000, between(45_000, 75_000))
   expect(shareWithin5s(played)).toBeGreaterThanOrEqual(0.99)
-  expect(mean(played.looks)).toBeLessThan(12)
+  expect(mean(played.polls)).toBeLessThan(12)
 })
 
 test.each([
@@ -91,12 +91,12 @@ test.each([
   [30_000, 60_000, 10],
   [60_000, 120_000, 13],
   [290_000, 320_000, 13],
-])('once known, tasks of %p to %p ms take fewer than %p looks', (leastMs, mostMs, looks) => {
+])('once known, tasks of %p to %p ms take fewer than %p looks', (minMs, maxMs, polls) => {
   const durations: Durations = new Map()
-  play(durations, 1_000, 600_000, between(leastMs, mostMs))
-  const played = play(durations, 1_000, 600_000, between(leastMs, mostMs))
+  play(durations, 1_000, 600_000, between(minMs, maxMs))
+  const played = play(durations, 1_000, 600_000, between(minMs, maxMs))
   expect(shareWithin5s(played)).toBeGreaterThanOrEqual(0.99)
-  expect(mean(played.looks)).toBeLessThan(looks)
+  expect(mean(played.polls)).toBeLessThan(polls)
 })
 
 test('a model that has become faster is found out', () => {
@@ -124,13 +124,13 @@ test('nothing known: the first look comes soon, and none comes at once', () => {
 test('a task that never ends is looked at less and less, but for ever', () => {
   const durations: Durations = new Map()
   let ageMs = 1_000
-  let looks = 0
-  for (; ageMs < 24 * 3600_000; looks++) {
+  let polls = 0
+  for (; ageMs < 24 * 3600_000; polls++) {
     const waitMs = nextCheckMs(durations, model, ageMs, half, 0)
     expect(waitMs).toBeLessThanOrEqual(120_000)
     ageMs += waitMs
   }
-  expect(looks).toBeLessThan(1_500)
+  expect(polls).toBeLessThan(1_500)
 })
 
 test('waits are spread by a tenth, and failures back off to a minute', () => {

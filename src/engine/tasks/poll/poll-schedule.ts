@@ -20,8 +20,8 @@ const steps = 256
 const stepRatio = 1.05
 const firstStepMs = 500
 /** When so many are counted, everything counts half: what is new soon outweighs what was. */
-const mostCounted = 4096
-const mostModels = 4096
+const maxCounted = 4096
+const maxModels = 4096
 
 /** A question is worth it when the end is expected to have waited for so long, */
 const worthMs = 500
@@ -33,7 +33,7 @@ const guessWeight = 0.2
 /** An end came somewhere since the look before, hardly further back than this share of its age. */
 const vagueShare = 0.2
 
-const soonestMs = 1_000
+const minMs = 1_000
 /** The first look comes early, so that callers see it run and failures are noticed. */
 const firstShare = 0.25
 const latestFirstMs = 10_000
@@ -41,9 +41,9 @@ const latestFirstMs = 10_000
 const latestMs = 120_000
 const jitter = 0.1
 /** No look at a task that runs comes later after the one before. */
-export const longestCheckMs = latestMs * (1 + jitter)
+export const maxCheckMs = latestMs * (1 + jitter)
 /** From fewer ends nothing usual is to be read. */
-const fewestUsual = 3
+const minUsual = 3
 const dayMs = 24 * 3_600_000
 
 /** One was seen to have ended at this age, and not to have at the age of the look before. */
@@ -58,7 +58,7 @@ export function learnDuration(
   watch(known, sinceMs, vagueMs, 1, 0)
   watch(known, vagueMs, Math.max(tookMs, vagueMs + 1), 0.5, 1)
   known.total += 1
-  if (known.total < mostCounted) return
+  if (known.total < maxCounted) return
   known.total /= 2
   known.ended = known.ended.map((count) => count / 2)
   known.watchedMs = known.watchedMs.map((ms) => ms / 2)
@@ -66,8 +66,8 @@ export function learnDuration(
 
 export function firstCheckMs(durations: Durations, model: string): number {
   const known = durations.get(model)
-  if (known === undefined) return soonestMs
-  return within(soonestMs, worthwhileMs(known, 0) * firstShare, latestFirstMs)
+  if (known === undefined) return minMs
+  return within(minMs, worthwhileMs(known, 0) * firstShare, latestFirstMs)
 }
 
 /** How long to wait after one was seen running at this age, and at that of the look before. */
@@ -80,14 +80,14 @@ export function nextCheckMs(
 ): number {
   const known = learned(durations, model)
   watch(known, sinceMs, elapsedMs, 1, 0)
-  const mostMs = within(latestFirstMs, elapsedMs, latestMs)
-  return within(soonestMs, worthwhileMs(known, elapsedMs), mostMs) * jittered(random)
+  const maxMs = within(latestFirstMs, elapsedMs, latestMs)
+  return within(minMs, worthwhileMs(known, elapsedMs), maxMs) * jittered(random)
 }
 
 /** How long a task of the model usually takes; undefined while too few have ended to say. */
 export function medianMs(durations: Durations, model: string): number | undefined {
   const known = durations.get(model)
-  if (known === undefined || known.total < fewestUsual) return undefined
+  if (known === undefined || known.total < minUsual) return undefined
   let left = known.ended.reduce((sum, count) => sum + count, 0) / 2
   const step = known.ended.findIndex((count) => {
     left -= count
@@ -152,7 +152,7 @@ function learned(durations: Durations, model: string): Learned {
   let known = durations.get(model)
   if (known === undefined) {
     // Names may carry dates, so there is no end to them.
-    if (durations.size >= mostModels) durations.delete(durations.keys().next().value!)
+    if (durations.size >= maxModels) durations.delete(durations.keys().next().value!)
     known = { ended: new Float64Array(steps), watchedMs: new Float64Array(steps), total: 0 }
     durations.set(model, known)
   }

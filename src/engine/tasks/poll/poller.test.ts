@@ -3,19 +3,19 @@ import type { Checked } from '../../../contract/provider.ts'
 import type { Task, TaskRow } from '../../../contract/task.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
-import { engines, until } from '../../../store/test-stores.ts'
+import { storeKinds, until } from '../../../store/test-stores.ts'
 import type { Engine } from '../../engine.ts'
 import { model, newTaskEngine, says, succeeded, type TaskEngine } from '../test-task-engine.ts'
 import { advanceTask } from './advance-task.ts'
 import { HeldLeases } from './held-leases.ts'
-import { LookWrites } from './poll-batcher.ts'
+import { PollWrites } from './poll-batcher.ts'
 import { Poller } from './poller.ts'
 
-if (!engines.includes('postgres')) {
+if (!storeKinds.includes('postgres')) {
   console.error('left out: the poller on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-describe.each([...engines])('the poller on %s', (on) => {
+describe.each([...storeKinds])('the poller on %s', (on) => {
   let it: TaskEngine
   let first: Task
   const running: Poller[] = []
@@ -65,7 +65,7 @@ describe.each([...engines])('the poller on %s', (on) => {
     it.script.check = () => succeeded(5)
     const engine = start()
     await until(async () => (await it.row(first.id)).state === 'succeeded')
-    expect(engine.poller.lag.read()).toMatchObject({ looks: 1 })
+    expect(engine.poller.lag.read()).toMatchObject({ polls: 1 })
     expect((await it.booked(first.id)).map(([kind]) => kind)).toEqual(['hold', 'release', 'charge'])
   })
 
@@ -73,10 +73,10 @@ describe.each([...engines])('the poller on %s', (on) => {
     const engine = start()
     await until(async () => (await it.row(first.id)).checks === 1)
     await until(async () => (await leaseOf(first.id)).lease_owner === null)
-    const seen = await it.row(first.id)
-    expect(seen).toMatchObject({ state: 'running', progress: 30 })
-    expect(seen.nextCheckAtMs).toBeGreaterThan(it.clock.ms)
-    it.clock.ms = seen.nextCheckAtMs
+    const steps = await it.row(first.id)
+    expect(steps).toMatchObject({ state: 'running', progress: 30 })
+    expect(steps.nextCheckAtMs).toBeGreaterThan(it.clock.ms)
+    it.clock.ms = steps.nextCheckAtMs
     engine.poller.wake(it.clock.ms)
     await until(async () => (await it.row(first.id)).checks === 2)
   })
@@ -95,12 +95,12 @@ describe.each([...engines])('the poller on %s', (on) => {
     const engine = start()
     await until(() => answers.length === 64)
     engine.poller.wake(it.clock.ms)
-    await until(() => engine.poller.lag.read().looks === 64)
+    await until(() => engine.poller.lag.read().polls === 64)
     expect(answers).toHaveLength(64)
     for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
     await until(() => it.script.checks === 70)
     for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
-    await until(() => engine.poller.lag.read().looks === 70)
+    await until(() => engine.poller.lag.read().polls === 70)
   })
 
   test('that is closed gives back the leases of looks that hang', async () => {
@@ -150,7 +150,7 @@ describe.each([...engines])('the poller on %s', (on) => {
     }
     const engine = start()
     await until(() => it.script.checks === 1)
-    await until(() => engine.poller.lag.read().looks === 1)
+    await until(() => engine.poller.lag.read().polls === 1)
     engine.poller.wake(it.clock.ms)
     await Bun.sleep(300)
     expect(it.script.checks).toBe(1)
@@ -179,14 +179,14 @@ describe.each([...engines])('the poller on %s', (on) => {
     expect(young!.fence).toBe(old!.fence + 1)
     const { poller } = it.engine
     const later: Task = { ...old!.task, progress: 50 }
-    expect(await poller.saveLook(it.engine, later, 'queued', old!.fence)).toBe(false)
+    expect(await poller.savePoll(it.engine, later, 'queued', old!.fence)).toBe(false)
     it.clock.ms += 8_000
     await one.renew(it.engine)
     expect([one.size, two.size]).toEqual([0, 1])
     expect((await leaseOf(first.id)).lease_owner).toBe('two')
     await one.release(it.engine)
     expect((await leaseOf(first.id)).lease_owner).toBe('two')
-    expect(await poller.saveLook(it.engine, later, 'queued', young!.fence)).toBe(true)
+    expect(await poller.savePoll(it.engine, later, 'queued', young!.fence)).toBe(true)
   })
 
   test('ends a task once when two gateways see its end at the same time', async () => {
@@ -211,12 +211,12 @@ describe.each([...engines])('the poller on %s', (on) => {
       transactions++
       return store.tx(work)
     }
-    const engine: Engine = { ...it.engine, store: { ...store, engine: store.engine, tx } }
-    const writes = new LookWrites()
+    const engine: Engine = { ...it.engine, store: { ...store, engine: store.dialect, tx } }
+    const writes = new PollWrites()
     const moved = await Promise.all(
       leased.map(({ task, fence }) => {
-        const look = { task: { ...task, progress: 7 }, before: task, still: task.state, fence }
-        return writes.save(engine, look, leased.length)
+        const poll = { task: { ...task, progress: 7 }, before: task, still: task.state, fence }
+        return writes.save(engine, poll, leased.length)
       }),
     )
     expect(moved).toEqual(Array.from({ length: 20 }, () => true))

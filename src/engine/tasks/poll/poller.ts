@@ -12,9 +12,9 @@ import type { LeasedTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
 import { advanceTask } from './advance-task.ts'
 import { HeldLeases } from './held-leases.ts'
-import { LookWrites } from './poll-batcher.ts'
+import { PollWrites } from './poll-batcher.ts'
 import { PollLag } from './poll-lag.ts'
-import { LookRoom } from './poll-limiter.ts'
+import { PollRoom } from './poll-limiter.ts'
 import { learnDuration } from './poll-schedule.ts'
 
 /** Other gateways' tasks are noticed by looking, not by being told. */
@@ -22,19 +22,19 @@ const idleMs = 2_000
 /** When what is due has to wait for a channel to answer. */
 const crowdedMs = 500
 /** Between two rounds: as much as one costs the store, so that others get to write, too. */
-const shortestGapMs = 50
-const longestGapMs = 500
-const mostPerRound = 256
+const minGapMs = 50
+const maxGapMs = 500
+const maxPerRound = 256
 const beatMs = 2_500
 /** Newest tasks from which a new process learns how long they take. */
-const mostRecalled = 20_000
+const maxRecalled = 20_000
 
 export class Poller {
-  /** How late looks are. */
+  /** How checks of abandoned tasks are. */
   readonly lag = new PollLag()
   readonly #held: HeldLeases
-  readonly #room = new LookRoom()
-  readonly #writes = new LookWrites()
+  readonly #room = new PollRoom()
+  readonly #writes = new PollWrites()
   readonly #drainMs: number
   #engine: Engine | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -44,7 +44,7 @@ export class Poller {
   #notBefore = 0
   /** What the last round cost the store. */
   #costMs = 0
-  #looking = false
+  #polling = false
   #renewing = false
   /** Somebody asked for a round while one was going on. */
   #again = false
@@ -62,11 +62,11 @@ export class Poller {
     this.#engine = engine
     this.#beat = setInterval(() => void this.#renew(engine), beatMs)
     // The first round waits for it, whatever comes of it.
-    this.#looking = true
+    this.#polling = true
     recall(engine)
       .catch((error: unknown) => engine.log.warn('durations could not be recalled', { error }))
       .finally(() => {
-        this.#looking = false
+        this.#polling = false
         this.wake(engine.clock.nowMs())
       })
   }
@@ -79,11 +79,11 @@ export class Poller {
     this.#timerAtMs = atMs
     const ownMs = this.#notBefore - performance.now()
     const waitMs = Math.min(idleMs, Math.max(0, ownMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => this.#look(engine), waitMs)
+    this.#timer = setTimeout(() => this.#poll(engine), waitMs)
   }
 
   /** Writes a look that ended nothing, with others; false when it was no longer ours to write. */
-  saveLook(engine: Engine, task: Task, still: TaskState, fence: number): Promise<boolean> {
+  savePoll(engine: Engine, task: Task, still: TaskState, fence: number): Promise<boolean> {
     const before = this.#held.before(task.id, fence)
     return this.#writes.save(engine, { task, still, fence, before }, this.#room.busy)
   }
@@ -94,7 +94,7 @@ export class Poller {
     clearTimeout(this.#timer)
     clearInterval(this.#beat)
     const untilMs = performance.now() + this.#drainMs
-    const busy = () => this.#looking || this.#room.busy > 0
+    const busy = () => this.#polling || this.#room.busy > 0
     while (busy() && performance.now() < untilMs) await Bun.sleep(10)
     const engine = this.#engine
     if (engine === undefined) return
@@ -115,13 +115,13 @@ export class Poller {
     }
   }
 
-  async #look(engine: Engine): Promise<void> {
+  async #poll(engine: Engine): Promise<void> {
     this.#timerAtMs = Number.POSITIVE_INFINITY
-    if (this.#looking || this.#closed) {
+    if (this.#polling || this.#closed) {
       this.#again = true
       return
     }
-    this.#looking = true
+    this.#polling = true
     this.#again = false
     this.#costMs = 0
     let nextMs = engine.clock.nowMs() + idleMs
@@ -129,24 +129,24 @@ export class Poller {
       if (engine.store.healthy) nextMs = Math.min(nextMs, await this.#round(engine))
     } catch (error) {
       engine.log.warn('tasks could not be looked after', { error })
-      this.#noteTrouble(engine)
+      this.#recordTrouble(engine)
     } finally {
-      this.#looking = false
+      this.#polling = false
     }
-    const gapMs = Math.min(longestGapMs, Math.max(shortestGapMs, this.#costMs))
+    const gapMs = Math.min(maxGapMs, Math.max(minGapMs, this.#costMs))
     this.#notBefore = performance.now() + gapMs
     this.wake(this.#again ? engine.clock.nowMs() : nextMs)
   }
 
   /** Only the store's trouble passes; whatever else went wrong waits for its lease to end. */
-  #noteTrouble({ store }: Engine): void {
+  #recordTrouble({ store }: Engine): void {
     if (!store.healthy) this.#held.storeFailed()
   }
 
   /** When the next one is wanted. */
   async #round(engine: Engine): Promise<number> {
     const nowMs = engine.clock.nowMs()
-    const limit = Math.min(mostPerRound, this.#room.free)
+    const limit = Math.min(maxPerRound, this.#room.free)
     this.#crowded = limit === 0
     if (limit === 0) return nowMs + crowdedMs
     const { leased, more, next, workMs } = await this.#held.take(engine, {
@@ -166,7 +166,7 @@ export class Poller {
 
   #nextMs(engine: Engine): Promise<number | undefined> {
     return engine.store.tx(async (tx) => {
-      const clockMs = (await sharedClockMs(tx, engine.store.engine)) ?? engine.clock.nowMs()
+      const clockMs = (await sharedClockMs(tx, engine.store.dialect)) ?? engine.clock.nowMs()
       return nextDueMs(tx, clockMs)
     })
   }
@@ -181,7 +181,7 @@ export class Poller {
       await advanceTask(engine, leased)
     } catch (error) {
       engine.log.error('a task could not be moved', { task_id: task.id, error })
-      this.#noteTrouble(engine)
+      this.#recordTrouble(engine)
     } finally {
       this.#held.drop(leased)
       this.#room.leave(task.channelId, performance.now() - began)
@@ -192,7 +192,7 @@ export class Poller {
 
 /** What the process before this one knew. */
 async function recall({ store, durations }: Engine): Promise<void> {
-  for (const { model, tookMs } of await recentDurations(store.read, mostRecalled)) {
+  for (const { model, tookMs } of await recentDurations(store.read, maxRecalled)) {
     learnDuration(durations, model, tookMs)
   }
 }

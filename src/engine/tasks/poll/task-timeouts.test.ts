@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Task } from '../../../contract/task.ts'
 import { fileWith } from '../../test-engine.ts'
 import { anError, newTaskEngine, says, type TaskEngine } from '../test-task-engine.ts'
-import { patienceOf } from './task-timeouts.ts'
+import { taskTimeoutsOf } from './task-timeouts.ts'
 
 let it: TaskEngine
 beforeEach(async () => {
@@ -29,9 +29,9 @@ async function ageAtEnd(id: string): Promise<number> {
 test('left out, the usual times hold', () => {
   const [minute, hour] = [60_000, 3_600_000]
   const usual = { lifetimeMs: 24 * hour, unknownMs: 15 * minute, lostAfterMs: 10 * minute }
-  expect(patienceOf(it.engine)).toEqual(usual)
+  expect(taskTimeoutsOf(it.engine)).toEqual(usual)
   declare({ lost_after: '90s' })
-  expect(patienceOf(it.engine)).toEqual({ ...usual, lostAfterMs: 90_000 })
+  expect(taskTimeoutsOf(it.engine)).toEqual({ ...usual, lostAfterMs: 90_000 })
 })
 
 test('a task that takes longer than its lifetime is given up', async () => {

@@ -1,14 +1,14 @@
 // How long tasks are waited for: what the operator declared, defaults filled in. Read at every look,
 // so that a reload reaches tasks that are under way.
 import { type FileDeclaration, parseDurationMs } from '../../../contract/config-schema/index.ts'
-import type { Longest } from '../../../store/tasks/leases.ts'
+import type { MaxWaits } from '../../../store/tasks/leases.ts'
 import type { Engine } from '../../engine.ts'
-import { longestCheckMs } from './poll-schedule.ts'
+import { maxCheckMs } from './poll-schedule.ts'
 
 /** After these a create, and a caller that waits, have had all the time they can have. */
-export const longestWaitedMs = 180_000
+export const maxWaitedMs = 180_000
 
-export interface Patience {
+export interface TaskTimeouts {
   /** Longest a task may take. */
   lifetimeMs: number
   /** Longest a create may stay unanswered for. */
@@ -18,28 +18,28 @@ export interface Patience {
 }
 
 /** When a task that was given up is looked for, counted from its end: 10 min, 1 h, 6 h, 1 d, 3 d. */
-export const lookFactors = [1, 6, 36, 144, 432]
+export const pollFactors = [1, 6, 36, 144, 432]
 
-/** What lies before the next late look; undefined after the last. */
-export function waitAfterLook(engine: Pick<Engine, 'declared'>, looks: number): number | undefined {
-  return looks < lookFactors.length ? waitBeforeLook(engine, looks) : undefined
+/** What lies before the next check of an abandoned task; undefined after the last. */
+export function waitAfterPoll(engine: Pick<Engine, 'declared'>, polls: number): number | undefined {
+  return polls < pollFactors.length ? waitBeforePoll(engine, polls) : undefined
 }
 
-export const waitBeforeLook = (engine: Pick<Engine, 'declared'>, look: number): number =>
-  patienceOf(engine).lostAfterMs * (lookFactors[look]! - (lookFactors[look - 1] ?? 0))
+export const waitBeforePoll = (engine: Pick<Engine, 'declared'>, poll: number): number =>
+  taskTimeoutsOf(engine).lostAfterMs * (pollFactors[poll]! - (pollFactors[poll - 1] ?? 0))
 
 /** The longest a task is ever put off, and a task that runs. */
-export const longestWaits = (engine: Pick<Engine, 'declared'>): Longest => ({
-  pollMs: longestCheckMs,
-  waitMs: Math.max(patienceOf(engine).unknownMs, longestWaitedMs),
+export const maxWaits = (engine: Pick<Engine, 'declared'>): MaxWaits => ({
+  pollMs: maxCheckMs,
+  waitMs: Math.max(taskTimeoutsOf(engine).unknownMs, maxWaitedMs),
 })
 
 const defaults = { lifetime: '24h', unknown_for: '15m', lost_after: '10m' }
 
-export const patienceOf = ({ declared }: Pick<Engine, 'declared'>): Patience =>
-  patienceFrom(declared.file.tasks)
+export const taskTimeoutsOf = ({ declared }: Pick<Engine, 'declared'>): TaskTimeouts =>
+  taskTimeoutsFrom(declared.file.tasks)
 
-function patienceFrom(declared: FileDeclaration['tasks']): Patience {
+function taskTimeoutsFrom(declared: FileDeclaration['tasks']): TaskTimeouts {
   const ms = (field: keyof typeof defaults) =>
     parseDurationMs(declared?.[field] ?? defaults[field])!
   return {

@@ -61,7 +61,7 @@ export class CallMeter {
     if (detail.attempts.length > 1) this.#failovers += detail.attempts.length - 1
   }
 
-  noteOverhead(ms: number): void {
+  recordOverhead(ms: number): void {
     this.#overhead.histogram.note(ms / 1000)
   }
 

@@ -14,8 +14,8 @@ export class ChannelMeter {
   #good = 0
   /** By the code of the error; codes are ours, so there are only so many. */
   readonly #failed = new Map<string, number>()
-  #looks = 0
-  #failedLooks = 0
+  #polls = 0
+  #failedPolls = 0
 
   constructor(channel: string) {
     this.#labels = labelsOf({ channel })
@@ -34,9 +34,9 @@ export class ChannelMeter {
     else this.#failed.set(code, (this.#failed.get(code) ?? 0) + 1)
   }
 
-  countLook(isAnswered: boolean): void {
-    if (isAnswered) this.#looks++
-    else this.#failedLooks++
+  countPoll(isAnswered: boolean): void {
+    if (isAnswered) this.#polls++
+    else this.#failedPolls++
   }
 
   addTo(samples: (name: MetricName) => Sample[]): void {
@@ -45,8 +45,8 @@ export class ChannelMeter {
     add('gateway_attempts_total', 'ok', this.#good)
     for (const [code, tries] of this.#failed) add('gateway_attempts_total', code, tries)
     this.#duration.addTo(samples('gateway_attempt_duration_seconds'))
-    if (this.#looks + this.#failedLooks === 0) return
-    add('gateway_task_looks_total', 'ok', this.#looks)
-    add('gateway_task_looks_total', 'failed', this.#failedLooks)
+    if (this.#polls + this.#failedPolls === 0) return
+    add('gateway_task_looks_total', 'ok', this.#polls)
+    add('gateway_task_looks_total', 'failed', this.#failedPolls)
   }
 }

@@ -66,11 +66,11 @@ describe('requests', () => {
 
   test('tried several times show how often, and what of it nobody paid for', () => {
     const { meters, read } = newMeters()
-    const absorbed = [
+    const loss = [
       { reason: 'failed_after_cost' as const, channel: 'a', nanos: '2000000000' },
       { reason: 'caller_left' as const, channel: 'a', nanos: '500000000' },
     ]
-    const detail = { ...record().detail, attempts: [attempt, attempt, attempt], absorbed }
+    const detail = { ...record().detail, attempts: [attempt, attempt, attempt], loss }
     meters.call(record({ detail }))
     const seen = read()
     expect(seen.get('gateway_failovers_total{interface="chat",model="txta-plus"}')).toBe(2)

@@ -1,7 +1,7 @@
 // All that this process counts while it works, found by plain names that are known already. Labels
 // are bounded: models of the catalog, channels of the configuration, codes of the table of errors;
 // whatever else there is, is `other`.
-import { absorbedNanos } from '../../../billing/call-loss.ts'
+import { lossNanos } from '../../../billing/call-loss.ts'
 import { inUnits } from '../../../billing/units.ts'
 import type { Interface } from '../../../contract/catalog.ts'
 import { type RefusalCode, refusals } from '../../../contract/errors.ts'
@@ -20,8 +20,8 @@ import { ChannelMeter } from './channel-meter.ts'
 import { delayBounds, lagBounds, type MetricName, taskBounds } from './families.ts'
 
 /** Beyond these, names are `other`. */
-const mostModels = 300
-const mostChannels = 300
+const maxModels = 300
+const maxChannels = 300
 const other = 'other'
 const dated = /^(.{1,128})-\d{4}-\d\d-\d\d$/
 
@@ -64,16 +64,16 @@ export class Meters {
   call(record: RequestRecord): void {
     this.#meterOf(record.interface, record.model).count(record)
     if (record.errorCode !== undefined) this.#errorOf(record.interface, record.errorCode).count++
-    const { absorbed } = record.detail
-    if (absorbed === undefined) return
-    for (const part of absorbed) {
-      const units = inUnits(absorbedNanos({ absorbed: [part] }))
+    const { loss } = record.detail
+    if (loss === undefined) return
+    for (const part of loss) {
+      const units = inUnits(lossNanos({ loss: [part] }))
       this.#add('gateway_absorbed_total', { reason: part.reason }, units)
     }
   }
 
   overhead({ interface: use, model }: RequestRecord, ms: number): void {
-    this.#meterOf(use, model).noteOverhead(ms)
+    this.#meterOf(use, model).recordOverhead(ms)
   }
 
   turnedAway(code: RefusalCode): void {
@@ -87,8 +87,8 @@ export class Meters {
     this.#channelOf(channel).count(ms, code)
   }
 
-  look(channel: string, isAnswered: boolean): void {
-    this.#channelOf(channel).countLook(isAnswered)
+  poll(channel: string, isAnswered: boolean): void {
+    this.#channelOf(channel).countPoll(isAnswered)
   }
 
   taskCreated({ interface: use }: Task): void {
@@ -102,7 +102,7 @@ export class Meters {
     this.#taskTimeOf(use).histogram.note((task.updatedAtMs - task.createdAtMs) / 1000)
   }
 
-  absorbed({ reason, amountNanos }: Loss): void {
+  loss({ reason, amountNanos }: Loss): void {
     this.#add('gateway_absorbed_total', { reason }, inUnits(amountNanos))
   }
 
@@ -155,13 +155,13 @@ export class Meters {
     if (this.#models.has(model)) return model
     const plain = this.isModel(model) ? model : (dated.exec(model)?.[1] ?? '')
     if (this.#models.has(plain)) return plain
-    return this.#models.size < mostModels && this.isModel(plain) ? plain : other
+    return this.#models.size < maxModels && this.isModel(plain) ? plain : other
   }
 
   #channelOf(channel: string): ChannelMeter {
     const known = this.#channels.get(channel)
     if (known !== undefined) return known
-    const name = this.#channels.size < mostChannels ? channel : other
+    const name = this.#channels.size < maxChannels ? channel : other
     const meter = this.#channels.get(name) ?? new ChannelMeter(name)
     this.#channels.set(name, meter)
     return meter

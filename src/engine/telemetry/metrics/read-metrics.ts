@@ -29,7 +29,7 @@ export async function readMetrics({ engine, open, version }: Scraped): Promise<F
   addChannels(engine, at)
   if (counted !== undefined) addOpen(counted, at)
   const { currency, region } = engine.declared.file
-  const info = labelsOf({ version, store: engine.store.engine, currency, region })
+  const info = labelsOf({ version, store: engine.store.dialect, currency, region })
   at('gateway_info').push([series('gateway_info', info), 1])
   return names.map((name) => familyOf(name, samples[name]))
 }
@@ -56,10 +56,10 @@ const noSpans = { sent: 0, dropped: 0, failed: 0 }
 
 const commitSeries = new WeakMap<object, HistogramSeries>()
 
-function addBooks({ store, ledger, bookkeeper }: Engine, at: Samples): void {
+function addBooks({ store, ledger, receiptWriter }: Engine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   put('gateway_store_healthy', store.healthy ? 1 : 0)
-  put('gateway_bookkeeping_behind', bookkeeper.behind)
+  put('gateway_bookkeeping_behind', receiptWriter.behind)
   put('gateway_accounts_stopped', ledger.stopped.size)
   const { commits } = store
   if (commits === undefined) return
@@ -73,10 +73,10 @@ function addBooks({ store, ledger, bookkeeper }: Engine, at: Samples): void {
 
 const states = ['good', 'probing', 'avoided', 'blocked'] as const
 /** As many as have counters of their own. */
-const mostChannels = 300
+const maxChannels = 300
 
 function addChannels(engine: Engine, at: Samples): void {
-  for (const channel of engine.catalog.channels.slice(0, mostChannels)) {
+  for (const channel of engine.catalog.channels.slice(0, maxChannels)) {
     const { state, busy } = healthOf(engine, channel)
     const labels = labelsOf({ channel: channel.name })
     const shown = channel.disabled ? 'disabled' : state
@@ -106,7 +106,7 @@ function addOpen(open: Counted, at: Samples): void {
     }
   }
   put('gateway_tasks_oldest_seconds', sinceSeconds(open.oldestTaskMs))
-  put('gateway_tasks_overdue_seconds', sinceSeconds(open.nextLookMs))
+  put('gateway_tasks_overdue_seconds', sinceSeconds(open.nextPollMs))
   put('gateway_callbacks_waiting', open.callbacks)
   put('gateway_callbacks_overdue_seconds', sinceSeconds(open.nextCallbackMs))
   put('gateway_counted_timestamp_seconds', open.atMs / 1000)

@@ -1,6 +1,6 @@
 // The way out for a call that belongs to a trace: every request says so, as a step of its own.
 import type { Channel } from '../../../contract/catalog.ts'
-import type { HttpDoor } from '../../../contract/provider.ts'
+import type { HttpPort } from '../../../contract/provider.ts'
 import type { CallTrace } from '../../../contract/requests.ts'
 import type { Task } from '../../../contract/task.ts'
 import {
@@ -13,7 +13,7 @@ type TaskTrace = NonNullable<Task['trace']>
 type Headers = Readonly<Record<string, string>>
 
 /** One try of a call at a channel, which may not want to hear of it. */
-export function doorFor(http: HttpDoor, trace: CallTrace, channel: Channel): HttpDoor {
+export function clientFor(http: HttpPort, trace: CallTrace, channel: Channel): HttpPort {
   const spanId = newSpanId()
   trace.tries.push(spanId)
   if (channel.trace === false) return http
@@ -27,17 +27,17 @@ export const taskTrace = ({ traceId, spanId, sampled, state }: CallTrace): TaskT
 })
 
 /** One question about a task. */
-export function doorForTask(
-  http: HttpDoor,
+export function clientForTask(
+  http: HttpPort,
   { parent, state }: TaskTrace,
   channel: Channel,
-): HttpDoor {
+): HttpPort {
   const read = channel.trace === false ? undefined : readTraceParent(parent)
   if (read === undefined) return http
   return withTrace(http, writeTraceParent(read.traceId, newSpanId(), read.sampled), state)
 }
 
-function withTrace(http: HttpDoor, traceparent: string, state: string | undefined): HttpDoor {
+function withTrace(http: HttpPort, traceparent: string, state: string | undefined): HttpPort {
   const traced = (headers: Headers): Headers => ({
     ...headers,
     traceparent,

@@ -72,11 +72,11 @@ WITH logged AS (
     coalesce(-sum(amount_nanos) FILTER (WHERE kind IN ('hold', 'release')), 0)::bigint AS held
   FROM booked GROUP BY account_id
 ), spent AS (
-  UPDATE purses SET amount_nanos = amount_nanos + sums.balance
+  UPDATE credit_leases SET amount_nanos = amount_nanos + sums.balance
   FROM sums
-  WHERE purses.account_id = sums.account_id AND purses.gateway_id = ${gatewayParameter}
+  WHERE credit_leases.account_id = sums.account_id AND credit_leases.gateway_id = ${gatewayParameter}
     AND sums.balance < 0
-  RETURNING purses.account_id
+  RETURNING credit_leases.account_id
 )
 UPDATE accounts
 SET balance_nanos = balance_nanos + CASE
@@ -85,7 +85,7 @@ SET balance_nanos = balance_nanos + CASE
     ELSE ('too late for ' || accounts.id)::bigint
   END,
   held_nanos = held_nanos + sums.held,
-  drawn_nanos = drawn_nanos + CASE
+  leased_nanos = leased_nanos + CASE
     WHEN ${gatewayParameter} IS NULL OR sums.balance >= 0 THEN 0
     -- A charge on credit that this gateway no longer has must fail, batch and all.
     -- By a look-up: joined, every account of the batch would be compared with every other.
@@ -104,7 +104,7 @@ export const isTooLate = (error: unknown): boolean =>
   codeOf(error) === '22P02' && String((error as Error).message).includes('too late for ')
 
 /** The credit behind a charge went back to the account while this gateway was away. */
-export const isLostPurse = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
+export const isLostCreditLease = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
 
 /** Rows laid end to end become one array per column. */
 function byColumn(
@@ -128,7 +128,7 @@ const storable = (cell: string): string =>
   cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
 export interface Sending {
-  /** Whose purses the charges are paid from; absent, they are paid from the balance. */
+  /** Whose credit leases the charges are paid from; absent, they are paid from the balance. */
   gatewayId: string | undefined
   /** By the database's clock. */
   deadlineMs: number
@@ -160,12 +160,12 @@ const lockedStatement = `
 WITH free AS (
   SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE SKIP LOCKED
 ), paying AS (
-  SELECT account_id FROM purses WHERE account_id = ANY($1::text[]) AND gateway_id = $2::text
+  SELECT account_id FROM credit_leases WHERE account_id = ANY($1::text[]) AND gateway_id = $2::text
   FOR UPDATE SKIP LOCKED
 )
 SELECT id FROM accounts WHERE id = ANY($1::text[]) AND (
   id NOT IN (SELECT id FROM free) OR EXISTS (
-    SELECT 1 FROM purses WHERE account_id = accounts.id AND gateway_id = $2::text
+    SELECT 1 FROM credit_leases WHERE account_id = accounts.id AND gateway_id = $2::text
       AND account_id NOT IN (SELECT account_id FROM paying)
   )
 )`

@@ -16,9 +16,9 @@ const retryPausesMs = [100, 300, 700, 1300, 2000]
 /** Locks in a row that nobody is found to hold. */
 const maxUnexplained = 3
 /** With less time than this, a try is not worth it. */
-const leastTryMs = 50
+const minTryMs = 50
 
-export interface HotWriterOptions {
+export interface GroupCommitWriterOptions {
   pool: pg.Pool
   gatewayId: string | undefined
   /** By the database's clock. */
@@ -37,14 +37,14 @@ export function limitsOf(sinceMs: number, nowMs: number) {
 }
 
 export const hasTime = (sinceMs: number): boolean =>
-  performance.now() - sinceMs < applyWithinMs - leastTryMs
+  performance.now() - sinceMs < applyWithinMs - minTryMs
 
 export const outOfTime = (): Error => new Error('the database did not take it in time')
 
-export class HotWriter {
-  readonly #options: HotWriterOptions
+export class GroupCommitWriter {
+  readonly #options: GroupCommitWriterOptions
 
-  constructor(options: HotWriterOptions) {
+  constructor(options: GroupCommitWriterOptions) {
     this.#options = options
   }
 

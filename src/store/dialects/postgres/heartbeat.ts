@@ -10,7 +10,7 @@ const stuckTicks = 5
 /** From then on the connections are not worth waiting for: new ones tell sooner. */
 const lostTicks = 15
 
-export interface PulseOptions {
+export interface HeartbeatOptions {
   /** The smallest question there is; undefined when there is nobody to ask. */
   ask: () => Promise<unknown> | undefined
   /** Once per silence, while it may still pass. */
@@ -20,14 +20,14 @@ export interface PulseOptions {
   lost: () => void
 }
 
-export class Pulse {
-  readonly #options: PulseOptions
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
   #timer: ReturnType<typeof setInterval> | undefined
   /** Ticks since the question was asked, or the batch was sent; undefined when none is under way. */
   #askedTicks: number | undefined
   #batchTicks: number | undefined
 
-  constructor(options: PulseOptions) {
+  constructor(options: HeartbeatOptions) {
     this.#options = options
   }
 

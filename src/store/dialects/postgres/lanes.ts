@@ -8,7 +8,7 @@ import { joinParts } from '../split-batch.ts'
 import { isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
 import { giveUpAfterMs, hasTime, limitsOf, within } from './group-commit-writer.ts'
-import type { Turnstile } from './semaphore.ts'
+import type { Semaphore } from './semaphore.ts'
 
 /** Of one account; those beyond are refused at once. */
 const maxWaiting = 4096
@@ -18,7 +18,7 @@ const expireEveryMs = 100
 export interface LanesOptions {
   pool: pg.Pool
   /** Connections of the pool, shared with transactions that wait. */
-  places: Turnstile
+  places: Semaphore
   gatewayId: string | undefined
   /** By the database's clock. */
   nowMs: () => number

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { findAccount, insertAccount } from '../../catalog/accounts.ts'
 import { openStore, StoreRefused } from '../../index.ts'
-import { fillPurse, readPurse } from '../../ledger/credit-leases.ts'
+import { fillCreditLease, readCreditLease } from '../../ledger/credit-leases.ts'
 import { findRequest } from '../../log/requests.ts'
 import {
   aCharge,
@@ -43,10 +43,10 @@ if (postgresUrl !== undefined) {
     const name = new URL(place.options.databaseUrl!).pathname.slice(1)
     const said: string[] = []
     const store = await place.open({ join: true, log: (_, msg) => said.push(msg) })
-    const purse = { accountId: 'acc_1', gatewayId: store.sharing!.gatewayId }
+    const creditLease = { accountId: 'acc_1', gatewayId: store.cluster!.gatewayId }
     await store.tx(async (tx) => {
       await insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 })
-      await fillPurse(tx, purse, () => ({ nanos: 40n, isShort: false }))
+      await fillCreditLease(tx, creditLease, () => ({ nanos: 40n, isShort: false }))
     })
     const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
     await store.record(requests[0]!, aCharge(requests[0]!, 1n))
@@ -59,7 +59,7 @@ if (postgresUrl !== undefined) {
     await until(() => store.healthy)
     expect(await findRequest(store.read, requests[39]!.requestId)).toHaveLength(1)
     expect((await findAccount(store.read, 'acc_1'))?.balanceNanos).toBe(-40n)
-    expect(await readPurse(store.read, purse)).toBe(0n)
+    expect(await readCreditLease(store.read, creditLease)).toBe(0n)
     await store.close()
     await place.remove()
   }, 15_000)

@@ -3,23 +3,23 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { SteadyClock } from '../../../lib/clock.ts'
-import { indexNextSegment, LateIndex, type LateIndexLimits } from '../../log/indexer.ts'
+import { indexNextSegment, LogIndexer, type LogIndexerLimits } from '../../log/indexer.ts'
 import { migrate } from '../../migrations/index.ts'
 import type { Schema } from '../../schema.ts'
 import { setMeta } from '../../sql/meta.ts'
 import { type Log, once, type Store } from '../../store.ts'
 import { ClockKeeper } from '../clock-keeper.ts'
-import { HotQueue } from '../group-commit.ts'
+import { GroupCommit } from '../group-commit.ts'
 import { Health } from '../health.ts'
 import { integerPlugin } from '../integers.ts'
-import { isLostPurse } from './batch-writer.ts'
+import { isLostCreditLease } from './batch-writer.ts'
 import { addressOf, bounded, clientConfig, refusalFor } from './connection.ts'
-import { HotWriter } from './group-commit-writer.ts'
-import { Pulse } from './heartbeat.ts'
+import { GroupCommitWriter } from './group-commit-writer.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { Lanes } from './lanes.ts'
 import { Presence } from './presence.ts'
 import { readClock } from './read-clock.ts'
-import { Turnstile } from './semaphore.ts'
+import { Semaphore } from './semaphore.ts'
 import { Sockets } from './sockets.ts'
 import { transactionsOf } from './transactions.ts'
 
@@ -29,24 +29,24 @@ export interface PostgresOptions {
   schema?: number | undefined
   join: boolean
   log: Log
-  lateIndex: LateIndexLimits
+  logIndexer: LogIndexerLimits
 }
 
 /** With the hot connection and the one of its presence: ten, and two more where something is locked. */
 const maxConnections = 8
 const maxAsideConnections = 2
-const hotQueryTimeoutMs = 5000
+const commitQueryTimeoutMs = 5000
 /** A batch locks accounts and then leases: twice this is still no sign of a silent database. */
-const hotLockTimeoutMs = 300
+const commitLockTimeoutMs = 300
 /** Callers wait for it. */
-const hotConnectTimeoutMs = 2000
+const commitConnectTimeoutMs = 2000
 /** The best of these is where the clock starts; what is asked later makes it better. */
 const firstReadings = 3
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { databaseUrl, log } = options
   const address = addressOf(databaseUrl)
-  const [sockets, hotSockets] = [new Sockets(), new Sockets()]
+  const [sockets, commitSockets] = [new Sockets(), new Sockets()]
   const pool = openPool(
     { ...clientConfig(databaseUrl), ...bounded, max: maxConnections, stream: sockets.stream },
     log,
@@ -55,17 +55,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     { ...clientConfig(databaseUrl), ...bounded, max: maxAsideConnections, stream: sockets.stream },
     log,
   )
-  const hotPool = openPool(
+  const commitPool = openPool(
     {
       ...clientConfig(databaseUrl),
       ...bounded,
-      lock_timeout: hotLockTimeoutMs,
+      lock_timeout: commitLockTimeoutMs,
       max: 1,
-      query_timeout: hotQueryTimeoutMs,
+      query_timeout: commitQueryTimeoutMs,
       // The server gives up soon after: no row may appear when the late index has long passed it.
-      statement_timeout: hotQueryTimeoutMs + 1_000,
-      connectionTimeoutMillis: hotConnectTimeoutMs,
-      stream: hotSockets.stream,
+      statement_timeout: commitQueryTimeoutMs + 1_000,
+      connectionTimeoutMillis: commitConnectTimeoutMs,
+      stream: commitSockets.stream,
     },
     log,
   )
@@ -81,7 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const failed = (error: unknown) => {
     if (isOpen) health.failed(error)
   }
-  const places = new Turnstile(maxAsideConnections)
+  const places = new Semaphore(maxAsideConnections)
   const tx = transactionsOf({
     db,
     health,
@@ -103,7 +103,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     wrote: (records) => index.recorded(records),
   })
   const unanswered = (ms: number) => failed(new Error(`the database has not answered for ${ms} ms`))
-  const pulse = new Pulse({
+  const heartbeat = new Heartbeat({
     ask: () => presence?.ask(),
     silent: (ms) => {
       unanswered(ms)
@@ -112,15 +112,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     stuck: unanswered,
     lost: () => {
-      hotSockets.cut()
+      commitSockets.cut()
       presence?.cut()
     },
   })
   const closeConnections = async () => {
-    pulse.stop()
+    heartbeat.stop()
     await presence?.leave()
     health.stop()
-    await Promise.allSettled([db.destroy(), asideDb.destroy(), hotPool.end()])
+    await Promise.allSettled([db.destroy(), asideDb.destroy(), commitPool.end()])
   }
 
   try {
@@ -129,37 +129,37 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await clockKeeper.start()
     await presence?.join()
     isOpen = true
-    pulse.start()
+    heartbeat.start()
   } catch (error) {
     await closeConnections()
     throw refusalFor(error, address)
   }
 
-  const next = (settledSeq: number) => indexNextSegment({ engine: 'postgres', tx }, settledSeq)
-  const index = new LateIndex({ engine: 'postgres', tx, next, log }, options.lateIndex)
-  const writer = new HotWriter({
-    pool: hotPool,
+  const next = (settledSeq: number) => indexNextSegment({ dialect: 'postgres', tx }, settledSeq)
+  const index = new LogIndexer({ dialect: 'postgres', tx, next, log }, options.logIndexer)
+  const writer = new GroupCommitWriter({
+    pool: commitPool,
     gatewayId,
     nowMs: clock.nowMs,
     lanes,
-    during: (work) => pulse.during(work),
+    during: (work) => heartbeat.during(work),
     interrupted: failed,
   })
-  const queue = new HotQueue(async (batch) => {
+  const queue = new GroupCommit(async (batch) => {
     try {
       await writer.write(batch)
       if (isHere()) health.wrote()
       index.recorded(batch.size)
     } catch (error) {
-      if (!isLostPurse(error)) health.failed(error)
+      if (!isLostCreditLease(error)) health.failed(error)
       throw error
     }
   }, lanes)
 
   return {
-    engine: 'postgres',
+    dialect: 'postgres',
     clock,
-    ...(presence !== undefined && { sharing: presence }),
+    ...(presence !== undefined && { cluster: presence }),
     read: db,
     tx,
     record: (request, entry) => queue.add(request, entry),
@@ -207,7 +207,7 @@ async function migrateAlone(
 ): Promise<void> {
   const db = kyselyOver(openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {}))
   const tx: Store['tx'] = (work) => db.transaction().execute(work)
-  await migrate({ engine: 'postgres', name, tx }, schema).finally(() => db.destroy())
+  await migrate({ dialect: 'postgres', name, tx }, schema).finally(() => db.destroy())
 }
 
 const kyselyOver = (pool: pg.Pool): Kysely<Schema> =>

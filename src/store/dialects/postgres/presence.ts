@@ -5,16 +5,16 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { type SteadyClock, stepMs } from '../../../lib/clock.ts'
 import { newShortId } from '../../../lib/crypto/ids.ts'
-import { buryGateway } from '../../ledger/credit-leases.ts'
+import { evictGateway } from '../../ledger/credit-leases.ts'
 import { isGateway } from '../../maintenance/gateways.ts'
-import type { Log, Notice, Sharing, Store } from '../../store.ts'
+import type { Cluster, Log, Notice, Store } from '../../store.ts'
 import { messageOf } from '../health.ts'
 import { clientConfig, pause } from './connection.ts'
 import { readClock } from './read-clock.ts'
 import { Sockets } from './sockets.ts'
 
 /** Any constant will do as long as no release changes it. */
-const aloneLock = 7_203_114_502
+const clusterLock = 7_203_114_502
 const channel = 'model_gateway'
 const reconnectEveryMs = 250
 const connectTimeoutMs = 2000
@@ -34,7 +34,7 @@ export interface PresenceOptions {
   clock: SteadyClock
 }
 
-export class Presence implements Sharing {
+export class Presence implements Cluster {
   readonly gatewayId = newShortId('gwy')
   /** Above every constant key. */
   readonly #lockKey = 2 ** 41 + randomBytes(5).readUIntBE(0, 5)
@@ -132,21 +132,21 @@ export class Presence implements Sharing {
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const client = await connected(this.#options.databaseUrl)
     try {
-      await client.query(`SELECT pg_advisory_lock(${aloneLock})`)
+      await client.query(`SELECT pg_advisory_lock(${clusterLock})`)
       return await work()
     } finally {
       await client.end().catch(() => {})
     }
   }
 
-  /** What is left in its purses goes back. */
+  /** What is left in its credit leases goes back. */
   async leave(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
     await this.#sweeping
     if (this.here) {
       await this.#options
-        .tx((tx) => buryGateway(tx, this.gatewayId))
+        .tx((tx) => evictGateway(tx, this.gatewayId))
         .catch((error) => this.#options.log('warn', `credit stays drawn: ${messageOf(error)}`))
     }
     await this.#hangUp()
@@ -171,7 +171,7 @@ export class Presence implements Sharing {
         'INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING',
         [this.gatewayId, this.#lockKey, this.#options.clock.nowMs()],
       )
-      client.on('notification', ({ payload }) => this.#heard(payload ?? ''))
+      client.on('notification', ({ payload }) => this.#reply(payload ?? ''))
       client.once('end', () => void this.#again())
       this.#client = client
       // Its row is new: at the first start nothing was drawn, later all of it has been given back.
@@ -218,7 +218,7 @@ export class Presence implements Sharing {
       const tried = await client.query('SELECT pg_try_advisory_lock($1) AS got', [key])
       if (tried.rows[0]?.got !== true) continue
       try {
-        await this.#options.tx((tx) => buryGateway(tx, id))
+        await this.#options.tx((tx) => evictGateway(tx, id))
         this.#options.log('info', `gateway ${id} is gone; what it had drawn was given back`)
         // It may have died between a change and the word about it.
         this.tell({ kind: 'changed' })
@@ -229,7 +229,7 @@ export class Presence implements Sharing {
     }
   }
 
-  #heard(payload: string): void {
+  #reply(payload: string): void {
     const { from, ...notice } = JSON.parse(payload) as Notice & { from: string }
     if (from !== this.gatewayId) this.#say(notice as Notice)
   }

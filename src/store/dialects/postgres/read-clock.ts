@@ -11,5 +11,5 @@ export async function readClock(
 ): Promise<number> {
   const fromMs = performance.now()
   const { rows } = await (client as pg.Pool).query<{ now_ms: number }>(question)
-  return clock.heard(rows[0]!.now_ms, fromMs, performance.now())
+  return clock.reply(rows[0]!.now_ms, fromMs, performance.now())
 }

@@ -1,7 +1,7 @@
 // A bounded number at once, the rest in line, first come, first served. Who waits for the pool itself
 // is told after a few seconds that the database is gone, which under load is not true.
 
-export class Turnstile {
+export class Semaphore {
   readonly #waiting: (() => void)[] = []
   #free: number
 

@@ -7,7 +7,7 @@ import type { Store } from '../../store.ts'
 import { StoreBusy } from '../errors.ts'
 import type { Health } from '../health.ts'
 import { isCut, isDatabaseTrouble, isLocked, isRaced, pause } from './connection.ts'
-import { Turnstile } from './semaphore.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** The other connections of the pool are for reads. */
 const maxTransactions = 6
@@ -21,14 +21,14 @@ export interface TransactionOptions {
   health: Health
   failed: (error: unknown) => void
   /** Over connections of its own. */
-  aside: { db: Kysely<Schema>; places: Turnstile }
+  aside: { db: Kysely<Schema>; places: Semaphore }
   /** Whether somebody has found the account locked already. */
   isStuck: (accountId: string) => boolean
 }
 
 export function transactionsOf(options: TransactionOptions): Store['tx'] {
   const { db, health, failed, aside } = options
-  const turnstile = new Turnstile(maxTransactions)
+  const semaphore = new Semaphore(maxTransactions)
   const stuck = new Set<string>()
   return async (work, accountId) => {
     const sinceMs = performance.now()
@@ -45,7 +45,7 @@ export function transactionsOf(options: TransactionOptions): Store['tx'] {
       try {
         const result = await (isAside
           ? aside.places.run(() => once(aside.db))
-          : turnstile.run(() => once(db)))
+          : semaphore.run(() => once(db)))
         if (accountId !== undefined && stuck.size > 0) stuck.delete(accountId)
         return result
       } catch (error) {

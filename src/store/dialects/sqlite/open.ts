@@ -3,14 +3,14 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SteadyClock } from '../../../lib/clock.ts'
-import { LateIndex, type LateIndexLimits } from '../../log/indexer.ts'
+import { LogIndexer, type LogIndexerLimits } from '../../log/indexer.ts'
 import { migrate } from '../../migrations/index.ts'
 import type { Booked } from '../../proof/receipts.ts'
 import { setMeta } from '../../sql/meta.ts'
 import { type Log, once, type Store } from '../../store.ts'
 import { ClockKeeper } from '../clock-keeper.ts'
 import { codeOf } from '../errors.ts'
-import { HotQueue } from '../group-commit.ts'
+import { GroupCommit } from '../group-commit.ts'
 import { Health } from '../health.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
 import type { Question } from './messages.ts'
@@ -24,7 +24,7 @@ export interface SqliteOptions {
   /** Newest schema to bring the database to; absent, the newest there is. */
   schema?: number | undefined
   log: Log
-  lateIndex: LateIndexLimits
+  logIndexer: LogIndexerLimits
   /** Base64; with it, what is lost from the database is noticed. */
   markKey?: string | undefined
 }
@@ -40,7 +40,7 @@ export async function openSqlite({
   dataDir,
   schema,
   log,
-  lateIndex,
+  logIndexer,
   markKey,
 }: SqliteOptions): Promise<Store> {
   const file = join(dataDir, 'gateway.db')
@@ -67,7 +67,7 @@ export async function openSqlite({
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const lockFile = join(dataDir, 'gateway.lock')
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile, mark })
-    await migrate({ engine: 'sqlite', name: file, tx }, schema)
+    await migrate({ dialect: 'sqlite', name: file, tx }, schema)
     // A write that changes something tells now what the first paying caller would find out.
     await clockKeeper.start()
   } catch (error) {
@@ -81,8 +81,8 @@ export async function openSqlite({
   const inTurn = <T>(question: Question) => askInTurn<T>(question, mutex, askWriter)
   const next = async (settledSeq: number) =>
     (await inTurn<{ indexed: boolean }>({ kind: 'index', settledSeq })).indexed
-  const index = new LateIndex({ engine: 'sqlite', tx, next, log }, lateIndex)
-  const queue = new HotQueue(async ({ requests, entries, losses, size }) => {
+  const index = new LogIndexer({ dialect: 'sqlite', tx, next, log }, logIndexer)
+  const queue = new GroupCommit(async ({ requests, entries, losses, size }) => {
     const turn = mutex.lock()
     if (turn !== undefined) await turn
     try {
@@ -105,7 +105,7 @@ export async function openSqlite({
   const snapshots = openSnapshots(file)
 
   return {
-    engine: 'sqlite',
+    dialect: 'sqlite',
     clock,
     read: kyselyOverThread(reader.ask),
     tx,

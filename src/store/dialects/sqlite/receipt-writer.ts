@@ -15,8 +15,8 @@ import {
   type ChainEnd,
   currencyKey,
   makeReceipts,
-  type UnbookedRow,
-  unbookedColumns,
+  type PendingRow,
+  pendingColumns,
 } from '../../proof/receipts.ts'
 import { shapeIntegers } from '../integers.ts'
 
@@ -25,13 +25,13 @@ const endStatement = `
   ORDER BY number DESC LIMIT 1`
 const hourStatement = addToHours.join(` VALUES (${hourColumns.map(() => '?').join(', ')}) `)
 
-export class Booker {
+export class SqliteReceiptWriter {
   readonly #db: Database
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #meta: Statement
   readonly #setMeta: Statement
-  readonly #unbooked: Statement
+  readonly #pending: Statement
   readonly #newest: Statement
   readonly #end: Statement
   readonly #receipt: Statement
@@ -46,8 +46,8 @@ export class Booker {
     this.#setMeta = db.prepare(
       'INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
     )
-    this.#unbooked = db.prepare(
-      `SELECT ${unbookedColumns} FROM entries e ${joinCharged}
+    this.#pending = db.prepare(
+      `SELECT ${pendingColumns} FROM entries e ${joinCharged}
        WHERE ${isBooked} AND e.id > ? ORDER BY e.id LIMIT ?`,
     )
     this.#newest = db.prepare('SELECT max(id) AS id FROM entries')
@@ -73,7 +73,7 @@ export class Booker {
   /** There is one writer: ids come in order, and all below the newest are there. */
   #chunk(limit: number): Booked {
     const floor = Number(this.#metaOf(floorKey) ?? '0')
-    const rows = this.#unbooked.all(floor, limit) as UnbookedRow[]
+    const rows = this.#pending.all(floor, limit) as PendingRow[]
     shapeIntegers(rows as unknown as Record<string, unknown>[])
     const ends = new Map<string, ChainEnd>()
     for (const { account_id } of rows) if (!ends.has(account_id)) this.#loadEnd(ends, account_id)
@@ -105,7 +105,7 @@ export class Booker {
   }
 
   close(): void {
-    const reads = [this.#meta, this.#unbooked, this.#newest, this.#end]
+    const reads = [this.#meta, this.#pending, this.#newest, this.#end]
     const writes = [this.#begin, this.#commit, this.#setMeta, this.#receipt, this.#hour]
     for (const statement of [...reads, ...writes]) statement.finalize()
   }

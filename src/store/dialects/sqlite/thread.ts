@@ -1,5 +1,5 @@
 // The main thread's end of a database thread: questions out, answers back in order of asking.
-import { pieces } from '../../../lib/assets.ts'
+import { assets } from '../../../lib/assets.ts'
 import { DatabaseError } from '../errors.ts'
 import type { Answer, Asked, Question, Rows } from './messages.ts'
 
@@ -10,7 +10,7 @@ interface Pending {
 
 export class DatabaseThread {
   // A small heap: what passes through it is text on its way to the disk.
-  readonly #worker = new Worker(pieces.databaseThread, { smol: true })
+  readonly #worker = new Worker(assets.databaseThread, { smol: true })
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
   #broken: Error | undefined

@@ -13,7 +13,7 @@ import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { checkMark, HighWaterMark } from './high-water-mark.ts'
 import type { Asked, Failure, Question, Rows } from './messages.ts'
 import { Mutex } from './mutex.ts'
-import { Booker } from './receipt-writer.ts'
+import { SqliteReceiptWriter } from './receipt-writer.ts'
 
 declare const self: Worker
 
@@ -34,7 +34,7 @@ let directoryLock: DirectoryLock | undefined
 let mark: HighWaterMark | undefined
 let merging: ReturnType<typeof setTimeout> | undefined
 let writer: BatchWriter | undefined
-let booker: Booker | undefined
+let receiptWriter: SqliteReceiptWriter | undefined
 const statements = new Map<string, Statement>()
 /** Never leaves the turn of the question it belongs to: whoever asks holds the writer. */
 const own = kyselyOverThread(async (question) => await answer(question), {
@@ -67,8 +67,8 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
       mark = new HighWaterMark(db, question.mark)
       return oneRow({})
     case 'book':
-      booker ??= new Booker(db)
-      return oneRow({ ...booker.book(question.limit) })
+      receiptWriter ??= new SqliteReceiptWriter(db)
+      return oneRow({ ...receiptWriter.book(question.limit) })
     case 'index':
       return index(question.settledSeq)
     case 'query':
@@ -83,7 +83,7 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
 
 async function index(settledSeq: number): Promise<Rows> {
   const tx: Store['tx'] = (work) => own.transaction().execute(work)
-  return oneRow({ indexed: await indexNextSegment({ engine: 'sqlite', tx }, settledSeq) })
+  return oneRow({ indexed: await indexNextSegment({ dialect: 'sqlite', tx }, settledSeq) })
 }
 
 function commit(db: Database): Rows {
@@ -188,7 +188,7 @@ function query(db: Database, sql: string, parameters: readonly unknown[]): Rows 
 function close(): undefined {
   clearTimeout(merging)
   writer?.close()
-  booker?.close()
+  receiptWriter?.close()
   for (const statement of statements.values()) statement.finalize()
   // Closing alone leaves this to whoever collects the last statement, which may be nobody.
   if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
