@@ -13,7 +13,7 @@ const staffFields: ReadonlySet<string> = new Set([
   'attempts',
   // The upstream's own download addresses; `files` has the gateway's.
   'media',
-  'absorbed',
+  'loss',
   // Names other accounts.
   'own_prices',
 ])

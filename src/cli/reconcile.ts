@@ -9,9 +9,9 @@ const meanings: readonly (readonly [outcome: string, meaning: string])[] = [
   ['matched', 'both say the same'],
   ['amount_differs', 'same quantity, another amount'],
   ['quantity_differs', 'known here, in another quantity'],
-  ['absorbed', 'billed there, borne by the operator here'],
-  ['only_there', 'billed there, unknown here'],
-  ['only_here', 'used here, not billed there'],
+  ['loss', 'billed there, borne by the operator here'],
+  ['upstream_only', 'billed there, unknown here'],
+  ['gateway_only', 'used here, not billed there'],
 ]
 
 export function summaryText(answer: unknown): string {
@@ -155,7 +155,7 @@ export const reconcileCommands: readonly Command[] = [
     path: ['statement', 'lines'],
     args: ['ID'],
     summary: 'its lines, beside what we have',
-    flags: { outcome: { value: 'OUTCOME', summary: 'such as only_there' }, ...pageFlags },
+    flags: { outcome: { value: 'OUTCOME', summary: 'such as upstream_only' }, ...pageFlags },
     run: (context) =>
       list(context, {
         path: `/statements/${segment(context.line.arg(0))}/lines`,
@@ -180,7 +180,7 @@ export const reconcileCommands: readonly Command[] = [
     args: ['ID'],
     summary: 'its lines with their outcomes, as CSV',
     flags: {
-      outcome: { value: 'OUTCOME', summary: 'such as only_there' },
+      outcome: { value: 'OUTCOME', summary: 'such as upstream_only' },
       to: { value: 'FILE', summary: 'where to write it (to the terminal)' },
     },
     run: exported,

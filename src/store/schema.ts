@@ -335,7 +335,7 @@ export interface TrafficTable extends TrafficSumColumns {
   [took: `took_${number}`]: number
 }
 
-/** An account's requests in a span of time; what they were for is in money_hours. */
+/** An account's requests in a span of time; what they were for is in hourly_totals. */
 export interface AccountTrafficTable extends TrafficSumColumns {
   span_ms: number
   slot_ms: number

@@ -115,7 +115,7 @@ afterAll(async () => {
 
 const forMembers = Object.entries(rules).filter(([, { roles }]) => roles.includes('member'))
 const reads = forMembers.filter(([name]) => name.startsWith('GET '))
-const hiddenFields = ['channel', 'upstream_model', 'upstream_id', 'attempts', 'media', 'absorbed']
+const hiddenFields = ['channel', 'upstream_model', 'upstream_id', 'attempts', 'media', 'loss']
 
 /** Those of an error are the caller's: its answer had them. */
 const withoutErrors = (text: string): string =>

@@ -199,7 +199,7 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       expect(await sheet.getByRole('row').count()).toBe(5)
       await sheet.getByText(/^Upstream only 1$/).click()
-      await page.waitForURL(/outcome=only_there/)
+      await page.waitForURL(/outcome=upstream_only/)
       await sheet.getByText('Amount differs', { exact: true }).waitFor({ state: 'hidden' })
       expect(await sheet.getByRole('row').count()).toBe(2)
       await sheet.getByText(/^Amount differs 1$/).click()

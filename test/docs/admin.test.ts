@@ -184,7 +184,7 @@ async function playChannel(token: string): Promise<void> {
     body: csv,
   })
   const { id } = (await answer.json()) as Any
-  real.set('line', (await admin('GET', `/statements/${id}/lines?outcome=absorbed`)).items[0])
+  real.set('line', (await admin('GET', `/statements/${id}/lines?outcome=loss`)).items[0])
 }
 
 async function playExport(): Promise<void> {

@@ -122,7 +122,7 @@ describe('a statement', () => {
     expect(made.status).toBe(201)
     const { id, outcomes, warnings } = made.body
     expect(warnings).toEqual([])
-    expect(outcomes.only_there).toEqual({
+    expect(outcomes.upstream_only).toEqual({
       lines: 1,
       quantity: 25,
       amount: '0.0000172',
@@ -138,18 +138,18 @@ describe('a statement', () => {
       `/statements/${id}/lines?limit=2&cursor=${first.body.next_cursor}`,
     )
     expect(second.body.items.map(({ line }: { line: number }) => line)).toEqual([4, 5])
-    const loss = await gateway.admin('GET', `/statements/${id}/lines?outcome=absorbed`)
+    const loss = await gateway.admin('GET', `/statements/${id}/lines?outcome=loss`)
     expect(loss.body.items).toMatchObject([
       { line: 5, upstream_id: 'up-4', quantity: 21, loss: 'failed_after_cost' },
     ])
     const { items } = (await gateway.admin('GET', '/losses?channel=cloud-a')).body
     expect(loss.body.items[0].ref).toBe(items[0].request_id)
-    const table = await run('statement', 'export', id, '--outcome', 'only_here')
+    const table = await run('statement', 'export', id, '--outcome', 'gateway_only')
     const [head, row] = table.out.split('\r\n')
     expect(head).toBe(
       'line,outcome,at,model,upstream_id,quantity,our_quantity,amount,our_amount,currency,ref,loss',
     )
-    expect(row).toMatch(/^7,only_here,\S+Z,txta-plus,up-6,,25,,0\.0000344,CNY,req_\w+,$/)
+    expect(row).toMatch(/^7,gateway_only,\S+Z,txta-plus,up-6,,25,,0\.0000344,CNY,req_\w+,$/)
     const headers = { authorization: `Bearer ${adminToken}` }
     const whole = await fetch(`${gateway.url}/admin/v1/statements/${id}/export`, { headers })
     expect(Buffer.from(await whole.arrayBuffer()).toString()).toMatch(/^\uFEFFline,(?:.+\r\n){7}$/)
@@ -174,8 +174,8 @@ describe('a statement', () => {
     )
     const { body } = await post(text, { channel: 'cloud-a', cost_factor: '0.5' })
     expect(body.outcomes.matched).toMatchObject({ lines: 2, quantity: 100, our_quantity: 100 })
-    expect(body.outcomes.only_there.lines).toBe(1)
-    expect(body.outcomes.only_here.lines).toBe(0)
+    expect(body.outcomes.upstream_only.lines).toBe(1)
+    expect(body.outcomes.gateway_only.lines).toBe(0)
     await gateway.admin('DELETE', `/statements/${body.id}`)
   })
 
@@ -195,7 +195,7 @@ describe('a statement', () => {
   test('of a channel that nobody knows is compared, and its reader told', async () => {
     const { body } = await post(simple, { channel: 'cloud-b' })
     expect(body.warnings).toEqual(["no channel is called 'cloud-b' now"])
-    expect(body.outcomes.only_there.lines).toBe(1)
+    expect(body.outcomes.upstream_only.lines).toBe(1)
     await gateway.admin('DELETE', `/statements/${body.id}`)
   })
 

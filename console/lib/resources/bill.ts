@@ -58,9 +58,9 @@ export const outcomes = [
   'matched',
   'quantity_differs',
   'amount_differs',
-  'absorbed',
-  'only_here',
-  'only_there',
+  'loss',
+  'gateway_only',
+  'upstream_only',
 ] as const
 export type Outcome = (typeof outcomes)[number]
 

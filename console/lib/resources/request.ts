@@ -41,7 +41,7 @@ export interface LoggedRequest {
   ending: string
   stream: boolean
   charge: string
-  absorbed?: string
+  loss?: string
   usage: Usage | TaskUsage | null
   usage_reported: unknown
   estimated: boolean

@@ -28,9 +28,9 @@ const colors: Readonly<Record<Outcome, string>> = {
   matched: 'matched',
   quantity_differs: 'unknown',
   amount_differs: 'unknown',
-  absorbed: 'queued',
-  only_here: 'failed',
-  only_there: 'failed',
+  loss: 'queued',
+  gateway_only: 'failed',
+  upstream_only: 'failed',
 }
 
 export function StatementDrawer({

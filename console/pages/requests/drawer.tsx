@@ -94,9 +94,9 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('cost'), <Money amount={request.charge} currency={currency} />],
           [t('estimated'), request.estimated ? t('yes') : undefined],
           [
-            t('absorbed'),
-            request.absorbed === undefined || Number(request.absorbed) === 0 ? undefined : (
-              <Money amount={request.absorbed} currency={currency} />
+            t('loss'),
+            request.loss === undefined || Number(request.loss) === 0 ? undefined : (
+              <Money amount={request.loss} currency={currency} />
             ),
           ],
         ]}

@@ -193,10 +193,10 @@ async function linesOf(deps: AdminDeps, { id }: Statement, read: Read): Promise<
 
 /** With the reason, where a loss explains the line. */
 async function shown(engine: Engine, lines: readonly JudgedLine[]) {
-  const refs = lines.flatMap(({ outcome, ref }) => (outcome === 'absorbed' && ref ? [ref] : []))
+  const refs = lines.flatMap(({ outcome, ref }) => (outcome === 'loss' && ref ? [ref] : []))
   const byRef = Map.groupBy(await lossesOf(engine.store.read, refs), ({ ref }) => ref)
   return lines.map((line) => {
-    const losses = line.outcome === 'absorbed' ? (byRef.get(line.ref ?? '') ?? []) : []
+    const losses = line.outcome === 'loss' ? (byRef.get(line.ref ?? '') ?? []) : []
     const loss = losses.find(({ upstreamId }) => upstreamId === line.upstreamId) ?? losses[0]
     return { ...lineView(line), loss: loss?.reason ?? null }
   })

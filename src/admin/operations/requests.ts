@@ -65,7 +65,7 @@ const request = named(
     ending: word(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
     stream: flag(),
     charge: money(),
-    'absorbed?': money(`What the operator bears of it. ${staffOnly}`),
+    'loss?': money(`What the operator bears of it. ${staffOnly}`),
     usage: orNull(either(tokenUsage, taskUsage)),
     usage_reported: anything('As the upstream reported it.'),
     estimated: flag(),

@@ -119,7 +119,7 @@ const requestColumns: Columns = {
   ...fields('request_id', 'at', 'account_id', 'account', 'token_id', 'token', 'interface', 'model'),
   ...fields('channel', 'upstream_model', 'upstream_request_id', 'status', 'error_code'),
   error: asText('error'),
-  ...fields('ending', 'stream', 'charge', 'absorbed', 'estimated', 'price_id'),
+  ...fields('ending', 'stream', 'charge', 'loss', 'estimated', 'price_id'),
   input_tokens: within('usage', 'input_tokens'),
   output_tokens: within('usage', 'output_tokens'),
   cache_read_tokens: within('usage', 'cache_read_tokens'),

@@ -209,7 +209,7 @@ describe.each([...storeKinds])('operating on %s', (on) => {
       counts: { channels: expect.any(Number) },
       health: { complaints: [{ message: 'something broke' }] },
       settings: { yaml: { effective: expect.stringContaining('name: house') } },
-      metrics: expect.stringContaining('gateway_calls_running'),
+      metrics: expect.stringContaining('gateway_requests_in_flight'),
     })
     for (const shown of [text, JSON.stringify(body)]) {
       expect(shown).not.toContain('CANARY')

@@ -241,14 +241,14 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
   })
 
   test('shows every step of a task that has notes of them, and what lies before them', async () => {
-    const timeline = [
+    const stored = [
       '0 0 1 created accepted 0',
       '300 0 1 sent queued 0',
       '1000 8000 14 look running 40',
       '11000 0 2 look_failed running 40 upstream_error: it broke',
     ]
     const more = { state: 'running', progress: 40, checks: 20 } as const
-    await add({ ...more, id: 'video_7', model: 'vfc-1', timeline: `${timeline.join('\n')}\n` })
+    await add({ ...more, id: 'video_7', model: 'vfc-1', timeline: `${stored.join('\n')}\n` })
     const { timeline } = (await ask('GET', '/tasks/video_7')).body
     expect(timeline).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
@@ -257,7 +257,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       stepView('look_failed', 11, 11, 2, 'running', 40, 'upstream_error: it broke'),
     ])
     // This one was under way when notes began to be kept.
-    await add({ ...more, id: 'video_8', model: 'vfc-1', timeline: `${timeline[2]}\n` })
+    await add({ ...more, id: 'video_8', model: 'vfc-1', timeline: `${stored[2]}\n` })
     expect((await ask('GET', '/tasks/video_8')).body['timeline']).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
       stepView('gap', 0, 1, 6, 'running', 0),

@@ -51,7 +51,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-const units: Record<string, string> = { video: 'video_second', words: 'token', image: 'image' }
+const units: Record<string, string> = { film: 'video_second', words: 'token', picture: 'image' }
 
 function entryFrom(book: ReceiptRound, ref: string, accountId: string): Entry {
   const { kind, atMs, nanos } = book

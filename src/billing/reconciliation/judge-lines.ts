@@ -50,15 +50,15 @@ export function addOurs(sum: Ours, part: Omit<Ours, 'isKnown'>): void {
 }
 
 export function judge(theirs: Theirs, ours: Ours, rule: Rule): LineOutcome {
-  if (!ours.isKnown) return 'only_there'
+  if (!ours.isKnown) return 'upstream_only'
   const isBilled = ours.quantity > 0 || ours.amountNanos > 0n
-  if (!isBilled && ours.isLost) return 'absorbed'
+  if (!isBilled && ours.isLost) return 'loss'
   if (agrees(theirs.quantity, ours.quantity)) {
     const worth = ours.amountNanos
     return isWorth(theirs, worth, rule, isBilled) ? 'matched' : 'amount_differs'
   }
   const isAll = ours.isLost && agrees(theirs.quantity, ours.quantity + ours.lostQuantity)
-  return isAll ? 'absorbed' : 'quantity_differs'
+  return isAll ? 'loss' : 'quantity_differs'
 }
 
 /** Seconds are told to the thousandth. */
@@ -88,7 +88,7 @@ function isWorth(
 
 /** Our side, as it is shown beside the outcome. */
 export function shownOurs(ours: Ours, outcome: LineOutcome): { quantity: number; nanos: bigint } {
-  return outcome === 'absorbed'
+  return outcome === 'loss'
     ? { quantity: ours.quantity + ours.lostQuantity, nanos: ours.amountNanos + ours.lostNanos }
     : { quantity: ours.quantity, nanos: ours.amountNanos }
 }

@@ -308,7 +308,7 @@ describe.each([...storeKinds])('reconciling on %s', (on) => {
     const alone = judged.filter(({ number }) => number > lastNumber)
     const key = (quantity: number | undefined, atMs: number | undefined, model?: string) =>
       `${atMs} ${model} ${quantity}`
-    expect(alone.every(({ outcome, ref }) => outcome === 'only_here' && ref !== undefined)).toBe(
+    expect(alone.every(({ outcome, ref }) => outcome === 'gateway_only' && ref !== undefined)).toBe(
       true,
     )
     expect(alone.map((line) => key(line.ourQuantity, line.atMs, line.model)).toSorted()).toEqual(
@@ -405,7 +405,7 @@ describe.each([...storeKinds])('reconciling on %s', (on) => {
     expect(judged.map(({ outcome, ref, ourQuantity }) => [outcome, ref, ourQuantity])).toEqual([
       ['matched', task.id, 5],
       ['matched', task.id, undefined],
-      ['only_there', undefined, undefined],
+      ['upstream_only', undefined, undefined],
     ])
   })
 })

@@ -178,7 +178,7 @@ function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: C
 function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: JudgedLine): void {
   if (ref === undefined) return
   group.ref = ref
-  const isLost = outcome === 'absorbed'
+  const isLost = outcome === 'loss'
   const [quantity, nanos] = [ourQuantity ?? 0, ourAmountNanos ?? 0n]
   addOurs(group.ours, {
     quantity: isLost ? 0 : quantity,
@@ -205,7 +205,7 @@ const isBilled = ({ quantity, amountNanos }: ChannelUsage): boolean =>
 
 const onlyHere = (number: number, work: ChannelUsage): JudgedLine => ({
   number,
-  outcome: 'only_here',
+  outcome: 'gateway_only',
   atMs: work.atMs,
   model: work.upstreamModel,
   ...(work.upstreamIds[0] !== undefined && { upstreamId: work.upstreamIds[0] }),

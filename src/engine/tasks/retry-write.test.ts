@@ -12,7 +12,7 @@ type Fault = 'refuse' | 'lose'
 /** A store whose next writes fail. */
 function failing(store: Store, faults: Fault[]): Store {
   return {
-    engine: store.dialect,
+    dialect: store.dialect,
     clock: store.clock,
     read: store.read,
     record: (request, entry) => store.record(request, entry),

@@ -20,9 +20,9 @@ export const lineOutcomes = [
   'matched',
   'amount_differs',
   'quantity_differs',
-  'absorbed',
-  'only_there',
-  'only_here',
+  'loss',
+  'upstream_only',
+  'gateway_only',
 ] as const
 export type LineOutcome = (typeof lineOutcomes)[number]
 
@@ -58,7 +58,7 @@ export async function insertLines(
   const values = lines.flatMap((line) => [
     statementId,
     line.number,
-    'outcome' in line ? line.outcome : 'only_there',
+    'outcome' in line ? line.outcome : 'upstream_only',
     line.atMs ?? null,
     line.model ?? null,
     line.upstreamId ?? null,

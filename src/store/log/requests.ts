@@ -103,7 +103,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
     status: row.status,
     chargeNanos: row.charge_nanos,
     totalMs: row.total_ms,
-    detail: JSON.parse(row.detail) as RequestDetail,
+    detail: readDetail(row.detail),
   }
   if (row.channel !== null) record.channel = row.channel
   if (row.upstream_request_id !== null) record.upstreamRequestId = row.upstream_request_id
@@ -119,4 +119,12 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
     }
   }
   return record
+}
+
+/** Rows of 0.2 and before have the losses of a call under another name. */
+function readDetail(text: string): RequestDetail {
+  const { absorbed, ...detail } = JSON.parse(text) as RequestDetail & {
+    absorbed?: RequestDetail['loss']
+  }
+  return absorbed === undefined ? detail : { ...detail, loss: absorbed }
 }

@@ -143,5 +143,5 @@ const appendOnly = {
 
 export const firstTables: Migration = {
   version: 1,
-  up: (engine) => [...spell(engine, tables), ...appendOnly[engine]],
+  up: (dialect) => [...spell(dialect, tables), ...appendOnly[dialect]],
 }

@@ -39,4 +39,4 @@ CREATE INDEX tasks_due ON tasks (next_check_at_ms)
   WHERE state IN ('accepted', 'unknown', 'queued', 'running');
 `
 
-export const taskTables: Migration = { version: 2, up: (engine) => spell(engine, tables) }
+export const taskTables: Migration = { version: 2, up: (dialect) => spell(dialect, tables) }

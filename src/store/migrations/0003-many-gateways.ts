@@ -51,4 +51,4 @@ CREATE INDEX tasks_due_by_place ON tasks (channel_id, account_id, next_check_at_
   WHERE state IN ('accepted', 'unknown', 'queued', 'running');
 `
 
-export const manyGateways: Migration = { version: 3, up: (engine) => spell(engine, tables) }
+export const manyGateways: Migration = { version: 3, up: (dialect) => spell(dialect, tables) }

@@ -35,4 +35,4 @@ CREATE TABLE callback_attempts (
 ){byKey};
 `
 
-export const callbackTables: Migration = { version: 4, up: (engine) => spell(engine, tables) }
+export const callbackTables: Migration = { version: 4, up: (dialect) => spell(dialect, tables) }

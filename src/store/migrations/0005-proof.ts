@@ -133,4 +133,4 @@ CREATE UNIQUE INDEX alerts_open ON alerts (kind, subject) WHERE resolved_at_ms I
 CREATE INDEX alerts_by_time ON alerts (since_ms, id);
 `
 
-export const proofTables: Migration = { version: 5, up: (engine) => spell(engine, tables) }
+export const proofTables: Migration = { version: 5, up: (dialect) => spell(dialect, tables) }

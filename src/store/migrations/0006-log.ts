@@ -1,6 +1,6 @@
 // Migration 6: the request log in weeks (PostgreSQL), what its finished segments contain, the traffic
 // it adds up to, and indexes by which a page of tasks is found without reading tasks.
-import type { Engine } from '../schema.ts'
+import type { Dialect } from '../schema.ts'
 import type { Migration } from './index.ts'
 import { spell } from './spell.ts'
 
@@ -107,9 +107,9 @@ const parted = [
    END $$`,
 ]
 
-const up = (engine: Engine): readonly string[] => [
-  ...spell(engine, tables),
-  ...(engine === 'postgres' ? parted : []),
+const up = (dialect: Dialect): readonly string[] => [
+  ...spell(dialect, tables),
+  ...(dialect === 'postgres' ? parted : []),
 ]
 
 export const logTables: Migration = { version: 6, up }

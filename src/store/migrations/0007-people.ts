@@ -32,4 +32,4 @@ CREATE TABLE failed_sign_ins (
 CREATE INDEX failed_sign_ins_by_time ON failed_sign_ins (last_at_ms);
 `
 
-export const peopleTables: Migration = { version: 7, up: (engine) => spell(engine, tables) }
+export const peopleTables: Migration = { version: 7, up: (dialect) => spell(dialect, tables) }

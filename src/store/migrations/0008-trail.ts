@@ -21,5 +21,5 @@ const fill = {
 
 export const trailColumns: Migration = {
   version: 8,
-  up: (engine) => [...spell(engine, columns), fill[engine], ...spell(engine, indexes)],
+  up: (dialect) => [...spell(dialect, columns), fill[dialect], ...spell(dialect, indexes)],
 }

@@ -36,4 +36,4 @@ CREATE TABLE export_pieces (
 ){strict};
 `
 
-export const exportTables: Migration = { version: 9, up: (engine) => spell(engine, tables) }
+export const exportTables: Migration = { version: 9, up: (dialect) => spell(dialect, tables) }

@@ -12,4 +12,4 @@ CREATE INDEX audit_log_by_subject ON audit_log (subject, id);
 CREATE INDEX audit_log_by_time ON audit_log (at_ms, id);
 `
 
-export const auditPlaces: Migration = { version: 10, up: (engine) => spell(engine, columns) }
+export const auditPlaces: Migration = { version: 10, up: (dialect) => spell(dialect, columns) }

@@ -7,4 +7,4 @@ const columns = `
 ALTER TABLE tokens ADD COLUMN staff_bounds {text};
 `
 
-export const tokenBounds: Migration = { version: 11, up: (engine) => spell(engine, columns) }
+export const tokenBounds: Migration = { version: 11, up: (dialect) => spell(dialect, columns) }

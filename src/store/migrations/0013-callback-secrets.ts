@@ -11,4 +11,4 @@ CREATE TABLE callback_secrets (
 ){strict};
 `
 
-export const callbackSecrets: Migration = { version: 13, up: (engine) => spell(engine, tables) }
+export const callbackSecrets: Migration = { version: 13, up: (dialect) => spell(dialect, tables) }

@@ -5,4 +5,4 @@ import { spell } from './spell.ts'
 
 const column = 'ALTER TABLE accounts ADD COLUMN short_ref {text};'
 
-export const shortAccounts: Migration = { version: 14, up: (engine) => spell(engine, column) }
+export const shortAccounts: Migration = { version: 14, up: (dialect) => spell(dialect, column) }

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { StoreRefused } from '../dialects/errors.ts'
-import type { Engine, Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 import { firstTables } from './0001-first-tables.ts'
 import { taskTables } from './0002-tasks.ts'
@@ -19,10 +19,11 @@ import { tokenBounds } from './0011-token-bounds.ts'
 import { closedUntil } from './0012-closed-until.ts'
 import { callbackSecrets } from './0013-callback-secrets.ts'
 import { shortAccounts } from './0014-short-accounts.ts'
+import { plainNames } from './0015-plain-names.ts'
 
 export interface Migration {
   version: number
-  up(engine: Engine): readonly string[]
+  up(dialect: Dialect): readonly string[]
 }
 
 export const migrations: readonly Migration[] = [
@@ -40,12 +41,13 @@ export const migrations: readonly Migration[] = [
   closedUntil,
   callbackSecrets,
   shortAccounts,
+  plainNames,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 
 export interface Target {
-  engine: Engine
+  dialect: Dialect
   /** The file or database, as a person knows it. */
   name: string
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
@@ -61,7 +63,7 @@ export async function migrate(target: Target, upTo = newestKnown): Promise<void>
     version = await target.tx(async (tx) => {
       // Read again inside: someone else may have applied the step while this one waited.
       if ((await readVersion(tx, target)) < migration.version) {
-        for (const statement of migration.up(target.engine)) {
+        for (const statement of migration.up(target.dialect)) {
           await sql.raw(statement).execute(tx)
           crashPoint('schema-step')
         }
@@ -73,7 +75,7 @@ export async function migrate(target: Target, upTo = newestKnown): Promise<void>
 }
 
 async function readVersion(tx: Kysely<Schema>, target: Target): Promise<number> {
-  if (target.engine === 'postgres') {
+  if (target.dialect === 'postgres') {
     await sql`SELECT pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx)
     const found = await sql<{
       name: string | null

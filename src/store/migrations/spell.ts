@@ -1,5 +1,5 @@
-// One text of tables for both engines; words in braces stand for what they spell differently.
-import type { Engine } from '../schema.ts'
+// One text of tables for both dialects; words in braces stand for what they spell differently.
+import type { Dialect } from '../schema.ts'
 
 // TEXT on PostgreSQL compares by bytes, as on SQLite: ids are ordered by time only that way.
 const words = {
@@ -23,9 +23,9 @@ const words = {
   },
 } as const
 
-/** The statements of the text, spelled for this engine. */
-export function spell(engine: Engine, text: string): string[] {
-  const spelling = words[engine]
+/** The statements of the text, spelled for this dialect. */
+export function spell(dialect: Dialect, text: string): string[] {
+  const spelling = words[dialect]
   const spelled = text.replace(/\{(\w+)\}/g, (_, word: keyof typeof spelling) => spelling[word])
   const statements = spelled.split(';').map((statement) => statement.trim())
   return statements.filter((statement) => statement !== '')

@@ -1,5 +1,5 @@
 // The late pass over the ledger: each entry that moved a balance gets its receipt (the next number of
-// its account, the balance after it, a hash chained to the one before) and its share of money_hours.
+// its account, the balance after it, a hash chained to the one before) and its share of hourly_totals.
 // A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/receipt.ts'

@@ -96,7 +96,7 @@ export const createRows: readonly TaskFault[] = [
   },
   {
     row: 'F26',
-    name: 'of two ids for one create the first is used, and the second is absorbed',
+    name: 'of two ids for one create the first is used, and the second is a loss',
     script: ({ wire, id, otherId }) => ({
       create: () => ({ body: wire.createdTwo(id, otherId) }),
     }),
@@ -107,7 +107,7 @@ export const createRows: readonly TaskFault[] = [
         .log()
         .split('\n')
         .find((each) => each.includes(run.scene.otherId))
-      expect(line).toContain('absorbed')
+      expect(line).toContain('losses')
     },
   },
   {

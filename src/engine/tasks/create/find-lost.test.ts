@@ -148,13 +148,13 @@ describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
     expect(await poll(id, found('marker', 'up-1'))).toMatchObject({ state: 'queued' })
   })
 
-  test('that became two tasks has the first, and the other is noted as absorbed', async () => {
+  test('that became two tasks has the first, and the other is recorded as a loss', async () => {
     const lines: string[] = []
     const warn = (msg: string, fields = {}) => lines.push(`${msg} ${JSON.stringify(fields)}`)
     Object.assign(it.engine, { log: { ...it.engine.log, warn } })
     const { id } = await lose()
     expect((await poll(id, found('marker', 'up-1', 'up-2'))).upstreamId).toBe('up-1')
-    expect(lines).toEqual([expect.stringMatching(/absorbed.*up-2/)])
+    expect(lines).toEqual([expect.stringMatching(/losses.*up-2/)])
   })
 
   test('is not told by its looks from another that waits with the same prompt', async () => {

@@ -164,7 +164,7 @@ export async function addOtherLosses(
 ): Promise<void> {
   if (upstreamIds.length === 0) return
   const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
-  engine.log.warn('an upstream made several tasks of one create; the others are absorbed', fields)
+  engine.log.warn('an upstream made several tasks of one create; the others are losses', fields)
   for (const upstreamId of upstreamIds.slice(0, maxOthers)) {
     const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
     if (await recordLoss(tx, loss)) announceLoss(engine, loss)

@@ -231,10 +231,10 @@ async function later(
 ): Promise<void> {
   const nowMs = engine.clock.nowMs()
   const { state, progress } = task
-  const steps = steps.map((each) => ({ ...each, state, progress }))
+  const newSteps = steps.map((each) => ({ ...each, state, progress }))
   const next: Task = {
     ...task,
-    timeline: withSteps(task, steps),
+    timeline: withSteps(task, newSteps),
     updatedAtMs: nowMs,
     nextCheckAtMs: Math.round(nowMs + waitMs),
   }

@@ -211,7 +211,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
       transactions++
       return store.tx(work)
     }
-    const engine: Engine = { ...it.engine, store: { ...store, engine: store.dialect, tx } }
+    const engine: Engine = { ...it.engine, store: { ...store, dialect: store.dialect, tx } }
     const writes = new PollWrites()
     const moved = await Promise.all(
       leased.map(({ task, fence }) => {

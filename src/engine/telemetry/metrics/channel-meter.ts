@@ -46,7 +46,7 @@ export class ChannelMeter {
     for (const [code, tries] of this.#failed) add('gateway_attempts_total', code, tries)
     this.#duration.addTo(samples('gateway_attempt_duration_seconds'))
     if (this.#polls + this.#failedPolls === 0) return
-    add('gateway_task_looks_total', 'ok', this.#polls)
-    add('gateway_task_looks_total', 'failed', this.#failedPolls)
+    add('gateway_task_polls_total', 'ok', this.#polls)
+    add('gateway_task_polls_total', 'failed', this.#failedPolls)
   }
 }

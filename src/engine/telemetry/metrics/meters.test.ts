@@ -74,9 +74,9 @@ describe('requests', () => {
     meters.call(record({ detail }))
     const seen = read()
     expect(seen.get('gateway_failovers_total{interface="chat",model="txta-plus"}')).toBe(2)
-    expect(seen.get('gateway_absorbed_total{reason="failed_after_cost"}')).toBe(2)
-    expect(seen.get('gateway_absorbed_total{reason="caller_left"}')).toBe(0.5)
-    expect(seen.get('gateway_absorbed_total{reason="late_success"}')).toBe(0)
+    expect(seen.get('gateway_losses_total{reason="failed_after_cost"}')).toBe(2)
+    expect(seen.get('gateway_losses_total{reason="caller_left"}')).toBe(0.5)
+    expect(seen.get('gateway_losses_total{reason="late_success"}')).toBe(0)
   })
 })
 

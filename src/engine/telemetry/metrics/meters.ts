@@ -57,7 +57,7 @@ export class Meters {
   readonly #rare = new Map<MetricName, Map<string, number>>()
 
   constructor() {
-    for (const reason of lossReasons) this.#add('gateway_absorbed_total', { reason }, 0)
+    for (const reason of lossReasons) this.#add('gateway_losses_total', { reason }, 0)
   }
 
   /** A request has ended; its row is complete. Once for each. */
@@ -68,7 +68,7 @@ export class Meters {
     if (loss === undefined) return
     for (const part of loss) {
       const units = inUnits(lossNanos({ loss: [part] }))
-      this.#add('gateway_absorbed_total', { reason: part.reason }, units)
+      this.#add('gateway_losses_total', { reason: part.reason }, units)
     }
   }
 
@@ -103,7 +103,7 @@ export class Meters {
   }
 
   loss({ reason, amountNanos }: Loss): void {
-    this.#add('gateway_absorbed_total', { reason }, inUnits(amountNanos))
+    this.#add('gateway_losses_total', { reason }, inUnits(amountNanos))
   }
 
   callbackAttempt(outcome: string): void {
@@ -123,7 +123,7 @@ export class Meters {
     }
     const errors = Object.values(this.#errors).flatMap((byCode) => [...byCode.values()])
     addTallies('gateway_errors_total', errors, samples)
-    addTallies('gateway_turned_away_total', this.#turnedAway.values(), samples)
+    addTallies('gateway_auth_failures_total', this.#turnedAway.values(), samples)
     this.#lags.forEach(([name, times]) => {
       times.addTo(samples(name))
     })

@@ -37,7 +37,7 @@ export async function readMetrics({ engine, open, version }: Scraped): Promise<F
 function addProcess(engine: Engine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   const { user, system } = process.cpuUsage()
-  put('gateway_calls_running', engine.running)
+  put('gateway_requests_in_flight', engine.running)
   put('gateway_streams_abandoned', engine.abandoned)
   put('gateway_process_cpu_seconds_total', (user + system) / 1e6)
   put('gateway_process_resident_memory_bytes', process.memoryUsage.rss())
@@ -59,8 +59,8 @@ const commitSeries = new WeakMap<object, HistogramSeries>()
 function addBooks({ store, ledger, receiptWriter }: Engine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   put('gateway_store_healthy', store.healthy ? 1 : 0)
-  put('gateway_bookkeeping_behind', receiptWriter.behind)
-  put('gateway_accounts_stopped', ledger.stopped.size)
+  put('gateway_receipts_pending', receiptWriter.behind)
+  put('gateway_accounts_suspended', ledger.stopped.size)
   const { commits } = store
   if (commits === undefined) return
   const name = 'gateway_ledger_commit_seconds'
@@ -109,7 +109,7 @@ function addOpen(open: Counted, at: Samples): void {
   put('gateway_tasks_overdue_seconds', sinceSeconds(open.nextPollMs))
   put('gateway_callbacks_waiting', open.callbacks)
   put('gateway_callbacks_overdue_seconds', sinceSeconds(open.nextCallbackMs))
-  put('gateway_counted_timestamp_seconds', open.atMs / 1000)
+  put('gateway_db_counts_timestamp_seconds', open.atMs / 1000)
   const none = alertKinds.filter((kind) => !open.alerts.some((each) => each.kind === kind))
   for (const { kind, count } of [...open.alerts, ...none.map((kind) => ({ kind, count: 0 }))]) {
     at('gateway_alerts_open').push([series('gateway_alerts_open', labelsOf({ kind })), count])
