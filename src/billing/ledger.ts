@@ -6,8 +6,7 @@
 //   a task:  hold entry ───── settle ──> release entry + charge entry, one commit
 //                          └─ release ─> release entry
 //
-// Where gateways share a database, calls are held against what this one has drawn (credit leases.ts) and
-// everything else is decided by the store.
+// Among several gateways, calls are held against this one's credit lease; the store decides the rest.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'

@@ -68,6 +68,7 @@ describe('sizes', () => {
   test('of folders, by the files that lie in them', () => {
     const files = Array.from({ length: maxFilesPerFolder }, (_, at) => file(`src/x/${at}.ts`, ''))
     expect(fullFolders([...files, file('src/x/y/a.ts', '')])).toEqual([])
+    expect(fullFolders([...files, file('src/x/0017-a.ts', '')])).toEqual([])
     expect(fullFolders([...files, file('src/x/a.ts', '')])).toEqual(['src/x has 17 files'])
   })
 })

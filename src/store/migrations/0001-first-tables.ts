@@ -1,5 +1,5 @@
 // Migration 1: accounts, ledger, tokens, catalog, request log. Never edited once released.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

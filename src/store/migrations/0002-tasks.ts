@@ -1,6 +1,6 @@
 // Migration 2: tasks, and what was answered to a create that may be asked again.
 
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

@@ -1,6 +1,6 @@
 // Migration 3: gateways that share a database and the credit each has drawn to spend by itself, the
 // keys of creates that may be asked again, and the files kept of finished tasks.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

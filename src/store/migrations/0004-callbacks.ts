@@ -1,5 +1,5 @@
 // Migration 4: tasks by their caller's own name for them, and notices of their ends.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

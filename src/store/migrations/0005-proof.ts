@@ -1,7 +1,7 @@
 // Migration 5: who spent what at which tier, receipts that prove the ledger and what they add up to
 // hour by hour, closed months, prices of one account, what the operator bears, upstream statements,
 // and what an administrator must look at.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

@@ -1,7 +1,7 @@
 // Migration 6: the request log in weeks (PostgreSQL), what its finished segments contain, the traffic
 // it adds up to, and indexes by which a page of tasks is found without reading tasks.
 import type { Dialect } from '../schema.ts'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 // What was indexed before is indexed again, in whole segments.

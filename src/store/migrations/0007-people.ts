@@ -1,5 +1,5 @@
 // Migration 7: people who sign in to the console, their sessions, and sign-ins that failed.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

@@ -1,6 +1,6 @@
 // Migration 8: the way of a task beside the task, and its upstream's model where it can be searched
 // without reading what else is known of it.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const columns = `

@@ -1,5 +1,5 @@
 // Migration 9: lists that are being written into files, and the pieces of those files.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

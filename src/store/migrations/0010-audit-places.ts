@@ -1,6 +1,6 @@
 // Migration 10: from where a change was made and by which request, and indexes by which the record of
 // changes is searched.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const columns = `

@@ -1,6 +1,6 @@
 // Migration 11: what staff has set on a token, which members can narrow but not widen. Of tokens that
 // were there before, it counts as what they say.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const columns = `

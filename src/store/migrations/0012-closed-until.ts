@@ -1,7 +1,7 @@
 // Migration 12: until when the months of an account are closed. Whoever writes an entry reads it from
 // the row that the write locks anyway.
 import type { Dialect } from '../schema.ts'
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const column = 'ALTER TABLE accounts ADD COLUMN closed_until_ms {int} NOT NULL DEFAULT 0;'

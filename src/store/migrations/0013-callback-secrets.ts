@@ -1,6 +1,6 @@
 // Migration 13: how often the callback secret of an account was rotated, and when last. The secrets
 // themselves are derived from the master key and are in no table.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 
 const tables = `

@@ -1,5 +1,5 @@
 // Tables, columns and stored words get the names that the code and the admin API use.
-import type { Migration } from './index.ts'
+import type { Migration } from './migration.ts'
 
 /** Outcomes of statement lines: on each line, and as keys of the statement's sums. */
 const wordsOf = (old: string, word: string): string[] => [

@@ -20,11 +20,7 @@ import { closedUntil } from './0012-closed-until.ts'
 import { callbackSecrets } from './0013-callback-secrets.ts'
 import { shortAccounts } from './0014-short-accounts.ts'
 import { plainNames } from './0015-plain-names.ts'
-
-export interface Migration {
-  version: number
-  up(dialect: Dialect): readonly string[]
-}
+import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
   firstTables,
