@@ -58,12 +58,18 @@ function pathOf(name: string): string | undefined {
   return assets.docs.get(name === '' ? first : `${folder}${name}`)
 }
 
-/** Links between the texts become links between the pages; what is not served leads to the first page. */
+/**
+ * Links between the texts become links between the pages; pages that are not served lead to the first page.
+ * Other files of the repository are not served, so links to them become plain text.
+ */
 const linked = (html: string): string =>
-  html.replace(/href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g, (_, path: string, page, anchor = '') => {
-    const isServed = !path.includes('decisions/') && page !== 'README' && pathOf(page) !== undefined
-    return `href="${guidePath}${isServed ? `/${page}${anchor}` : ''}"`
-  })
+  html
+    .replace(/href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g, (_, path: string, page, anchor = '') => {
+      const isServed =
+        !path.includes('decisions/') && page !== 'README' && pathOf(page) !== undefined
+      return `href="${guidePath}${isServed ? `/${page}${anchor}` : ''}"`
+    })
+    .replace(/<a href="(?!https?:|[/#])[^"]*">(.*?)<\/a>/g, '$1')
 
 function wholePage(markdown: string): string {
   // What a fence is for, besides its language, is for the tests.

@@ -73,26 +73,34 @@ describe('the guide', () => {
   })
 
   test('is served, and its pages lead only to pages that are there', async () => {
-    const seen = new Set<string>()
+    const seen = new Map<string, string>()
+    const anchors: string[] = []
     const waiting = ['/docs/guide']
     while (waiting.length > 0) {
       const path = waiting.pop()!
       if (seen.has(path)) continue
-      seen.add(path)
       const answer = await fetch(`${gateway.url}${path}`)
       expect({ path, status: answer.status }).toEqual({ path, status: 200 })
       expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
       const html = await answer.text()
+      seen.set(path, html)
       expect(html).not.toContain('<script')
       // What a block is for, besides its language, is for the tests.
       expect(html.match(/<code class="(?!language-\w+")[^>]*>/g)).toBeNull()
       const links = [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)
       for (const href of links) {
         expect(href).not.toMatch(/\.md\b/)
+        expect(href).toMatch(/^(https?:|[/#])/)
         if (href.startsWith('/docs/guide')) waiting.push(href.split('#')[0]!)
+        if (href.startsWith('/docs/guide/') && href.includes('#')) anchors.push(href)
       }
     }
     expect(seen.size).toBeGreaterThan(20)
+    const lost = anchors.filter((href) => {
+      const [path = '', id = ''] = href.split('#')
+      return seen.get(path)?.includes(`id="${id}"`) !== true
+    })
+    expect(lost).toEqual([])
     expect((await fetch(`${gateway.url}/docs/guide/nothing`)).status).toBe(404)
   })
 
