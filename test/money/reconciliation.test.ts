@@ -265,7 +265,7 @@ test('a hundred thousand lines take no more memory than a few', async () => {
   )
   const path = fileWith(`request_id,time,model,tokens,cost\n${rows.join('\n')}\n`, 'large.csv')
   const { out } = await run('reconcile', path, '--channel', 'cloud-a')
-  expect(out).toMatch(/\nonly there +100000 +2500000 /)
+  expect(out).toMatch(/\nupstream only +100000 +2500000 /)
   // All lines as objects would be some 50 MB more.
   expect(rssBytes() - before).toBeLessThan(120 * 1024 * 1024)
 }, 120_000)
