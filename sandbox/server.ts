@@ -15,7 +15,7 @@ export interface Sandbox {
   port: number
   url: string
   /** The base address of every protocol the sandbox speaks, as a channel wants them. */
-  protocols: Readonly<Partial<Record<Protocol, string>>>
+  protocols: Readonly<Record<Protocol, string>>
   stop(): Promise<void>
 }
 

@@ -24,8 +24,8 @@ import type { ApiDocument } from './openapi/serve.ts'
 import { redirectToConsole, serveConsole } from './start/console-files.ts'
 import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
+import type { App, Env, SurfaceDeps } from './surfaces/common/surface.ts'
 import { dialects, surfaces } from './surfaces/index.ts'
-import type { App, Env, SurfaceDeps } from './surfaces/surface.ts'
 
 export interface AppDeps {
   engine: Engine

@@ -1,14 +1,9 @@
 // What may be asked, by whom, and where it is served: one immutable picture, swapped as a whole
 // when something changes. Knows no money beyond whether a model has a price, which it asks every
 // time: a price may begin between two swaps.
-import {
-  type Channel,
-  type Interface,
-  interfaceRows,
-  type Model,
-  type Protocol,
-  type Token,
-} from '../contract/catalog.ts'
+
+import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
+import { hasOwnProtocol } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
 
@@ -147,10 +142,7 @@ function servingRoutes(found: readonly Route[], use: Interface): Route[] {
 
 /** An interface with a protocol of its own is asked in that; others in whatever the model speaks. */
 const serves = ({ protocol }: Route, use: Interface): boolean =>
-  interfaceRows[use].own ? protocol === use : !isOwn(protocol)
-
-const isOwn = (protocol: Protocol): boolean =>
-  Object.hasOwn(interfaceRows, protocol) && interfaceRows[protocol as Interface].own
+  hasOwnProtocol(use) ? protocol === use : !hasOwnProtocol(protocol)
 
 function routesOf(model: Model, channel: Channel): Route[] {
   const upstreamModel = upstreamName(channel, model.name) ?? datedName(channel, model)

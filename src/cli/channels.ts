@@ -1,5 +1,5 @@
 // gateway channel: the upstream accounts calls are sent to. Keys go in and never come out.
-import { protocols } from '../contract/catalog.ts'
+import { protocols } from '../contract/config-schema/names.ts'
 import { type Command, type Context, type Flags, misuse, pageFlags } from './command.ts'
 import { list, segment } from './legacy-list.ts'
 import { nearest } from './nearest.ts'

@@ -1,6 +1,6 @@
 // What a surface may ask of the engine on behalf of a caller: permission, calls, tasks, files, usage.
 // A surface says what was asked for; what is held, charged and recorded is decided behind this.
-import type { Interface, Model, Protocol, Token } from './catalog.ts'
+import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
 import type { Refusal } from './errors.ts'
 import type { RateView } from './rate.ts'
 import type { CallTrace, TextCall } from './requests.ts'
@@ -187,8 +187,8 @@ export interface CallerModels {
   isNamed(token: Token, name: string): boolean
   /** Whatever its name, and whoever may use it. */
   find(name: string): Model | undefined
-  /** Interfaces by which it can be asked now. */
-  servedBy(model: Model): Interface[]
+  /** The interfaces by which it can be asked now. */
+  servedBy(model: Model): InterfaceRow[]
 }
 
 export interface CallerApi {

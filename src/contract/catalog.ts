@@ -1,60 +1,24 @@
 // The words of the catalog: what can be asked for, by whom, and where it is served. Rows and types.
 
-interface InterfaceRow {
+/** A way callers can ask for models: the name of the surface that declares it. */
+export type Interface = string
+
+/** A way upstreams can be asked: the name of the provider that speaks it. */
+export type Protocol = string
+
+/** What a surface says of the models that are asked for through it. */
+export interface InterfaceRow {
+  /** What its calls make. */
+  kind: ModelKind
   /** Upstreams are asked in the protocol of the same name, and in no other. */
   own: boolean
   /** By which desktop clients choose how to talk to a model; may be empty. */
   clientWords: readonly string[]
+  /** What the long-running style calls it, where it can be asked so. */
+  method?: string
   /** The smallest question that is answered at once, to test a channel with. */
   question?: object
 }
-
-/** The ways a caller can ask. A new one is a row here and a folder among the surfaces. */
-export const interfaceRows = {
-  chat: {
-    own: true,
-    clientWords: ['openai'],
-    question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
-  },
-  responses: {
-    own: true,
-    clientWords: ['openai-response'],
-    question: { input: 'ping', max_output_tokens: 16 },
-  },
-  messages: {
-    own: true,
-    clientWords: ['anthropic'],
-    question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
-  },
-  embeddings: { own: true, clientWords: ['embeddings'], question: { input: ['ping'] } },
-  images: { own: false, clientWords: ['image-generation', 'image-edit'] },
-  videos: { own: false, clientWords: ['openai-video'] },
-  imgvendor: { own: false, clientWords: ['image-generation'] },
-  arkvendor: { own: false, clientWords: ['openai-video'] },
-  vendorg: { own: false, clientWords: ['openai-video'] },
-} as const satisfies Readonly<Record<string, InterfaceRow>>
-
-export type Interface = keyof typeof interfaceRows
-export const interfaces = Object.keys(interfaceRows) as [Interface, ...Interface[]]
-
-/**
- * The ways an upstream can be asked, and what is added to a channel's base address. A new one is
- * a row here and a folder among the providers.
- */
-export const protocolPaths = {
-  chat: '/chat/completions',
-  responses: '/responses',
-  messages: '/v1/messages',
-  embeddings: '/embeddings',
-  images: '/images/generations and /images/edits',
-  vf: '/api/v1/services/aigc/… and /api/v1/tasks/{id}',
-  imgvendor: '/v1/images/generations and /v1/images/omni-image',
-  arkvendor: '/contents/generations/tasks',
-  vendorg: '/v1beta/models/{model}:predictLongRunning',
-} as const satisfies Readonly<Record<string, string>>
-
-export type Protocol = keyof typeof protocolPaths
-export const protocols = Object.keys(protocolPaths) as [Protocol, ...Protocol[]]
 
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
@@ -107,7 +71,7 @@ export interface Channel {
   name: string
   region: string
   keys: readonly string[]
-  protocols: Readonly<Partial<Record<Protocol, string>>>
+  protocols: Readonly<Record<Protocol, string>>
   /** Gateway name or prefix ending in `*` to upstream name; `*` keeps the name. */
   models: Readonly<Record<string, string>>
   priority: number

@@ -247,6 +247,8 @@ export type ListUpstream = Omit<Upstream, 'model'>
 
 export interface Provider {
   protocol: Protocol
+  /** What is added to a channel's base address, for people to read. */
+  path: string
   /** Absent where such upstreams have no list. The same for all protocols that share one. */
   listModels?: (upstream: ListUpstream, stop: Stop) => Promise<ModelsReply>
   text?: TextProvider

@@ -126,9 +126,9 @@ export interface TaskError {
 
 export type TaskKind = 'video' | 'image'
 
-/** Of which kind the tasks of an interface are. */
-export const kindOf = (use: Interface): TaskKind =>
-  use === 'images' || use === 'imgvendor' ? 'image' : 'video'
+/** Ids begin with the kind: video_…, image_…. */
+export const kindOf = (taskId: string): TaskKind =>
+  taskId.startsWith('image_') ? 'image' : 'video'
 
 /** The row behind every view of a task. */
 export type Task = VideoTask | ImageTask

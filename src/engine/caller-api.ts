@@ -1,6 +1,7 @@
 // The engine as surfaces see it: one object over the functions that do the work. Everything a caller
 // causes goes through here; nothing of ledger, store or seal does.
 import type { CallerApi, CallerModels } from '../contract/caller-api.ts'
+import { interfaceRows } from '../contract/config-schema/names.ts'
 import { Refusal } from '../contract/errors.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { authenticate } from './admission/authenticate.ts'
@@ -104,7 +105,7 @@ const modelsOf = (engine: Engine): CallerModels => ({
     return isUnreachable && token.models.some((pattern) => matches(pattern, name))
   },
   find: (name) => engine.catalog.models.get(name),
-  servedBy: (model) => engine.catalog.servedBy(model),
+  servedBy: (model) => engine.catalog.servedBy(model).flatMap((name) => interfaceRows[name] ?? []),
 })
 
 /** The request id leads to this line, and to a row of the request log while there are few of them. */

@@ -11,8 +11,23 @@ import { responses } from './responses/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
 
+const all: readonly Provider[] = [
+  chat,
+  responses,
+  messages,
+  embeddings,
+  images,
+  vf,
+  imgvendor,
+  arkvendor,
+  vendorg,
+]
+
 export const providers: ReadonlyMap<Protocol, Provider> = new Map(
-  [chat, responses, messages, embeddings, images, vf, imgvendor, arkvendor, vendorg].map(
-    (provider) => [provider.protocol, provider],
-  ),
+  all.map((provider) => [provider.protocol, provider]),
+)
+
+/** By protocol: what is added to a channel's base address. */
+export const protocolPaths: Readonly<Record<Protocol, string>> = Object.fromEntries(
+  all.map(({ protocol, path }) => [protocol, path]),
 )

@@ -1,7 +1,9 @@
 // Every surface, one line each.
+import type { Interface, InterfaceRow } from '../contract/catalog.ts'
 import { createDialects } from '../http/dialect.ts'
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
+import type { Surface } from './common/surface.ts'
 import { embeddings } from './embeddings/index.ts'
 import { files } from './files/index.ts'
 import { images } from './images/index.ts'
@@ -10,7 +12,6 @@ import { messages } from './messages/index.ts'
 import { models } from './models/index.ts'
 import { responses } from './responses/index.ts'
 import { sandboxMedia } from './sandbox/index.ts'
-import type { Surface } from './surface.ts'
 import { usage } from './usage/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { videos } from './videos/index.ts'
@@ -30,6 +31,11 @@ export const surfaces: readonly Surface[] = [
   sandboxMedia,
   usage,
 ]
+
+/** What each that serves models says of them, by its name. */
+export const interfaceRows: Readonly<Record<Interface, InterfaceRow>> = Object.fromEntries(
+  surfaces.flatMap(({ name, interface: row }) => (row === undefined ? [] : [[name, row]])),
+)
 
 /** How each of them is spoken to, by path. */
 export const dialects = createDialects(surfaces)

@@ -15,24 +15,14 @@ const files = ['docs/adding-a-provider.md', 'docs/adding-a-surface.md'].flatMap(
     .map(fileIn),
 )
 
-/** The rows and lines that the pages ask for, and where they go. */
+/** All that the pages ask for besides two folders: an import and an entry in each registry. */
 const edits: readonly [path: string, before: string, added: string][] = [
   [
-    'src/contract/catalog.ts',
-    '} as const satisfies Readonly<Record<string, InterfaceRow>>',
-    'plain: { own: true, clientWords: [], question: { prompt: "ping", most: 1 } },',
-  ],
-  [
-    'src/contract/catalog.ts',
-    '} as const satisfies Readonly<Record<string, string>>',
-    "plain: '/complete', films: '/films',",
-  ],
-  [
     'src/providers/index.ts',
-    'export const',
-    "import { plain } from './plain/index.ts'\nimport { films } from './films/index.ts'\n",
+    'const all: ',
+    "import { plain } from './plain/index.ts'\nimport { clips } from './clips/index.ts'\n",
   ],
-  ['src/providers/index.ts', 'vendorg].map(', 'plain, films, '],
+  ['src/providers/index.ts', ']\n\nexport const providers', '  plain,\n  clips,\n'],
   ['src/surfaces/index.ts', 'export const surfaces', "import { plain } from './plain/index.ts'\n"],
   ['src/surfaces/index.ts', '  usage,\n]', '  plain,\n'],
 ]
@@ -42,7 +32,7 @@ const linked = ['node_modules', 'docs', 'console', 'package.json', 'gateway.sche
 
 function makeCopy(): string {
   const copy = tempDir()
-  const isKept = (path: string) => !/\.test\.tsx?$/.test(path)
+  const isKept = (path: string) => !/\.test\.tsx?$|\/test-[\w-]+\.ts$/.test(path)
   for (const name of copied) {
     cpSync(join(root, name), join(copy, name), { recursive: true, filter: isKept })
   }
@@ -61,20 +51,20 @@ function makeCopy(): string {
   return copy
 }
 
-/** An upstream of both protocols; the second question about a film finds it done. */
+/** An upstream of both protocols; the second question about a clip finds it done. */
 function startBoth(): TestUpstream {
   let polls = 0
   const upstream = startUpstream(({ path, headers }) => {
     // Its files are for anybody who knows the address, so no key comes along.
-    if (path === '/file.mp4') return new Response('the film')
+    if (path === '/file.mp4') return new Response('the clip')
     if (headers.get('authorization') !== 'Bearer any-upstream-key')
       return jsonReply({}, { status: 401 })
     if (path === '/p/complete') return jsonReply({ text: 'and so on', usage: { in: 5, out: 7 } })
-    if (path === '/f/films') return jsonReply({ id: 'film-1' })
-    if (path !== '/f/films/film-1') return jsonReply({}, { status: 404 })
+    if (path === '/f/clips') return jsonReply({ id: 'clip-1' })
+    if (path !== '/f/clips/clip-1') return jsonReply({}, { status: 404 })
     const file = `${upstream.url}/file.mp4`
     return jsonReply({
-      id: 'film-1',
+      id: 'clip-1',
       ...(polls++ === 0 ? { status: 'in progress' } : { status: 'done', file, seconds: 4 }),
     })
   })
@@ -87,14 +77,14 @@ tokens: [{ account: acme, name: test, token: ${apiToken} }]
 channels:
   - name: house
     keys: [any-upstream-key]
-    protocols: { plain: "${url}/p", films: "${url}/f" }
-    models: { plain-1: "*", films-1: "*" }
+    protocols: { plain: "${url}/p", clips: "${url}/f" }
+    models: { plain-1: "*", clips-1: "*" }
 models:
   - { name: plain-1, kind: text, interfaces: [plain], protocols: [plain] }
-  - { name: films-1, kind: video, interfaces: [videos], protocols: [films] }
+  - { name: clips-1, kind: video, interfaces: [videos], protocols: [clips] }
 prices:
   - { model: plain-1, unit: token, per_million: { input: "1.00", output: "2.00" } }
-  - { model: films-1, unit: video_second, per_second: { 720p: "0.50", 1080p: "1.00" } }
+  - { model: clips-1, unit: video_second, per_second: { 720p: "0.50", 1080p: "1.00" } }
 `
 
 describe('what the pages on adding show', () => {
@@ -198,22 +188,22 @@ describe('what the pages on adding show', () => {
   })
 
   test(
-    'makes a film of four seconds, charges them and hands it over',
+    'makes a clip of four seconds, charges them and hands it over',
     async () => {
       const made = await gateway.post('/v1/videos', {
-        model: 'films-1',
+        model: 'clips-1',
         prompt: 'A boat',
         seconds: 4,
       })
       const { id } = (await made.json()) as { id: string }
-      const task = await until('the film', async () => {
+      const task = await until('the clip', async () => {
         const { body } = await gateway.admin('GET', `/tasks/${id}`)
         return ['succeeded', 'failed'].includes(body.state) ? body : undefined
       })
       expect(task).toMatchObject({ state: 'succeeded', charge: '4.00' })
       const headers = { authorization: `Bearer ${apiToken}` }
-      const film = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers })
-      expect(await film.text()).toBe('the film')
+      const clip = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers })
+      expect(await clip.text()).toBe('the clip')
     },
     limitMs,
   )

@@ -12,8 +12,8 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
 import { type ImportedPrice, importPrices } from '../../engine/catalog/import-prices.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
+import { readBody as readTextBody } from '../../http/body/read-json.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import { readBody as readTextBody } from '../../http/read-json.ts'
 import {
   type AdminDeps,
   maxImportBytes,

@@ -1,6 +1,7 @@
 // Channels as documents tell of them.
-import { protocols } from '../../contract/catalog.ts'
+
 import { channelDeclaration } from '../../contract/config-schema/index.ts'
+import { protocols } from '../../contract/config-schema/names.ts'
 import { answered, type Operation } from '../../http/operation.ts'
 import {
   anything,

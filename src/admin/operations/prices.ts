@@ -1,10 +1,12 @@
 // Models and prices as documents tell of them.
-import { interfaces, modelKinds, protocols } from '../../contract/catalog.ts'
+
+import { modelKinds } from '../../contract/catalog.ts'
 import {
   modelDeclaration,
   priceDeclaration,
   priceListDeclaration,
 } from '../../contract/config-schema/index.ts'
+import { interfaces, protocols } from '../../contract/config-schema/names.ts'
 import { answered, inQuery, json, type Operation } from '../../http/operation.ts'
 import {
   flag,

@@ -2,7 +2,7 @@
 
 import { manyKeys } from '../../billing/prices/usage-rows.ts'
 import { billColumns } from '../../contract/bill-line.ts'
-import { interfaces } from '../../contract/catalog.ts'
+import { interfaces } from '../../contract/config-schema/names.ts'
 import { usageRow } from '../../http/bill-schemas.ts'
 import { answered, inQuery, type Operation } from '../../http/operation.ts'
 import {

@@ -1,6 +1,7 @@
 // Tasks and their callbacks as the admin API tells of them.
+
 import { z } from 'zod'
-import { interfaces, protocols } from '../../contract/catalog.ts'
+import { interfaces, protocols } from '../../contract/config-schema/names.ts'
 import { taskStates } from '../../contract/task.ts'
 import { stepKinds } from '../../contract/timeline.ts'
 import {

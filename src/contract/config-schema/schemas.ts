@@ -2,7 +2,7 @@
 // no store.
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
-import { interfaceRows, interfaces, modelKinds, protocolPaths, protocols } from '../catalog.ts'
+import { modelKinds } from '../catalog.ts'
 import { downloadsDeclaration } from './downloads.ts'
 import {
   amount,
@@ -21,6 +21,7 @@ import {
 } from './fields.ts'
 import { logsDeclaration } from './logs.ts'
 import { mediaDeclaration } from './media.ts'
+import { hasOwnProtocol, interfaces, protocolPaths, protocols } from './names.ts'
 import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
 
 export const accountDeclaration = strict({
@@ -167,7 +168,7 @@ export const modelDeclaration = modelShape
   .superRefine((model, context) => {
     const spoken = protocolsOf(model)
     for (const use of model.interfaces) {
-      if (!interfaceRows[use].own || (spoken as string[]).includes(use)) continue
+      if (!hasOwnProtocol(use) || (spoken as string[]).includes(use)) continue
       const message = `must have ${use}, because the interface ${use} is asked in its own protocol`
       context.addIssue({ code: 'custom', path: ['protocols'], message })
     }

@@ -1,7 +1,7 @@
 // How a checked declaration becomes a value of the catalog, defaults filled in.
 import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from '../catalog.ts'
-import { protocols } from '../catalog.ts'
 import { parseDurationMs } from './fields.ts'
+import { protocols } from './names.ts'
 import { type ChannelDeclaration, type ModelDeclaration, protocolsOf } from './schemas.ts'
 
 const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
@@ -26,7 +26,7 @@ export function channelFrom(
   declared: ChannelDeclaration,
   known: { id: string; source: Source /** The gateway's own. */; region: string },
 ): Channel {
-  const addresses: Partial<Record<Protocol, string>> = {}
+  const addresses: Record<Protocol, string> = {}
   for (const protocol of protocols) {
     const address = declared.protocols[protocol]
     if (address !== undefined) addresses[protocol] = address.replace(/\/+$/, '')

@@ -1,7 +1,9 @@
 // One cheap call to a channel, outside all accounts: does it answer, and how fast? What it shows is
 // remembered: a good test makes good what earlier calls had taught.
+
 import { type Route, routesThrough } from '../../catalog/snapshot.ts'
-import { type Channel, type Interface, interfaceRows, type Model } from '../../contract/catalog.ts'
+import type { Channel, Interface, Model } from '../../contract/catalog.ts'
+import { interfaceRows } from '../../contract/config-schema/names.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { cleaned } from '../calls/clean-error.ts'
@@ -18,10 +20,7 @@ export interface ChannelTest {
 
 const testLimitMs = 30_000
 
-const questionOf = (use: Interface): object | undefined => {
-  const row = interfaceRows[use]
-  return 'question' in row ? row.question : undefined
-}
+const questionOf = (use: Interface): object | undefined => interfaceRows[use]?.question
 
 export async function testChannel(
   engine: Engine,

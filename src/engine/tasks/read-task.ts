@@ -1,13 +1,9 @@
 // What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
+
 import type { CallerTaskFilter } from '../../contract/caller-api.ts'
-import { interfaces, type Token } from '../../contract/catalog.ts'
-import {
-  type ImageTask,
-  kindOf,
-  type Task,
-  type TaskKind,
-  type VideoTask,
-} from '../../contract/task.ts'
+import type { Token } from '../../contract/catalog.ts'
+import { interfaceRows, interfaces } from '../../contract/config-schema/names.ts'
+import type { ImageTask, Task, TaskKind, VideoTask } from '../../contract/task.ts'
 import { listCallerTasks, searchCallerTasks } from '../../store/tasks/caller-tasks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
@@ -52,7 +48,7 @@ export const listVideos = async (
   return (await withTrueExpiry(engine, tasks)).filter(isVideo)
 }
 
-const videoInterfaces = interfaces.filter((use) => kindOf(use) === 'video')
+const videoInterfaces = interfaces.filter((use) => interfaceRows[use]?.kind === 'video')
 const isVideo = (task: Task): task is VideoTask => task.kind === 'video'
 
 type Order = 'asc' | 'desc' | undefined

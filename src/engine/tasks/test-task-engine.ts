@@ -154,7 +154,7 @@ export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000
   } as const
   const engine: Engine = {
     ...base.engine,
-    providers: new Map([['vf', { protocol: 'vf', video: scripted(script) }]]),
+    providers: new Map([['vf', { protocol: 'vf', path: '/vf', video: scripted(script) }]]),
     catalog: catalogOf(),
     prices: createPriceBook([price], new Set(), () => clock.ms),
   }

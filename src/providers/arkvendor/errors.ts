@@ -2,10 +2,10 @@
 // text, where a caller has no use for it.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Reply } from '../tasks/listen.ts'
-import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 /** The first that fits. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [

@@ -1,10 +1,11 @@
 // Native video tasks: the caller's own words go up as they are, but for the model's name and the
 // few that mean something else there.
+
 import type { TaskUpstream } from '../../contract/provider.ts'
+import { bearer } from '../common/bearer.ts'
 import { textOf } from '../tasks/fields.ts'
 import { taskProvider } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'
-import { bearer } from '../text/style.ts'
 import { bodyFor, versionFor } from './body-for.ts'
 import { errorCode, errorOf, requestIdOf } from './errors.ts'
 import { findTask } from './find-task.ts'
@@ -15,6 +16,7 @@ const tasksUrl = ({ baseUrl }: TaskUpstream): string => `${baseUrl}/contents/gen
 
 const style: TaskStyle = {
   protocol: 'arkvendor',
+  path: '/contents/generations/tasks',
   auth: bearer,
   order(request, upstream) {
     const upstreamModel = versionFor(upstream)

@@ -3,10 +3,10 @@ import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { framesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { failure } from '../common/errors.ts'
 import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
-import { failure } from '../text/errors.ts'
 import { failureOf } from './errors.ts'
 
 /** How long this upstream keeps a result; its addresses do not say so in one way. */

@@ -1,9 +1,11 @@
 // Upstreams that speak the chat-completions style.
+
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { withField } from '../../lib/json/splice.ts'
+import { bearer } from '../common/bearer.ts'
 import { textProvider } from '../text/provider.ts'
-import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
+import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 

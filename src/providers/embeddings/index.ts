@@ -1,8 +1,10 @@
 // Upstreams that speak the embeddings style.
+
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { bearer } from '../common/bearer.ts'
 import { textProvider } from '../text/provider.ts'
-import { bearer, type Json, type ReadAnswer, type TextStyle } from '../text/style.ts'
+import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { readUsage } from './usage.ts'
 import { asBase64, asFloats } from './vectors.ts'
 

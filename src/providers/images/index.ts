@@ -1,14 +1,15 @@
 // Pictures in the style that callers ask in: one question, and the answer has what was made. There
 // is nothing to look after, to call off or to look for; what did not come with the answer is lost.
+
 import type { Provider } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
+import { bearer } from '../common/bearer.ts'
+import { readError, upstreamRequestId } from '../common/errors.ts'
+import { listPlainModels } from '../common/list-models.ts'
 import { notWhatWasAsked } from '../tasks/errors.ts'
 import { isGood, type Reply } from '../tasks/listen.ts'
 import { startTask } from '../tasks/start-task.ts'
 import type { CreateStyle } from '../tasks/style.ts'
-import { readError, upstreamRequestId } from '../text/errors.ts'
-import { listPlainModels } from '../text/list-models.ts'
-import { bearer } from '../text/style.ts'
 import { orderFor } from './order-for.ts'
 import { readImages } from './read-pictures.ts'
 
@@ -37,6 +38,7 @@ const style: CreateStyle<ImageRequest> = {
 
 export const images: Provider = {
   protocol: 'images',
+  path: '/images/generations and /images/edits',
   listModels: listPlainModels,
   image: {
     start: (request, upstream, stop) => startTask(style, request, upstream, stop),

@@ -1,10 +1,10 @@
 // The upstream's numbers for a refusal, in the words of the error table. They count before the
 // status: some refusals come with a good one.
 import type { UpstreamError } from '../../contract/provider.ts'
+import { readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Json, type Reply } from '../tasks/listen.ts'
-import { readError, upstreamRequestId } from '../text/errors.ts'
 
 const invalid: Meaning = { code: 'upstream_invalid_request' }
 const policy: Meaning = { code: 'content_policy_violation' }

@@ -19,6 +19,7 @@ const taskUrl = (upstream: TaskUpstream, id: string): string =>
 
 const style: TaskStyle<ImageRequest> = {
   protocol: 'imgvendor',
+  path: '/v1/images/generations and /v1/images/omni-image',
   auth: ({ key }) => ({ authorization: `Bearer ${tokenFor(key)}` }),
   order(request, upstream) {
     const made = bodyFor(request, upstream)
@@ -54,4 +55,8 @@ async function findTask(
   return { ...none, upstreamIds: await lost.unclaimed([id]) }
 }
 
-export const imgvendor: Provider = { protocol: style.protocol, image: tasksOf(style) }
+export const imgvendor: Provider = {
+  protocol: style.protocol,
+  path: style.path,
+  image: tasksOf(style),
+}

@@ -2,12 +2,12 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { failure } from '../common/errors.ts'
 import { noReason } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
 import { imageAt } from '../tasks/pictures.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
-import { failure } from '../text/errors.ts'
 import { isRefusal } from './errors.ts'
 
 /** A task that failed has no number, only a sentence. */

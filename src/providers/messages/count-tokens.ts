@@ -1,9 +1,11 @@
 // How many tokens an upstream would count in a call, for upstreams that tell.
+
 import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { failure, notAnswered, upstreamRequestId } from '../text/errors.ts'
-import { bodyFor, isRefused, post, refusedAnswer } from '../text/send.ts'
+import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
+import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
+import { bodyFor, post } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'
 import { count, maxCount } from '../text/usage.ts'
 

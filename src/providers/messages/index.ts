@@ -2,7 +2,7 @@
 import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { askForModels } from '../text/list-models.ts'
+import { askForModels } from '../common/list-models.ts'
 import { sendText } from '../text/send.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { countTokens } from './count-tokens.ts'
@@ -19,7 +19,8 @@ export const messagesStyle: TextStyle = {
 }
 
 export const messages: Provider = {
-  protocol: 'messages',
+  protocol: messagesStyle.protocol,
+  path: messagesStyle.path,
   listModels: (upstream, stop) =>
     askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {

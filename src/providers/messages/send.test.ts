@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { MessagesSettings } from '../../contract/catalog.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { callOf, eventStream, type Given, upstreamWith } from '../text/test-door.ts'
+import { callOf, eventStream, type Given, upstreamWith } from '../common/test-client.ts'
 import { messages } from './index.ts'
 
 const fields = { model: 'own', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] }

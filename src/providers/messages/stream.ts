@@ -1,7 +1,7 @@
 // A stream of the messages style: named events; the first knows the input, a late one the output.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { readErrorEvent } from '../text/errors.ts'
+import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'

@@ -1,8 +1,10 @@
 // Upstreams that speak the responses style.
+
 import { isObject } from '../../lib/json/parse.ts'
-import { readErrorEvent } from '../text/errors.ts'
+import { bearer } from '../common/bearer.ts'
+import { readErrorEvent } from '../common/errors.ts'
 import { textProvider } from '../text/provider.ts'
-import { bearer, type Json, type TextStyle } from '../text/style.ts'
+import type { Json, TextStyle } from '../text/style.ts'
 import { learnResponse } from './ids.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'

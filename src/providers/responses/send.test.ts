@@ -1,7 +1,7 @@
 // Whole answers of the responses style: what counts as one, and what it says of itself.
 import { describe, expect, test } from 'bun:test'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { callOf, eventStream, type Given, upstreamWith } from '../text/test-door.ts'
+import { callOf, eventStream, type Given, upstreamWith } from '../common/test-client.ts'
 import { responses } from './index.ts'
 
 const fields = { model: 'own', input: 'hi' }

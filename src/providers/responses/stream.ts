@@ -1,7 +1,7 @@
 // A stream of the responses style: typed events; the last one carries the whole response with its
 // usage.
 import { isObject } from '../../lib/json/parse.ts'
-import { readErrorEvent } from '../text/errors.ts'
+import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { learnEvent } from './ids.ts'
 import { readUsage } from './usage.ts'

@@ -1,6 +1,6 @@
 // What is wrong with a good answer that is not what was asked for.
 import type { UpstreamError } from '../../contract/provider.ts'
-import { failure } from '../text/errors.ts'
+import { failure } from '../common/errors.ts'
 import type { Reply } from './listen.ts'
 
 export type Meaning = Pick<UpstreamError, 'code' | 'about'>

@@ -9,7 +9,7 @@ import type {
   TaskProvider,
   TaskUpstream,
 } from '../../contract/provider.ts'
-import { failure, notAnswered } from '../text/errors.ts'
+import { failure, notAnswered } from '../common/errors.ts'
 import { isPlainId } from './fields.ts'
 import { isGood, type Json, listen, type Reply } from './listen.ts'
 import { headersFor, startTask } from './start-task.ts'
@@ -23,6 +23,7 @@ const maxPageBytes = 4 * 1024 * 1024
 /** Makes videos; an upstream that makes pictures too has a second table for them. */
 export const taskProvider = (style: TaskStyle): Provider => ({
   protocol: style.protocol,
+  path: style.path,
   video: tasksOf(style),
 })
 

@@ -2,7 +2,7 @@
 // silence, after which it may.
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { jsonInTurns } from '../../lib/in-turns.ts'
-import { failure, notAnswered } from '../text/errors.ts'
+import { failure, notAnswered } from '../common/errors.ts'
 import { isPlainId } from './fields.ts'
 import { isGood, listen, plainHeaders, type Reply } from './listen.ts'
 import type { CreateStyle } from './style.ts'

@@ -65,6 +65,8 @@ export interface CreateStyle<Request> {
 
 export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> {
   protocol: Protocol
+  /** What is added to a channel's base address, for people to read. */
+  path: string
   /** The files of its results are given to whoever has the key. */
   filesNeedKey?: boolean
   createdId(body: Json): unknown

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import type { Protocol } from '../../contract/catalog.ts'
 import type { TextReply } from '../../contract/provider.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { callOf, eventStream, type Given, upstreamWith } from '../common/test-client.ts'
 import { providers } from '../index.ts'
-import { callOf, eventStream, type Given, upstreamWith } from './test-door.ts'
 
 const styles: Protocol[] = ['chat', 'responses', 'messages', 'embeddings']
 

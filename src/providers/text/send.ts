@@ -1,17 +1,18 @@
 // One text call to one upstream, in any style. Every way it can go wrong comes back as a value.
+
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { namesOnce, withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import { failure, notAnswered, readError, upstreamRequestId } from './errors.ts'
+import { failure, notAnswered, readError, upstreamRequestId } from '../common/errors.ts'
+import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
 import type { Json, TextStyle } from './style.ts'
 import { isPage, maxAnswerDepth, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
-const maxErrorBytes = 64 * 1024
 /** Putting another name into a longer one takes milliseconds. */
 const longBody = 256 * 1024
 
@@ -96,25 +97,6 @@ async function longBodyFor(style: TextStyle, call: TextCall, upstream: Upstream)
 
 const withName = ({ body, model }: TextCall, upstream: Upstream, isOnce: boolean): string =>
   upstream.model === model && isOnce ? body : withModel(body, upstream.model, isOnce)
-
-/** What is no answer at all: another status, or bytes nobody asked for. */
-export function isRefused(answer: HttpAnswer): boolean {
-  if (answer.status !== 200) return true
-  const encoding = answer.header('content-encoding')
-  return encoding !== undefined && encoding !== 'identity'
-}
-
-export async function refusedAnswer(
-  answer: HttpAnswer,
-): Promise<Extract<TextReply, { kind: 'failed' }>> {
-  if (answer.status !== 200) {
-    const text = await answer.text(maxErrorBytes).catch(() => '')
-    return { kind: 'failed', error: readError(answer, text ?? '') }
-  }
-  answer.cancel()
-  const message = 'the upstream compressed its answer although it was asked not to'
-  return lost(failed('upstream_invalid_response', message, upstreamRequestId(answer)))
-}
 
 /** The whole answer; turned into what was asked for when the upstream mixed up the two. */
 function understand(

@@ -65,7 +65,3 @@ export interface TextStyle {
   readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
   stream?: StreamStyle
 }
-
-export const bearer = (upstream: Pick<Upstream, 'key'>): Record<string, string> => ({
-  authorization: `Bearer ${upstream.key}`,
-})

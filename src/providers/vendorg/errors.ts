@@ -2,10 +2,10 @@
 // word in answers, and by a number inside an operation.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Json, type Reply } from '../tasks/listen.ts'
-import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 /** Words by which it refuses what is to be filmed. */
 const policy = /usage guidelines|responsible ai|safety|sensitive words|prohibited|content policy/i

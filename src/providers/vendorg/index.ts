@@ -17,6 +17,7 @@ const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
 const style: TaskStyle = {
   protocol: 'vendorg',
+  path: '/v1beta/models/{model}:predictLongRunning',
   auth: ({ key }) => ({ 'x-goog-api-key': key }),
   filesNeedKey: true,
   async order(request, { baseUrl, model, fetchMedia }) {

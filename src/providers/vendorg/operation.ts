@@ -2,9 +2,9 @@
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { failure } from '../common/errors.ts'
 import { isAddress, maxSeconds, textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'
-import { failure } from '../text/errors.ts'
 import { failureOf } from './errors.ts'
 
 const maxSamples = 8

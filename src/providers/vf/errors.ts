@@ -1,10 +1,10 @@
 // The upstream's words for a refusal, in those of the error table. Its codes come in families, with
 // the particulars after a dot.
 import type { UpstreamError } from '../../contract/provider.ts'
+import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Json, type Reply } from '../tasks/listen.ts'
-import { failure, readError, upstreamRequestId } from '../text/errors.ts'
 
 const content: Meaning = { code: 'content_policy_violation' }
 const invalid: Meaning = { code: 'upstream_invalid_request' }

@@ -1,9 +1,10 @@
 // What tasks of videos and of pictures have in common: where they are asked about, how they are
 // called off, and how this upstream says no.
+
 import type { TaskUpstream } from '../../contract/provider.ts'
+import { bearer } from '../common/bearer.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { TaskStyle } from '../tasks/style.ts'
-import { bearer } from '../text/style.ts'
 import { errorOf, requestIdOf } from './errors.ts'
 import { idIn, type Urls } from './find-task.ts'
 
@@ -25,6 +26,7 @@ const tooLate =
 
 export const questions: Omit<TaskStyle<never>, 'order' | 'report' | 'find'> = {
   protocol: 'vf',
+  path: '/api/v1/services/aigc/… and /api/v1/tasks/{id}',
   auth: bearer,
   createdId: idIn,
   taskUrl,

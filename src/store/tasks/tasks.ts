@@ -263,10 +263,10 @@ export const listedColumns = [
 
 export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<Row>): Task {
   const use = row.interface as Interface
-  // The interface says which kind of request lies in the body.
+  // The id says which kind of request lies in the body.
   return {
     ...(JSON.parse(row.body) as Body),
-    kind: kindOf(use),
+    kind: kindOf(row.id),
     id: row.id,
     accountId: row.account_id,
     tokenId: row.token_id,

@@ -11,7 +11,7 @@ import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engi
 import { newExchange } from '../../http/exchange.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
-import type { Env } from '../surface.ts'
+import type { Env } from '../common/surface.ts'
 import { arkvendor } from './index.ts'
 import { nativeTask } from './test-task.ts'
 
@@ -67,11 +67,11 @@ test.each([
 })
 
 test('a task that is no video, or was put away, is none here', async () => {
-  await keep('video_0image', { interface: 'imgvendor', protocol: 'imgvendor' })
+  await keep('image_0done', { interface: 'imgvendor', protocol: 'imgvendor' })
   await keep('video_0hidden', { hidden: true })
-  for (const id of ['video_0image', 'cgt-video_0image', 'video_0hidden', 'constructor']) {
+  for (const id of ['image_0done', 'cgt-image_0done', 'video_0hidden', 'constructor']) {
     expect(await codeOf(await ask('GET', `/${id}`))).toEqual([404, 'task_not_found'])
   }
-  const listed = await ask('GET', '?filter.task_ids=video_0image,video_0hidden')
+  const listed = await ask('GET', '?filter.task_ids=image_0done,video_0hidden')
   expect(await listed.json()).toEqual({ items: [], total: 0 })
 })

@@ -6,10 +6,10 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
+import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
-import type { Surface, SurfaceDeps } from '../surface.ts'
 import { nativeKeys } from './keys.ts'
 import { pageIn } from './page.ts'
 import { draftsIn, type NativeCall, parseNative, withDrafts } from './parse.ts'
@@ -17,6 +17,7 @@ import { idsOf, tasksPath as path, statusOf, viewOf } from './view.ts'
 
 export const arkvendor: Surface = {
   name: 'arkvendor',
+  interface: { kind: 'video', own: false, clientWords: ['openai-video'] },
   prefixes: ['/arkvendor'],
   browsers: true,
   loggedAs: 'arkvendor',

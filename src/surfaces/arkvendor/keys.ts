@@ -1,6 +1,6 @@
 // The keys of a native video request. What the gateway does not know goes up as it came, so that no
 // variant of what it does know may be among it.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const address = plain('url')
 

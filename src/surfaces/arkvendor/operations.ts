@@ -1,4 +1,5 @@
 // Native video tasks as documents tell of them. The parser decides; a test keeps the two together.
+
 import {
   answered,
   callerRefusals,
@@ -20,8 +21,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import { cancelRefusals, createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
-import { modelField } from '../text/operations.ts'
 import { defaultRows, maxPages, maxRows, statesOf } from './page.ts'
 import { maxItems } from './parse.ts'
 import { tasksPath } from './view.ts'

@@ -1,8 +1,8 @@
 // Which of a caller's tasks a list is to show.
 import type { Refusal } from '../../contract/errors.ts'
 import type { TaskState } from '../../contract/task.ts'
+import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'
-import { wrong } from '../text/fields.ts'
 
 export interface NativePage {
   limit: number

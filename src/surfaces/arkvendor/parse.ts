@@ -4,7 +4,7 @@ import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { type Fields, modelIn, wrong } from '../text/fields.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
 
 export interface NativeCall {
   model: string

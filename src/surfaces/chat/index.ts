@@ -7,6 +7,10 @@ export const chat = textSurface(
   {
     name: 'chat',
     path: '/v1/chat/completions',
+    models: {
+      clientWords: ['openai'],
+      question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+    },
     keys: chatKeys,
     parse: parseChat,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,

@@ -1,5 +1,5 @@
 // The keys of a chat-completions request.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 import { callFields, message } from '../text/keys.ts'
 
 export const chatKeys = keysOf({

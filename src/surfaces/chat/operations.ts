@@ -1,4 +1,5 @@
 // The chat interface as documents tell of it. The parser decides; a test keeps the two together.
+
 import type { Operation } from '../../http/operation.ts'
 import {
   anything,
@@ -13,10 +14,10 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import {
   countField,
   messageWith,
-  modelField,
   streamError,
   streamField,
   textOperation,

@@ -1,10 +1,12 @@
 // The chat-completions request: what the gateway itself must know of it. Everything else passes.
+
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import type { JsonBody } from '../../http/read-json.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
-import { type Fields, modelIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { streamIn, wholeNumberIn } from '../text/fields.ts'
 import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 
 /** More answers than anybody needs from one call. */

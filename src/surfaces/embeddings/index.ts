@@ -7,6 +7,11 @@ export const embeddings = textSurface(
   {
     name: 'embeddings',
     path: '/v1/embeddings',
+    models: {
+      kind: 'embedding',
+      clientWords: ['embeddings'],
+      question: { input: ['ping'] },
+    },
     keys: embeddingsKeys,
     parse: parseEmbeddings,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,

@@ -1,5 +1,5 @@
 // The keys of an embeddings request.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 import { checkedFields } from '../text/refuse-extras.ts'
 
 export const embeddingsKeys = keysOf({

@@ -1,4 +1,5 @@
 // The embeddings interface as documents tell of it. The parser decides; a test keeps the two together.
+
 import type { Operation } from '../../http/operation.ts'
 import {
   described,
@@ -13,7 +14,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { countField, modelField, textOperation, tokenCount } from '../text/operations.ts'
+import { modelField } from '../common/model-field.ts'
+import { countField, textOperation, tokenCount } from '../text/operations.ts'
 import { encodings, maxInputs } from './parse.ts'
 
 const tokens = list(number(), { minItems: 1 })

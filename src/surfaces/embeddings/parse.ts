@@ -1,10 +1,12 @@
 // The embeddings request: what the gateway itself must know of it. Everything else passes.
+
 import { Refusal } from '../../contract/errors.ts'
 import type { InputBound, TextCall } from '../../contract/requests.ts'
-import type { JsonBody } from '../../http/read-json.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
+import { modelIn, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
-import { modelIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { wholeNumberIn } from '../text/fields.ts'
 import { extraProblem } from '../text/refuse-extras.ts'
 
 /** More than any upstream takes at once; each has its own, smaller limit. */

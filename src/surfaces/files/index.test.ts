@@ -10,7 +10,7 @@ import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
-import type { Env } from '../surface.ts'
+import type { Env } from '../common/surface.ts'
 import { files } from './index.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20 }

@@ -4,8 +4,8 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import type { Surface } from '../common/surface.ts'
 import { serveContent } from '../media/serve-content.ts'
-import type { Surface } from '../surface.ts'
 
 export const files: Surface = {
   name: 'files',

@@ -5,9 +5,9 @@ import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
+import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
-import type { Surface, SurfaceDeps } from '../surface.ts'
 import { imageLists, imagesKeys } from './keys.ts'
 import { type ImageCall, parseEdit, parseGeneration } from './parse.ts'
 
@@ -24,6 +24,7 @@ const routes: readonly ReadRoute<ImageCall>[] = [
 
 export const images: Surface = {
   name: 'images',
+  interface: { kind: 'image', own: false, clientWords: ['image-generation', 'image-edit'] },
   prefixes: ['/v1/images'],
   browsers: true,
   loggedAs: 'images',

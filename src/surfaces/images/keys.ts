@@ -1,5 +1,5 @@
 // The keys of a request for pictures, of JSON or of a form.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const image = { ...plain('url', 'file_id'), image_url: plain('url') }
 

@@ -2,10 +2,10 @@
 // form, files or addresses. Nothing is fetched here; the upstream does that.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { isUpload } from '../../http/read-form.ts'
+import { isUpload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
-import { type Fields, wrong } from '../text/fields.ts'
 
 export const maxInputs = 3
 

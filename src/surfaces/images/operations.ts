@@ -1,4 +1,5 @@
 // Pictures as documents tell of them. The parser decides; a test keeps the two together.
+
 import { answered, json, type Operation } from '../../http/operation.ts'
 import {
   bytes,
@@ -14,6 +15,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import {
   createHeaders,
   createRefusals,
@@ -22,7 +24,6 @@ import {
   keyHeader,
   seedField,
 } from '../media/operations.ts'
-import { modelField } from '../text/operations.ts'
 import { maxInputs } from './media.ts'
 import { maxImages, maxPrompt, maxSeed, maxSide, minSide } from './parse.ts'
 

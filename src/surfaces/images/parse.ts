@@ -2,8 +2,8 @@
 // SDKs send settings of their own vendor besides, such as quality and style: those go nowhere.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageRequest } from '../../contract/task.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { isLongerThan } from '../media/pictures.ts'
-import { type Fields, modelIn, wrong } from '../text/fields.ts'
 import { imagesIn } from './media.ts'
 
 export interface ImageCall {

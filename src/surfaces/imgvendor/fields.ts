@@ -3,8 +3,8 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { isAddress, isLongerThan } from '../media/pictures.ts'
-import { type Fields, wrong } from '../text/fields.ts'
 
 export const maxPrompt = 2_500
 const maxImageBytes = 10 * 1024 * 1024

@@ -6,10 +6,10 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask } from '../../contract/task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
+import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
 import { serveCreate } from '../media/create.ts'
-import type { Surface, SurfaceDeps } from '../surface.ts'
 import { imageTaskErrors } from './errors.ts'
 import { isPlain } from './fields.ts'
 import { imageTaskKeys } from './keys.ts'
@@ -23,6 +23,7 @@ const paths: readonly Path[] = ['generations', 'omni-image']
 
 export const imgvendor: Surface = {
   name: 'imgvendor',
+  interface: { kind: 'image', own: false, clientWords: ['image-generation'] },
   prefixes: ['/imgvendor'],
   browsers: true,
   loggedAs: 'imgvendor',

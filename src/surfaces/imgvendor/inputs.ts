@@ -1,7 +1,7 @@
 // The lists of what an image task may start from: pictures, and elements its caller has upstream.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { type Fields, wrong } from '../text/fields.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { imageIn, isThere } from './fields.ts'
 
 /** Pictures and elements together. */

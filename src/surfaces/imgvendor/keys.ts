@@ -1,5 +1,5 @@
 // The keys of an image task.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 export const imageTaskKeys = keysOf({
   ...plain('model_name', 'model', 'prompt', 'negative_prompt', 'image', 'image_reference'),

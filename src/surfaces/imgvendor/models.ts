@@ -5,7 +5,7 @@ import type { ModelKind } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { modelNotFound } from '../../contract/not-found.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { type Fields, wrong } from '../text/fields.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 
 export type Path = NonNullable<ImageRequest['native']>['path']
 

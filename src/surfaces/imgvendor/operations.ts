@@ -22,8 +22,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { maxModelName } from '../common/fields.ts'
 import { createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
-import { maxModelName } from '../text/fields.ts'
 import { maxExternalId, maxPrompt } from './fields.ts'
 import { maxInputs } from './inputs.ts'
 import { elementModel, omniModel, type Path, referenceModel } from './models.ts'

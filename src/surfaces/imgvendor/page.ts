@@ -1,7 +1,7 @@
 // Which page of a caller's image tasks a list is to show.
 import type { Refusal } from '../../contract/errors.ts'
+import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'
-import { wrong } from '../text/fields.ts'
 
 const maxPages = 1_000
 const maxRows = 500

@@ -2,9 +2,9 @@
 // the upstream, in its own words. What its caller calls it stays here.
 import { Refusal } from '../../contract/errors.ts'
 import type { ImageTask, InputMedia } from '../../contract/task.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import type { CreateOf } from '../media/create.ts'
 import { isAddress } from '../media/pictures.ts'
-import { type Fields, wrong } from '../text/fields.ts'
 import {
   externalIdIn,
   fractionIn,

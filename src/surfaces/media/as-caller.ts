@@ -5,7 +5,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
-import { callerOf } from '../surface.ts'
+import { callerOf } from '../common/surface.ts'
 
 export type Outcome = Response | Refusal
 

@@ -3,7 +3,7 @@
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Fields } from '../text/fields.ts'
+import type { Fields } from '../common/fields.ts'
 
 export function withCallback<Call extends object>(
   api: CallerApi,

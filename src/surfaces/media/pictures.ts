@@ -1,10 +1,10 @@
 // What a picture that a caller hands over may be: an address, or bytes in base64 within a bound.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import type { Upload } from '../../http/read-form.ts'
+import type { Upload } from '../../http/body/read-form.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
-import { wrong } from '../text/fields.ts'
+import { wrong } from '../common/fields.ts'
 
 const maxAddress = 8_192
 export const maxImageBytes = 20 * 1024 * 1024

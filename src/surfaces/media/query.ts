@@ -1,7 +1,7 @@
 // The query of a list. A parameter that the list does not know would be left out silently, and the
 // caller would take what it gets for what it asked for.
 import type { Refusal } from '../../contract/errors.ts'
-import { wrong } from '../text/fields.ts'
+import { wrong } from '../common/fields.ts'
 
 /** What clients add to every address. */
 const harmless = new Set(['api-version', 'beta', 'alt', 'key', 'prettyPrint', '_'])

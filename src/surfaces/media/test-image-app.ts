@@ -14,7 +14,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { findTaskRow, insertTask } from '../../store/tasks/tasks.ts'
-import type { Env, Surface } from '../surface.ts'
+import type { Env, Surface } from '../common/surface.ts'
 
 export const secrets = { mine: `sk-${'a'.repeat(30)}`, other: `sk-${'b'.repeat(30)}` }
 const limits = { bodyBytes: 1_000_000, bodyMs: 5_000, jsonDepth: 20 }
@@ -67,8 +67,8 @@ export async function newImageApp(surface: Surface) {
     ...base.engine,
     egressAllow: ['127.0.0.1/32'],
     providers: new Map([
-      ['images', { protocol: 'images', image }],
-      ['imgvendor', { protocol: 'imgvendor', image }],
+      ['images', { protocol: 'images', path: '/images', image }],
+      ['imgvendor', { protocol: 'imgvendor', path: '/images', image }],
     ] as const),
   }
   const file = fileWith({

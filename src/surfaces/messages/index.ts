@@ -1,5 +1,5 @@
 // Messages: JSON and stream, and how large the input of a call would be.
-import type { Surface } from '../surface.ts'
+import type { Surface } from '../common/surface.ts'
 import { textSurface } from '../text/serve.ts'
 import { serveCount } from './count-tokens.ts'
 import { messagesShape } from './shape.ts'

@@ -1,5 +1,5 @@
 // The keys of a messages request.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 import { callFields, message, part } from '../text/keys.ts'
 
 export const messagesKeys = keysOf({

@@ -1,4 +1,5 @@
 // The messages interface as documents tell of it. The parser decides; a test keeps the two together.
+
 import { answered, json, type Operation, rateNames, workRefusals } from '../../http/operation.ts'
 import {
   anything,
@@ -12,9 +13,9 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import {
   messageWith,
-  modelField,
   streamError,
   streamField,
   textOperation,

@@ -1,11 +1,13 @@
 // The messages request: what the gateway itself must know of it. Everything else passes.
+
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import type { JsonBody } from '../../http/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
-import { modelIn, oneAnswerIn, streamIn, wholeNumberIn, wrong } from '../text/fields.ts'
+import { oneAnswerIn, streamIn, wholeNumberIn } from '../text/fields.ts'
 import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 
 /** Run by the caller; the last is a search in the caller's own tools. */

@@ -7,6 +7,10 @@ import { parseMessages } from './parse.ts'
 export const messagesShape: TextShape = {
   name: 'messages',
   path: '/v1/messages',
+  models: {
+    clientWords: ['anthropic'],
+    question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+  },
   keys: messagesKeys,
   parse: parseMessages,
   dialect: { errors: messagesErrors },

@@ -7,7 +7,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { modelNotFound } from '../../contract/not-found.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
-import { callerOf, type Surface } from '../surface.ts'
+import { callerOf, type Surface } from '../common/surface.ts'
 import { itemOf, longRunningItemOf } from './item.ts'
 
 export const models: Surface = {

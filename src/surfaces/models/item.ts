@@ -1,18 +1,13 @@
 // One model as clients read it. Models carry no date of their own; clients only need the fields to
 // be there and steady.
 import type { CallerModels } from '../../contract/caller-api.ts'
-import { type Interface, interfaceRows, type Model } from '../../contract/catalog.ts'
-
-/** What the long-running style can do with a model. */
-const methods: Readonly<Partial<Record<Interface, string>>> = { vendorg: 'predictLongRunning' }
+import type { Model } from '../../contract/catalog.ts'
 
 const created = 1_767_225_600
 const createdAt = new Date(created * 1000).toISOString()
 
 export function itemOf(models: CallerModels, model: Model): object {
-  const types = models
-    .servedBy(model)
-    .flatMap((use): readonly string[] => interfaceRows[use].clientWords)
+  const types = models.servedBy(model).flatMap(({ clientWords }) => clientWords)
   return {
     id: model.name,
     object: 'model',
@@ -27,7 +22,6 @@ export function itemOf(models: CallerModels, model: Model): object {
 }
 
 export function longRunningItemOf(models: CallerModels, model: Model): object {
-  const served = models.servedBy(model)
   return {
     name: `models/${model.name}`,
     baseModelId: model.name,
@@ -36,6 +30,6 @@ export function longRunningItemOf(models: CallerModels, model: Model): object {
     description: `${model.kind} model`,
     ...(model.contextWindow !== undefined && { inputTokenLimit: model.contextWindow }),
     ...(model.maxOutputTokens !== undefined && { outputTokenLimit: model.maxOutputTokens }),
-    supportedGenerationMethods: served.flatMap((use) => methods[use] ?? []),
+    supportedGenerationMethods: models.servedBy(model).flatMap(({ method }) => method ?? []),
   }
 }

@@ -7,6 +7,10 @@ export const responses = textSurface(
   {
     name: 'responses',
     path: '/v1/responses',
+    models: {
+      clientWords: ['openai-response'],
+      question: { input: 'ping', max_output_tokens: 16 },
+    },
     keys: responsesKeys,
     parse: parseResponses,
     errorEvent,

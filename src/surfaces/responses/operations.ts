@@ -1,4 +1,5 @@
 // The responses interface as documents tell of it. The parser decides; a test keeps the two together.
+
 import type { Operation } from '../../http/operation.ts'
 import {
   anything,
@@ -14,9 +15,9 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import {
   countField,
-  modelField,
   streamError,
   streamField,
   textOperation,

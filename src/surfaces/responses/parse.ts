@@ -3,17 +3,11 @@
 import { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
-import type { JsonBody } from '../../http/read-json.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
-import {
-  type Fields,
-  modelIn,
-  oneAnswerIn,
-  streamIn,
-  wholeNumberIn,
-  wrong,
-} from '../text/fields.ts'
+import { oneAnswerIn, streamIn, wholeNumberIn } from '../text/fields.ts'
 import { extraProblem } from '../text/refuse-extras.ts'
 
 /** Run by the caller, or made of such tools. */

@@ -5,8 +5,8 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import type { Surface } from '../common/surface.ts'
 import { answerContent, inputOf } from '../media/serve-content.ts'
-import type { Surface } from '../surface.ts'
 
 export const sandboxMedia: Surface = {
   name: 'sandbox',

@@ -1,4 +1,4 @@
-// The sandbox's own films and pictures as documents tell of them.
+// The sandbox's own videos and images as documents tell of them.
 import { inPath, inQuery, type Operation } from '../../http/operation.ts'
 import { text } from '../../http/schema.ts'
 import { downloadAnswers, downloadRefusals, rangeHeaders } from '../media/operations.ts'

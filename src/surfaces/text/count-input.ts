@@ -7,7 +7,7 @@ import { unknownObject } from '../../contract/not-found.ts'
 import type { InputBound } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
-import type { Fields } from './fields.ts'
+import type { Fields } from '../common/fields.ts'
 import { type ClientTools, hasFile, noFile, toolProblem } from './refuse-extras.ts'
 
 /** What a message costs besides its words. */

@@ -1,29 +1,7 @@
 // Fields that the text surfaces read of a request, each with the refusal a wrong one gets. Null
 // counts as absent.
-
-import { type Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
-import type { JsonBody } from '../../http/read-json.ts'
-
-export type Fields = JsonBody['fields']
-
-export const wrong = (param: string, message: string): Refusal =>
-  refuse('invalid_request', message, { param })
-
-export const maxModelName = 256
-
-export function modelIn({ model }: Fields): string | Refusal {
-  if (typeof model !== 'string' || model === '') {
-    return wrong('model', "'model' must be a non-empty string")
-  }
-  return model.length > maxModelName ? modelNotFound(`${model.slice(0, 32)}…`) : model
-}
-
-/** For the log: whatever the caller called it, whether or not there is such a model. */
-export function modelNamedIn({ model, model_name: name }: Fields): string {
-  const named = model ?? name
-  return typeof named === 'string' ? named.slice(0, maxModelName) : ''
-}
+import type { Refusal } from '../../contract/errors.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 
 export function streamIn(fields: Fields): boolean | Refusal {
   const stream = fields['stream'] ?? false

@@ -1,6 +1,6 @@
 // Keys that the text styles share: what stands in the content of a message. Whether the gateway reads
 // a field today or an upstream bills by it, no variant of its name is let through.
-import { type KeyTable, plain } from '../../http/exact-keys.ts'
+import { type KeyTable, plain } from '../../http/body/exact-keys.ts'
 import { checkedFields } from './refuse-extras.ts'
 
 const source: KeyTable = plain('type', 'media_type', 'data', 'url', 'file_id', 'content')

@@ -9,12 +9,6 @@ import {
   workRefusals,
 } from '../../http/operation.ts'
 import { flag, object, open, orNull, type Schema, text, whole } from '../../http/schema.ts'
-import { maxModelName } from './fields.ts'
-
-export const modelField = text('Name of a model that this token may use; see `GET /v1/models`.', {
-  minLength: 1,
-  maxLength: maxModelName,
-})
 
 export const streamField = orNull(flag('Whether the answer comes as server-sent events.'))
 

@@ -5,7 +5,7 @@
 import type { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { type Fields, wrong } from './fields.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 
 /** Undefined: it may go upstream. Never asked about null. */
 type Check = (value: unknown, name: string) => Refusal | undefined

@@ -2,22 +2,29 @@
 // a style comes as a table.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
-import type { Interface } from '../../contract/catalog.ts'
+import type { Interface, InterfaceRow } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { Keys } from '../../http/body/exact-keys.ts'
+import {
+  type BodyLimits,
+  type JsonBody,
+  readJsonObject,
+  textWork,
+} from '../../http/body/read-json.ts'
 import type { DialectDeclaration } from '../../http/dialect.ts'
-import type { Keys } from '../../http/exact-keys.ts'
 import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
-import { type BodyLimits, type JsonBody, readJsonObject, textWork } from '../../http/read-json.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import { Caller, callerOf, type Surface } from '../surface.ts'
-import { modelNamedIn } from './fields.ts'
+import { modelNamedIn } from '../common/fields.ts'
+import { Caller, callerOf, type Surface } from '../common/surface.ts'
 
 export interface TextShape {
   name: Interface
   path: string
+  /** What it says of its models; upstreams are asked in the protocol of the same name. */
+  models: Pick<InterfaceRow, 'clientWords' | 'question'> & { kind?: 'text' | 'embedding' }
   keys: Keys
   parse(body: JsonBody, x: Exchange): TextCall | Refusal
   /** How an error looks inside a stream that has begun; `events` have gone out before it. */
@@ -28,6 +35,7 @@ export interface TextShape {
 
 export const textSurface = (shape: TextShape, operations: Surface['operations']): Surface => ({
   name: shape.name,
+  interface: { kind: 'text', own: true, ...shape.models },
   prefixes: [shape.path],
   browsers: true,
   loggedAs: shape.name,

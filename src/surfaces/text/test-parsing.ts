@@ -3,8 +3,8 @@ import { expect } from 'bun:test'
 import fc from 'fast-check'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import type { JsonBody } from '../../http/read-json.ts'
 
 export type Parse = (body: JsonBody, x: Exchange) => TextCall | Refusal
 

@@ -7,7 +7,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
-import { callerOf, type Surface } from '../surface.ts'
+import { callerOf, type Surface } from '../common/surface.ts'
 import { pageIn, type Query, usageAsk, wrong } from './ask.ts'
 
 /** Months are few: a page of them is a year unless more are asked for. */

@@ -6,10 +6,10 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { type Fields, modelIn } from '../common/fields.ts'
+import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
-import type { Surface, SurfaceDeps } from '../surface.ts'
-import { type Fields, modelIn } from '../text/fields.ts'
 import { serveFile } from './download.ts'
 import { keyPlaces, operationErrors } from './errors.ts'
 import { operationKeys } from './keys.ts'
@@ -21,6 +21,12 @@ const create = 'predictLongRunning'
 
 export const vendorg: Surface = {
   name: 'vendorg',
+  interface: {
+    kind: 'video',
+    own: false,
+    clientWords: ['openai-video'],
+    method: create,
+  },
   prefixes: ['/vendorg'],
   browsers: true,
   loggedAs: 'vendorg',

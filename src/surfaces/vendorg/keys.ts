@@ -1,5 +1,5 @@
 // The keys of a create of a long-running operation.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const medium = {
   ...plain('uri', 'gcsUri', 'bytesBase64Encoded', 'mimeType', 'encodedVideo', 'videoBytes'),

@@ -4,8 +4,8 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { isAddress, isImageType, isTooLong, tooLarge } from '../media/pictures.ts'
-import { type Fields, wrong } from '../text/fields.ts'
 
 type Role = NonNullable<InputMedia['role']>
 

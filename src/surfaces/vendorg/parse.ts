@@ -3,7 +3,7 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Resolution, resolutions, type VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { type Fields, wrong } from '../text/fields.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { mediaIn } from './media.ts'
 
 export const maxWord = 64

@@ -6,9 +6,9 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
 import { answerJson, type Exchange } from '../../http/exchange.ts'
+import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
-import type { Surface, SurfaceDeps } from '../surface.ts'
 import { serveVideo } from './content.ts'
 import { videoLists, videosKeys } from './keys.ts'
 import { isVideoId, pageBody, pageIn } from './page.ts'
@@ -19,6 +19,7 @@ const path = '/v1/videos'
 
 export const videos: Surface = {
   name: 'videos',
+  interface: { kind: 'video', own: false, clientWords: ['openai-video'] },
   prefixes: [path],
   browsers: true,
   loggedAs: 'videos',

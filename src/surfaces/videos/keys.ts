@@ -1,6 +1,6 @@
 // The keys of a request for a video, of JSON or of a form; with the words of other dialects, which
 // must not pass in another spelling either.
-import { keysOf, plain } from '../../http/exact-keys.ts'
+import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const reference = {
   ...plain('url', 'file_id'),

@@ -2,10 +2,10 @@
 // model takes them. Nothing is fetched here; the upstream does that.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { isUpload, type Upload } from '../../http/read-form.ts'
+import { isUpload, type Upload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
-import { type Fields, wrong } from '../text/fields.ts'
 import { type InputRule, maxImages, maxVideos } from './rules.ts'
 
 export const maxItems = maxImages + maxVideos

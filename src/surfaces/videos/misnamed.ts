@@ -1,7 +1,7 @@
 // Fields by which other dialects say what this one says in another way. Left out silently, another
 // video than the one that was meant would be made, and charged for.
 import type { Refusal } from '../../contract/errors.ts'
-import { type Fields, wrong } from '../text/fields.ts'
+import { type Fields, wrong } from '../common/fields.ts'
 
 const length = "'seconds'"
 const shape = "'size', such as 1280x720 or 720x1280"

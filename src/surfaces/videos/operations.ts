@@ -1,4 +1,5 @@
 // Videos as documents tell of them. The parser decides; a test keeps the two together.
+
 import { resolutions } from '../../contract/task.ts'
 import {
   answered,
@@ -24,6 +25,7 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import {
   cancelRefusals,
   createHeaders,
@@ -36,7 +38,6 @@ import {
   seedField,
   videoAddress,
 } from '../media/operations.ts'
-import { modelField } from '../text/operations.ts'
 import { maxItems } from './media.ts'
 import { defaultRows, maxRows } from './page.ts'
 import { maxSeed } from './parse.ts'

@@ -3,8 +3,8 @@
 import type { LinkTo } from '../../contract/caller-api.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
+import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'
-import { wrong } from '../text/fields.ts'
 import { viewOf } from './view.ts'
 
 export interface Page {

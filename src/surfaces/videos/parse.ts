@@ -4,7 +4,7 @@
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { resolutions } from '../../contract/task.ts'
-import { type Fields, modelIn, wrong } from '../text/fields.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { mediaIn } from './media.ts'
 import { misnamedIn } from './misnamed.ts'
 import { defaultSeconds, maxSeconds, minSeconds, ratioOf, ruleFor } from './rules.ts'

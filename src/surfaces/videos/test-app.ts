@@ -11,7 +11,7 @@ import { createDialects } from '../../http/dialect.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
-import type { Env } from '../surface.ts'
+import type { Env } from '../common/surface.ts'
 import { videos } from './index.ts'
 
 const secrets = { mine: `sk-${'a'.repeat(30)}`, other: `sk-${'b'.repeat(30)}` }

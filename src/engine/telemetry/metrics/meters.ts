@@ -25,7 +25,7 @@ const maxChannels = 300
 const other = 'other'
 const dated = /^(.{1,128})-\d{4}-\d\d-\d\d$/
 
-type OfModel = Partial<Record<Interface, CallMeter>>
+type OfModel = Record<Interface, CallMeter>
 
 /** A count that is spelled already. */
 interface Tally {
@@ -51,7 +51,7 @@ export class Meters {
   readonly #channels = new Map<string, ChannelMeter>()
   readonly #taskTimes = new Map<Interface, HistogramSeries>()
   /** By code; many may come at once, so they are spelled once. */
-  readonly #errors: Partial<Record<Interface, Map<string, Tally>>> = {}
+  readonly #errors: Record<Interface, Map<string, Tally>> = {}
   readonly #turnedAway = new Map<RefusalCode, Tally>()
   /** Counts that are too rare to be worth more than a name. */
   readonly #rare = new Map<MetricName, Map<string, number>>()

@@ -1,5 +1,5 @@
 // One scrape of this process: what it has counted, how it is, and what is open in the database.
-import { interfaceRows, interfaces } from '../../../contract/catalog.ts'
+import { hasOwnProtocol, interfaces } from '../../../contract/config-schema/names.ts'
 import type { Family, Sample } from '../../../lib/telemetry/metrics.ts'
 import { HistogramSeries, labelsOf, series } from '../../../lib/telemetry/metrics.ts'
 import type { Engine } from '../../engine.ts'
@@ -91,7 +91,7 @@ function addChannels(engine: Engine, at: Samples): void {
 }
 
 const knownStates = ['accepted', 'unknown', 'queued', 'running'] as const
-const withTasks = interfaces.filter((use) => !interfaceRows[use].own)
+const withTasks = interfaces.filter((use) => !hasOwnProtocol(use))
 /** Told also while there is none, so that the first one is noticed. */
 const alertKinds = ['books', 'guards', 'implausible_usage', 'loss', 'missing_price', 'void_journal']
 

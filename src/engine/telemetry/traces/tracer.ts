@@ -2,8 +2,9 @@
 // try at an upstream, one for a task. Made from rows that are complete; no word of a prompt or of an
 // upstream comes into any of them.
 import type { Interface } from '../../../contract/catalog.ts'
+import { interfaceRows } from '../../../contract/config-schema/names.ts'
 import type { Attempt, CallTrace, RequestRecord } from '../../../contract/requests.ts'
-import { kindOf, type Task } from '../../../contract/task.ts'
+import type { Task } from '../../../contract/task.ts'
 import type { SpanExporter } from '../../../lib/telemetry/span-exporter.ts'
 import {
   newSpanId,
@@ -175,11 +176,11 @@ export class Tracer {
   }
 }
 
-/** The words for pictures and films are ours: the conventions have none yet. */
+/** The words for images and videos are ours: the conventions have none yet. */
 const operationOf = (use: Interface): string => {
-  if (use === 'embeddings') return 'embeddings'
-  if (use === 'chat' || use === 'responses' || use === 'messages') return 'chat'
-  return `${kindOf(use)}_generation`
+  const kind = interfaceRows[use]?.kind ?? 'text'
+  if (kind === 'text') return 'chat'
+  return kind === 'embedding' ? 'embeddings' : `${kind}_generation`
 }
 
 const nameOf = (operation: string, model: string | undefined): string =>

@@ -1,7 +1,7 @@
 // Forms: the same fields as JSON would give, and the limits on both sides.
 import { describe, expect, test } from 'bun:test'
-import { Refusal } from '../contract/errors.ts'
-import type { Exchange } from './exchange.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { Exchange } from '../exchange.ts'
 import { isForm, isUpload, readForm } from './read-form.ts'
 
 const limits = { bodyBytes: 64 * 1024, bodyMs: 5_000, jsonDepth: 8 }

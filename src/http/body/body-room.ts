@@ -1,6 +1,6 @@
 // How many bytes of large bodies this process holds at once, in all and for each account. A body that
 // finds no room waits unread for a moment: the caller's connection keeps it.
-import { type Refusal, refuse } from '../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 
 /** Smaller bodies are not counted: connections bound them. */
 export const smallBodyBytes = 64 * 1024

@@ -1,10 +1,11 @@
 // The list of models that upstreams of the text styles have at one address: `data`, each with its `id`.
 // Names are taken and nothing else; how they may be called is not told there.
+
 import type { ListUpstream, ModelsReply, Stop } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { bearer } from './bearer.ts'
 import { failure, notAnswered, upstreamRequestId } from './errors.ts'
-import { isRefused, refusedAnswer } from './send.ts'
-import { bearer } from './style.ts'
+import { isRefused, refusedAnswer } from './refused-answer.ts'
 
 const maxListBytes = 4 * 1024 * 1024
 const maxDepth = 16

@@ -1,6 +1,6 @@
 // Room for large bodies: bounded for all and for each, waited for in order, given back once.
 import { expect, test } from 'bun:test'
-import { Refusal } from '../contract/errors.ts'
+import { Refusal } from '../../contract/errors.ts'
 import { BodyRoom, type TakenRoom } from './body-room.ts'
 
 const limits = { bytes: 100, accountBytes: 60, waitMs: 20, queued: 2 }

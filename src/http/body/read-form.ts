@@ -1,10 +1,10 @@
 // A multipart body from a caller that is already known, as the same plain fields that JSON gives:
 // `a[b]` is a field of an object, `a[]` one more in a list. Bounded in size, time, number and depth.
-import { Refusal, refuse } from '../contract/errors.ts'
-import { isObject } from '../lib/json/parse.ts'
-import { nextTurn } from '../lib/turns.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { nextTurn } from '../../lib/turns.ts'
+import type { Exchange } from '../exchange.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
-import type { Exchange } from './exchange.ts'
 import { type FormPart, partsOf } from './multipart.ts'
 import { readBytes } from './read-bytes.ts'
 import type { BodyLimits } from './read-json.ts'

@@ -2,17 +2,17 @@
 // plain result back. A route runs only for a caller that has been let in.
 
 import type { Hono } from 'hono'
-import type { CallContext, CallerApi, LinkTo } from '../contract/caller-api.ts'
-import type { Token } from '../contract/catalog.ts'
-import { Refusal } from '../contract/errors.ts'
-import type { CallTrace } from '../contract/requests.ts'
-import type { Task } from '../contract/task.ts'
-import { credentialOf, missingCredential } from '../http/credentials.ts'
-import type { Dialect, DialectDeclaration } from '../http/dialect.ts'
-import type { Exchange } from '../http/exchange.ts'
-import type { Operation } from '../http/operation.ts'
-import type { BodyLimits } from '../http/read-json.ts'
-import { errorBody } from '../http/render-error.ts'
+import type { CallContext, CallerApi, LinkTo } from '../../contract/caller-api.ts'
+import type { InterfaceRow, Token } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { CallTrace } from '../../contract/requests.ts'
+import type { Task } from '../../contract/task.ts'
+import type { BodyLimits } from '../../http/body/read-json.ts'
+import { credentialOf, missingCredential } from '../../http/credentials.ts'
+import type { Dialect, DialectDeclaration } from '../../http/dialect.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { Operation } from '../../http/operation.ts'
+import { errorBody } from '../../http/render-error.ts'
 
 export interface Env {
   Bindings: { exchange: Exchange }
@@ -28,6 +28,8 @@ export interface SurfaceDeps {
 
 export interface Surface extends DialectDeclaration {
   name: string
+  /** Left out by surfaces that serve no model. */
+  interface?: InterfaceRow
   /** What documents tell of it; loaded when somebody asks for them, and not before. */
   operations(): Promise<readonly Operation[]>
   mount(app: App, deps: SurfaceDeps): void

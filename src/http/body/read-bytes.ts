@@ -1,9 +1,9 @@
 // The bytes of a body as they come: never more than the limit, not slower than allowed, and only when
 // there is room for a large one.
-import { Refusal, refuse } from '../contract/errors.ts'
-import { nextTurn } from '../lib/turns.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import { nextTurn } from '../../lib/turns.ts'
+import type { Exchange } from '../exchange.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
-import type { Exchange } from './exchange.ts'
 
 export interface ChunkLimits {
   bodyBytes: number

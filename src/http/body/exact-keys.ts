@@ -1,6 +1,6 @@
 // Keys of a body are exact: one that differs from a field the gateway reads only in case or by Unicode
 // folding could be that field to an upstream. Each surface has a table of the fields that count.
-import { type Refusal, refuse } from '../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 
 /** Field -> fields of the object in it, or of the objects in its list; true: nothing is read in it. */
 export interface KeyTable {

@@ -1,13 +1,13 @@
 // A JSON body from a caller that is already known: bounded in size, time, depth and in the work that
 // parsing it is. A large one is looked through in turns that leave the event loop to others.
-import { Refusal, refuse } from '../contract/errors.ts'
-import { parseLong } from '../lib/json/long-strings.ts'
-import { isObject } from '../lib/json/parse.ts'
-import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../lib/json/scan.ts'
-import { nextTurn } from '../lib/turns.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import { parseLong } from '../../lib/json/long-strings.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../../lib/json/scan.ts'
+import { nextTurn } from '../../lib/turns.ts'
+import type { Exchange } from '../exchange.ts'
 import { smallBodyBytes } from './body-room.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
-import type { Exchange } from './exchange.ts'
 import { readBytes } from './read-bytes.ts'
 
 export interface BodyLimits {

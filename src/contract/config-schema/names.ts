@@ -1,0 +1,14 @@
+// The names that can stand in a configuration: every surface that serves models, and every provider.
+// Their registries are the only list; nothing else of them is used here.
+import { protocolPaths } from '../../providers/index.ts'
+import { interfaceRows } from '../../surfaces/index.ts'
+import type { Interface, Protocol } from '../catalog.ts'
+
+export { interfaceRows, protocolPaths }
+
+export const interfaces = Object.keys(interfaceRows) as [Interface, ...Interface[]]
+export const protocols = Object.keys(protocolPaths) as [Protocol, ...Protocol[]]
+
+/** Whether upstreams are asked in the protocol of the same name. */
+export const hasOwnProtocol = (name: Interface | Protocol): boolean =>
+  interfaceRows[name]?.own === true

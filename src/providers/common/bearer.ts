@@ -1,0 +1,6 @@
+// The usual way to send a key upstream.
+import type { Upstream } from '../../contract/provider.ts'
+
+export const bearer = (upstream: Pick<Upstream, 'key'>): Record<string, string> => ({
+  authorization: `Bearer ${upstream.key}`,
+})
