@@ -6,7 +6,7 @@ import { fullFolders, longFile, longFunctions, maxFileLines, maxFilesPerFolder }
 import type { SourceFile } from './sources.ts'
 import { syntaxOf } from './syntax.ts'
 import { vendorLines } from './vendors.ts'
-import { oldIdentifiers, oldTexts, partsOf, vagueLines } from './words.ts'
+import { oldIdentifiers, oldTexts, oldValues, partsOf, vagueLines } from './words.ts'
 
 const file = (path: string, text: string): SourceFile => ({ path, text })
 const syntaxes = (files: readonly SourceFile[]) =>
@@ -131,6 +131,15 @@ describe('old words', () => {
     ['src/a.ts', 'const sheet = 1'],
   ])('are not taken for others in %s: %s', (path, text) => {
     expect(wordsIn(path, text)).toEqual([])
+  })
+
+  test.each([
+    ["f({ kind: 'late_look' })", ['look']],
+    ["f('purse-drawn')", ['purse']],
+    ["f('A purse of texts.')", []],
+    ['const purse = 1', []],
+  ])('are found in values: %s', (text, words) => {
+    expect([...oldValues(syntaxes([file('src/a.ts', text)])).keys()]).toEqual(words)
   })
 
   const linesIn = (path: string, text: string) => {

@@ -6,7 +6,7 @@ import { fullFolders, longFile, longFunctions } from './sizes.ts'
 import { isTest, readPages, readSources, readTests, type SourceFile } from './sources.ts'
 import { syntaxOf } from './syntax.ts'
 import { vendorLines } from './vendors.ts'
-import { type Offenders, oldIdentifiers, oldTexts, vagueLines } from './words.ts'
+import { type Offenders, oldIdentifiers, oldTexts, oldValues, vagueLines } from './words.ts'
 
 /** Kind -> key -> offenders, each a line for a person to read. */
 export type Measures = Record<string, Record<string, readonly string[]>>
@@ -45,6 +45,7 @@ export function measure(): Measures {
     'vendor words': byTopFolder(vendorLines(production)),
     'vague persons': { lines: vagueLines([...production, ...pages]) },
     'old identifiers': asRecord(oldIdentifiers(named)),
+    'old values': asRecord(oldValues(named)),
     'old texts': asRecord(oldTexts([...present, ...pages], named)),
   }
 }

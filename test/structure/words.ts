@@ -54,19 +54,30 @@ function oldWordsOf(name: string): typeof nameWords {
   return found
 }
 
-/** Per old word the names that have it: 'src/a.ts: oldName'. */
-export function oldIdentifiers(sources: ReadonlyMap<string, Syntax>): Offenders {
-  const found: Offenders = new Map()
-  for (const [path, { identifiers }] of sources) {
-    const file = posix.basename(path).replace(/\.tsx?$/, '')
-    for (const name of new Set([...identifiers, file])) {
-      for (const { word, rule } of oldWordsOf(name)) {
-        if (applies(rule, path)) add(found, word, `${path}: ${name}`)
+function findNames(namesOf: (path: string, syntax: Syntax) => Iterable<string>) {
+  return (sources: ReadonlyMap<string, Syntax>): Offenders => {
+    const found: Offenders = new Map()
+    for (const [path, syntax] of sources) {
+      for (const name of new Set(namesOf(path, syntax))) {
+        for (const { word, rule } of oldWordsOf(name)) {
+          if (applies(rule, path)) add(found, word, `${path}: ${name}`)
+        }
       }
     }
+    return found
   }
-  return found
 }
+
+/** Per old word the identifiers and file names that have it: 'src/a.ts: oldName'. */
+export const oldIdentifiers = findNames((path, { identifiers }) => [
+  ...identifiers,
+  posix.basename(path).replace(/\.tsx?$/, ''),
+])
+
+const wordLike = /^[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*$/
+
+/** The same for texts that are one word: kinds, states, fields, keys of messages. */
+export const oldValues = findNames((_, { texts }) => texts.filter((text) => wordLike.test(text)))
 
 interface TextRule {
   word: string
