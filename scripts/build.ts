@@ -42,7 +42,7 @@ async function buildBeside(to: string): Promise<void> {
     import { dirname, join } from 'node:path'
     const beside = (name) => join(dirname(Bun.main), name)
     ${await readTexts()}
-    export const pieces = {
+    export const assets = {
       command: [process.execPath, beside('${programFile}')],
       databaseThread: beside('${threads.databaseThread.file}'),
       importThread: beside('${threads.importThread.file}'),
@@ -100,7 +100,7 @@ async function buildAlone(to: string): Promise<void> {
       import importThread from ${JSON.stringify(join(parts, threads.importThread.file))} with { type: 'file' }
       ${imports.join('\n')}
       ${await readTexts()}
-      export const pieces = {
+      export const assets = {
         command: [process.execPath],
         databaseThread,
         importThread,
@@ -160,7 +160,7 @@ async function readTexts(): Promise<string> {
 }
 
 const inPlaceOfAssets = (contents: string): BunPlugin => ({
-  name: 'pieces',
+  name: 'assets',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/]lib[\\/]assets\.ts$/ }, ({ path }) =>
       path === assetsFile ? { contents, loader: 'js' } : undefined,
