@@ -1,11 +1,11 @@
 // Many worlds, one after the other, each from its seed. Ends with 1 and the seed when something happened
 // that must never happen; the same seed does it again.
-import { bugs } from './bugs.ts'
-import { takeOver } from './globals.ts'
+import { bugs } from './bugs/bugs.ts'
+import { tryBug } from './bugs/try-bug.ts'
+import { makeTemplate } from './gateway/database.ts'
 import { type Options, parseOptions } from './options.ts'
 import { runSeed, type Verdict } from './run-seed.ts'
-import { makeTemplate } from './sim-database.ts'
-import { tryBug } from './try-bug.ts'
+import { takeOver } from './world/globals.ts'
 
 /** This process's own, before a world takes them over. */
 const [realNow, realSoon] = [performance.now.bind(performance), setImmediate]

@@ -1,5 +1,5 @@
 // The command line of the simulator.
-import { bugs } from './bugs.ts'
+import { bugs } from './bugs/bugs.ts'
 
 export interface Options {
   seeds: number

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bugs } from '../../simulation/bugs.ts'
-import { tryBug } from '../../simulation/try-bug.ts'
+import { bugs } from '../../simulation/bugs/bugs.ts'
+import { tryBug } from '../../simulation/bugs/try-bug.ts'
 
 const root = resolve(import.meta.dir, '../..')
 /** From where a bug is known to be found; a change of the sources may move it. */

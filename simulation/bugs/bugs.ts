@@ -1,0 +1,292 @@
+// Mistakes that were made on purpose, to see that a simulation finds them: each is a few words of the
+// sources, and what stands there instead. Never in the working tree, only in a copy of it.
+import { type Bug, knownSeeds, one } from './bug.ts'
+import { outageBugs } from './outage-bugs.ts'
+
+const ledger = 'src/billing/ledger.ts'
+const endHold = 'src/billing/end-hold.ts'
+const accountWrites = 'src/billing/account-writes.ts'
+const balances = 'src/billing/balances.ts'
+const endTask = 'src/engine/tasks/end-task.ts'
+const acceptTask = 'src/engine/tasks/create/accept-task.ts'
+const sendTask = 'src/engine/tasks/create/send-task.ts'
+
+const releaseLine =
+  "if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined"
+const chargeChoice =
+  "const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined"
+const chargedAlways = (state: string) =>
+  `const settled = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(engine, task, ` +
+  `end.state === 'succeeded' ? end : { state: 'succeeded', media: [{ kind: 'image', url: '' }], usage: {}, ` +
+  'raw: undefined }) : undefined'
+
+export const bugs: readonly Bug[] = [
+  one(
+    'charge-before-state',
+    'the money of an end is committed before its state is',
+    accountWrites,
+    `        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, ending, beyond), ending.accountId),
+        )
+`,
+    `        let told: Parameters<EndingHold['alongside']>[1] | undefined
+        const early = { ...ending, alongside: async (_: Tx, booked: typeof told) => void (told = booked) }
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold(tx, early, beyond), ending.accountId),
+        )
+        if (told !== undefined) await this.#store.tx((tx) => ending.alongside(tx, told!))
+`,
+  ),
+  one(
+    'release-outside-transaction',
+    'a task fails in one transaction and its hold is released in the next',
+    accountWrites,
+    `        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold`,
+    `        const own = ending.charge === undefined ? ending.alongside : undefined
+        if (own !== undefined) {
+          await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n, isWithheld: false }))
+          ending.alongside = async () => {}
+        }
+        const ended = await this.#balances.tracked(funds, () =>
+          this.#store.tx((tx) => endHold`,
+  ),
+  one(
+    'no-compare-and-set',
+    'a task is written whatever state its row is in by then',
+    'src/store/tasks/tasks.ts',
+    `    .where('state', 'in', typeof still === 'string' ? [still] : still)
+`,
+    '',
+  ),
+  one(
+    'look-without-fence',
+    'a look is written although the lease has gone to somebody else and the task has moved on',
+    'src/store/tasks/poll-updates.ts',
+    'WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still',
+    'WHERE tasks.id = given.id',
+  ),
+  {
+    name: 'double-charge',
+    why: 'whoever comes second to an end charges once more',
+    knownSeed: knownSeeds['double-charge'] ?? 1,
+    edits: [
+      {
+        file: endHold,
+        find: releaseLine,
+        replace: releaseLine.replace('if (!(', 'void (').replace(')) return undefined', ')'),
+      },
+      {
+        file: endHold,
+        find: 'ensure(await appendEntry(tx, entry), ',
+        replace:
+          "const isNew = (await findEntry(tx, taskId, 'charge')) === undefined\n" +
+          "          void (await appendEntry(tx, isNew ? entry : { ...entry, ref: entry.ref + ':2' }), ",
+      },
+      {
+        file: endTask,
+        find: 'ensure(moved, ',
+        replace: 'void (moved, ',
+      },
+      {
+        file: endTask,
+        find: 'ensure(task.finishedAtMs === undefined, ',
+        replace: 'void (task, ',
+      },
+    ],
+  },
+  one(
+    'create-resent',
+    'a create of which nobody knows what became is sent again',
+    sendTask,
+    "if (wish.kind === 'video' && video) return await video.start(wish.request, upstream, stop)",
+    `if (wish.kind === 'video' && video) {
+      const first = await video.start(wish.request, upstream, stop)
+      return first.kind === 'unknown' ? await video.start(wish.request, upstream, stop) : first
+    }`,
+  ),
+  {
+    name: 'unknown-is-refused',
+    why: 'a create of which nobody knows what became counts as refused, and may be made again',
+    knownSeed: knownSeeds['unknown-is-refused'] ?? 1,
+    edits: [
+      {
+        file: sendTask,
+        find: "if (started.kind === 'unknown') return loseTrack(engine, task, error)",
+        replace:
+          "if (started.kind === 'unknown' && error.message === '') return loseTrack(engine, task, error)",
+      },
+    ],
+  },
+  one(
+    'hold-after-send',
+    'the create leaves while its row and hold are still being written',
+    acceptTask,
+    'held = await engine.ledger.holdTask(',
+    `held = 'done'
+    void engine.ledger.holdTask(`,
+  ),
+  one(
+    'hold-kept-on-failure',
+    'a task that fails keeps its hold',
+    endHold,
+    releaseLine,
+    releaseLine.replace('if (!(', 'if (charge !== undefined && !('),
+  ),
+  one(
+    'answer-before-durable',
+    'a call is answered while its charge is on its way',
+    ledger,
+    `    crashPoint('call-answered')
+    await this.#balances.tracked`,
+    `    crashPoint('call-answered')
+    void this.#balances.tracked`,
+  ),
+  one(
+    'hold-not-reserved',
+    'two holds that are written at once are both paid for by the same money',
+    accountWrites,
+    `      funds.callHoldsNanos += amountNanos
+    }
+    let written`,
+    `      funds.callHoldsNanos += 0n
+    }
+    let written`,
+  ),
+  one(
+    'balance-read-outside',
+    'where gateways share a database, the balance is looked at before the transaction begins',
+    accountWrites,
+    `        written = await this.#balances.tracked(funds, () =>
+          this.#store.tx(async (tx) => {
+            const free =
+              isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
+`,
+    `        const free =
+          isShared && amountNanos > 0n ? await lockFreeNanos(this.#store.read, accountId) : undefined
+        written = await this.#balances.tracked(funds, () =>
+          this.#store.tx(async (tx) => {
+`,
+  ),
+  one(
+    'failed-write-trusted',
+    'a write that failed is taken not to have been stored',
+    balances,
+    'if (error !== undo) this.suspect(funds)',
+    'if (error === undo) this.suspect(funds)',
+  ),
+  one(
+    'purse-spent-while-returned',
+    'credit that goes back to its account can still be spent meanwhile',
+    'src/billing/credit-leases.ts',
+    `    funds.balanceNanos -= amountNanos
+    const returned = await this.#balances.tracked(funds, () =>
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+    )
+`,
+    `    const returned = await this.#balances.tracked(funds, () =>
+      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+    )
+    funds.balanceNanos -= amountNanos
+`,
+  ),
+  one(
+    'price-not-frozen',
+    'a task is charged by the price of the day on which it ends',
+    endTask,
+    'engine.prices.byId(task.priceId)',
+    'engine.prices.current(task.model)',
+  ),
+  one(
+    'failed-is-charged',
+    'a task that fails costs',
+    endTask,
+    chargeChoice,
+    chargedAlways('failed'),
+  ),
+  one(
+    'cancelled-is-charged',
+    'a task that is cancelled costs',
+    endTask,
+    chargeChoice,
+    chargedAlways('cancelled'),
+  ),
+  {
+    name: 'key-outside-transaction',
+    why: 'the key of a create is written after its task',
+    knownSeed: knownSeeds['key-outside-transaction'] ?? 1,
+    edits: [
+      {
+        file: acceptTask,
+        find: 'if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false',
+        replace: '',
+      },
+      {
+        file: acceptTask,
+        find: "    if (held === 'undone') return",
+        replace: `    if (held === 'done' && keyed !== undefined) {
+      await engine.store.tx((tx) => keepKey(engine, tx, keyed, task))
+    }
+    if (held === 'undone') return`,
+      },
+    ],
+  },
+  {
+    name: 'callback-outside-transaction',
+    why: 'that somebody is to be told of an end is written after it',
+    knownSeed: knownSeeds['callback-outside-transaction'] ?? 1,
+    edits: [
+      { file: endTask, find: '      await queueCallback(tx, ended, end)\n', replace: '' },
+      {
+        file: endTask,
+        find: '  if (!first) return undefined\n',
+        replace: `  if (!first) return undefined
+  await engine.store.tx((tx) => queueCallback(tx, ended!, end))
+`,
+      },
+    ],
+  },
+  one(
+    'end-without-its-step',
+    'the end of a task is written without the step that tells of it',
+    endTask,
+    'ended.trail = trailOf(row ?? task, ended, end, nowMs)',
+    'void trailOf(row ?? task, ended, end, nowMs)',
+  ),
+  one(
+    'late-answer-revives',
+    'an answer that comes after its task was given up brings it back to life',
+    sendTask,
+    "const still = ['accepted', 'unknown'] as const",
+    "const still = ['accepted', 'unknown', 'failed'] as const",
+  ),
+  one(
+    'pictures-charged-as-asked',
+    'pictures are charged by how many were asked for',
+    'src/engine/tasks/task-charge.ts',
+    'const quantity = Math.min(pictures, task.request.count)',
+    'const quantity = pictures >= 0 ? task.request.count : 0',
+  ),
+  one(
+    'unknown-frees-key',
+    'a key whose create nobody knows the outcome of can be used again',
+    'src/engine/tasks/create/repeat-create.ts',
+    '!mayBeMade.has(error.code)',
+    "error.code !== 'no_output'",
+  ),
+  one(
+    'call-hold-leaks',
+    'a call that comes to nothing keeps what was set aside for it',
+    'src/engine/calls/open-call.ts',
+    '  engine.ledger.release(admission.hold)\n',
+    '',
+  ),
+  one(
+    'burial-keeps-credit',
+    'what a dead gateway had drawn stays drawn',
+    'src/store/ledger/credit-leases.ts',
+    "leased_nanos: e('leased_nanos', '-', amount_nanos)",
+    "leased_nanos: e('leased_nanos', '-', amount_nanos / 2n)",
+  ),
+  ...outageBugs,
+]

@@ -1,0 +1,60 @@
+// Puts a bug into a copy of the sources and simulates that, until it is found or the seeds are used up.
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Bug } from './bug.ts'
+
+const root = resolve(import.meta.dir, '../..')
+
+export interface Tried {
+  name: string
+  /** After so many; undefined when it was not. */
+  foundAfterSeeds: number | undefined
+  /** What gave it away, or what stood in the way. */
+  what: string
+}
+
+/** Begins where it is known to be found, unless another seed is named. */
+export async function tryBug(
+  bug: Bug,
+  { seeds, from = bug.knownSeed }: { seeds: number; from?: number | undefined },
+): Promise<Tried> {
+  const copy = mkdtempSync(join(tmpdir(), 'simulation-'))
+  try {
+    for (const part of ['src', 'simulation', 'package.json', 'tsconfig.json']) {
+      cpSync(join(root, part), join(copy, part), { recursive: true })
+    }
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+    for (const { file, find, replace } of bug.edits) {
+      const path = join(copy, file)
+      const text = readFileSync(path, 'utf8')
+      if (text.split(find).length !== 2) {
+        return {
+          name: bug.name,
+          foundAfterSeeds: undefined,
+          what: `${file} has not just one: ${find}`,
+        }
+      }
+      writeFileSync(
+        path,
+        text.replace(find, () => replace),
+      )
+    }
+    const args = ['--seeds', `${seeds}`, '--from', `${from}`]
+    const child = Bun.spawn([process.execPath, join(copy, 'simulation/main.ts'), ...args], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
+    await child.exited
+    const found = /^failed after (\d+) seeds$/m.exec(out)?.[1]
+    const what = /^seed \d+ digest \w+ FAILED\n\s*(.{0,160})/m.exec(out)?.[1]
+    return {
+      name: bug.name,
+      foundAfterSeeds: found === undefined ? undefined : Number(found),
+      what: what ?? (err.slice(-300) || 'no violation'),
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}

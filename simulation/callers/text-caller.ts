@@ -1,0 +1,123 @@
+// Callers of text: whole answers and streams. What has been answered must have been paid for by then.
+import type { CallContext } from '../../src/contract/caller-api.ts'
+import { Refusal } from '../../src/contract/errors.ts'
+import type { TextCall } from '../../src/contract/requests.ts'
+import { runText } from '../../src/engine/calls/run-text.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { models } from '../world/settings.ts'
+import { type Calling, checkRefused } from './callers.ts'
+import type { Input } from './records.ts'
+import { ask } from './send-call.ts'
+
+export const textInputTokens = 120
+export const textOutputTokens = 300
+
+export async function askForText(calling: Calling, input: Input): Promise<void> {
+  const { stage, callers } = calling
+  let requestId = ''
+  const asked = await ask(
+    calling,
+    input.accountId,
+    (engine, ctx, hangUp) => textAt(calling, engine, ctx, input, hangUp),
+    (id) => {
+      requestId = id
+      input.requestIds.push(id)
+    },
+    input.at,
+  )
+  const answer =
+    asked === 'lost' || asked.answer === 'cut'
+      ? ({ kind: 'lost', requestId } as const)
+      : asked.answer === 'whole'
+        ? ({ kind: 'text', requestId } as const)
+        : ({ kind: 'refused', requestId, code: asked.answer.code } as const)
+  input.answers.push(answer)
+  if (answer.kind === 'refused') checkRefused(calling, input, answer)
+  stage.world.note(`text ${input.number}: ${JSON.stringify(answer)}`, callers)
+}
+
+async function textAt(
+  calling: Calling,
+  engine: Engine,
+  ctx: CallContext,
+  input: Input,
+  hangUp: () => void,
+): Promise<'whole' | 'cut' | Refusal> {
+  const follow = () => calling.plenty.follow(calling.stage, calling.gateways, input.accountId)
+  follow()
+  const made = await runText(engine, ctx, callOf(input))
+  follow()
+  if (made instanceof Refusal) return made
+  if ('body' in made) {
+    checkPaid(calling, input, ctx.requestId)
+    return 'whole'
+  }
+  return readStream(calling, made.stream, ctx, input, hangUp)
+}
+
+async function readStream(
+  calling: Calling,
+  stream: ReadableStream<Uint8Array>,
+  { requestId, signal }: CallContext,
+  input: Input,
+  hangUp: () => void,
+): Promise<'whole' | 'cut'> {
+  const { world, random, faults } = calling.stage
+  const reader = stream.getReader()
+  const proc = world.current
+  // Of a connection that is gone nothing more is read.
+  const gone = new Promise<'gone'>((go) => signal.addEventListener('abort', () => go('gone')))
+  let text = ''
+  for (;;) {
+    if (random.work.chance(faults.callers.hangsUp / 8)) hangUp()
+    if (signal.aborted) {
+      void reader.cancel().catch(() => {})
+      return 'cut'
+    }
+    const reading = reader.read().catch(() => ({ done: true, value: undefined }))
+    const next = await Promise.race([reading, gone])
+    if (next === 'gone') continue
+    if (next.done) break
+    text += Buffer.from(next.value!).toString()
+    if (text.includes('[DONE]')) checkPaid(calling, input, requestId)
+    await world.pause(random.work.between(0, 300), proc)
+  }
+  return text.includes('[DONE]') ? 'whole' : 'cut'
+}
+
+/** The charge is durable before the answer leaves, and whole where the account can pay it. */
+function checkPaid(calling: Calling, { accountId }: Input, requestId: string): void {
+  const { stage, plenty, gateways } = calling
+  plenty.follow(stage, gateways, accountId)
+  const [row] = stage.db.query<{ detail: string }>(
+    `SELECT r.detail FROM entries e JOIN requests r ON r.request_id = e.ref
+     WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
+    [requestId],
+  ).rows
+  if (row === undefined) {
+    stage.world.blame(`${requestId} was answered before it was paid for`)
+  } else if (row.detail.includes('"balance_short"') && plenty.has(accountId, 'text')) {
+    stage.world.blame(`${requestId} was not paid for in full, which ${accountId} could`)
+  }
+}
+
+function callOf({ prompt, stream }: Input): TextCall {
+  const fields = {
+    model: models.text,
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: textOutputTokens,
+    stream,
+  }
+  return {
+    interface: 'chat',
+    model: models.text,
+    stream,
+    wantsUsage: false,
+    body: JSON.stringify(fields),
+    fields,
+    inputTokens: textInputTokens,
+    inputBound: { maxTextTokens: textInputTokens, images: 0, isOpen: false, inputs: 1 },
+    maxOutputTokens: textOutputTokens,
+    choices: 1,
+  }
+}

@@ -1,0 +1,200 @@
+// The one database of a world: the real tables in SQLite's memory, and besides them two small ones in
+// which triggers write down what a commit has touched. A transaction runs from its beginning to its end
+// in one turn of the world, so what is committed is committed at one moment.
+import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { shapeIntegers } from '../../src/store/dialects/integers.ts'
+import { migrate } from '../../src/store/migrations/index.ts'
+import type { Schema } from '../../src/store/schema.ts'
+import { watchTables } from './watch-tables.ts'
+
+const maxStatements = 512
+
+/** A statement, and what the trace calls what it does; undefined when it only reads. */
+interface Prepared {
+  statement: Statement
+  hasRows: boolean
+  deed: string | undefined
+}
+
+const triggersOfEntries = `SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'`
+
+/** What only PostgreSQL says, in words that SQLite understands; locks mean nothing where one is alone. */
+const translations: readonly (readonly [RegExp, string])[] = [
+  [/\s+for (?:update|share)(?: of \w+)?(?: skip locked)?/gi, ''],
+  [/json_array_elements\(CAST\(\? AS json\)\) AS each\(value\)/g, 'json_each(?)'],
+  [/\bchr\(/g, 'char('],
+  [/SELECT tgname AS name FROM pg_trigger\s+WHERE .*/g, triggersOfEntries],
+]
+
+export class SimDatabase {
+  readonly #db: Database
+  readonly #statements = new Map<string, Prepared>()
+  /** What has been changed since somebody last asked. */
+  #deeds: string[] = []
+
+  private constructor(db: Database) {
+    this.#db = db
+    db.run('PRAGMA recursive_triggers = ON')
+  }
+
+  /** A copy of the empty tables. */
+  static fresh(template: Uint8Array): SimDatabase {
+    const options = { safeIntegers: true }
+    // The types know an older form of this call.
+    const db = Database.deserialize(template, options as unknown as boolean) as unknown as Database
+    return new SimDatabase(db)
+  }
+
+  get raw(): Database {
+    return this.#db
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.inTransaction
+  }
+
+  query<Row = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) {
+    const { statement, hasRows, deed } = this.#prepare(sql)
+    const bindings = parameters as SQLQueryBindings[]
+    if (!hasRows) {
+      const { changes } = statement.run(...bindings)
+      if (changes > 0 && deed !== undefined) this.#deeds.push(deed)
+      return { rows: [] as Row[], changes }
+    }
+    const rows = statement.all(...bindings) as Record<string, unknown>[]
+    if (rows.length > 0 && deed !== undefined) this.#deeds.push(deed)
+    shapeIntegers(rows)
+    return { rows: rows as Row[], changes: rows.length }
+  }
+
+  run(sql: string): void {
+    this.#prepare(sql).statement.run()
+  }
+
+  /** What the transaction has changed so far. */
+  takeDeeds(): readonly string[] {
+    const deeds = this.#deeds
+    this.#deeds = []
+    return deeds
+  }
+
+  rollback(): void {
+    if (this.#db.inTransaction) this.#db.run('ROLLBACK')
+  }
+
+  close(): void {
+    for (const { statement } of this.#statements.values()) statement.finalize()
+    this.#db.close()
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    if (this.#statements.size >= maxStatements) {
+      for (const { statement } of this.#statements.values()) statement.finalize()
+      this.#statements.clear()
+    }
+    const statement = this.#db.prepare(sql)
+    const [, verb, table] = /(insert into|update|delete from)\s+"?(\w+)/i.exec(sql) ?? []
+    const deed = verb && `${verb.split(' ')[0]!.toLowerCase()} ${table}`
+    const prepared = { statement, hasRows: statement.columnNames.length > 0, deed }
+    this.#statements.set(sql, prepared)
+    return prepared
+  }
+}
+
+/** The tables as the real migrations make them. */
+export async function makeTemplate(): Promise<Uint8Array> {
+  const db = new Database(':memory:', { safeIntegers: true })
+  const target = new Kysely<Schema>({ dialect: dialectOf(openDoor(db)) })
+  await migrate({
+    dialect: 'sqlite',
+    name: 'a simulation',
+    tx: (work) => target.transaction().execute(work),
+  })
+  watchTables(db)
+  return db.serialize()
+}
+
+/** Who decides what becomes of questions and of the two ends of a transaction. */
+export interface Door {
+  ask(sql: string, parameters: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>
+  begin(): Promise<void>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+function openDoor(db: Database): Door {
+  const run = (sql: string) => async () => void db.run(sql)
+  return {
+    async ask(sql, parameters) {
+      const statement = db.prepare(sql)
+      const bindings = parameters as SQLQueryBindings[]
+      if (statement.columnNames.length > 0) {
+        const rows = statement.all(...bindings) as Record<string, unknown>[]
+        shapeIntegers(rows)
+        return { rows, changes: rows.length }
+      }
+      return { rows: [], changes: statement.run(...bindings).changes }
+    },
+    begin: run('BEGIN'),
+    commit: run('COMMIT'),
+    rollback: run('ROLLBACK'),
+  }
+}
+
+export function translate(sql: string): string {
+  return translations.reduce((text, [pattern, instead]) => text.replaceAll(pattern, instead), sql)
+}
+
+class DoorConnection implements DatabaseConnection {
+  readonly #door: Door
+
+  constructor(door: Door) {
+    this.#door = door
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changes } = await this.#door.ask(sql, parameters)
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: the interface asks for a generator
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('this store does not stream rows; page through them')
+  }
+}
+
+function driverOf(door: Door): Driver {
+  const connection = new DoorConnection(door)
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    beginTransaction: () => door.begin(),
+    commitTransaction: () => door.commit(),
+    rollbackTransaction: () => door.rollback(),
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  }
+}
+
+const dialectOf = (door: Door): Dialect => ({
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => driverOf(door),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
+
+export const kyselyOver = (door: Door): Kysely<Schema> =>
+  new Kysely<Schema>({ dialect: dialectOf(door) })

@@ -1,0 +1,52 @@
+// The timeline of every task that has ended: it begins with the create, goes only where a task may go, and
+// ends once, as the task did. Every look is in it.
+import { mayMove, type TaskState } from '../../src/contract/task.ts'
+import { readTimeline, type Step, type StepKind } from '../../src/contract/timeline.ts'
+import type { Calling } from '../callers/callers.ts'
+
+interface Row {
+  id: string
+  state: TaskState
+  interface: string
+  checks: number
+  timeline: string | null
+}
+
+const polling: readonly StepKind[] = [
+  ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'found'] as const),
+]
+
+export function judgeTimelines({ stage: { db, world } }: Calling): void {
+  const { rows } = db.query<Row>('SELECT id, state, interface, checks, trail FROM tasks')
+  for (const row of rows) {
+    const steps = readTimeline(row.timeline ?? '', 0)
+    const wrong = wrongWith(row, steps)
+    if (wrong !== undefined) world.blame(`the trail of task ${row.id} ${wrong}: ${row.timeline}`)
+  }
+}
+
+function wrongWith(
+  { state, checks, interface: use }: Row,
+  steps: readonly Step[],
+): string | undefined {
+  if (steps[0]?.kind !== 'created') return 'does not begin with its create'
+  const ends = steps.filter(({ kind }) => kind === 'ended')
+  if (ends.length !== 1 || ends[0]!.state !== state) return `does not end once as ${state}`
+  const after = steps.slice(steps.indexOf(ends[0]!) + 1)
+  if (after.some(({ kind }) => !kind.startsWith('late_look'))) return 'goes on after its end'
+  for (const [i, step] of steps.entries()) {
+    const before = steps[i - 1]?.state ?? step.state
+    if (before !== step.state && !mayMove(before, step.state)) {
+      return `goes from ${before} to ${step.state}`
+    }
+  }
+  // The look that brought the end is no step of its own, and two gateways may have looked at once.
+  const polls = steps
+    .filter(({ kind }) => polling.includes(kind))
+    .reduce((sum, { times }) => sum + times, 0)
+  // Whoever waits for pictures looks without counting.
+  const isUncounted = use === 'images' || steps.some(({ kind }) => kind === 'gap')
+  return isUncounted || Math.abs(polls - checks) <= 1
+    ? undefined
+    : `has ${polls} looks of ${checks}`
+}

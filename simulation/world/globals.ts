@@ -1,0 +1,76 @@
+// Time and chance of this process, taken over by a world for as long as one runs. This is why a
+// simulation has a process of its own.
+import { dropDrawn } from '../../src/lib/crypto/ids.ts'
+import type { Planned } from './schedule.ts'
+import type { World } from './world.ts'
+
+let world: World | undefined
+
+const here = (): World => {
+  if (world === undefined) throw new Error('there is no world to plan anything in')
+  return world
+}
+
+/** As much of a timer as anybody asks for. */
+class SimTimer {
+  planned: Planned | undefined
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  hasRef(): boolean {
+    return true
+  }
+}
+
+type Work = (...args: unknown[]) => void
+
+function later(work: Work, ms = 0, ...args: unknown[]): SimTimer {
+  const timer = new SimTimer()
+  timer.planned = here().after(ms, here().current, () => work(...args))
+  return timer
+}
+
+function again(work: Work, ms = 1, ...args: unknown[]): SimTimer {
+  const timer = new SimTimer()
+  const proc = here().current
+  const turn = () => {
+    timer.planned = here().after(ms, proc, turn)
+    work(...args)
+  }
+  timer.planned = here().after(ms, proc, turn)
+  return timer
+}
+
+function callOff(timer: SimTimer | undefined): void {
+  if (timer?.planned !== undefined) here().cancel(timer.planned)
+}
+
+/** From now on there is only the world's time and the world's chance. */
+export function takeOver(): void {
+  Object.assign(globalThis, {
+    setTimeout: later,
+    setImmediate: (work: Work, ...args: unknown[]) => later(work, 0, ...args),
+    setInterval: again,
+    clearTimeout: callOff,
+    clearInterval: callOff,
+    clearImmediate: callOff,
+  })
+  Date.now = () => here().wallMs()
+  performance.now = () => here().nowMs
+  Math.random = () => here().chance.next()
+  Object.assign(crypto, {
+    getRandomValues: <T extends ArrayBufferView | null>(bytes: T) => here().idChance.fill(bytes),
+  })
+  Object.assign(Bun, { sleep: (ms: number) => here().pause(ms, here().current) })
+}
+
+export function enter(next: World): void {
+  world = next
+  dropDrawn()
+}

@@ -1,0 +1,60 @@
+// Prices of a world, and what things cost by them: worked out here a second time, in whole numbers and
+// from the rules alone, so that the gateway's arithmetic is not its own witness.
+import type { Price, PriceTerms } from '../../src/contract/price.ts'
+import type { Random } from './random.ts'
+import { models } from './settings.ts'
+
+const perMillion = 1_000_000n
+
+export function newPrice(
+  model: string,
+  id: string,
+  effectiveFromMs: number,
+  random: Random,
+): Price {
+  return { id, model, terms: termsFor(model, random), effectiveFromMs, source: 'api' }
+}
+
+function termsFor(model: string, random: Random): PriceTerms {
+  const nanos = (least: number, most: number) => BigInt(random.whole(least, most))
+  if (model === models.film) {
+    const low = nanos(100_000_000, 900_000_001)
+    return { unit: 'video_second', perSecondNanos: { '720p': low, '1080p': low * 2n + 1n } }
+  }
+  if (model === models.tokenFilm) {
+    return { unit: 'video_token', perMillionNanos: nanos(4_000_000_001, 16_000_000_007) }
+  }
+  if (model === models.text) {
+    const [inputNanos, outputNanos] = [nanos(1, 90_000_000_000), nanos(1, 2_000_000_000_000)]
+    return { unit: 'token', tiers: [{ inputNanos, outputNanos }] }
+  }
+  return { unit: 'image', perImageNanos: nanos(25_000_000, 300_000_003) }
+}
+
+const rounded = (amount: bigint, divisor: bigint): bigint => (amount + divisor / 2n) / divisor
+
+/** Undefined: these terms are for something else. */
+export function filmCosts(
+  { terms }: Price,
+  resolution: string,
+  seconds: number,
+): bigint | undefined {
+  if (terms.unit !== 'video_second') return undefined
+  const perSecond = terms.perSecondNanos[resolution]
+  return perSecond && rounded(BigInt(Math.round(seconds * 1000)) * perSecond, 1000n)
+}
+
+export function tokensCost({ terms }: Price, tokens: number): bigint | undefined {
+  if (terms.unit !== 'video_token') return undefined
+  return rounded(BigInt(tokens) * terms.perMillionNanos, perMillion)
+}
+
+export function picturesCost({ terms }: Price, count: number): bigint | undefined {
+  return 'perImageNanos' in terms ? BigInt(count) * terms.perImageNanos : undefined
+}
+
+export function textCosts({ terms }: Price, input: number, output: number): bigint | undefined {
+  if (terms.unit !== 'token') return undefined
+  const { inputNanos, outputNanos } = terms.tiers[0]!
+  return rounded(BigInt(input) * inputNanos + BigInt(output) * outputNanos, perMillion)
+}
