@@ -1,5 +1,5 @@
-// Many worlds, one after the other, each from its seed. Ends with 1 and the seed when something happened
-// that must never happen; the same seed does it again.
+// Runs many worlds, one after the other, each from its seed. Exits with 1 and the seed when an invariant breaks;
+// the same seed breaks it again.
 import { bugs } from './bugs/bugs.ts'
 import { tryBug } from './bugs/try-bug.ts'
 import { makeTemplate } from './gateway/database.ts'
@@ -7,7 +7,7 @@ import { type Options, parseOptions } from './options.ts'
 import { runSeed, type Verdict } from './run-seed.ts'
 import { takeOver } from './world/globals.ts'
 
-/** This process's own, before a world takes them over. */
+/** Those of this process, before a world replaces them. */
 const [realNow, realSoon] = [performance.now.bind(performance), setImmediate]
 const linesShown = 80
 
@@ -23,14 +23,14 @@ async function main(): Promise<number> {
 async function simulate(options: Options): Promise<number> {
   const template = await makeTemplate()
   takeOver()
-  // Those who died over a promise leave it behind.
+  // Dead processes leave rejected promises behind.
   process.on('unhandledRejection', () => {})
   const startMs = realNow()
   const total = { tasks: 0, events: 0, virtualMs: 0, deaths: new Map<string, number>() }
   const { from = 1, seeds, tasks, gateways } = options
   for (let seed = from; seed < from + seeds; seed++) {
-    const say = options.verbose ? { say: (line: string) => print(line) } : {}
-    const verdict = runSeed({ seed, template, tasks, gateways, ...say })
+    const onLine = options.verbose ? { onLine: (line: string) => print(line) } : {}
+    const verdict = runSeed({ seed, template, tasks, gateways, ...onLine })
     if (verdict.violations.length > 0) {
       print(reportOf(verdict, options))
       print(`failed after ${seed - from + 1} seeds`)
@@ -57,7 +57,7 @@ async function simulate(options: Options): Promise<number> {
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Good when every one of them was found. */
+/** 0 when every bug was found. */
 async function findBugs(options: Options): Promise<number> {
   let missed = 0
   for (const bug of bugs.filter(({ name }) => options.bugs.includes(name))) {

@@ -3,7 +3,7 @@ import { bugs } from './bugs/bugs.ts'
 
 export interface Options {
   seeds: number
-  /** The first where it is not said; bugs begin where they are known to be found. */
+  /** 1 by default; a bug starts at its known seed. */
   from: number | undefined
   tasks: number
   gateways: 1 | 3 | undefined
@@ -12,7 +12,7 @@ export interface Options {
   digests: boolean
   /** Where gateways have died, and how often. */
   deaths: boolean
-  /** Bugs to look for in a copy of the sources, by name; empty: in the sources as they are. */
+  /** Bugs to put into a copy of the sources, by name; empty: the sources as they are. */
   bugs: readonly string[]
 }
 

@@ -1,5 +1,5 @@
-// One world from its seed to its verdict: a time with faults in which nothing wrong may happen, then a
-// time without in which everything must come to an end, then the books.
+// One world from its seed to its result: a phase with faults in which no invariant may break, a phase without
+// faults in which everything must end, and then the verification.
 
 import { armCrashPoint } from '../src/lib/crash-point.ts'
 import { insertAccount } from '../src/store/catalog/accounts.ts'
@@ -7,16 +7,16 @@ import { insertPrice } from '../src/store/catalog/prices.ts'
 import { appendEntry } from '../src/store/ledger/entries.ts'
 import type { Calling } from './callers/callers.ts'
 import { Receivers } from './callers/receivers.ts'
-import { CallersBooks } from './callers/records.ts'
+import { CallerRecords } from './callers/records.ts'
 import type { Hub } from './gateway/cluster.ts'
 import { kyselyOver, SimDatabase } from './gateway/database.ts'
 import { SimGateway, type Surroundings } from './gateway/gateway.ts'
 import { closeWriter } from './gateway/write-batch.ts'
 import { Upstream } from './upstream/upstream.ts'
 import { checkHolds, checkMemory } from './verify/check-memory.ts'
-import { Plenty } from './verify/solvent-accounts.ts'
-import { judge, openEnds } from './verify/verify.ts'
-import { Stage } from './world/context.ts'
+import { SolventAccounts } from './verify/solvent-accounts.ts'
+import { openEnds, verifyWorld } from './verify/verify.ts'
+import { SimContext } from './world/context.ts'
 import { drawFaults, noFaults } from './world/faults.ts'
 import { enter } from './world/globals.ts'
 import { newPrice } from './world/prices.ts'
@@ -29,9 +29,9 @@ export interface SeedOptions {
   seed: number
   template: Uint8Array
   tasks: number
-  /** Drawn by the seed where it is not said. */
+  /** Drawn by the seed by default. */
   gateways?: 1 | 3 | undefined
-  say?: ((line: string) => void) | undefined
+  onLine?: ((line: string) => void) | undefined
 }
 
 export interface Verdict {
@@ -45,48 +45,48 @@ export interface Verdict {
   virtualMs: number
 }
 
-/** Between two looks at the balances in memory. */
+/** Between two checks of the balances in memory. */
 const memoryEveryMs = 700
 const holdsEveryMs = 40
-const plentyEveryMs = 100
-/** The longest anything may take once nothing goes wrong any more. */
+const solventEveryMs = 100
+/** How long anything may take once there are no faults. */
 const livenessMs = 480_000
 /** Of every account, before any world begins: 2027-01-02. */
 const openedMs = Date.UTC(2027, 0, 2)
 const openingNanos = [400_000_000_000n, 14_000_000_000n, 5_000_000_000n]
-/** A time with faults lasts at least so long, also where all is wanted at once. */
+/** The minimum of the phase with faults. */
 const minMs = 4_000
-/** Between two questions whether everything has come to its end. */
+/** Between two checks whether everything has ended. */
 const overEveryMs = 500
 
 export function runSeed(options: SeedOptions): Verdict {
-  const { seed, template, tasks, say } = options
-  const world = new World(seed, say)
+  const { seed, template, tasks, onLine } = options
+  const world = new World(seed, onLine)
   enter(world)
   const db = SimDatabase.fresh(template)
   const gateways = options.gateways ?? (createRandom(seed, 'shape').chance(0.5) ? 1 : 3)
-  const stage = new Stage(world, db, noFaults, gateways)
+  const context = new SimContext(world, db, noFaults, gateways)
   const around: Surroundings = {
-    stage,
-    speaker: { stage, upstream: new Upstream(stage) },
-    receivers: new Receivers(stage),
+    context,
+    upstreamWire: { context, upstream: new Upstream(context) },
+    receivers: new Receivers(context),
     hub: new Map() as Hub,
   }
   const names = gateways === 1 ? ['g1'] : ['g1', 'g2', 'g3']
   const all = names.map((name) => new SimGateway(name, around))
   const callers = world.newProc('callers')
   const calling: Calling = {
-    stage,
+    context,
     gateways: all,
     callers,
-    books: new CallersBooks(),
-    plenty: new Plenty(),
+    records: new CallerRecords(),
+    solvent: new SolventAccounts(),
   }
-  watchCrashes(stage, all)
+  watchCrashes(context, all)
   try {
-    furnish(calling)
-    play(calling, all, around, tasks)
-    if (world.violations.length === 0) judge(calling, around)
+    createAccounts(calling)
+    runPhases(calling, all, around, tasks)
+    if (world.violations.length === 0) verifyWorld(calling, around)
   } finally {
     armCrashPoint(undefined)
     closeWriter(db)
@@ -97,19 +97,20 @@ export function runSeed(options: SeedOptions): Verdict {
   return { seed, digest, violations, lines, deaths, tasks, events, virtualMs: nowMs }
 }
 
-/** A gateway that passes a named point may die there. */
-function watchCrashes(stage: Stage, all: readonly SimGateway[]): void {
+/** A gateway may die at every crash point. */
+function watchCrashes(context: SimContext, all: readonly SimGateway[]): void {
   armCrashPoint((point) => {
-    const proc = stage.world.current
+    const proc = context.world.current
     const isGateway = proc !== undefined && all.some((gateway) => gateway.proc === proc)
     if (!isGateway || !proc.alive) return
-    if (stage.random.process.chance(stage.faults.process.crash)) stage.kill(proc, `at ${point}`)
+    if (context.random.process.chance(context.faults.process.crash))
+      context.kill(proc, `at ${point}`)
   })
 }
 
 /** Accounts with money and a price for everything. */
-function furnish({ stage, books }: Calling): void {
-  const { db, world, random } = stage
+function createAccounts({ context, records }: Calling): void {
+  const { db, world, random } = context
   const target = kyselyOver({
     ask: async (sql, parameters) => db.query(sql, parameters),
     begin: async () => db.run('BEGIN'),
@@ -120,7 +121,7 @@ function furnish({ stage, books }: Calling): void {
     void target.transaction().execute(async (tx) => {
       for (const [at, nanos] of openingNanos.entries()) {
         const id = `acc_${at + 1}`
-        books.accounts.push({ id, openingNanos: nanos })
+        records.accounts.push({ id, openingNanos: nanos })
         await insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 })
         const opening = {
           atMs: openedMs,
@@ -132,7 +133,7 @@ function furnish({ stage, books }: Calling): void {
       }
       for (const model of Object.values(models)) {
         const price = newPrice(model, `price_${model}`, 1, random.work)
-        books.prices.set(price.id, price)
+        records.prices.set(price.id, price)
         await insertPrice(tx, price, 1)
       }
     })
@@ -140,58 +141,63 @@ function furnish({ stage, books }: Calling): void {
   world.run(1)
 }
 
-function play(calling: Calling, all: SimGateway[], around: Surroundings, tasks: number): void {
-  const { stage, books } = calling
-  const { world } = stage
+function runPhases(calling: Calling, all: SimGateway[], around: Surroundings, tasks: number): void {
+  const { context } = calling
+  const { world } = context
   for (const gateway of all) gateway.start()
   const isUp = () => all.every(({ ready }) => ready)
   world.run(world.nowMs + 10_000, isUp)
   if (!isUp()) {
-    world.blame('the gateways do not start')
+    world.addViolation('the gateways do not start')
     return
   }
-  const again = (everyMs: number, poll: (gateway: SimGateway) => void): void => {
-    for (const gateway of all) poll(gateway)
-    world.after(everyMs, undefined, () => again(everyMs, poll))
-  }
-  again(memoryEveryMs, (gateway) => checkMemory(stage, gateway, books))
-  again(holdsEveryMs, (gateway) => checkHolds(stage, gateway, books))
-  again(plentyEveryMs, (gateway) => {
-    if (gateway !== all[0]) return
-    for (const { id } of books.accounts) calling.plenty.follow(stage, all, id)
-  })
-  const overMs = minMs + tasks * stage.manners.inputEveryMs
-  stage.faults = drawFaults(world.seed)
-  stage.mayBeCutOff = stage.faults.process.partitions > 0
-  world.note(`faults: ${JSON.stringify(stage.faults)}`)
+  planChecks(calling, all)
+  const overMs = minMs + tasks * context.profile.inputEveryMs
+  context.faults = drawFaults(world.seed)
+  context.mayBeCutOff = context.faults.process.partitions > 0
+  world.note(`faults: ${JSON.stringify(context.faults)}`)
   planInputs(calling, tasks)
-  planTrouble(calling, all, around.speaker.upstream, overMs)
+  planTrouble(calling, all, around.upstreamWire.upstream, overMs)
   world.run(world.nowMs + overMs)
   if (world.violations.length > 0) return
-  isHealthy(calling)
+  stopFaults(calling)
   let isOver = false
-  const ask = () => {
+  const checkOver = () => {
     isOver = openEnds(calling, around).length === 0
-    if (!isOver) world.after(overEveryMs, undefined, ask)
+    if (!isOver) world.after(overEveryMs, undefined, checkOver)
   }
-  ask()
-  const limitMs = livenessOf(stage)
+  checkOver()
+  const limitMs = livenessOf(context)
   world.run(world.nowMs + limitMs, () => isOver)
   if (world.violations.length > 0) return
   for (const open of openEnds(calling, around)) {
-    world.blame(`without faults, this did not end in ${limitMs / 1000} s: ${open}`)
+    world.addViolation(`without faults, this did not end in ${limitMs / 1000} s: ${open}`)
   }
 }
 
-/** Where no other clock tells how late it is, ages count again an hour after a jump. */
-const livenessOf = ({ gateways, manners }: Stage): number =>
-  gateways > 1 ? livenessMs : livenessMs + 3_600_000 + manners.maxClockStepMs
+/** Invariants that are checked all the time. */
+function planChecks({ context, records, solvent }: Calling, all: SimGateway[]): void {
+  const repeat = (everyMs: number, check: (gateway: SimGateway) => void): void => {
+    for (const gateway of all) check(gateway)
+    context.world.after(everyMs, undefined, () => repeat(everyMs, check))
+  }
+  repeat(memoryEveryMs, (gateway) => checkMemory(context, gateway, records))
+  repeat(holdsEveryMs, (gateway) => checkHolds(context, gateway, records))
+  repeat(solventEveryMs, (gateway) => {
+    if (gateway !== all[0]) return
+    for (const { id } of records.accounts) solvent.follow(context, all, id)
+  })
+}
 
-function isHealthy({ stage, gateways }: Calling): void {
-  stage.faults = noFaults
-  stage.storeAwayUntilMs = 0
-  stage.frozenUntilMs = 0
+/** A single gateway counts ages again an hour after a jump of its clock. */
+const livenessOf = ({ gateways, profile }: SimContext): number =>
+  gateways > 1 ? livenessMs : livenessMs + 3_600_000 + profile.maxClockStepMs
+
+function stopFaults({ context, gateways }: Calling): void {
+  context.faults = noFaults
+  context.storeAwayUntilMs = 0
+  context.frozenUntilMs = 0
   for (const { proc } of gateways) proc.skewMs = 0
-  stage.calmSinceMs = stage.world.wallMs(undefined)
-  stage.world.note('no more faults')
+  context.calmSinceMs = context.world.wallMs(undefined)
+  context.world.note('no more faults')
 }

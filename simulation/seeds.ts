@@ -1,4 +1,4 @@
-// Seeds that have found something once, each with what that was: they are played again for ever.
+// Seeds that found a bug, each with what it was: the tests repeat them.
 
 export interface KeptSeed {
   seed: number
@@ -12,6 +12,6 @@ export const keptSeeds: readonly KeptSeed[] = [
     seed: 10727,
     tasks: 100,
     gateways: 1,
-    found: 'pictures that were made and could not be fetched were made again under the same key',
+    found: 'images that were made and could not be fetched were made again under the same key',
   },
 ]

@@ -1,5 +1,4 @@
-// What a mistake made on purpose is: a few words of the sources, what stands there instead, and a seed by
-// which it has been found.
+// A bug on purpose: some words of the sources, what replaces them, and a seed that finds it.
 
 export interface Edit {
   file: string
@@ -26,7 +25,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'hold-not-reserved': 2,
   'balance-read-outside': 30,
   'failed-write-trusted': 25,
-  'purse-spent-while-returned': 70,
+  'lease-spent-while-returned': 70,
   'price-not-frozen': 2,
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,

@@ -1,5 +1,5 @@
-// Mistakes that were made on purpose, to see that a simulation finds them: each is a few words of the
-// sources, and what stands there instead. Never in the working tree, only in a copy of it.
+// Bugs on purpose, to check that the simulation finds them: each replaces some words of the sources, in a copy,
+// never in the working tree.
 import { type Bug, knownSeeds, one } from './bug.ts'
 import { outageBugs } from './outage-bugs.ts'
 
@@ -61,14 +61,14 @@ export const bugs: readonly Bug[] = [
   ),
   one(
     'look-without-fence',
-    'a look is written although the lease has gone to somebody else and the task has moved on',
+    'a poll is written although another gateway has the lease and the task has moved on',
     'src/store/tasks/poll-updates.ts',
     'WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still',
     'WHERE tasks.id = given.id',
   ),
   {
     name: 'double-charge',
-    why: 'whoever comes second to an end charges once more',
+    why: 'the second gateway to find an end charges again',
     knownSeed: knownSeeds['double-charge'] ?? 1,
     edits: [
       {
@@ -97,17 +97,17 @@ export const bugs: readonly Bug[] = [
   },
   one(
     'create-resent',
-    'a create of which nobody knows what became is sent again',
+    'a create with an unknown outcome is sent again',
     sendTask,
-    "if (wish.kind === 'video' && video) return await video.start(wish.request, upstream, stop)",
-    `if (wish.kind === 'video' && video) {
-      const first = await video.start(wish.request, upstream, stop)
-      return first.kind === 'unknown' ? await video.start(wish.request, upstream, stop) : first
+    "if (input.kind === 'video' && video) return await video.start(input.request, upstream, stop)",
+    `if (input.kind === 'video' && video) {
+      const first = await video.start(input.request, upstream, stop)
+      return first.kind === 'unknown' ? await video.start(input.request, upstream, stop) : first
     }`,
   ),
   {
     name: 'unknown-is-refused',
-    why: 'a create of which nobody knows what became counts as refused, and may be made again',
+    why: 'a create with an unknown outcome counts as refused, and may be repeated',
     knownSeed: knownSeeds['unknown-is-refused'] ?? 1,
     edits: [
       {
@@ -176,16 +176,22 @@ export const bugs: readonly Bug[] = [
     'if (error === undo) this.suspect(funds)',
   ),
   one(
-    'purse-spent-while-returned',
+    'lease-spent-while-returned',
     'credit that goes back to its account can still be spent meanwhile',
     'src/billing/credit-leases.ts',
     `    funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+      this.#store.tx(
+        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
+        funds.id,
+      ),
     )
 `,
     `    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyPurse(tx, this.#purseOf(funds), amountNanos), funds.id),
+      this.#store.tx(
+        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
+        funds.id,
+      ),
     )
     funds.balanceNanos -= amountNanos
 `,
@@ -233,7 +239,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'callback-outside-transaction',
-    why: 'that somebody is to be told of an end is written after it',
+    why: 'the callback of an end is written after it',
     knownSeed: knownSeeds['callback-outside-transaction'] ?? 1,
     edits: [
       { file: endTask, find: '      await queueCallback(tx, ended, end)\n', replace: '' },
@@ -250,8 +256,8 @@ export const bugs: readonly Bug[] = [
     'end-without-its-step',
     'the end of a task is written without the step that tells of it',
     endTask,
-    'ended.trail = trailOf(row ?? task, ended, end, nowMs)',
-    'void trailOf(row ?? task, ended, end, nowMs)',
+    'ended.timeline = timelineOf(row ?? task, ended, end, nowMs)',
+    'void timelineOf(row ?? task, ended, end, nowMs)',
   ),
   one(
     'late-answer-revives',
@@ -269,7 +275,7 @@ export const bugs: readonly Bug[] = [
   ),
   one(
     'unknown-frees-key',
-    'a key whose create nobody knows the outcome of can be used again',
+    'a key can be used again while the outcome of its create is unknown',
     'src/engine/tasks/create/repeat-create.ts',
     '!mayBeMade.has(error.code)',
     "error.code !== 'no_output'",

@@ -1,5 +1,5 @@
-// Mistakes made on purpose that only show when clocks run apart, databases freeze, gateways start cold or
-// months end: each of them was in a gateway once.
+// Bugs on purpose that only show when clocks drift, databases freeze, gateways start cold or months end. Each of
+// them was in a gateway once.
 import { type Bug, knownSeeds, one } from './bug.ts'
 
 const beyondHolds = 'src/billing/beyond-holds.ts'
@@ -31,8 +31,8 @@ export const outageBugs: readonly Bug[] = [
     'charge-cut-to-lease',
     'what a charge needs beyond its hold is taken from what this gateway happens to have',
     beyondHolds,
-    'if (this.#credit_leases !== undefined) {',
-    'if (this.#credit_leases === null) {',
+    'if (this.#creditLeases !== undefined) {',
+    'if (this.#creditLeases === null) {',
   ),
   one(
     'short-again',

@@ -8,38 +8,21 @@ const root = resolve(import.meta.dir, '../..')
 
 export interface Tried {
   name: string
-  /** After so many; undefined when it was not. */
+  /** Undefined when it was not found. */
   foundAfterSeeds: number | undefined
-  /** What gave it away, or what stood in the way. */
+  /** The violation that found it, or the problem. */
   what: string
 }
 
-/** Begins where it is known to be found, unless another seed is named. */
+/** Starts at the known seed of the bug, unless another one is given. */
 export async function tryBug(
   bug: Bug,
   { seeds, from = bug.knownSeed }: { seeds: number; from?: number | undefined },
 ): Promise<Tried> {
   const copy = mkdtempSync(join(tmpdir(), 'simulation-'))
   try {
-    for (const part of ['src', 'simulation', 'package.json', 'tsconfig.json']) {
-      cpSync(join(root, part), join(copy, part), { recursive: true })
-    }
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    for (const { file, find, replace } of bug.edits) {
-      const path = join(copy, file)
-      const text = readFileSync(path, 'utf8')
-      if (text.split(find).length !== 2) {
-        return {
-          name: bug.name,
-          foundAfterSeeds: undefined,
-          what: `${file} has not just one: ${find}`,
-        }
-      }
-      writeFileSync(
-        path,
-        text.replace(find, () => replace),
-      )
-    }
+    const problem = putInto(copy, bug)
+    if (problem !== undefined) return { name: bug.name, foundAfterSeeds: undefined, what: problem }
     const args = ['--seeds', `${seeds}`, '--from', `${from}`]
     const child = Bun.spawn([process.execPath, join(copy, 'simulation/main.ts'), ...args], {
       stdout: 'pipe',
@@ -57,4 +40,22 @@ export async function tryBug(
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
+}
+
+/** Copies the sources and applies the edits; gives the problem when one does not fit. */
+function putInto(copy: string, bug: Bug): string | undefined {
+  for (const part of ['src', 'simulation', 'package.json', 'tsconfig.json']) {
+    cpSync(join(root, part), join(copy, part), { recursive: true })
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  for (const { file, find, replace } of bug.edits) {
+    const path = join(copy, file)
+    const text = readFileSync(path, 'utf8')
+    if (text.split(find).length !== 2) return `${file} has not just one: ${find}`
+    writeFileSync(
+      path,
+      text.replace(find, () => replace),
+    )
+  }
+  return undefined
 }

@@ -1,5 +1,5 @@
-// The callers of a world: what they want, how they ask for it, and what they hold against whoever
-// answers. A caller that got no answer asks again under its key, and never without one.
+// The callers of a world: what they request and how they check what they get. A caller without a reply
+// repeats its request under its Idempotency-Key, and never without one.
 import type { CallContext } from '../../src/contract/caller-api.ts'
 import { Refusal } from '../../src/contract/errors.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -8,53 +8,53 @@ import { cancelVideo } from '../../src/engine/tasks/cancel-task.ts'
 import type { TaskInput } from '../../src/engine/tasks/create/accept-task.ts'
 import { createTask } from '../../src/engine/tasks/create/create-task.ts'
 import { findTask } from '../../src/engine/tasks/read-task.ts'
-import type { Plenty } from '../verify/solvent-accounts.ts'
+import type { SolventAccounts } from '../verify/solvent-accounts.ts'
 import { models } from '../world/settings.ts'
-import type { Answer, CallersBooks, Input } from './records.ts'
-import { type Asked, type Asking, ask, tokenOf } from './send-call.ts'
-import { askForText } from './text-caller.ts'
+import type { Answer, CallerRecords, Input } from './records.ts'
+import { type Sender, type Sent, sendCall, tokenOf } from './send-call.ts'
+import { callText } from './text-caller.ts'
 
 const maxTries = 6
 const ends = ['succeeded', 'failed', 'cancelled']
 /** Refusals after which a caller with a key tries again. */
 const passing = ['idempotency_in_flight', 'overloaded', 'no_available_channel']
 
-export interface Calling extends Asking {
-  books: CallersBooks
-  plenty: Plenty
+export interface Calling extends Sender {
+  records: CallerRecords
+  solvent: SolventAccounts
 }
 
-/** Gets it, or gives up. */
+/** Until the result is there, or the caller gives up. */
 export async function pursue(calling: Calling, input: Input): Promise<void> {
-  const { stage, books, callers } = calling
-  const { random, world } = stage
-  books.waiting++
+  const { context, records, callers } = calling
+  const { random, world } = context
+  records.waiting++
   try {
     if (input.kind === 'text') {
-      await askForText(calling, input)
+      await callText(calling, input)
       return
     }
-    // Now and then the same is asked several times at once.
+    // Sometimes the same request is sent several times at once.
     const times = input.key !== undefined && random.work.chance(0.2) ? random.work.whole(2, 3) : 1
     await Promise.all(Array.from({ length: times }, () => create(calling, input)))
     const made = input.answers.find((answer) => answer.kind === 'task')
-    if (made === undefined || input.kind === 'picture') return
-    const isCancelled = random.work.chance(stage.manners.cancels)
+    if (made === undefined || input.kind === 'image') return
+    const isCancelled = random.work.chance(context.profile.cancels)
     const isWatched = random.work.chance(0.4)
     await world.pause(random.work.between(0, 6_000), callers)
     if (isCancelled) await callOff(calling, input, made.taskId)
     if (isWatched) await watch(calling, input, made.taskId)
   } finally {
-    books.waiting--
+    records.waiting--
   }
 }
 
 async function create(calling: Calling, input: Input): Promise<void> {
-  const { stage, callers } = calling
-  const { world, random } = stage
+  const { context, callers } = calling
+  const { world, random } = context
   for (let tries = 1; ; tries++) {
     let requestId = ''
-    const asked = await ask(
+    const sent = await sendCall(
       calling,
       input.accountId,
       (engine, ctx) => createAt(calling, engine, ctx, input),
@@ -63,9 +63,9 @@ async function create(calling: Calling, input: Input): Promise<void> {
         input.requestIds.push(id)
       },
     )
-    const answer = answerOf(asked, requestId)
+    const answer = answerOf(sent, requestId)
     input.answers.push(answer)
-    world.note(`wish ${input.number} (${input.prompt}): ${JSON.stringify(answer)}`, callers)
+    world.note(`input ${input.number} (${input.prompt}): ${JSON.stringify(answer)}`, callers)
     if (answer.kind === 'task') checkAnswered(calling, input, answer)
     if (answer.kind === 'refused') checkRefused(calling, input, answer)
     const isOpen =
@@ -78,25 +78,25 @@ async function create(calling: Calling, input: Input): Promise<void> {
 type Made = { taskId: string; replayed: boolean } | Refusal
 
 async function createAt(
-  { stage, books }: Calling,
+  { context, records }: Calling,
   engine: Engine,
   ctx: CallContext,
   input: Input,
 ): Promise<Made> {
   const order = orderOf(input)
-  if (order.kind === 'image' && input.kind === 'picture') {
+  if (order.kind === 'image' && input.kind === 'image') {
     const made = await makeImages(
       engine,
       ctx,
       { ...order, wantsBytes: input.wantsBytes },
       async (_, task, media) => {
-        const { world, random, faults } = stage
+        const { world, random, faults } = context
         await world.pause(random.wire.between(10, 500), world.current)
         const bytes = media.map(() =>
           random.wire.chance(faults.wire.brokenOff) ? undefined : new Uint8Array(1),
         )
         const count = bytes.filter((each) => each !== undefined).length
-        books.fetched.set(task.id, [...(books.fetched.get(task.id) ?? []), count])
+        records.fetched.set(task.id, [...(records.fetched.get(task.id) ?? []), count])
         return bytes
       },
     )
@@ -112,9 +112,9 @@ function orderOf(input: Input): TaskInput {
     ...(key !== undefined && { key: { path: input.kind, key } }),
     ...(callbackUrl !== undefined && { callbackUrl }),
   }
-  if (input.kind === 'drawing' || input.kind === 'picture') {
+  if (input.kind === 'imageTask' || input.kind === 'image') {
     return {
-      interface: input.kind === 'drawing' ? 'imgvendor' : 'images',
+      interface: input.kind === 'imageTask' ? 'imgvendor' : 'images',
       kind: 'image',
       model: models[input.kind],
       request: { prompt, count, media: [], isEdit: false },
@@ -124,86 +124,93 @@ function orderOf(input: Input): TaskInput {
   return {
     interface: 'videos',
     kind: 'video',
-    model: input.kind === 'film' ? models.film : models.tokenFilm,
+    model: input.kind === 'video' ? models.video : models.tokenVideo,
     request: { prompt, seconds, resolution, media: [] },
     ...more,
   }
 }
 
-function answerOf(asked: Asked<Made>, requestId: string): Answer {
-  if (asked === 'lost') return { kind: 'lost', requestId }
-  const { answer } = asked
+function answerOf(sent: Sent<Made>, requestId: string): Answer {
+  if (sent === 'lost') return { kind: 'lost', requestId }
+  const { answer } = sent
   if (answer instanceof Refusal) return { kind: 'refused', requestId, code: answer.code }
   return { kind: 'task', requestId, ...answer }
 }
 
-/** A task that a caller was told of is there, under the request it was made by. */
-function checkAnswered({ stage }: Calling, input: Input, answer: Answer & { kind: 'task' }): void {
-  const { db, world } = stage
+/** A task that a caller got exists, under the request that created it. */
+function checkAnswered(
+  { context }: Calling,
+  input: Input,
+  answer: Answer & { kind: 'task' },
+): void {
+  const { db, world } = context
   const [row] = db.query<{ request_id: string; account_id: string }>(
     'SELECT request_id, account_id FROM tasks WHERE id = ?',
     [answer.taskId],
   ).rows
   if (row === undefined) {
-    world.blame(`task ${answer.taskId} was answered and is not there`)
+    world.addViolation(`task ${answer.taskId} was answered and is not there`)
     return
   }
-  if (row.account_id !== input.accountId) world.blame(`task ${answer.taskId} is another account's`)
+  if (row.account_id !== input.accountId)
+    world.addViolation(`task ${answer.taskId} is another account's`)
   const isRight = answer.replayed
     ? input.requestIds.includes(row.request_id)
     : row.request_id === answer.requestId
-  if (!isRight) world.blame(`task ${answer.taskId} goes by request ${row.request_id}`)
+  if (!isRight) world.addViolation(`task ${answer.taskId} goes by request ${row.request_id}`)
 }
 
-/** Only an account that is short is told so. */
+/** Only an account that is short may be refused for it. */
 export function checkRefused(
-  { stage, plenty }: Calling,
+  { context, solvent }: Calling,
   input: Input,
   { code, requestId }: Answer & { kind: 'refused' },
 ): void {
   const what = input.kind === 'text' ? 'text' : 'task'
-  if (code !== 'insufficient_quota' || !plenty.has(input.accountId, what)) return
-  stage.world.blame(`${requestId} was refused for want of money, which ${input.accountId} has`)
+  if (code !== 'insufficient_quota' || !solvent.has(input.accountId, what)) return
+  context.world.addViolation(
+    `${requestId} was refused for want of money, which ${input.accountId} has`,
+  )
 }
 
 async function callOff(calling: Calling, input: Input, taskId: string): Promise<void> {
-  if (input.kind !== 'film' && input.kind !== 'tokenFilm') return
-  const { stage, books, callers } = calling
-  const asked = await ask(calling, input.accountId, (engine) =>
+  if (input.kind !== 'video' && input.kind !== 'tokenVideo') return
+  const { context, records, callers } = calling
+  const sent = await sendCall(calling, input.accountId, (engine) =>
     cancelVideo(engine, tokenOf(input.accountId), taskId),
   )
   const outcome =
-    asked === 'lost' ? asked : asked.answer instanceof Refusal ? asked.answer.code : 'cancelled'
-  stage.world.note(`cancel of ${taskId}: ${outcome}`, callers)
+    sent === 'lost' ? sent : sent.answer instanceof Refusal ? sent.answer.code : 'cancelled'
+  context.world.note(`cancel of ${taskId}: ${outcome}`, callers)
   if (outcome !== 'cancelled') return
-  books.cancelled.add(taskId)
+  records.cancelled.add(taskId)
   see(calling, taskId, 'cancelled')
 }
 
 async function watch(calling: Calling, input: Input, taskId: string): Promise<void> {
-  const { stage, callers } = calling
-  const { world, random } = stage
-  const kind = input.kind === 'drawing' ? 'image' : 'video'
+  const { context, callers } = calling
+  const { world, random } = context
+  const kind = input.kind === 'imageTask' ? 'image' : 'video'
   for (let polls = 0; polls < 12; polls++) {
     await world.pause(random.work.between(200, 8_000), callers)
-    const asked = await ask(calling, input.accountId, (engine) =>
+    const sent = await sendCall(calling, input.accountId, (engine) =>
       findTask(engine, tokenOf(input.accountId), taskId, kind),
     )
-    if (asked === 'lost') continue
-    if (asked.answer === undefined) return world.blame(`task ${taskId} is not to be found`)
-    const { state, chargeNanos } = asked.answer
+    if (sent === 'lost') continue
+    if (sent.answer === undefined) return world.addViolation(`task ${taskId} is not to be found`)
+    const { state, chargeNanos } = sent.answer
     see(calling, taskId, state)
     if (state !== 'succeeded' && chargeNanos !== 0n)
-      world.blame(`task ${taskId} costs before its end`)
+      world.addViolation(`task ${taskId} costs before its end`)
     if (ends.includes(state)) return
   }
 }
 
-/** The first end that anybody has seen is the end for ever. */
-function see({ books, stage }: Calling, taskId: string, state: string): void {
-  const before = books.seenEnds.get(taskId)
+/** The first end that any caller has seen never changes. */
+function see({ records, context }: Calling, taskId: string, state: string): void {
+  const before = records.seenEnds.get(taskId)
   if (before !== undefined && before !== state) {
-    stage.world.blame(`task ${taskId} was shown as ${before}, then as ${state}`)
+    context.world.addViolation(`task ${taskId} was shown as ${before}, then as ${state}`)
   }
-  if (ends.includes(state)) books.seenEnds.set(taskId, state)
+  if (ends.includes(state)) records.seenEnds.set(taskId, state)
 }

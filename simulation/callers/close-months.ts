@@ -1,33 +1,37 @@
-// Finance people of a world at the border of a month: they close the month that has ended for every
-// account, again and again until it is closed, at whatever gateway answers.
+// Finance users of a world at the end of a month: they close the past month of every account and retry until
+// it is closed, at any gateway that replies.
 import { closeMonth } from '../../src/billing/bills/close-month.ts'
 import { billDeps } from '../../src/engine/books/bill-deps.ts'
 import type { Calling } from './callers.ts'
-import { ask } from './send-call.ts'
+import { sendCall } from './send-call.ts'
 
 const month = '2027-01'
 const closeTries = 12
 
 export function planClosings(calling: Calling, overMs: number): void {
-  const { stage, callers, books } = calling
-  for (const { id } of books.accounts) {
-    stage.world.after(stage.random.work.between(0, overMs), callers, () => void close(calling, id))
+  const { context, callers, records } = calling
+  for (const { id } of records.accounts) {
+    context.world.after(
+      context.random.work.between(0, overMs),
+      callers,
+      () => void close(calling, id),
+    )
   }
 }
 
 async function close(calling: Calling, accountId: string): Promise<void> {
-  const { stage, callers, books } = calling
-  const { world, random } = stage
-  books.waiting++
+  const { context, callers, records } = calling
+  const { world, random } = context
+  records.waiting++
   for (let tries = 0; tries < closeTries; tries++) {
     const of = { accountId, account: accountId, month, currency: 'CNY' }
-    const asked = await ask(calling, accountId, (engine) =>
+    const sent = await sendCall(calling, accountId, (engine) =>
       closeMonth(billDeps(engine), of, undefined, async () => {}).catch(() => undefined),
     )
-    const kind = asked === 'lost' ? asked : asked.answer?.kind
+    const kind = sent === 'lost' ? sent : sent.answer?.kind
     world.note(`closing ${month} of ${accountId}: ${kind}`, callers)
     if (kind === 'closed') break
     await world.pause(random.work.between(500, 6_000), callers)
   }
-  books.waiting--
+  records.waiting--
 }

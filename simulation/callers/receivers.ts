@@ -1,7 +1,7 @@
-// Those who want to be told how a task has ended: they take the notice, refuse it, take it and lose the
-// answer, or want no more of them. What reached them is written down.
+// Receivers of callbacks: they accept a callback, refuse it, accept it and lose the reply, or unsubscribe.
+// Records what reached them.
 import type { Post } from '../../src/engine/callbacks/deliver.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 
 export interface Notice {
@@ -11,25 +11,25 @@ export interface Notice {
 }
 
 export class Receivers {
-  /** Notices that have arrived, by the task they are of. */
+  /** Callbacks that have arrived, by task. */
   readonly arrived = new Map<string, Notice[]>()
-  /** Addresses that have said that they want no more. */
+  /** Addresses that have unsubscribed. */
   readonly gone = new Set<string>()
-  readonly #stage: Stage
+  readonly #context: SimContext
 
-  constructor(stage: Stage) {
-    this.#stage = stage
+  constructor(context: SimContext) {
+    this.#context = context
   }
 
   postFrom(proc: Proc): Post {
     return (url, { body }) =>
       new Promise((resolve) => {
-        const { world, random, faults } = this.#stage
+        const { world, random, faults } = this.#context
         world.after(random.wire.between(5, 200), undefined, () => {
           const posted = this.#take(url, JSON.parse(body) as Notice)
           world.note(`notice to ${url}: ${JSON.stringify(posted)}`, proc)
           if (random.process.chance(faults.process.crash)) {
-            return this.#stage.kill(proc, 'after a notice')
+            return this.#context.kill(proc, 'after a notice')
           }
           world.after(random.wire.between(5, 200), proc, () => resolve(posted))
         })
@@ -37,14 +37,14 @@ export class Receivers {
   }
 
   #take(url: string, notice: Notice): Awaited<ReturnType<Post>> {
-    const { random, faults } = this.#stage
+    const { random, faults } = this.#context
     const { receiverFails, receiverGone } = faults.callers
     if (this.gone.has(url) || random.wire.chance(receiverGone)) {
       this.gone.add(url)
       return { status: 410 }
     }
     const fails = random.wire.chance(receiverFails)
-    // Half of those that seem to fail have arrived.
+    // Half of the failed deliveries have arrived.
     if (!fails || random.wire.chance(0.5)) this.#arrives(notice)
     if (!fails) return { status: 200 }
     return random.wire.chance(0.5) ? { status: 500 } : { problem: 'no answer came in time' }

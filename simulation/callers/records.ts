@@ -1,10 +1,10 @@
-// What callers know: what they asked for, what they were answered, and what that promises. The oracle
-// holds the database against it.
+// What callers know: what they requested, which replies they got, and what those promise. The verification
+// compares the database with it.
 import type { Price } from '../../src/contract/price.ts'
 
-export type InputKind = 'film' | 'tokenFilm' | 'drawing' | 'picture' | 'text'
+export type InputKind = 'video' | 'tokenVideo' | 'imageTask' | 'image' | 'text'
 
-/** One thing that a caller wants, however often it has to ask. */
+/** One input of a caller, however often it is sent. */
 export interface Input {
   readonly number: number
   readonly kind: InputKind
@@ -18,10 +18,10 @@ export interface Input {
   readonly count: number
   readonly wantsBytes: boolean
   readonly stream: boolean
-  /** The gateway it is asked of, if that takes callers. */
+  /** The gateway to send it to, if that is ready. */
   readonly at?: number
   readonly answers: Answer[]
-  /** Requests that were made for it, answered or not. */
+  /** Ids of all requests for it, answered or not. */
   readonly requestIds: string[]
 }
 
@@ -29,14 +29,14 @@ export type Answer =
   | { kind: 'task'; requestId: string; taskId: string; replayed: boolean }
   | { kind: 'text'; requestId: string }
   | { kind: 'refused'; requestId: string; code: string }
-  /** Nothing came, or too little. */
+  /** No reply, or only a part of one. */
   | { kind: 'lost'; requestId: string }
 
 export interface CreditInput {
   ref: string
   accountId: string
   amountNanos: bigint
-  /** As it was last answered; undefined while nothing came. */
+  /** The last reply; undefined without one. */
   answer: string | undefined
 }
 
@@ -45,7 +45,7 @@ export interface Account {
   openingNanos: bigint
 }
 
-export class CallersBooks {
+export class CallerRecords {
   readonly inputs: Input[] = []
   readonly credits: CreditInput[] = []
   readonly accounts: Account[] = []
@@ -53,9 +53,9 @@ export class CallersBooks {
   readonly prices = new Map<string, Price>()
   /** Ends that callers have seen, by task. */
   readonly seenEnds = new Map<string, string>()
-  /** How many pictures of a task could be fetched for whoever waited. */
+  /** How many images of a task could be fetched for a waiting caller. */
   readonly fetched = new Map<string, number[]>()
-  /** Tasks whose caller was told that they are cancelled. */
+  /** Tasks whose caller got the reply that they are cancelled. */
   readonly cancelled = new Set<string>()
   /** Callers that still wait for something. */
   waiting = 0

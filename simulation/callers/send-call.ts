@@ -1,11 +1,11 @@
-// A caller's question on its way to a gateway and back. The gateway may die over it, the answer may be
-// lost, and a caller that has waited long enough hangs up.
+// A caller's request on its way to a gateway and back. The gateway may die, the reply may be lost, and a
+// caller hangs up when it has waited too long.
 import type { CallContext } from '../../src/contract/caller-api.ts'
 import type { Token } from '../../src/contract/catalog.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { newId } from '../../src/lib/crypto/ids.ts'
 import type { SimGateway } from '../gateway/gateway.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 
 const timeoutMs = 150_000
@@ -23,59 +23,48 @@ export const tokenOf = (accountId: string): Token => ({
   source: 'file',
 })
 
-export interface Asking {
-  stage: Stage
+export interface Sender {
+  context: SimContext
   gateways: readonly SimGateway[]
-  /** The process all callers live in; it never dies. */
+  /** The process of all callers; it never dies. */
   callers: Proc
 }
 
-export type Asked<T> = { answer: T } | 'lost'
+export type Sent<T> = { answer: T } | 'lost'
 
-/** What is done there, with a context like that of an HTTP request. */
+/** The work at the gateway, with a context like that of an HTTP request. */
 export type AtGateway<T> = (engine: Engine, ctx: CallContext, hangUp: () => void) => Promise<T>
 
-/** Waits for a gateway that takes callers, that one or any, asks it, and waits for what comes of it. */
-export async function ask<T>(
-  { stage, gateways, callers }: Asking,
+/** Waits for a gateway that is ready, sends the call, and waits for the reply. */
+export async function sendCall<T>(
+  sender: Sender,
   accountId: string,
   work: AtGateway<T>,
   began: (requestId: string) => void = () => {},
   at?: number,
-): Promise<Asked<T>> {
-  const { world, random } = stage
-  let ready = gateways.filter((gateway) => gateway.ready)
-  while (ready.length === 0) {
-    await world.pause(250, callers)
-    ready = gateways.filter((gateway) => gateway.ready)
-  }
-  const wanted = at === undefined ? undefined : gateways[at]
-  const gateway = wanted?.ready === true ? wanted : random.work.pick(ready)
+): Promise<Sent<T>> {
+  const { context, callers } = sender
+  const { world, random } = context
+  const gateway = await readyGateway(sender, at)
   const { proc } = gateway
   const engine = gateway.engine!
   return new Promise((resolve) => {
-    const back = (asked: Asked<T>) => world.after(wayMs(stage), callers, () => resolve(asked))
+    const back = (sent: Sent<T>) => world.after(wayMs(context), callers, () => resolve(sent))
     const died = () => back('lost')
     proc.onDeath.add(died)
     const line = new AbortController()
     world.after(timeoutMs, proc, () => line.abort())
-    world.after(wayMs(stage), proc, () => {
-      const requestId = newId('req', engine.clock.nowMs())
-      began(requestId)
-      const ctx: CallContext = {
-        requestId,
-        atMs: engine.clock.nowMs(),
-        token: tokenOf(accountId),
-        signal: line.signal,
-        errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
-      }
-      if (random.work.chance(stage.faults.callers.hangsUp)) {
+    world.after(wayMs(context), proc, () => {
+      const ctx = callContext(engine, accountId, line.signal)
+      began(ctx.requestId)
+      if (random.work.chance(context.faults.callers.hangsUp)) {
         world.after(random.work.between(1, 20_000), proc, () => line.abort())
       }
       work(engine, ctx, () => line.abort()).then(
         (answer) => {
           proc.onDeath.delete(died)
-          const isLost = line.signal.aborted || random.work.chance(stage.faults.callers.answerLost)
+          const isLost =
+            line.signal.aborted || random.work.chance(context.faults.callers.answerLost)
           back(isLost ? 'lost' : { answer })
         },
         (error: unknown) => {
@@ -88,4 +77,24 @@ export async function ask<T>(
   })
 }
 
-const wayMs = ({ random }: Stage): number => random.work.between(0.5, 20)
+/** The named one if it is ready, else any other. */
+async function readyGateway({ context, gateways, callers }: Sender, at: number | undefined) {
+  const { world, random } = context
+  let ready = gateways.filter((gateway) => gateway.ready)
+  while (ready.length === 0) {
+    await world.pause(250, callers)
+    ready = gateways.filter((gateway) => gateway.ready)
+  }
+  const wanted = at === undefined ? undefined : gateways[at]
+  return wanted?.ready === true ? wanted : random.work.pick(ready)
+}
+
+const callContext = (engine: Engine, accountId: string, signal: AbortSignal): CallContext => ({
+  requestId: newId('req', engine.clock.nowMs()),
+  atMs: engine.clock.nowMs(),
+  token: tokenOf(accountId),
+  signal,
+  errorEvent: () => Buffer.from('data: {"error":{}}\n\n'),
+})
+
+const wayMs = ({ random }: SimContext): number => random.work.between(0.5, 20)

@@ -1,4 +1,4 @@
-// Callers of text: whole answers and streams. What has been answered must have been paid for by then.
+// Callers of text: complete replies and streams. The charge must be stored before the reply arrives.
 import type { CallContext } from '../../src/contract/caller-api.ts'
 import { Refusal } from '../../src/contract/errors.ts'
 import type { TextCall } from '../../src/contract/requests.ts'
@@ -7,15 +7,15 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { models } from '../world/settings.ts'
 import { type Calling, checkRefused } from './callers.ts'
 import type { Input } from './records.ts'
-import { ask } from './send-call.ts'
+import { sendCall } from './send-call.ts'
 
 export const textInputTokens = 120
 export const textOutputTokens = 300
 
-export async function askForText(calling: Calling, input: Input): Promise<void> {
-  const { stage, callers } = calling
+export async function callText(calling: Calling, input: Input): Promise<void> {
+  const { context, callers } = calling
   let requestId = ''
-  const asked = await ask(
+  const sent = await sendCall(
     calling,
     input.accountId,
     (engine, ctx, hangUp) => textAt(calling, engine, ctx, input, hangUp),
@@ -26,14 +26,14 @@ export async function askForText(calling: Calling, input: Input): Promise<void> 
     input.at,
   )
   const answer =
-    asked === 'lost' || asked.answer === 'cut'
+    sent === 'lost' || sent.answer === 'cut'
       ? ({ kind: 'lost', requestId } as const)
-      : asked.answer === 'whole'
+      : sent.answer === 'whole'
         ? ({ kind: 'text', requestId } as const)
-        : ({ kind: 'refused', requestId, code: asked.answer.code } as const)
+        : ({ kind: 'refused', requestId, code: sent.answer.code } as const)
   input.answers.push(answer)
   if (answer.kind === 'refused') checkRefused(calling, input, answer)
-  stage.world.note(`text ${input.number}: ${JSON.stringify(answer)}`, callers)
+  context.world.note(`text ${input.number}: ${JSON.stringify(answer)}`, callers)
 }
 
 async function textAt(
@@ -43,7 +43,7 @@ async function textAt(
   input: Input,
   hangUp: () => void,
 ): Promise<'whole' | 'cut' | Refusal> {
-  const follow = () => calling.plenty.follow(calling.stage, calling.gateways, input.accountId)
+  const follow = () => calling.solvent.follow(calling.context, calling.gateways, input.accountId)
   follow()
   const made = await runText(engine, ctx, callOf(input))
   follow()
@@ -62,10 +62,10 @@ async function readStream(
   input: Input,
   hangUp: () => void,
 ): Promise<'whole' | 'cut'> {
-  const { world, random, faults } = calling.stage
+  const { world, random, faults } = calling.context
   const reader = stream.getReader()
   const proc = world.current
-  // Of a connection that is gone nothing more is read.
+  // Nothing more is read from a closed connection.
   const gone = new Promise<'gone'>((go) => signal.addEventListener('abort', () => go('gone')))
   let text = ''
   for (;;) {
@@ -85,19 +85,19 @@ async function readStream(
   return text.includes('[DONE]') ? 'whole' : 'cut'
 }
 
-/** The charge is durable before the answer leaves, and whole where the account can pay it. */
+/** The charge is durable before the reply leaves, and complete if the account can pay it. */
 function checkPaid(calling: Calling, { accountId }: Input, requestId: string): void {
-  const { stage, plenty, gateways } = calling
-  plenty.follow(stage, gateways, accountId)
-  const [row] = stage.db.query<{ detail: string }>(
+  const { context, solvent, gateways } = calling
+  solvent.follow(context, gateways, accountId)
+  const [row] = context.db.query<{ detail: string }>(
     `SELECT r.detail FROM entries e JOIN requests r ON r.request_id = e.ref
      WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
     [requestId],
   ).rows
   if (row === undefined) {
-    stage.world.blame(`${requestId} was answered before it was paid for`)
-  } else if (row.detail.includes('"balance_short"') && plenty.has(accountId, 'text')) {
-    stage.world.blame(`${requestId} was not paid for in full, which ${accountId} could`)
+    context.world.addViolation(`${requestId} was answered before it was paid for`)
+  } else if (row.detail.includes('"balance_short"') && solvent.has(accountId, 'text')) {
+    context.world.addViolation(`${requestId} was not paid for in full, which ${accountId} could`)
   }
 }
 

@@ -1,11 +1,11 @@
-// Several gateways on one database, as the PostgreSQL engine lets them be: each is seen to live by a lock
-// that falls free when it dies or cannot be seen, and whoever finds a gateway without its lock buries it.
-// Notices travel; to whom the others cannot see, none comes.
+// Several gateways on one database, as with PostgreSQL: each holds a lock that is freed when it dies or is cut
+// off, and a gateway that finds another one without its lock evicts it. Messages take time; a gateway that is
+// cut off gets none.
 import { newShortId } from '../../src/lib/crypto/ids.ts'
 import { evictGateway } from '../../src/store/ledger/credit-leases.ts'
 import { isGateway } from '../../src/store/maintenance/gateways.ts'
 import type { Notice } from '../../src/store/store.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 import type { Joined, SimStore } from './store.ts'
 
@@ -13,13 +13,13 @@ const sweepEveryMs = 10_000
 const reconnectEveryMs = 1_000
 const burialPollMs = 20
 
-/** All that have joined, dead or alive, by their ids. */
+/** All members that have joined, dead or alive, by id. */
 export type Hub = Map<string, SimCluster>
 
 export class SimCluster implements Joined {
   readonly gatewayId = newShortId('gwy')
   readonly proc: Proc
-  readonly #stage: Stage
+  readonly #context: SimContext
   readonly #store: SimStore
   readonly #hub: Hub
   readonly #listeners: ((notice: Notice) => void)[] = []
@@ -27,11 +27,11 @@ export class SimCluster implements Joined {
   #sweeping: Promise<void> | undefined
   #isHere = false
   #closed = false
-  /** Who is burying it right now. */
+  /** The gateway that is evicting it. */
   evictedBy: Proc | undefined
 
-  constructor(stage: Stage, proc: Proc, store: SimStore, hub: Hub) {
-    this.#stage = stage
+  constructor(context: SimContext, proc: Proc, store: SimStore, hub: Hub) {
+    this.#context = context
     this.proc = proc
     this.#store = store
     this.#hub = hub
@@ -53,8 +53,8 @@ export class SimCluster implements Joined {
   }
 
   tell(notice: Notice): void {
-    const { world, random } = this.#stage
-    if (!this.proc.alive || this.#stage.storeIsAway) return
+    const { world, random } = this.#context
+    if (!this.proc.alive || this.#context.storeIsAway) return
     for (const other of this.#hub.values()) {
       if (other === this || !other.here) continue
       world.after(random.store.between(0.5, 30), other.proc, () => {
@@ -77,7 +77,7 @@ export class SimCluster implements Joined {
     return this.#store.tx((tx) => isGateway(tx, gatewayId))
   }
 
-  /** Nothing that is simulated needs it besides other work. */
+  /** The simulation does not need it. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return work()
   }
@@ -90,27 +90,27 @@ export class SimCluster implements Joined {
     this.#isHere = false
   }
 
-  /** The others cannot see it for a while, and it knows. */
+  /** Cut off from the others for a while, and it knows. */
   cutOff(forMs: number): void {
     if (!this.here) return
-    this.#stage.world.note(`is cut off for ${Math.round(forMs)} ms`, this.proc)
+    this.#context.world.note(`is cut off for ${Math.round(forMs)} ms`, this.proc)
     this.#isHere = false
     this.#store.failed(new Error('the connection that says this gateway lives was lost'))
-    this.#stage.world.after(forMs, this.proc, () => void this.#again())
+    this.#context.world.after(forMs, this.proc, () => void this.#again())
   }
 
   async #again(): Promise<void> {
     while (!this.#closed && !this.here) {
-      await this.#stage.world.pause(reconnectEveryMs, this.proc)
-      if (this.#stage.storeIsAway) continue
+      await this.#context.world.pause(reconnectEveryMs, this.proc)
+      if (this.#context.storeIsAway) continue
       await this.#connect()
       this.#say({ kind: 'changed' })
     }
   }
 
-  /** The lock comes before the row; whoever buries this gateway has the lock until it is done. */
+  /** The lock comes before the row; an evicting gateway holds the lock until it is done. */
   async #connect(): Promise<void> {
-    const { world, db, random } = this.#stage
+    const { world, db, random } = this.#context
     await world.pause(random.store.between(0.5, 5), this.proc)
     while (this.evictedBy?.alive === true) await world.pause(burialPollMs, this.proc)
     const { changes } = db.query(
@@ -124,9 +124,9 @@ export class SimCluster implements Joined {
   }
 
   async #sweep(): Promise<void> {
-    const { world, db, random } = this.#stage
+    const { world, db, random } = this.#context
     await world.pause(random.store.between(0.5, 5), this.proc)
-    if (!this.here || this.#stage.storeIsAway) return
+    if (!this.here || this.#context.storeIsAway) return
     const { rows } = db.query<{ id: string }>('SELECT id FROM gateways WHERE id <> ?', [
       this.gatewayId,
     ])

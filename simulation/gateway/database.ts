@@ -1,6 +1,6 @@
-// The one database of a world: the real tables in SQLite's memory, and besides them two small ones in
-// which triggers write down what a commit has touched. A transaction runs from its beginning to its end
-// in one turn of the world, so what is committed is committed at one moment.
+// The database of a world: the real tables in SQLite in memory, and two small tables in which triggers record
+// what a commit touched. A transaction runs from begin to end in one event of the world, so commits are atomic
+// in time.
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import {
   type CompiledQuery,
@@ -20,16 +20,16 @@ import { watchTables } from './watch-tables.ts'
 
 const maxStatements = 512
 
-/** A statement, and what the trace calls what it does; undefined when it only reads. */
+/** A statement and its name in the trace; undefined for reads. */
 interface Prepared {
   statement: Statement
   hasRows: boolean
-  deed: string | undefined
+  write: string | undefined
 }
 
 const triggersOfEntries = `SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'`
 
-/** What only PostgreSQL says, in words that SQLite understands; locks mean nothing where one is alone. */
+/** Translates PostgreSQL syntax to SQLite; locks are not needed here. */
 const translations: readonly (readonly [RegExp, string])[] = [
   [/\s+for (?:update|share)(?: of \w+)?(?: skip locked)?/gi, ''],
   [/json_array_elements\(CAST\(\? AS json\)\) AS each\(value\)/g, 'json_each(?)'],
@@ -40,8 +40,8 @@ const translations: readonly (readonly [RegExp, string])[] = [
 export class SimDatabase {
   readonly #db: Database
   readonly #statements = new Map<string, Prepared>()
-  /** What has been changed since somebody last asked. */
-  #deeds: string[] = []
+  /** Writes since the last takeWrites. */
+  #writes: string[] = []
 
   private constructor(db: Database) {
     this.#db = db
@@ -51,7 +51,7 @@ export class SimDatabase {
   /** A copy of the empty tables. */
   static fresh(template: Uint8Array): SimDatabase {
     const options = { safeIntegers: true }
-    // The types know an older form of this call.
+    // The types describe an older signature.
     const db = Database.deserialize(template, options as unknown as boolean) as unknown as Database
     return new SimDatabase(db)
   }
@@ -65,15 +65,15 @@ export class SimDatabase {
   }
 
   query<Row = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []) {
-    const { statement, hasRows, deed } = this.#prepare(sql)
+    const { statement, hasRows, write } = this.#prepare(sql)
     const bindings = parameters as SQLQueryBindings[]
     if (!hasRows) {
       const { changes } = statement.run(...bindings)
-      if (changes > 0 && deed !== undefined) this.#deeds.push(deed)
+      if (changes > 0 && write !== undefined) this.#writes.push(write)
       return { rows: [] as Row[], changes }
     }
     const rows = statement.all(...bindings) as Record<string, unknown>[]
-    if (rows.length > 0 && deed !== undefined) this.#deeds.push(deed)
+    if (rows.length > 0 && write !== undefined) this.#writes.push(write)
     shapeIntegers(rows)
     return { rows: rows as Row[], changes: rows.length }
   }
@@ -83,10 +83,10 @@ export class SimDatabase {
   }
 
   /** What the transaction has changed so far. */
-  takeDeeds(): readonly string[] {
-    const deeds = this.#deeds
-    this.#deeds = []
-    return deeds
+  takeWrites(): readonly string[] {
+    const writes = this.#writes
+    this.#writes = []
+    return writes
   }
 
   rollback(): void {
@@ -107,8 +107,8 @@ export class SimDatabase {
     }
     const statement = this.#db.prepare(sql)
     const [, verb, table] = /(insert into|update|delete from)\s+"?(\w+)/i.exec(sql) ?? []
-    const deed = verb && `${verb.split(' ')[0]!.toLowerCase()} ${table}`
-    const prepared = { statement, hasRows: statement.columnNames.length > 0, deed }
+    const write = verb && `${verb.split(' ')[0]!.toLowerCase()} ${table}`
+    const prepared = { statement, hasRows: statement.columnNames.length > 0, write }
     this.#statements.set(sql, prepared)
     return prepared
   }
@@ -127,7 +127,7 @@ export async function makeTemplate(): Promise<Uint8Array> {
   return db.serialize()
 }
 
-/** Who decides what becomes of questions and of the two ends of a transaction. */
+/** Runs the statements and the two ends of a transaction. */
 export interface Door {
   ask(sql: string, parameters: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>
   begin(): Promise<void>

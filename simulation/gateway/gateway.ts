@@ -1,5 +1,5 @@
 // One gateway of a world: the real engine over the simulated store and wire, in a process that dies and
-// comes back. Opened as boot.ts and main.ts open it; what listens to HTTP is left out.
+// restarts. It starts as the real one does, without the HTTP listener.
 
 import { Ledger } from '../../src/billing/ledger.ts'
 import { createPriceBook } from '../../src/billing/prices/price-book.ts'
@@ -24,8 +24,8 @@ import type { Log, LogFields } from '../../src/lib/telemetry/log.ts'
 import { providers } from '../../src/providers/index.ts'
 import { freeLeases } from '../../src/store/tasks/leases.ts'
 import type { Receivers } from '../callers/receivers.ts'
-import type { Speaker } from '../upstream/wire.ts'
-import type { Stage } from '../world/context.ts'
+import type { UpstreamWire } from '../upstream/wire.ts'
+import type { SimContext } from '../world/context.ts'
 import { settings } from '../world/settings.ts'
 import type { Proc, World } from '../world/world.ts'
 import { type Hub, SimCluster } from './cluster.ts'
@@ -43,12 +43,12 @@ const limits = {
 const seal = createSeal(new Uint8Array(32).fill(3))
 const startFailedMs = 1_000
 const maxDrainMs = 5_000
-/** As the heartbeat of the PostgreSQL store has it. */
+/** As in the heartbeat of the PostgreSQL store. */
 const silentMs = 600
 
 export interface Surroundings {
-  stage: Stage
-  speaker: Speaker
+  context: SimContext
+  upstreamWire: UpstreamWire
   receivers: Receivers
   hub: Hub
 }
@@ -65,18 +65,18 @@ export class SimGateway {
   constructor(name: string, around: Surroundings) {
     this.name = name
     this.#around = around
-    this.proc = around.stage.world.newProc(name)
+    this.proc = around.context.world.newProc(name)
     this.proc.alive = false
   }
 
-  /** Takes callers. */
+  /** Accepts calls. */
   get ready(): boolean {
     return this.proc.alive && this.engine !== undefined
   }
 
   start(): void {
-    const { stage } = this.#around
-    const { world, random } = stage
+    const { context } = this.#around
+    const { world, random } = context
     const skewMs = this.proc.skewMs
     this.proc = world.newProc(`${this.name}.${++this.#starts}`)
     this.proc.skewMs = skewMs
@@ -90,24 +90,24 @@ export class SimGateway {
       world.note('starts')
       this.#open(proc).catch((error: unknown) => {
         world.note(`cannot start: ${error instanceof Error ? error.message : error}`)
-        world.after(startFailedMs, proc, () => stage.kill(proc, 'could not start'))
+        world.after(startFailedMs, proc, () => context.kill(proc, 'could not start'))
       })
     })
   }
 
-  /** As its heartbeat would see it: nothing is begun while the database says nothing. */
+  /** As its heartbeat does: nothing new starts while the database does not reply. */
   noticeFreeze(): void {
-    const { stage } = this.#around
+    const { context } = this.#around
     const { engine, proc } = this
-    stage.world.after(silentMs, proc, () => {
-      if (stage.storeIsFrozen && engine?.store instanceof SimStore) engine.store.silent()
+    context.world.after(silentMs, proc, () => {
+      if (context.storeIsFrozen && engine?.store instanceof SimStore) engine.store.silent()
     })
   }
 
-  /** The order of main.ts: no new work, what runs may end, then everything is closed. */
+  /** As in a real shutdown: no new work, running work may end, then everything closes. */
   stop(): void {
     const { engine, proc } = this
-    const { world } = this.#around.stage
+    const { world } = this.#around.context
     if (engine === undefined) return
     world.after(0, proc, () => {
       world.note('stops')
@@ -117,7 +117,7 @@ export class SimGateway {
   }
 
   async #close(engine: Engine, proc: Proc): Promise<void> {
-    const { stage } = this.#around
+    const { context } = this.#around
     const untilMs = performance.now() + maxDrainMs
     const isBusy = () => engine.running > 0 || engine.abandoned > 0
     while (isBusy() && performance.now() < untilMs) await Bun.sleep(20)
@@ -131,15 +131,15 @@ export class SimGateway {
     engine.ledger.close()
     await engine.receiptWriter.stop()
     await engine.store.close()
-    stage.kill(proc, 'stopped')
+    context.kill(proc, 'stopped')
   }
 
   async #open(proc: Proc): Promise<void> {
-    const { stage, hub } = this.#around
-    const store = new SimStore(stage, proc)
+    const { context, hub } = this.#around
+    const store = new SimStore(context, proc)
     this.cluster = undefined
-    if (stage.gateways > 1) {
-      const cluster = new SimCluster(stage, proc, store, hub)
+    if (context.gateways > 1) {
+      const cluster = new SimCluster(context, proc, store, hub)
       store.join(cluster)
       await cluster.join()
       this.cluster = cluster
@@ -154,22 +154,16 @@ export class SimGateway {
     await engine.callbacks.start(engine)
     engine.abandonedChecks?.start(engine)
     engine.auditor?.start(engine)
-    stage.world.note('is ready')
+    context.world.note('is ready')
     this.engine = engine
   }
 
   async #engine(store: SimStore, proc: Proc): Promise<Engine> {
-    const { speaker, receivers, stage } = this.#around
-    const { world } = stage
+    const { upstreamWire, receivers, context } = this.#around
     const { nowMs } = store.clock
     const owner = store.cluster?.gatewayId ?? proc.name
-    const log = logOf(world, proc)
-    const journal = new SimJournal(
-      stage,
-      proc,
-      this.#journals,
-      store.cluster?.gatewayId ?? proc.name,
-    )
+    const log = logOf(context.world, proc)
+    const journal = new SimJournal(context, proc, this.#journals, owner)
     const ledger = await Ledger.open(store, journal)
     const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
     ledger.onEntry = () => receiptWriter.recorded()
@@ -182,21 +176,11 @@ export class SimGateway {
       providers,
       clock: store.clock,
       random: Math.random,
-      http: new SimHttp(speaker, proc),
+      http: new SimHttp(upstreamWire, proc),
       limits,
       deadlines: new Deadlines(() => performance.now()),
       declared: { file: settings, ownSecrets: [] },
-      catalog: createCatalog({
-        region: settings.region,
-        models: [],
-        channels: [],
-        tokens: new Map(),
-        isPriced: () => false,
-      }),
-      prices: createPriceBook([], new Set(), nowMs),
-      cleaner: createCleaner([]),
-      knownSecrets: new Map(),
-      channelStates: new Map(),
+      ...emptyCatalog(nowMs),
       entitlements: new Entitlements(nowMs),
       retries: new RetryBudget(),
       waiting: new WaitingRoom(limits),
@@ -210,14 +194,27 @@ export class SimGateway {
       publicUrl: 'http://gateway.test',
       egressAllow: [],
       rates: createRateLimits({ nowMs, log, instanceId: owner }),
-      abandoned: 0,
-      running: 0,
-      draining: false,
+      ...{ abandoned: 0, running: 0, draining: false },
     }
   }
 }
 
-/** What goes wrong is part of the trace, without what differs from machine to machine. */
+/** Before the first refresh. */
+const emptyCatalog = (nowMs: () => number) => ({
+  catalog: createCatalog({
+    region: settings.region,
+    models: [],
+    channels: [],
+    tokens: new Map(),
+    isPriced: () => false,
+  }),
+  prices: createPriceBook([], new Set(), nowMs),
+  cleaner: createCleaner([]),
+  knownSecrets: new Map(),
+  channelStates: new Map(),
+})
+
+/** Failures are part of the trace, without details that differ between machines. */
 function logOf(world: World, proc: Proc): Log {
   const said =
     (level: string) =>

@@ -1,26 +1,26 @@
-// The way from one simulated gateway to the upstream. A request that has left arrives or does not,
-// whatever becomes of the gateway; its answer comes, comes late, breaks off or never comes.
+// The connection from one simulated gateway to the upstream. A request that was sent arrives or does not, even
+// if the gateway dies; its reply arrives, arrives late, breaks off or never arrives.
 import type { HttpAnswer, HttpPort } from '../../src/contract/provider.ts'
 import { HttpError } from '../../src/lib/http/error.ts'
-import { type Asked, answer, type Speaker, type Told } from '../upstream/wire.ts'
-import type { Stage } from '../world/context.ts'
+import { answer, type UpstreamWire, type WireReply, type WireRequest } from '../upstream/wire.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 
 const slowestMs = 45_000
-const badGateway: Told = { status: 502, body: '<html>bad gateway</html>' }
+const badGateway: WireReply = { status: 502, body: '<html>bad gateway</html>' }
 
 interface CallState {
   isGivenUp: boolean
 }
 
 export class SimHttp implements HttpPort {
-  readonly #speaker: Speaker
-  readonly #stage: Stage
+  readonly #upstreamWire: UpstreamWire
+  readonly #context: SimContext
   readonly #proc: Proc
 
-  constructor(speaker: Speaker, proc: Proc) {
-    this.#speaker = speaker
-    this.#stage = speaker.stage
+  constructor(upstreamWire: UpstreamWire, proc: Proc) {
+    this.#upstreamWire = upstreamWire
+    this.#context = upstreamWire.context
     this.#proc = proc
   }
 
@@ -32,10 +32,10 @@ export class SimHttp implements HttpPort {
   delete: HttpPort['delete'] = (url) =>
     this.#call({ method: 'DELETE', url: new URL(url), body: {} })
 
-  #call(asked: Asked): ReturnType<HttpPort['get']> {
-    const { world, random, faults } = this.#stage
+  #call(request: WireRequest): ReturnType<HttpPort['get']> {
+    const { world, random, faults } = this.#context
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
-    // Whoever gave it up does not wait for it.
+    // A cancelled call does not wait.
     promise.catch(() => {})
     const state: CallState = { isGivenUp: false }
     const cancel = () => {
@@ -44,10 +44,10 @@ export class SimHttp implements HttpPort {
     }
     const call = { answer: promise, cancel }
     if (!this.#proc.alive) return call
-    const where = `${asked.method} ${asked.url.host}${asked.url.pathname}`
-    const kind = `${asked.method} ${asked.url.host}`
+    const where = `${request.method} ${request.url.host}${request.url.pathname}`
+    const kind = `${request.method} ${request.url.host}`
     if (random.process.chance(faults.process.crash)) {
-      this.#stage.kill(this.#proc, `before ${kind}`)
+      this.#context.kill(this.#proc, `before ${kind}`)
       return call
     }
     if (random.wire.chance(faults.wire.unreachable)) {
@@ -58,24 +58,24 @@ export class SimHttp implements HttpPort {
       return call
     }
     world.after(this.#wayMs(), undefined, () => {
-      const told = answer(this.#speaker, asked)
-      world.note(`${where} -> ${told.status} ${told.body.slice(0, 90)}`, this.#proc)
-      this.#answer(told, kind, state, resolve, reject)
+      const reply = answer(this.#upstreamWire, request)
+      world.note(`${where} -> ${reply.status} ${reply.body.slice(0, 90)}`, this.#proc)
+      this.#answer(reply, kind, state, resolve, reject)
     })
     return call
   }
 
   #answer(
-    told: Told,
+    reply: WireReply,
     kind: string,
     state: CallState,
     resolve: (answer: HttpAnswer) => void,
     reject: (error: HttpError) => void,
   ): void {
-    const { world, random, faults } = this.#stage
+    const { world, random, faults } = this.#context
     const { wire, process } = faults
     if (random.process.chance(process.crash)) {
-      this.#stage.kill(this.#proc, `after ${kind}`)
+      this.#context.kill(this.#proc, `after ${kind}`)
       return
     }
     if (random.wire.chance(wire.answerHangs)) return
@@ -89,15 +89,15 @@ export class SimHttp implements HttpPort {
     }
     const isSlow = random.wire.chance(wire.answerSlow)
     const wayMs = isSlow ? random.wire.between(1_000, slowestMs) : this.#wayMs()
-    world.after(wayMs, this.#proc, () => resolve(this.#answerOf(told, state)))
+    world.after(wayMs, this.#proc, () => resolve(this.#answerOf(reply, state)))
   }
 
-  #answerOf({ status, body, headers = {}, chunks = [] }: Told, state: CallState): HttpAnswer {
-    const { world, random, faults } = this.#stage
+  #answerOf({ status, body, headers = {}, chunks = [] }: WireReply, state: CallState): HttpAnswer {
+    const { world, random, faults } = this.#context
     const breaks = random.wire.chance(faults.wire.brokenOff)
     const isTrickle = random.wire.chance(faults.wire.answerSlow)
     const rest = [...chunks]
-    const min = breaks ? random.wire.whole(0, rest.length) : 0
+    const minLeft = breaks ? random.wire.whole(0, rest.length) : 0
     const later = <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
         world.after(this.#wayMs(), this.#proc, () => {
@@ -112,17 +112,13 @@ export class SimHttp implements HttpPort {
     return {
       status,
       header: (name) => headers[name],
-      text: () =>
-        breaks
-          ? later(() => {
-              throw new HttpError('broken', 'it broke off')
-            })
-          : isTrickle
-            ? later(() => body)
-            : Promise.resolve(body),
+      text: () => {
+        if (!breaks && !isTrickle) return Promise.resolve(body)
+        return later(() => (breaks ? breakOff() : body))
+      },
       read: () =>
         later(() => {
-          if (breaks && rest.length <= min) throw new HttpError('broken', 'it broke off')
+          if (breaks && rest.length <= minLeft) breakOff()
           const chunk = rest.shift()
           return chunk === undefined ? undefined : Buffer.from(chunk)
         }),
@@ -135,9 +131,13 @@ export class SimHttp implements HttpPort {
   }
 
   #wayMs(): number {
-    const { random, faults } = this.#stage
+    const { random, faults } = this.#context
     return random.wire.between(1, 60 + faults.wire.lagMs)
   }
+}
+
+function breakOff(): never {
+  throw new HttpError('broken', 'it broke off')
 }
 
 function parsed(body: string | Uint8Array): Readonly<Record<string, unknown>> {

@@ -1,27 +1,27 @@
-// The void journal of a gateway on a disk that outlives its processes: one directory for each gateway,
-// one file for each of its processes. Takes its time, like a disk.
+// The void journal of a gateway on a disk that survives its processes: one directory per gateway, one file per
+// process. Writes take time, as on a disk.
 import type { Journal, Voided } from '../../src/billing/void-journal.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 
 /** By the process that wrote it. */
 export type JournalDir = Map<string, Voided[]>
 
 export class SimJournal implements Journal {
-  readonly #stage: Stage
+  readonly #context: SimContext
   readonly #proc: Proc
   readonly #dir: JournalDir
   readonly #owner: string
 
-  constructor(stage: Stage, proc: Proc, dir: JournalDir, owner: string) {
-    this.#stage = stage
+  constructor(context: SimContext, proc: Proc, dir: JournalDir, owner: string) {
+    this.#context = context
     this.#proc = proc
     this.#dir = dir
     this.#owner = owner
   }
 
   async append(voided: Voided): Promise<boolean> {
-    await this.#stage.world.pause(this.#stage.random.store.between(0.1, 8), this.#proc)
+    await this.#context.world.pause(this.#context.random.store.between(0.1, 8), this.#proc)
     this.#dir.set(this.#owner, [...(this.#dir.get(this.#owner) ?? []), voided])
     return true
   }

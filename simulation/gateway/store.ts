@@ -1,6 +1,6 @@
-// The store as one simulated gateway has it: the real actions on the real tables, over a way to the
-// database on which everything can happen. Each transaction is one turn of the world; its question and
-// its answer travel, and the gateway may die at either end.
+// The store of one simulated gateway: the real statements on the real tables, over an unreliable connection
+// to the database. Each transaction is one event of the world; its request and its reply take time, and the
+// gateway may die before or after it.
 import type { Kysely } from 'kysely'
 import { SteadyClock } from '../../src/lib/clock.ts'
 import { ensure } from '../../src/lib/ensure.ts'
@@ -13,57 +13,57 @@ import type { Schema } from '../../src/store/schema.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
 import type { Cluster, Store } from '../../src/store/store.ts'
 import { checkCommit } from '../verify/check-commit.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/world.ts'
 import { kyselyOver, translate } from './database.ts'
+import { away, isInjected, trouble } from './injected-errors.ts'
 import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
 
 const maxTries = 5
-/** Restarts here take moments, and a task has no more than a minute. */
+/** Restarts are short here, and a task lives a minute at most. */
 const maxGapMs = 20_000
-/** As the PostgreSQL store has them: when connections are cut, until when a batch may be run by the
- * database's clock, and when its callers hear that it was not. */
+/** As in the PostgreSQL store: when connections are cut, until when a batch may run, when it has failed. */
 const cutAfterMs = 3_000
 const batchDeadlineMs = 4_200
 const giveUpMs = 4_700
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 
-/** Presence among several gateways, as far as the store has to know. */
+/** Membership in the cluster, as far as the store needs it. */
 export interface Joined extends Cluster {
   readonly here: boolean
   leave(): Promise<void>
 }
 
-/** Never answered: whoever waits is no more. */
+/** Never settles: the waiting process is dead. */
 const never = <T>(): Promise<T> => new Promise(() => {})
 
 export class SimStore implements Store {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Several gateways go by the database's; one alone by what its machine said at its start. */
+  /** Several gateways use the clock of the database; a single one that of its machine at its start. */
   readonly clock: SteadyClock
   readonly read: Kysely<Schema>
-  readonly #stage: Stage
+  readonly #context: SimContext
   readonly #proc: Proc
   readonly #writer: Kysely<Schema>
   readonly #health: Health
   readonly #queue: GroupCommit
   readonly #clockKeeper: ClockKeeper
-  /** Undefined where it is the only gateway there can be. */
+  /** Undefined for a single gateway. */
   cluster?: Joined
 
-  constructor(stage: Stage, proc: Proc) {
-    this.#stage = stage
+  constructor(context: SimContext, proc: Proc) {
+    this.#context = context
     this.#proc = proc
-    this.dialect = stage.gateways === 1 ? 'sqlite' : 'postgres'
-    this.clock = new SteadyClock(stage.world.wallMs(this.dialect === 'sqlite' ? proc : noProc))
+    this.dialect = context.gateways === 1 ? 'sqlite' : 'postgres'
+    this.clock = new SteadyClock(context.world.wallMs(this.dialect === 'sqlite' ? proc : noProc))
     this.#writer = kyselyOver({
       ask: async (sql, parameters) => this.#ask(sql, parameters),
       begin: async () => {
-        stage.db.takeDeeds()
-        stage.db.run('BEGIN')
+        context.db.takeWrites()
+        context.db.run('BEGIN')
       },
       commit: () => this.#commit(),
-      rollback: async () => stage.db.rollback(),
+      rollback: async () => context.db.rollback(),
     })
     this.read = kyselyOver({
       ask: (sql, parameters) => this.#read(sql, parameters),
@@ -98,7 +98,7 @@ export class SimStore implements Store {
     this.#health.failed(error)
   }
 
-  /** The database says nothing. */
+  /** The database does not reply. */
   silent(): void {
     if (this.dialect === 'postgres') this.failed(new Error('the database does not answer'))
   }
@@ -107,11 +107,11 @@ export class SimStore implements Store {
 
   snapshot: Store['snapshot'] = async () => ({ db: this.read, end: async () => {} })
 
-  /** As alone as SQLite's is, also where the real one would have to be waited for. */
+  /** Exclusive as with SQLite, also where the real one would wait for a lock. */
   book: NonNullable<Store['book']> = (limit) =>
     this.tx(async (tx) => {
       const booked = await issueReceipts(tx, { dialect: 'sqlite', limit })
-      ensure(booked !== 'busy', 'whoever is alone does not wait')
+      ensure(booked !== 'busy', 'an exclusive writer never waits')
       return booked
     })
 
@@ -133,13 +133,13 @@ export class SimStore implements Store {
     this.#health.stop()
   }
 
-  /** There and back again; between the two, all of it happens at one moment. */
+  /** Request and reply take time; the transaction itself happens at one moment. */
   #once<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
-    const { world } = this.#stage
+    const { world } = this.#context
     return new Promise((resolve, reject) => {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
       world.after(this.#wayMs(), this.#proc, () => {
-        if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        if (this.#context.storeIsAway) return void answer(() => reject(away()))
         if (this.#hangs) return this.#cut(reject)
         this.#writer
           .transaction()
@@ -152,46 +152,47 @@ export class SimStore implements Store {
     })
   }
 
-  /** A server that one process has for itself does not freeze without it. */
+  /** Only a shared server freezes apart from its gateways. */
   get #hangs(): boolean {
-    return this.dialect === 'postgres' && this.#stage.storeIsFrozen
+    return this.dialect === 'postgres' && this.#context.storeIsFrozen
   }
 
-  /** What hangs ends when its connection is cut; a transaction that had not begun never does. */
+  /** A hanging statement fails when its connection is cut. */
   #cut(reject: (error: unknown) => void): void {
-    const { world, random } = this.#stage
+    const { world, random } = this.#context
     world.after(random.store.between(0, cutAfterMs), this.#proc, () => reject(away()))
   }
 
-  /** In a transaction: at once. */
+  /** Inside a transaction: immediately. */
   #ask(sql: string, parameters: readonly unknown[]) {
     if (!this.#proc.alive) return never<{ rows: unknown[]; changes: number }>()
     if (sql.includes('clock_timestamp()')) return this.#clock()
-    const { db, world } = this.#stage
+    const { db, world } = this.#context
     try {
       return db.query(this.dialect === 'postgres' ? translate(sql) : sql, parameters)
     } catch (error) {
-      if (codeOf(error) === 'SQLITE_ERROR') world.blame(`SQLite cannot run this: ${error} ${sql}`)
+      if (codeOf(error) === 'SQLITE_ERROR')
+        world.addViolation(`SQLite cannot run this: ${error} ${sql}`)
       throw error
     }
   }
 
-  /** The clock of the database is nobody's own, and always right. */
+  /** The clock of the database is always right. */
   #clock() {
-    return { rows: [{ now_ms: this.#stage.world.wallMs(noProc) }], changes: 1 }
+    return { rows: [{ now_ms: this.#context.world.wallMs(noProc) }], changes: 1 }
   }
 
   #read(sql: string, parameters: readonly unknown[]) {
-    const { world, random, faults } = this.#stage
+    const { world, random, faults } = this.#context
     return new Promise<{ rows: unknown[]; changes: number }>((resolve, reject) => {
       world.after(this.#wayMs(), this.#proc, () => {
-        const fails = this.#stage.storeIsAway || random.store.chance(faults.store.readFails)
+        const fails = this.#context.storeIsAway || random.store.chance(faults.store.readFails)
         if (fails) return reject(away())
         if (this.#hangs) return this.#cut(reject)
         try {
           const found = this.#ask(sql, parameters)
           if (found instanceof Promise) return
-          // Half of the answers are a moment old when they come.
+          // Half of the results are slightly old when they arrive.
           if (random.store.chance(0.5)) resolve(found)
           else world.after(this.#wayMs(), this.#proc, () => resolve(found))
         } catch (error) {
@@ -202,7 +203,7 @@ export class SimStore implements Store {
   }
 
   async #commit(): Promise<void> {
-    const { db, random, faults, world } = this.#stage
+    const { db, random, faults, world } = this.#context
     const { store, process } = faults
     if (!this.#proc.alive) return never()
     if (random.process.chance(process.crashAtCommit)) return this.#die('before a commit')
@@ -211,23 +212,23 @@ export class SimStore implements Store {
       throw new DatabaseError('40001', 'could not serialize access')
     }
     db.run('COMMIT')
-    const deeds = db.takeDeeds()
-    if (deeds.length > 0) {
-      world.note(`commits ${deeds.join(', ')}`, this.#proc)
-      checkCommit(this.#stage)
+    const writes = db.takeWrites()
+    if (writes.length > 0) {
+      world.note(`commits ${writes.join(', ')}`, this.#proc)
+      checkCommit(this.#context)
     }
     if (random.process.chance(process.crashAtCommit)) return this.#die('after a commit')
-    if (random.store.chance(store.unknown)) throw trouble('nobody knows whether it was stored')
+    if (random.store.chance(store.unknown)) throw trouble('unknown whether it was stored')
   }
 
   #die(why: string): Promise<never> {
-    this.#stage.kill(this.#proc, why)
+    this.#context.kill(this.#proc, why)
     return never()
   }
 
-  /** Several gateways send a batch again while the database is in trouble; one alone gives up. */
+  /** Several gateways retry a batch while the database has faults; a single one does not. */
   async #write(batch: Batch): Promise<void> {
-    const { world } = this.#stage
+    const { world } = this.#context
     const startMs = world.nowMs
     const deadlineMs = startMs + batchDeadlineMs
     for (let tries = 0; ; tries++) {
@@ -239,10 +240,10 @@ export class SimStore implements Store {
         const pauseMs = this.dialect === 'postgres' ? retryPausesMs[tries] : undefined
         if (isInjected(error)) this.failed(error)
         if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < deadlineMs) {
-          await this.#stage.world.pause(pauseMs, this.#proc)
+          await this.#context.world.pause(pauseMs, this.#proc)
           continue
         }
-        // Only when the database can no longer take it do its callers hear of it.
+        // Callers get the failure only when the database can no longer run the batch.
         if (this.dialect === 'postgres' && isInjected(error)) {
           await world.pause(startMs + giveUpMs - world.nowMs, this.#proc)
         }
@@ -251,21 +252,21 @@ export class SimStore implements Store {
     }
   }
 
-  /** What has been sent arrives although its sender dies, where the database is not its own. */
+  /** A batch that was sent to a shared database arrives even if the sender dies. */
   #writeOnce(batch: Batch, deadlineMs: number): Promise<void> {
-    const { world, db, random } = this.#stage
+    const { world, db, random } = this.#context
     const server = this.cluster === undefined ? this.#proc : undefined
     return new Promise((resolve, reject) => {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
       const arrive = () => {
         if (this.#hangs) {
-          // It lies in the server's socket until that goes on.
+          // It waits in the socket of the server until that resumes.
           this.#cut(reject)
-          const thawMs = this.#stage.frozenUntilMs - world.nowMs
+          const thawMs = this.#context.frozenUntilMs - world.nowMs
           return void world.after(thawMs + random.store.between(0, 50), undefined, arrive)
         }
-        const { store, process } = this.#stage.faults
-        if (this.#stage.storeIsAway) return void answer(() => reject(away()))
+        const { store, process } = this.#context.faults
+        if (this.#context.storeIsAway) return void answer(() => reject(away()))
         if (this.cluster !== undefined && world.nowMs > deadlineMs) {
           return void answer(() => reject(trouble('the batch came after its deadline')))
         }
@@ -280,25 +281,20 @@ export class SimStore implements Store {
           return void answer(() => reject(error))
         }
         world.note(`records ${batch.size}`, this.#proc)
-        checkCommit(this.#stage)
+        checkCommit(this.#context)
         if (random.process.chance(process.crashAtCommit)) return void this.#die('after a batch')
         const isUnsure = random.store.chance(store.unknown)
-        answer(() => (isUnsure ? reject(trouble('nobody knows')) : resolve()))
+        answer(() => (isUnsure ? reject(trouble('unknown')) : resolve()))
       }
       world.after(this.#wayMs(), server, arrive)
     })
   }
 
   #wayMs(): number {
-    const { random, faults } = this.#stage
+    const { random, faults } = this.#context
     const isSlow = random.store.chance(faults.store.slow)
     return random.store.between(0.05, isSlow ? faults.store.slowMs : 1.5)
   }
 }
 
 const noProc: Proc = { name: 'database', alive: true, skewMs: 0, onDeath: new Set() }
-
-const injected = 'SIM_TROUBLE'
-const trouble = (message: string) => new DatabaseError(injected, message)
-const away = () => trouble('the database is away')
-export const isInjected = (error: unknown): boolean => codeOf(error) === injected

@@ -1,5 +1,5 @@
-// What is noticed of every commit, by triggers: which tasks it touched, and moves that must never be.
-// Rolled back with what it noticed, so only what became true is ever seen.
+// Triggers that record what every commit touched and moves that must never happen. They are rolled back with
+// the transaction, so only committed changes are recorded.
 import type { Database } from 'bun:sqlite'
 
 const ends = `('succeeded', 'failed', 'cancelled')`
@@ -22,7 +22,7 @@ export function watchTables(db: Database): void {
     WHEN NEW.price_id <> OLD.price_id OR NEW.hold_nanos <> OLD.hold_nanos
       OR (OLD.upstream_id IS NOT NULL AND NEW.upstream_id IS NOT OLD.upstream_id)
     BEGIN ${wrong(`'task ' || OLD.id || ' has another price, hold or upstream id than before'`)} END`)
-  // A call that was the first may be written after the credit that allows for another.
+  // The first such call may be written after the credit that allows another one.
   db.run(`CREATE TRIGGER sim_short_again AFTER INSERT ON losses
     WHEN NEW.reason = 'balance_short' AND (
       SELECT count(DISTINCT ref) FROM losses

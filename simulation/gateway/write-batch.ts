@@ -1,7 +1,7 @@
-// One batch of records in one transaction. Alone it is the real writer of the SQLite engine. For several
-// gateways it follows the rules of the PostgreSQL engine's statement, which SQLite cannot run: what is
-// there already changes nothing, a charge comes out of the gateway's credit lease, and one on credit that the
-// gateway no longer has makes the whole batch fail.
+// One batch of records in one transaction. For a single gateway this is the real SQLite writer. For several
+// gateways it follows the rules of the PostgreSQL statement, which SQLite cannot run: rows that exist stay as
+// they are, a charge comes out of the gateway's credit lease, and one on credit that the gateway no longer
+// has makes the whole batch fail.
 
 import { DatabaseError } from '../../src/store/dialects/errors.ts'
 import {
@@ -30,7 +30,7 @@ export function writeSingleBatch(db: SimDatabase, batch: Batch): void {
   writer.write(cellsOf(requests), cellsOf(entries), cellsOf(losses))
 }
 
-/** The database's handle on its statements must go before the database does. */
+/** The statements must be closed before the database. */
 export function closeWriter(db: SimDatabase): void {
   writers.get(db)?.close()
   writers.delete(db)
@@ -59,7 +59,7 @@ export function writeSharedBatch(db: SimDatabase, batch: Batch, gatewayId: strin
   }
 }
 
-/** No entry lands in a closed month of its account. */
+/** No entry may be in a closed month of its account. */
 function moveOutOfClosed(db: SimDatabase, row: string[]): void {
   const accountId = row[at('account_id')]!
   const { rows } = db.query<{ closed_until_ms: number }>(

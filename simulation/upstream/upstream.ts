@@ -1,36 +1,36 @@
-// The upstream of a world and its log of the truth: every piece of work it was given, what was to become
-// of it, and what it has said of it. Knows no wire; how work is spoken of is in wire-*.ts.
-import type { Stage } from '../world/context.ts'
+// The simulated upstream and its log: every piece of work it accepted, how that really ends, and what it
+// has reported of it. Knows no wire format; that is in wire-*.ts.
+import type { SimContext } from '../world/context.ts'
 
 export type WorkKind = 'video' | 'image' | 'text'
 export type WorkEnd = 'succeeded' | 'failed' | 'cancelled'
 export type Saying = 'queued' | 'running' | 'strange' | 'missing' | 'empty' | WorkEnd
 
-/** One piece of work, as it truly is. */
+/** One piece of work, as it really is. */
 export interface Work {
   readonly id: string
   readonly kind: WorkKind
   readonly protocol: string
   readonly model: string
   readonly prompt: string
-  /** The gateway's own name for it, where it sends one. */
+  /** The gateway's own id for it, if it sends one. */
   readonly marker: string | undefined
   readonly createdMs: number
-  /** Made besides, for the same create. */
+  /** A duplicate of the same create. */
   readonly isExtra: boolean
   readonly startsMs: number
   readonly endsMs: number
   readonly fate: WorkEnd | 'empty' | 'vanishes' | 'stuck'
   readonly contradicts: boolean
-  /** What it comes to: seconds, tokens or pictures; undefined where it is not told. */
+  /** The usage: seconds, tokens or images; undefined where it is not reported. */
   readonly quantity: number | undefined
-  readonly asked: number
-  /** What a text has read, in tokens. */
+  readonly requested: number
+  /** Input tokens of a text call. */
   readonly inputTokens: number
   readonly lines?: number
   cancelledMs: number | undefined
-  /** The ends it has told of, in order. */
-  readonly told: WorkEnd[]
+  /** The ends that were reported, in order. */
+  readonly reported: WorkEnd[]
 }
 
 export interface Input {
@@ -39,8 +39,8 @@ export interface Input {
   model: string
   prompt: string
   marker?: string | undefined
-  /** Seconds, tokens or pictures asked for. */
-  asked: number
+  /** Seconds, tokens or images. */
+  requested: number
   lines?: number
 }
 
@@ -51,26 +51,26 @@ export class Upstream {
   readonly works = new Map<string, Work>()
   /** How often each prompt has arrived, and each marker. */
   readonly arrivals = new Map<string, number>()
-  readonly #stage: Stage
+  readonly #context: SimContext
   #ids = 0
   #burstUntilMs = 0
 
-  constructor(stage: Stage) {
-    this.#stage = stage
+  constructor(context: SimContext) {
+    this.#context = context
   }
 
-  /** A time in which it turns everybody away. */
+  /** Until then it refuses every request. */
   burst(forMs: number): void {
-    this.#burstUntilMs = this.#stage.world.nowMs + forMs
+    this.#burstUntilMs = this.#context.world.nowMs + forMs
   }
 
   get isBusy(): boolean {
-    return this.#stage.world.nowMs < this.#burstUntilMs
+    return this.#context.world.nowMs < this.#burstUntilMs
   }
 
-  /** It has arrived, and is done: one piece of work, now and then two. */
+  /** A create has arrived: one piece of work, sometimes two. */
   make(input: Input): Work[] {
-    const { random, faults, world } = this.#stage
+    const { random, faults, world } = this.#context
     this.#count(`prompt ${input.prompt}`)
     if (input.marker !== undefined) this.#count(`marker ${input.marker}`)
     const made = [this.#one(input, false)]
@@ -86,10 +86,10 @@ export class Upstream {
   }
 
   #one(input: Input, isExtra: boolean): Work {
-    const { random, faults, world } = this.#stage
+    const { random, faults, world } = this.#context
     const { upstream } = random
     const createdMs = world.wallMs(undefined)
-    const startsMs = createdMs + upstream.between(100, this.#stage.manners.queueMs)
+    const startsMs = createdMs + upstream.between(100, this.#context.profile.queueMs)
     const isLate = upstream.chance(faults.upstream.late)
     const endsMs = startsMs + upstream.between(300, 15_000) + (isLate ? lateMs : 0)
     const work: Work = {
@@ -105,14 +105,14 @@ export class Upstream {
       quantity: this.#quantity(input),
       inputTokens: this.#inputTokens(),
       cancelledMs: undefined,
-      told: [],
+      reported: [],
     }
     this.works.set(work.id, work)
     return work
   }
 
   #fate(): Work['fate'] {
-    const { random, faults } = this.#stage
+    const { random, faults } = this.#context
     const { fails, dropsIt, empty, vanishes, stuck } = faults.upstream
     if (random.upstream.chance(fails)) return 'failed'
     if (random.upstream.chance(dropsIt)) return 'cancelled'
@@ -121,36 +121,37 @@ export class Upstream {
     return random.upstream.chance(stuck) ? 'stuck' : 'succeeded'
   }
 
-  #quantity({ kind, asked }: Input): number | undefined {
-    const { random, faults } = this.#stage
+  #quantity({ kind, requested }: Input): number | undefined {
+    const { random, faults } = this.#context
     if (kind === 'image') {
       return random.upstream.chance(faults.upstream.partial)
-        ? random.upstream.whole(1, asked)
-        : asked
+        ? random.upstream.whole(1, requested)
+        : requested
     }
     if (random.upstream.chance(faults.upstream.noUsage)) return undefined
-    // Now and then it says that it did more than it was asked for.
-    return Math.max(1, Math.round(asked * random.upstream.pick([1, 1, 1, 0.5, 0.8, 1.3])))
+    // Sometimes it reports more than was requested.
+    return Math.max(1, Math.round(requested * random.upstream.pick([1, 1, 1, 0.5, 0.8, 1.3])))
   }
 
   #inputTokens(): number {
-    const { random, faults, manners } = this.#stage
-    if (random.reports.chance(manners.overstated)) return random.reports.whole(50_000, 200_000)
+    const { random, faults, profile } = this.#context
+    if (random.reports.chance(profile.overstated)) return random.reports.whole(50_000, 200_000)
     const isMore = random.upstream.chance(faults.later.undercounted)
     return isMore ? random.upstream.whole(200, 40_000) : 100
   }
 
-  /** What is said of it now, true or not; ends are written down as told. */
-  say(id: string): Saying {
+  /** The state that a poll returns, true or not; reported ends are logged. */
+  report(id: string): Saying {
     const work = this.works.get(id)
     if (work === undefined) return 'missing'
-    const said = this.#saying(work)
-    if (said === 'succeeded' || said === 'failed' || said === 'cancelled') work.told.push(said)
-    return said
+    const state = this.#stateToReport(work)
+    if (state === 'succeeded' || state === 'failed' || state === 'cancelled')
+      work.reported.push(state)
+    return state
   }
 
-  #saying(work: Work): Saying {
-    const { random, faults, world } = this.#stage
+  #stateToReport(work: Work): Saying {
+    const { random, faults, world } = this.#context
     const nowMs = world.wallMs(undefined)
     if (work.cancelledMs !== undefined) return 'cancelled'
     if (nowMs < work.startsMs) return 'queued'
@@ -161,20 +162,20 @@ export class Upstream {
     }
     if (random.upstream.chance(faults.upstream.regresses / 4)) return 'running'
     if (work.fate === 'empty') return 'empty'
-    const isOther = work.contradicts && work.told.length > 0
+    const isOther = work.contradicts && work.reported.length > 0
     if (!isOther) return work.fate
     return work.fate === 'succeeded' ? 'failed' : 'succeeded'
   }
 
-  /** Granted only while it waits for its turn. */
+  /** Possible only while it is queued. */
   cancel(id: string): 'cancelled' | 'too late' | 'missing' {
     const work = this.works.get(id)
-    const nowMs = this.#stage.world.wallMs(undefined)
+    const nowMs = this.#context.world.wallMs(undefined)
     if (work === undefined) return 'missing'
     if (work.cancelledMs !== undefined) return 'cancelled'
     if (nowMs >= work.startsMs) return 'too late'
     work.cancelledMs = nowMs
-    this.#stage.world.note(`upstream cancels ${id}`)
+    this.#context.world.note(`upstream cancels ${id}`)
     return 'cancelled'
   }
 

@@ -1,28 +1,28 @@
-// Text in the words of the chat dialect: whole, or bit by bit.
-import { type Asked, json, type Speaker, type Told } from './wire.ts'
+// Text calls in the chat dialect: complete replies and streams.
+import { json, type UpstreamWire, type WireReply, type WireRequest } from './wire.ts'
 
 const text = 'some words of an answer that has a length'
 
-export function answerChat({ upstream }: Speaker, asked: Asked): Told {
-  const [message] = asked.body['messages'] as { content: string }[]
+export function answerChat({ upstream }: UpstreamWire, request: WireRequest): WireReply {
+  const [message] = request.body['messages'] as { content: string }[]
   const [work] = upstream.make({
     kind: 'text',
     protocol: 'chat',
-    model: String(asked.body['model']),
+    model: String(request.body['model']),
     prompt: message!.content,
-    asked: 200,
+    requested: 200,
   })
   if (work!.fate !== 'succeeded') {
-    work!.told.push('failed')
+    work!.reported.push('failed')
     return json({ error: { message: 'it broke' } }, 500)
   }
-  work!.told.push('succeeded')
+  work!.reported.push('succeeded')
   const about = { id: work!.id, object: 'chat.completion', model: work!.model }
   const usage =
     work!.quantity === undefined
       ? undefined
       : { prompt_tokens: work!.inputTokens, completion_tokens: work!.quantity }
-  if (asked.body['stream'] !== true) {
+  if (request.body['stream'] !== true) {
     const choices = [{ index: 0, message: { role: 'assistant', content: text } }]
     return json({ ...about, choices, ...(usage && { usage }) })
   }

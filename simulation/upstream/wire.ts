@@ -1,58 +1,61 @@
-// How the upstream speaks: requests as they arrive over the wire, answers as they leave. One table of
-// addresses; what each dialect says is in wire-tasks.ts and wire-text.ts.
-import type { Stage } from '../world/context.ts'
+// The wire format of the simulated upstream: requests as they arrive, replies as they leave. One table of
+// hosts; the dialects are in wire-tasks.ts and wire-text.ts.
+import type { SimContext } from '../world/context.ts'
 import type { Upstream } from './upstream.ts'
-import { answerArk, answerImgvendor, answerPictures, answerVf } from './wire-tasks.ts'
+import { answerArk, answerImages, answerImgvendor, answerVf } from './wire-tasks.ts'
 import { answerChat } from './wire-text.ts'
 
-export interface Asked {
+export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
   body: Readonly<Record<string, unknown>>
 }
 
-export interface Told {
+export interface WireReply {
   status: number
   body: string
   headers?: Readonly<Record<string, string>>
-  /** Where it comes bit by bit. */
+  /** For a stream. */
   chunks?: readonly string[]
 }
 
-export interface Speaker {
-  stage: Stage
+export interface UpstreamWire {
+  context: SimContext
   upstream: Upstream
 }
 
-export const json = (body: unknown, status = 200): Told => ({ status, body: JSON.stringify(body) })
+export const json = (body: unknown, status = 200): WireReply => ({
+  status,
+  body: JSON.stringify(body),
+})
 
-type Dialect = (speaker: Speaker, asked: Asked) => Told
+type Dialect = (upstreamWire: UpstreamWire, request: WireRequest) => WireReply
 
 const dialects: Readonly<Record<string, Dialect>> = {
   'vf.test': answerVf,
   'ark.test': answerArk,
   'img.test': answerImgvendor,
-  'draw.test': answerPictures,
+  'draw.test': answerImages,
   'talk-a.test': answerChat,
   'talk-b.test': answerChat,
 }
 
-export function answer(speaker: Speaker, asked: Asked): Told {
-  const { upstream, stage } = speaker
-  const { random, faults } = stage
+export function answer(upstreamWire: UpstreamWire, request: WireRequest): WireReply {
+  const { upstream, context } = upstreamWire
+  const { random, faults } = context
   if (upstream.isBusy) {
     return random.upstream.chance(0.5)
       ? { ...json({ error: { code: 'rate', message: 'slow down' } }, 429), headers: retry }
       : json({ error: { message: 'not now' } }, 503)
   }
-  const isCreate = asked.method === 'POST' && !asked.url.pathname.endsWith('/cancel')
+  const isCreate = request.method === 'POST' && !request.url.pathname.endsWith('/cancel')
   if (isCreate && random.upstream.chance(faults.upstream.refuses)) {
     const refusal = { code: 'InvalidParameter', message: 'this is not to be made' }
     return json({ ...refusal, error: refusal }, 400)
   }
-  const dialect = dialects[asked.url.host]
-  if (dialect === undefined) throw new Error(`nobody listens at ${asked.url.host}`)
-  return dialect(speaker, asked)
+  const dialect = dialects[request.url.host]
+  if (dialect === undefined) throw new Error(`no upstream at ${request.url.host}`)
+  return dialect(upstreamWire, request)
 }
 
 const retry = { 'retry-after': '2' } as const

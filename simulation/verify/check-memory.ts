@@ -1,53 +1,60 @@
-// What a gateway believes it can spend is never more than the store would let it.
+// A gateway never believes that it can spend more than the store would allow.
 import { availableNanos } from '../../src/billing/balances.ts'
-import type { CallersBooks } from '../callers/records.ts'
+import type { CallerRecords } from '../callers/records.ts'
 import type { SimGateway } from '../gateway/gateway.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 
 interface Row {
   balance_nanos: bigint
   held_nanos: bigint
 }
 
-/** Only where nothing is on its way: then both speak of the same. */
-export function checkMemory(stage: Stage, gateway: SimGateway, books: CallersBooks): void {
+/** Only while no write is in flight: then both must agree. */
+export function checkMemory(
+  context: SimContext,
+  gateway: SimGateway,
+  records: CallerRecords,
+): void {
   const { engine, cluster } = gateway
   if (engine === undefined || !gateway.ready) return
-  for (const { id } of books.accounts) {
+  for (const { id } of records.accounts) {
     const funds = engine.ledger.funds(id)
     if (funds.stale || funds.pending > 0) continue
-    const stored = cluster === undefined ? ofAccount(stage, id) : ofCreditLease(stage, id, cluster)
+    const stored =
+      cluster === undefined ? ofAccount(context, id) : ofCreditLease(context, id, cluster)
     if (stored === undefined) continue
     const { callHoldsNanos } = funds
     const believed = availableNanos(funds) + callHoldsNanos
     const room = stored.balance_nanos - stored.held_nanos
     if (believed > room) {
-      stage.world.blame(
+      context.world.addViolation(
         `${gateway.proc.name} believes to have ${believed} of ${id}, it has ${room}`,
       )
     }
   }
 }
 
-/** Calls hold no more than there is, unless what there was has been given back by others. */
-export function checkHolds(stage: Stage, gateway: SimGateway, books: CallersBooks): void {
+/** Calls hold no more than there is, unless another gateway has returned it. */
+export function checkHolds(context: SimContext, gateway: SimGateway, records: CallerRecords): void {
   const { engine } = gateway
-  if (engine === undefined || !gateway.ready || stage.mayBeCutOff) return
-  for (const { id } of books.accounts) {
+  if (engine === undefined || !gateway.ready || context.mayBeCutOff) return
+  for (const { id } of records.accounts) {
     const funds = engine.ledger.funds(id)
     if (funds.stale || availableNanos(funds) >= 0n) continue
     const { balanceNanos, callHoldsNanos } = funds
     const what = `calls hold ${callHoldsNanos} of ${balanceNanos}`
-    stage.world.blame(`${gateway.proc.name} has promised more of ${id} than it has: ${what}`)
+    context.world.addViolation(
+      `${gateway.proc.name} has promised more of ${id} than it has: ${what}`,
+    )
   }
 }
 
-const ofAccount = ({ db }: Stage, id: string): Row | undefined =>
+const ofAccount = ({ db }: SimContext, id: string): Row | undefined =>
   db.query<Row>('SELECT balance_nanos, held_nanos FROM accounts WHERE id = ?', [id]).rows[0]
 
-/** Undefined while it has been given up and has not heard of it. */
+/** Undefined while it is evicted and does not know. */
 function ofCreditLease(
-  { db }: Stage,
+  { db }: SimContext,
   id: string,
   { gatewayId, here }: { gatewayId: string; here: boolean },
 ): Row | undefined {

@@ -1,12 +1,12 @@
-// Who has plenty is not turned away for want of money, and pays in full: what an account could have spent
-// is followed all the time, and every refusal and every shortfall is held against it.
+// An account with enough money is not refused for lack of money and pays in full: tracks what each account could
+// spend, and checks every refusal and every shortfall against it.
 import { availableNanos } from '../../src/billing/balances.ts'
 import type { SimGateway } from '../gateway/gateway.ts'
-import type { Stage } from '../world/context.ts'
+import type { SimContext } from '../world/context.ts'
 
-/** More than any call of text may cost in a world, and more than any task. */
-const plentyNanos = { text: 20_000_000_000n, task: 100_000_000_000n }
-/** As long as a gateway may take to find out what there is. */
+/** More than any text call or task of a world costs. */
+const solventNanos = { text: 20_000_000_000n, task: 100_000_000_000n }
+/** How long a gateway may take to learn of a balance. */
 const windowMs = 12_000
 
 interface Sample {
@@ -14,25 +14,25 @@ interface Sample {
   freeNanos: bigint
 }
 
-export class Plenty {
+export class SolventAccounts {
   readonly #samples = new Map<string, Sample[]>()
 
-  /** What an account could spend at this moment, wherever that is. */
-  follow(stage: Stage, gateways: readonly SimGateway[], accountId: string): void {
+  /** What an account could spend now, over all gateways. */
+  follow(context: SimContext, gateways: readonly SimGateway[], accountId: string): void {
     const samples = this.#samples.get(accountId) ?? []
-    samples.push({ atMs: stage.world.nowMs, freeNanos: freeOf(stage, gateways, accountId) })
-    while (samples[0]!.atMs < stage.world.nowMs - windowMs) samples.shift()
+    samples.push({ atMs: context.world.nowMs, freeNanos: freeOf(context, gateways, accountId) })
+    while (samples[0]!.atMs < context.world.nowMs - windowMs) samples.shift()
     this.#samples.set(accountId, samples)
   }
 
-  /** Whether it has had plenty for as long as anything that is decided now can go back to. */
-  has(accountId: string, what: keyof typeof plentyNanos): boolean {
+  /** Whether it was solvent for longer than any decision of this moment can look back. */
+  has(accountId: string, what: keyof typeof solventNanos): boolean {
     const samples = this.#samples.get(accountId) ?? []
-    return samples.length > 0 && samples.every(({ freeNanos }) => freeNanos >= plentyNanos[what])
+    return samples.length > 0 && samples.every(({ freeNanos }) => freeNanos >= solventNanos[what])
   }
 }
 
-function freeOf({ db }: Stage, gateways: readonly SimGateway[], accountId: string): bigint {
+function freeOf({ db }: SimContext, gateways: readonly SimGateway[], accountId: string): bigint {
   const [row] = db.query<{ free: bigint }>(
     'SELECT balance_nanos - held_nanos - leased_nanos AS free FROM accounts WHERE id = ?',
     [accountId],

@@ -1,5 +1,5 @@
-// Calls of text against the truth: one charge at most, none for what was refused, the exact one for what
-// was answered, and a loss for what was done and not delivered for want of money.
+// Verifies text calls against the upstream log: one charge at most, none for a refused call, the exact one for
+// an answered call, and a loss for work that was done and not delivered for lack of money.
 import type { LossReason } from '../../src/contract/ledger.ts'
 import { countTokens } from '../../src/lib/text/count-tokens.ts'
 import type { Calling } from '../callers/callers.ts'
@@ -9,7 +9,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { textCosts } from '../world/prices.ts'
 import { shown } from './check-commit.ts'
 
-/** One that was not given back, nor written as free because nobody had an answer. */
+/** A charge that was neither voided nor written as free for lack of a reply. */
 interface ChargeRow {
   ref: string
   amount_nanos: bigint
@@ -21,9 +21,9 @@ interface ChargeRow {
   detail: string
 }
 
-export function judgeText(calling: Calling, upstream: Upstream): void {
-  const { stage, books } = calling
-  const { world, db } = stage
+export function verifyText(calling: Calling, upstream: Upstream): void {
+  const { context, records } = calling
+  const { world, db } = context
   const charges = new Map<string, ChargeRow>()
   const { rows } = db.query<ChargeRow>(
     `SELECT e.ref, e.amount_nanos, e.price_id, e.estimated, r.price_id AS price_of_request,
@@ -33,69 +33,76 @@ export function judgeText(calling: Calling, upstream: Upstream): void {
      WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
   )
   for (const row of rows) charges.set(row.ref, row)
-  for (const input of books.inputs) {
+  for (const input of records.inputs) {
     if (input.kind !== 'text') continue
     const paid = input.requestIds.filter((id) => charges.has(id))
-    if (paid.length > 1) world.blame(`text ${input.number} is charged as ${paid.join(', ')}`)
-    for (const id of paid) judgeCharge(calling, upstream, input, charges.get(id)!)
-    for (const answer of input.answers) judgeAnswer(calling, answer, charges)
+    if (paid.length > 1) world.addViolation(`text ${input.number} is charged as ${paid.join(', ')}`)
+    for (const id of paid) verifyCharge(calling, upstream, input, charges.get(id)!)
+    for (const answer of input.answers) verifyAnswer(calling, answer, charges)
   }
-  judgeWithheld(calling, upstream)
+  verifyWithheld(calling, upstream)
 }
 
-/** An account that was short before gets no other answer beyond its balance, and does not pay for it. */
-function judgeWithheld({ stage, books }: Calling, upstream: Upstream): void {
-  const { rows } = stage.db.query<{ request_id: string; price_id: string; detail: string }>(
+/** An account that was short before gets no other reply beyond its balance, and does not pay for it. */
+function verifyWithheld({ context, records }: Calling, upstream: Upstream): void {
+  const { rows } = context.db.query<{ request_id: string; price_id: string; detail: string }>(
     `SELECT request_id, price_id, detail FROM requests
      WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND interface = 'chat'`,
   )
   for (const { request_id, price_id, detail } of rows) {
-    const price = books.prices.get(price_id)
-    const input = books.inputs.find(({ requestIds }) => requestIds.includes(request_id))
+    const price = records.prices.get(price_id)
+    const input = records.inputs.find(({ requestIds }) => requestIds.includes(request_id))
     const costs = worksFor(upstream, input?.prompt).map(
       ({ inputTokens, quantity }) => price && textCosts(price, inputTokens, quantity ?? 0),
     )
     const lost = lostOf(detail, 'not_delivered')
     if (!costs.includes(lost)) {
-      stage.world.blame(`${request_id} was not delivered, its loss is ${lost} of ${costs}`)
+      context.world.addViolation(`${request_id} was not delivered, its loss is ${lost} of ${costs}`)
     }
   }
 }
 
 const worksFor = (upstream: Upstream, wanted: string | undefined) =>
   [...upstream.works.values()].filter(
-    ({ kind, prompt, told }) => kind === 'text' && prompt === wanted && told.includes('succeeded'),
+    ({ kind, prompt, reported }) =>
+      kind === 'text' && prompt === wanted && reported.includes('succeeded'),
   )
 
-function judgeAnswer(
-  { stage }: Calling,
+function verifyAnswer(
+  { context }: Calling,
   answer: Answer,
   charges: ReadonlyMap<string, ChargeRow>,
 ): void {
   const isCharged = charges.has(answer.requestId)
   if (answer.kind === 'text' && !isCharged) {
-    stage.world.blame(`${answer.requestId} was answered and is not charged`)
+    context.world.addViolation(`${answer.requestId} was answered and is not charged`)
   }
-  // Where the store took the charge and said that it had not, the caller was refused all the same, and
-  // it is given back, also by a gateway that has died over it.
+  // When the store committed a charge and reported a failure, the caller was refused, and the charge is
+  // voided, even if the gateway died meanwhile.
   if (answer.kind === 'refused' && isCharged) {
-    stage.world.blame(`${answer.requestId} was refused (${answer.code}) and is charged`)
+    context.world.addViolation(`${answer.requestId} was refused (${answer.code}) and is charged`)
   }
 }
 
-function judgeCharge({ stage, books }: Calling, upstream: Upstream, input: Input, row: ChargeRow) {
-  const { world } = stage
-  const price = books.prices.get(row.price_id)
+function verifyCharge(
+  { context, records }: Calling,
+  upstream: Upstream,
+  input: Input,
+  row: ChargeRow,
+) {
+  const { world } = context
+  const price = records.prices.get(row.price_id)
   if (price === undefined || row.price_id !== row.price_of_request) {
-    return world.blame(`${row.ref} is charged by a price that is not its own: ${shown(row)}`)
+    return world.addViolation(`${row.ref} is charged by a price that is not its own: ${shown(row)}`)
   }
   const works = worksFor(upstream, input.prompt)
-  if (works.length === 0) return world.blame(`${row.ref} is charged and was done by no upstream`)
+  if (works.length === 0)
+    return world.addViolation(`${row.ref} is charged and was done by no upstream`)
   const short = lostOf(row.detail, 'balance_short')
-  // What a call may cost is set aside for it, and only a gateway that was given up can lose that.
+  // The maximum cost of a call is held, and only an evicted gateway can lose the hold.
   const isWithinHold = works.every(({ inputTokens }) => inputTokens <= textInputTokens)
-  if (short > 0n && isWithinHold && !stage.mayBeCutOff) {
-    world.blame(`${row.ref} was not paid for by its hold`)
+  if (short > 0n && isWithinHold && !context.mayBeCutOff) {
+    world.addViolation(`${row.ref} was not paid for by its hold`)
   }
   const charged = -row.amount_nanos + short
   const costs = works.map(
@@ -103,7 +110,7 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, input: Input
   )
   const withheld = lostOf(row.detail, 'not_delivered')
   if (withheld > 0n && (row.estimated !== 1 || !costs.includes(charged + withheld))) {
-    world.blame(`${row.ref} ended for want of money, and ${withheld} is not the rest of it`)
+    world.addViolation(`${row.ref} ended for want of money, and ${withheld} is not the rest of it`)
   }
   const right =
     row.estimated === 1
@@ -112,7 +119,7 @@ function judgeCharge({ stage, books }: Calling, upstream: Upstream, input: Input
         : []
       : costs
   if (!right.includes(charged)) {
-    world.blame(
+    world.addViolation(
       `${row.ref} is charged ${charged}, it should be ${right.join(' or ')}: ${shown(row)}`,
     )
   }
@@ -125,5 +132,5 @@ function lostOf(detail: string, wanted: LossReason): bigint {
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 }
 
-/** No answer of the simulated upstream is longer. */
+/** No reply of the simulated upstream is longer. */
 const maxOutput = countTokens('x'.repeat(60))

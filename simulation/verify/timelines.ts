@@ -1,5 +1,5 @@
-// The timeline of every task that has ended: it begins with the create, goes only where a task may go, and
-// ends once, as the task did. Every look is in it.
+// Verifies the timeline of every ended task: it begins with the create, has only allowed moves, and ends once, as
+// the task did. Every poll is in it.
 import { mayMove, type TaskState } from '../../src/contract/task.ts'
 import { readTimeline, type Step, type StepKind } from '../../src/contract/timeline.ts'
 import type { Calling } from '../callers/callers.ts'
@@ -16,12 +16,13 @@ const polling: readonly StepKind[] = [
   ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'found'] as const),
 ]
 
-export function judgeTimelines({ stage: { db, world } }: Calling): void {
-  const { rows } = db.query<Row>('SELECT id, state, interface, checks, trail FROM tasks')
+export function verifyTimelines({ context: { db, world } }: Calling): void {
+  const { rows } = db.query<Row>('SELECT id, state, interface, checks, timeline FROM tasks')
   for (const row of rows) {
     const steps = readTimeline(row.timeline ?? '', 0)
     const wrong = wrongWith(row, steps)
-    if (wrong !== undefined) world.blame(`the trail of task ${row.id} ${wrong}: ${row.timeline}`)
+    if (wrong !== undefined)
+      world.addViolation(`the timeline of task ${row.id} ${wrong}: ${row.timeline}`)
   }
 }
 
@@ -40,11 +41,11 @@ function wrongWith(
       return `goes from ${before} to ${step.state}`
     }
   }
-  // The look that brought the end is no step of its own, and two gateways may have looked at once.
+  // The poll that found the end has no step of its own, and two gateways may poll at once.
   const polls = steps
     .filter(({ kind }) => polling.includes(kind))
     .reduce((sum, { times }) => sum + times, 0)
-  // Whoever waits for pictures looks without counting.
+  // Polls for a waiting caller of images are not counted.
   const isUncounted = use === 'images' || steps.some(({ kind }) => kind === 'gap')
   return isUncounted || Math.abs(polls - checks) <= 1
     ? undefined

@@ -1,13 +1,13 @@
-// How bad a world is: every seed draws its own likelihoods, many of them nought, so that some worlds
-// are calm, some have one kind of trouble and some have all of it. When faults are off, all are nought.
+// The fault rates of a world. Every seed draws its own, many of them zero, so that some worlds are calm, some
+// have one kind of fault and some have all of them. Without faults all rates are zero.
 import { createRandom, type Random } from './random.ts'
 
 export interface StoreFaults {
-  /** The transaction is rolled back and said to have failed. */
+  /** The transaction is rolled back and reported as failed. */
   lost: number
-  /** It is stored and said to have failed. */
+  /** It is stored and reported as failed. */
   unknown: number
-  /** It lost a race and is done again. Where several gateways share a database. */
+  /** A serialization failure, which is retried. Only on a shared database. */
   raced: number
   readFails: number
   /** How likely a commit is to take long, and how long. */
@@ -23,10 +23,10 @@ export interface WireFaults {
   unreachable: number
   /** Arrives and is done; the connection breaks before an answer comes. */
   answerLost: number
-  /** Arrives and is done; nothing is ever heard of it. */
+  /** Arrives and is done; no reply ever comes. */
   answerHangs: number
   answerSlow: number
-  /** How long every way may take besides. */
+  /** Additional delay of every message. */
   lagMs: number
   brokenOff: number
   /** Bursts of refusals per minute, and how long one lasts. */
@@ -36,15 +36,15 @@ export interface WireFaults {
 
 export interface UpstreamFaults {
   fails: number
-  /** Ends as cancelled without being asked to. */
+  /** Ends as cancelled without a request to cancel. */
   dropsIt: number
   empty: number
   vanishes: number
   stuck: number
   late: number
-  /** A state that was left already is told once more, or one that nobody knows. */
+  /** An earlier state is reported again, or an unknown one. */
   regresses: number
-  /** Told of as failed after it was told of as done, or the other way round. */
+  /** Reported as failed after it was reported as succeeded, or the other way round. */
   contradicts: number
   twoIds: number
   partial: number
@@ -54,7 +54,7 @@ export interface UpstreamFaults {
 }
 
 export interface ProcessFaults {
-  /** At each question and answer on the wire, and at each named point. */
+  /** At each request and reply on the wire, and at each crash point. */
   crash: number
   /** Before and after each commit. */
   crashAtCommit: number
@@ -62,7 +62,7 @@ export interface ProcessFaults {
   kills: number
   stops: number
   clockSteps: number
-  /** The others cannot see it for a while. Where several gateways share a database. */
+  /** Cut off from the others for a while. Only on a shared database. */
   partitions: number
 }
 
@@ -74,13 +74,13 @@ export interface CallerFaults {
 }
 
 export interface LaterFaults {
-  /** Database servers that stop in the middle of everything, per minute. */
+  /** Freezes of the database server per minute. */
   freezes: number
-  /** How likely they are to do so just when very many call. */
+  /** How likely a freeze is during a burst of calls. */
   freezesUnderLoad: number
   /** How likely a gateway is to die while its database is frozen. */
   diesFrozen: number
-  /** How likely a call of text is to have read more than it was taken to have. */
+  /** How likely a text call has more input than was estimated. */
   undercounted: number
 }
 
@@ -90,11 +90,11 @@ export interface Faults {
   upstream: UpstreamFaults
   process: ProcessFaults
   callers: CallerFaults
-  /** Drawn last, so that what older seeds have drawn stays. */
+  /** Drawn last, so that older seeds keep their values. */
   later: LaterFaults
 }
 
-/** The most that any seed draws. */
+/** The maximum of every rate. */
 export const ceilings: Faults = {
   store: {
     lost: 0.08,
@@ -136,28 +136,28 @@ export const ceilings: Faults = {
   later: { freezes: 3, freezesUnderLoad: 1, diesFrozen: 1, undercounted: 0.5 },
 }
 
-const isCalm = 0.1
-/** Of the kinds of faults, how many are there in a world that is not calm. */
+const calmShare = 0.1
+/** Share of the kinds of faults that a world has, unless it is calm. */
 const present = 0.6
 
 export function drawFaults(seed: number): Faults {
   const random = createRandom(seed, 'faults')
-  const isHealthy = random.chance(isCalm)
-  return mapped(ceilings, (most) => drawn(random, isHealthy, most))
+  const isCalm = random.chance(calmShare)
+  return mapped(ceilings, (max) => drawn(random, isCalm, max))
 }
 
-function drawn(random: Random, isHealthy: boolean, most: number): number {
+function drawn(random: Random, isCalm: boolean, max: number): number {
   const [isThere, share] = [random.chance(present), random.next()]
-  return isThere && !isHealthy ? most * share * share : 0
+  return isThere && !isCalm ? max * share * share : 0
 }
 
 export const noFaults: Faults = mapped(ceilings, () => 0)
 
-function mapped(faults: Faults, change: (most: number) => number): Faults {
+function mapped(faults: Faults, change: (max: number) => number): Faults {
   const groups = Object.entries(faults).map(([group, rates]) => [
     group,
     Object.fromEntries(
-      Object.entries(rates as Record<string, number>).map(([name, most]) => [name, change(most)]),
+      Object.entries(rates as Record<string, number>).map(([name, max]) => [name, change(max)]),
     ),
   ])
   return Object.fromEntries(groups) as Faults

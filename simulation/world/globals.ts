@@ -1,5 +1,5 @@
-// Time and chance of this process, taken over by a world for as long as one runs. This is why a
-// simulation has a process of its own.
+// Replaces time and randomness of this process by those of a world. This is why a simulation runs in its own
+// process.
 import { dropDrawn } from '../../src/lib/crypto/ids.ts'
 import type { Planned } from './schedule.ts'
 import type { World } from './world.ts'
@@ -11,7 +11,7 @@ const here = (): World => {
   return world
 }
 
-/** As much of a timer as anybody asks for. */
+/** As much of a timer as the code uses. */
 class SimTimer {
   planned: Planned | undefined
 
@@ -51,7 +51,7 @@ function callOff(timer: SimTimer | undefined): void {
   if (timer?.planned !== undefined) here().cancel(timer.planned)
 }
 
-/** From now on there is only the world's time and the world's chance. */
+/** From now on time and randomness are those of the world. */
 export function takeOver(): void {
   Object.assign(globalThis, {
     setTimeout: later,

@@ -1,5 +1,5 @@
-// Prices of a world, and what things cost by them: worked out here a second time, in whole numbers and
-// from the rules alone, so that the gateway's arithmetic is not its own witness.
+// Prices of a world and what things cost: calculated a second time, in whole numbers and from the rules alone,
+// as an independent check of the gateway's arithmetic.
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { Random } from './random.ts'
 import { models } from './settings.ts'
@@ -17,11 +17,11 @@ export function newPrice(
 
 function termsFor(model: string, random: Random): PriceTerms {
   const nanos = (least: number, most: number) => BigInt(random.whole(least, most))
-  if (model === models.film) {
+  if (model === models.video) {
     const low = nanos(100_000_000, 900_000_001)
     return { unit: 'video_second', perSecondNanos: { '720p': low, '1080p': low * 2n + 1n } }
   }
-  if (model === models.tokenFilm) {
+  if (model === models.tokenVideo) {
     return { unit: 'video_token', perMillionNanos: nanos(4_000_000_001, 16_000_000_007) }
   }
   if (model === models.text) {
@@ -34,7 +34,7 @@ function termsFor(model: string, random: Random): PriceTerms {
 const rounded = (amount: bigint, divisor: bigint): bigint => (amount + divisor / 2n) / divisor
 
 /** Undefined: these terms are for something else. */
-export function filmCosts(
+export function videoCosts(
   { terms }: Price,
   resolution: string,
   seconds: number,
@@ -49,7 +49,7 @@ export function tokensCost({ terms }: Price, tokens: number): bigint | undefined
   return rounded(BigInt(tokens) * terms.perMillionNanos, perMillion)
 }
 
-export function picturesCost({ terms }: Price, count: number): bigint | undefined {
+export function imagesCost({ terms }: Price, count: number): bigint | undefined {
   return 'perImageNanos' in terms ? BigInt(count) * terms.perImageNanos : undefined
 }
 

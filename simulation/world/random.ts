@@ -1,18 +1,17 @@
-// Chance from a seed: the same seed and name give the same numbers, on every machine. Knows nothing of
-// what is drawn for.
+// Random numbers from a seed: the same seed and name give the same numbers on every machine.
 
 export interface Random {
   /** From 0 up to, not including, 1. */
   next(): number
   chance(likelihood: number): boolean
-  /** Anything between, fractions too. */
+  /** Any number between, with fractions. */
   between(least: number, most: number): number
   whole(least: number, most: number): number
   pick<T>(from: readonly T[]): T
   fill<T extends ArrayBufferView | null>(bytes: T): T
 }
 
-/** Streams by different names do not disturb each other. */
+/** Streams of different names are independent. */
 export function createRandom(seed: number, name: string): Random {
   let [a, b, c, counter] = [hashOf(`${seed}`), hashOf(name), hashOf(`${name}:${seed}`), 1]
   const u32 = (): number => {

@@ -1,11 +1,11 @@
-// What is planned, by time; among equals in the order of their ties. A heap.
+// Planned events by time, then by tie-breaker. A heap.
 import type { Proc } from './world.ts'
 
 export interface Planned {
   readonly atMs: number
   readonly tie: number
   readonly proc: Proc | undefined
-  /** Undefined: called off. */
+  /** Undefined: cancelled. */
   work: (() => void) | undefined
 }
 

@@ -1,5 +1,5 @@
-// What every simulated gateway is set to: its channels, its patience, its models. Short times, so that
-// what would take a day is over in minutes of the world's time.
+// The configuration of every simulated gateway: channels, time-outs, models. The times are short, so that a day
+// of a real gateway takes minutes of simulated time.
 import { type FileDeclaration, fileDeclaration } from '../../src/contract/config-schema/index.ts'
 
 export const lifetimeMs = 75_000
@@ -17,19 +17,19 @@ const channel = (name: string, protocol: string, models: Record<string, string>,
 })
 
 export const models = {
-  film: 'vfa-2.7-t2v',
-  tokenFilm: 'vidmodel-1-0-lite-t2v',
-  drawing: 'imgvendor-v2',
-  picture: 'imga-plus',
+  video: 'vfa-2.7-t2v',
+  tokenVideo: 'vidmodel-1-0-lite-t2v',
+  imageTask: 'imgvendor-v2',
+  image: 'imga-plus',
   text: 'txta-plus',
 } as const
 
 export const settings: FileDeclaration = fileDeclaration.parse({
   channels: [
-    channel('vf', 'vf', { [models.film]: models.film, [models.picture]: 'imga-2.5-t2i' }),
-    channel('ark', 'arkvendor', { [models.tokenFilm]: 'lite-in-our-account' }),
-    channel('img', 'imgvendor', { [models.drawing]: models.drawing }),
-    channel('draw', 'images', { [models.picture]: models.picture }),
+    channel('vf', 'vf', { [models.video]: models.video, [models.image]: 'imga-2.5-t2i' }),
+    channel('ark', 'arkvendor', { [models.tokenVideo]: 'lite-in-our-account' }),
+    channel('img', 'imgvendor', { [models.imageTask]: models.imageTask }),
+    channel('draw', 'images', { [models.image]: models.image }),
     channel('talk-a', 'chat', { [models.text]: models.text }),
     channel('talk-b', 'chat', { [models.text]: models.text }, { priority: -1 }),
   ],

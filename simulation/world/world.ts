@@ -1,6 +1,5 @@
-// A world with its own time: things happen one after the other, each at its moment, in an order that
-// the seed decides among equals. What happens belongs to one simulated process; when that one dies,
-// what it had planned does not happen. Knows nothing of gateways.
+// A world with its own time: a discrete-event loop. The seed decides the order of events at the same time. An
+// event belongs to one simulated process; when the process dies, its events are dropped. Knows no gateways.
 import { drainMicrotasks } from 'bun:jsc'
 import { createRandom, type Random } from './random.ts'
 import { type Planned, Schedule } from './schedule.ts'
@@ -15,11 +14,11 @@ export interface Proc {
   alive: boolean
   /** By how much its wall clock is off. */
   skewMs: number
-  /** What others want to hear of its end. */
+  /** Called when it dies. */
   readonly onDeath: Set<() => void>
 }
 
-/** What must never be. Ends the run of a seed. */
+/** A broken invariant. Ends the run of a seed. */
 export class Violation extends Error {
   override name = 'Violation'
 }
@@ -34,21 +33,21 @@ export class World {
   readonly #schedule = new Schedule()
   readonly #ties: Random
   readonly #lines: string[] = []
-  readonly #say: ((line: string) => void) | undefined
+  readonly #onLine: ((line: string) => void) | undefined
   #digest: number | bigint = 0
   #events = 0
   #nowMs = 0
   /** The true time when it begins. */
   beginsMs = epochMs
-  /** Whose turn it is; undefined: the world's own. */
+  /** The running process; undefined for the world itself. */
   current: Proc | undefined
 
-  constructor(seed: number, say?: (line: string) => void) {
+  constructor(seed: number, onLine?: (line: string) => void) {
     this.seed = seed
     this.chance = createRandom(seed, 'world')
     this.idChance = createRandom(seed, 'ids')
     this.#ties = createRandom(seed, 'ties')
-    this.#say = say
+    this.#onLine = onLine
   }
 
   /** Since the world began; never goes back. */
@@ -60,7 +59,7 @@ export class World {
     return this.#events
   }
 
-  /** What a process sees when it looks at the clock on the wall. */
+  /** The wall clock of a process. */
   wallMs(proc: Proc | undefined = this.current): number {
     return Math.floor(this.beginsMs + this.#nowMs + (proc?.skewMs ?? 0))
   }
@@ -69,7 +68,7 @@ export class World {
     return { name, alive: true, skewMs: 0, onDeath: new Set() }
   }
 
-  /** Does it then, as that process, if that one is still alive. */
+  /** Runs it then as that process, if that is still alive. */
   after(ms: number, proc: Proc | undefined, work: () => void): Planned {
     const atMs = this.#nowMs + Math.max(0, ms)
     const planned: Planned = { atMs, tie: this.#ties.next(), proc, work }
@@ -95,7 +94,7 @@ export class World {
     proc.onDeath.clear()
   }
 
-  /** Goes on until that moment, or until `isDone` says so; false when nothing is left to happen. */
+  /** Runs until that time or until `isDone`; false when no event is left. */
   run(untilMs: number, isDone: () => boolean = () => false): boolean {
     while (this.violations.length === 0 && !isDone()) {
       const next = this.#schedule.take(untilMs)
@@ -115,25 +114,25 @@ export class World {
       work()
       drainMicrotasks()
     } catch (error) {
-      this.blame(`an error nobody caught: ${(error as Error).stack ?? error}`)
+      this.addViolation(`an uncaught error: ${(error as Error).stack ?? error}`)
     } finally {
       this.current = undefined
     }
   }
 
-  /** Something that must never be has been. */
-  blame(what: string): void {
+  /** Records a broken invariant. */
+  addViolation(what: string): void {
     this.note(`VIOLATION ${what}`)
     this.violations.push(what)
   }
 
-  /** A line of the trace. All lines together are the digest. */
+  /** A line of the trace. The digest is over all lines. */
   note(what: string, proc: Proc | undefined = this.current): void {
     const line = `${this.#nowMs.toFixed(3).padStart(11)} ${(proc?.name ?? 'world').padEnd(8)} ${what}`
     this.#digest = Bun.hash(line, this.#digest)
     this.#lines.push(line)
     if (this.#lines.length > 2 * linesKept) this.#lines.splice(0, linesKept)
-    this.#say?.(line)
+    this.#onLine?.(line)
   }
 
   get digest(): string {
