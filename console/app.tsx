@@ -1,4 +1,4 @@
-// Signing in, or the shell with the page that the address names.
+// Sign-in, or the shell with the page of the current address.
 import { Center, Loader } from '@mantine/core'
 import { type ComponentType, lazy, Suspense, useMemo } from 'react'
 import { Forbidden } from './components/empty-state.tsx'

@@ -1,4 +1,4 @@
-// ⌘K: any page by its name, any object by its id; and the list of keys.
+// The command palette (⌘K): pages by name, objects by ID; and the list of keyboard shortcuts.
 import { Kbd, Modal, Stack, Table, TextInput, UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
 import { defineMessages } from './lib/i18n.ts'
@@ -40,7 +40,7 @@ interface Hit {
 }
 
 const isTask = /^(?:video|image)_/
-/** Ids that say what they name. */
+/** IDs whose prefix names their kind. */
 const ownPage = [
   { begins: 'tok_', title: 'open_token', path: '/tokens' },
   { begins: 'chn_', title: 'open_channel', path: '/channels' },

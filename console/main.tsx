@@ -19,7 +19,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused is refused again; a gateway that restarts is waited for.
+      // A refusal stays a refusal; a gateway that restarts comes back.
       retry: (failures, error) =>
         !(error instanceof ApiError && error.status < 500) && failures < 5,
       retryDelay: (attempt) => Math.min(1_000 * 2 ** attempt, 8_000),
@@ -30,9 +30,9 @@ signedOut.addEventListener('signed-out', () => {
   if (queryClient.getQueryData(['session']) !== null) endSession(queryClient)
 })
 
-const look = createTheme({
+const baseTheme = createTheme({
   primaryColor: 'indigo',
-  // Dark enough for white letters.
+  // Dark enough for white text.
   primaryShade: { light: 8, dark: 8 },
   defaultRadius: 'sm',
   fontFamily:
@@ -40,13 +40,13 @@ const look = createTheme({
   autoContrast: true,
 })
 
-/** The look, with buttons that say what they do in the language that is spoken. */
+/** The theme, with labels of close buttons in the current language. */
 function ThemeProvider({ children }: { children: ReactNode }) {
   const t = useMessages()
   const label = t('close')
   const theme = useMemo(() => {
     const named = { defaultProps: { closeButtonProps: { 'aria-label': label } } }
-    return mergeThemeOverrides(look, { components: { Modal: named, Drawer: named } })
+    return mergeThemeOverrides(baseTheme, { components: { Modal: named, Drawer: named } })
   }, [label])
   return (
     <MantineProvider
@@ -60,11 +60,11 @@ function ThemeProvider({ children }: { children: ReactNode }) {
   )
 }
 
-/** The same place theme.js reads before anything is painted. */
+/** The entry that theme.js reads before the first paint. */
 const themes: MantineColorSchemeManager = {
   get: (otherwise) => {
-    const kept = localStorage.getItem('gateway-theme')
-    return kept === 'light' || kept === 'dark' || kept === 'auto' ? kept : otherwise
+    const stored = localStorage.getItem('gateway-theme')
+    return stored === 'light' || stored === 'dark' || stored === 'auto' ? stored : otherwise
   },
   set: (value) => localStorage.setItem('gateway-theme', value),
   subscribe: () => {},
@@ -73,7 +73,7 @@ const themes: MantineColorSchemeManager = {
 }
 
 const nonce = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content') ?? ''
-// The part that keeps a page from scrolling under a sheet looks for it here.
+// The library that locks scrolling under a drawer reads it here.
 Object.assign(globalThis, { __webpack_nonce__: nonce })
 
 createRoot(document.getElementById('root')!).render(

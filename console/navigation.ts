@@ -56,7 +56,7 @@ export const pageTitles = defineMessages({
 
 export type PageName = IconName & keyof (typeof pageTitles)['en']
 
-export interface PageEntry {
+interface PageEntry {
   name: PageName
   path: string
   group: Group

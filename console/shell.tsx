@@ -1,5 +1,4 @@
-// What is around every page: the way to the others, the search for any id, language, theme, and who
-// is signed in.
+// The frame around every page: navigation, search, language, theme and the signed-in person.
 
 import {
   ActionIcon,

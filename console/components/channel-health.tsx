@@ -1,8 +1,7 @@
-// How a channel is doing, in one word.
+// The health of a channel in one word.
 
-import { useMessages } from '../lib/messages.ts'
 import type { Channel } from '../lib/resources/channel.ts'
-import { messages } from '../pages/channels/messages.ts'
+import { useServerText } from '../lib/server/use-server-text.ts'
 import { State } from './values.tsx'
 
 const stateFor = {
@@ -13,8 +12,9 @@ const stateFor = {
 } as const
 
 export function ChannelHealth({ channel }: { channel: Channel }) {
-  const t = useMessages(messages)
-  if (channel.disabled) return <State state="cancelled" label={t('drained')} />
+  const server = useServerText()
+  if (channel.disabled)
+    return <State state="cancelled" label={server.text('channel_health', 'drained')} />
   const { state } = channel.health
-  return <State state={stateFor[state]} label={t(state)} />
+  return <State state={stateFor[state]} label={server.text('channel_health', state)} />
 }

@@ -1,7 +1,7 @@
-// The same thing in several languages or tools, one at a time, each to be copied.
+// The same code in several languages or tools, one tab each.
 import { Tabs } from '@mantine/core'
+import type { Snippet } from '../lib/client-snippets.ts'
 import { CopyBlock } from './copy.tsx'
-import type { Snippet } from './snippet.ts'
 
 export const CodeTabs = ({ snippets }: { snippets: readonly Snippet[] }) => (
   <Tabs defaultValue={snippets[0]?.name ?? ''} variant="pills">

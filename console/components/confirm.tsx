@@ -1,7 +1,8 @@
-// Before something that cannot be taken back: its name has to be typed.
+// Before an action that cannot be undone: the person types its name.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../lib/messages.ts'
+import { useAction } from '../lib/use-action.ts'
 import { ErrorAlert } from './page.tsx'
 
 export function ConfirmByName({
@@ -13,7 +14,7 @@ export function ConfirmByName({
   onClose,
   onConfirm,
 }: {
-  /** What has to be typed. */
+  /** The text to type. */
   name: string
   title: string
   text: string
@@ -24,28 +25,14 @@ export function ConfirmByName({
 }) {
   const t = useMessages()
   const [typed, setTyped] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Error>()
+  const { error, isBusy, run } = useAction()
   const confirm = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onConfirm()
-      setTyped('')
-      onClose()
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
+    if (!(await run(onConfirm))) return
+    setTyped('')
+    onClose()
   }
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <Modal opened={isOpen} onClose={onClose} title={title}>
       <Stack>
         <Text size="sm">{text}</Text>
         <TextInput
@@ -60,7 +47,7 @@ export function ConfirmByName({
           <Button variant="default" onClick={onClose}>
             {t('cancel')}
           </Button>
-          <Button color="red" disabled={typed !== name} loading={busy} onClick={confirm}>
+          <Button color="red" disabled={typed !== name} loading={isBusy} onClick={confirm}>
             {action}
           </Button>
         </Group>

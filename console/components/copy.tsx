@@ -1,20 +1,20 @@
-// An id or a text that one click copies.
+// An ID or a text with a copy button.
 import { ActionIcon, Button, Code, CopyButton, Group, Tooltip } from '@mantine/core'
 import { useMessages } from '../lib/messages.ts'
 import { Icon } from './icon.tsx'
 
 /** Long ids show both ends. */
-const shortened = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 7)}…${text.slice(-6)}`
+const shortened = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 7)}…${text.slice(-6)}`
 
-export function CopyId({ id, most = 24 }: { id: string | null | undefined; most?: number }) {
+export function CopyId({ id, max = 24 }: { id: string | null | undefined; max?: number }) {
   const t = useMessages()
   if (id === null || id === undefined || id === '') return <>–</>
   return (
     <CopyButton value={id}>
       {({ copied, copy }) => (
         <Group gap={4} wrap="nowrap" component="span" style={{ display: 'inline-flex' }}>
-          <Code title={id}>{shortened(id, most)}</Code>
+          <Code title={id}>{shortened(id, max)}</Code>
           <Tooltip label={t(copied ? 'copied' : 'copy')}>
             <ActionIcon
               size="xs"

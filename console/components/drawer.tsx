@@ -1,5 +1,5 @@
-// What is known of one thing, at the right of the list it was opened from; its address is in the
-// query, so it can be shared. Esc closes it.
+// Details of one item, to the right of its list. The open item is part of the address, so it can be
+// shared. Esc closes it.
 import { Drawer, Group, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { privateColumns, useMessages } from '../lib/messages.ts'
@@ -40,7 +40,7 @@ export function DetailsDrawer({
   )
 }
 
-/** Names and values; what is not there is left out. */
+/** Names and values; empty values are left out. */
 export function PropertyList({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
   const t = useMessages()
   const hidden = privateColumns(t)

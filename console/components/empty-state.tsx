@@ -1,5 +1,4 @@
-// What stands where rows would: nothing yet, nothing that the filters let through, or nothing that one
-// may see.
+// Placeholders for a list without rows: nothing yet, no matches, or no permission.
 import { Button, Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../lib/messages.ts'

@@ -1,4 +1,4 @@
-// A page that breaks says so in its own place; the way to the others stays.
+// Shows the error of a page that breaks; the navigation stays usable.
 import { Button, Stack } from '@mantine/core'
 import { Component, type ReactNode } from 'react'
 import { useMessages } from '../lib/messages.ts'

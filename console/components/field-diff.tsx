@@ -1,8 +1,8 @@
-// What was and what became of it, field by field: marked by signs as well as by colour. Values are shown
-// as JSON, so that a text cannot pass for anything else.
+// Changes field by field, marked by signs as well as by color. Values are shown as JSON, so that a text
+// cannot pass for anything else.
 import { Box, Stack, Text } from '@mantine/core'
 
-export interface FieldChange {
+interface FieldChange {
   field: string
   /** Undefined: it was not there. */
   before: unknown
@@ -12,7 +12,7 @@ export interface FieldChange {
 const maxDepth = 6
 
 /** Objects taken apart: `timeouts.first_byte` and its value. */
-export function leavesOf(value: unknown, path = '', depth = 0): Map<string, unknown> {
+function leavesOf(value: unknown, path = '', depth = 0): Map<string, unknown> {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isObject || depth > maxDepth || Object.keys(value).length === 0) {
     return new Map(path === '' ? [] : [[path, value]])
@@ -53,20 +53,20 @@ export const FieldDiff = ({ changes }: { changes: readonly FieldChange[] }) => (
   </Stack>
 )
 
-const looks = {
-  del: { sign: '−', colour: 'var(--mantine-color-red-light)' },
-  ins: { sign: '+', colour: 'var(--mantine-color-teal-light)' },
+const styles = {
+  del: { sign: '−', color: 'var(--mantine-color-red-light)' },
+  ins: { sign: '+', color: 'var(--mantine-color-teal-light)' },
 }
 
 function Side({ as, value }: { as?: 'del' | 'ins'; value: unknown }) {
-  const { sign, colour } = as === undefined ? { sign: ' ', colour: undefined } : looks[as]
+  const { sign, color } = as === undefined ? { sign: ' ', color: undefined } : styles[as]
   return (
     <Box
       component={as ?? 'div'}
       px="xs"
       style={{
         display: 'block',
-        background: colour,
+        background: color,
         textDecoration: 'none',
         fontFamily: 'var(--mantine-font-family-monospace)',
         fontSize: 'var(--mantine-font-size-xs)',

@@ -1,4 +1,4 @@
-// How every form ends: what went wrong, the way out, and the button that sends it.
+// The end of a form: its error, the cancel button and the submit button.
 import { Button, Group } from '@mantine/core'
 import { useMessages } from '../lib/messages.ts'
 import { ErrorAlert } from './page.tsx'

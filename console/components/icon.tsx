@@ -1,4 +1,4 @@
-// The few drawings the console needs, 24 by 24, in the colour of the text.
+// The icons of the console, 24 by 24, in the color of the text.
 const paths = {
   overview: 'M4 13h6V4H4zM14 20h6V11h-6zM4 20h6v-3H4zM14 7h6V4h-6z',
   tasks: 'M4 5h16v14H4zM10 9l5 3-5 3z',

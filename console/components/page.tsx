@@ -1,4 +1,4 @@
-// The frame of a page: its title, what can be done on it, its panels, and what went wrong.
+// The frame of a page: title, actions, panels and errors.
 
 import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
@@ -40,7 +40,7 @@ export function Page({
   )
 }
 
-/** A part of a page that stands by itself. */
+/** A card with a title. */
 export const Panel = ({ title, children }: { title?: string; children: ReactNode }) => (
   <Card withBorder h="100%">
     {title !== undefined && <SectionTitle>{title}</SectionTitle>}
@@ -48,14 +48,14 @@ export const Panel = ({ title, children }: { title?: string; children: ReactNode
   </Card>
 )
 
-/** Above a part of a panel or of a sheet. */
+/** The title of a section in a panel or a drawer. */
 export const SectionTitle = ({ children }: { children: ReactNode }) => (
   <Title order={2} size="h5" mb={4}>
     {children}
   </Title>
 )
 
-/** The gateway's own sentence, and the id to ask about it with. */
+/** The error in the reader's language, the gateway's own text, and the request ID. */
 export function ErrorAlert({ error }: { error: Error | null | undefined }) {
   const t = useMessages()
   const server = useServerText()

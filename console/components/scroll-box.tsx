@@ -1,4 +1,4 @@
-// What is wider than a phone scrolls in a box of its own, which the keyboard can reach.
+// A box that scrolls wide content, reachable by keyboard.
 import { Box } from '@mantine/core'
 import type { ReactNode } from 'react'
 

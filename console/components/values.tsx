@@ -1,4 +1,4 @@
-// Amounts, times and states, the same on every page: short to read, whole in the title.
+// Amounts, times and states, alike on every page: short in the text, complete in the title.
 import { Badge, Text } from '@mantine/core'
 import { type Format, useFormat } from '../lib/format.ts'
 
@@ -58,7 +58,7 @@ const colors: Readonly<Record<string, string>> = {
   cancelled: 'gray',
 }
 
-/** The word itself is always there: colour alone says nothing to many people. */
+/** A badge with a text: color alone is not accessible. */
 export const State = ({ state, label }: { state: string; label?: string }) => (
   <Badge variant="light" color={colors[state] ?? 'gray'} radius="sm">
     {label ?? state}

@@ -1,5 +1,5 @@
-// Calls to the gateway this page came from. A refusal becomes an ApiError with the gateway's own
-// sentence; a session that has ended is told to whoever listens.
+// Calls to the gateway that served this page. A refusal becomes an ApiError with the gateway's own text;
+// the end of a session is an event.
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -31,7 +31,7 @@ export function queryString(query: Query = {}): string {
   return params.size === 0 ? '' : `?${params}`
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   query?: Query
   body?: unknown
   signal?: AbortSignal

@@ -1,10 +1,15 @@
-// How to call the gateway from what people use. `YOUR_TOKEN` is theirs to fill in.
-import type { Snippet } from '../components/snippet.ts'
+// How to call the gateway from common tools and SDKs; readers replace `YOUR_TOKEN`.
+/** A piece of code to copy, by the name of its language or tool. */
+export interface Snippet {
+  name: string
+  code: string
+}
 
-export const snippets = (url: string): Snippet[] => [
+/** `{url}` is the address of the gateway. */
+const templates: readonly Snippet[] = [
   {
     name: 'curl',
-    code: `curl ${url}/v1/chat/completions \\
+    code: `curl {url}/v1/chat/completions \\
   -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
   -d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`,
   },
@@ -12,7 +17,7 @@ export const snippets = (url: string): Snippet[] => [
     name: 'openai (Node)',
     code: `import OpenAI from 'openai'
 
-const client = new OpenAI({ baseURL: '${url}/v1', apiKey: 'YOUR_TOKEN' })
+const client = new OpenAI({ baseURL: '{url}/v1', apiKey: 'YOUR_TOKEN' })
 const answer = await client.chat.completions.create({
   model: 'txta-plus',
   messages: [{ role: 'user', content: 'Hello!' }],
@@ -23,7 +28,7 @@ console.log(answer.choices[0].message.content)`,
     name: 'openai (Python)',
     code: `from openai import OpenAI
 
-client = OpenAI(base_url="${url}/v1", api_key="YOUR_TOKEN")
+client = OpenAI(base_url="{url}/v1", api_key="YOUR_TOKEN")
 answer = client.chat.completions.create(
     model="txta-plus",
     messages=[{"role": "user", "content": "Hello!"}],
@@ -34,7 +39,7 @@ print(answer.choices[0].message.content)`,
     name: 'anthropic (Node)',
     code: `import Anthropic from '@anthropic-ai/sdk'
 
-const client = new Anthropic({ baseURL: '${url}', apiKey: 'YOUR_TOKEN' })
+const client = new Anthropic({ baseURL: '{url}', apiKey: 'YOUR_TOKEN' })
 const answer = await client.messages.create({
   model: 'txta-plus',
   max_tokens: 100,
@@ -46,7 +51,7 @@ console.log(answer.content[0].text)`,
     name: 'anthropic (Python)',
     code: `from anthropic import Anthropic
 
-client = Anthropic(base_url="${url}", api_key="YOUR_TOKEN")
+client = Anthropic(base_url="{url}", api_key="YOUR_TOKEN")
 answer = client.messages.create(
     model="txta-plus",
     max_tokens=100,
@@ -60,7 +65,7 @@ print(answer.content[0].text)`,
 
 const client = new GoogleGenAI({
   apiKey: 'YOUR_TOKEN',
-  httpOptions: { baseUrl: '${url}/vendorg' },
+  httpOptions: { baseUrl: '{url}/vendorg' },
 })
 let operation = await client.models.generateVideos({ model: 'vendorg-video-1', prompt: 'a cat' })`,
   },
@@ -71,7 +76,7 @@ import { generateText } from 'ai'
 
 const gateway = createOpenAICompatible({
   name: 'gateway',
-  baseURL: '${url}/v1',
+  baseURL: '{url}/v1',
   apiKey: 'YOUR_TOKEN',
 })
 const { text } = await generateText({ model: gateway('txta-plus'), prompt: 'Hello!' })
@@ -81,28 +86,31 @@ console.log(text)`,
     name: 'langchain-openai',
     code: `from langchain_openai import ChatOpenAI
 
-model = ChatOpenAI(base_url="${url}/v1", api_key="YOUR_TOKEN", model="txta-plus")
+model = ChatOpenAI(base_url="{url}/v1", api_key="YOUR_TOKEN", model="txta-plus")
 print(model.invoke("Hello!").content)`,
   },
   {
     name: 'Environment',
     code: `# Most tools that speak chat or responses read these:
-export OPENAI_BASE_URL="${url}/v1"
+export OPENAI_BASE_URL="{url}/v1"
 export OPENAI_API_KEY="YOUR_TOKEN"
 
 # Those that speak messages read these:
-export ANTHROPIC_BASE_URL="${url}"
+export ANTHROPIC_BASE_URL="{url}"
 export ANTHROPIC_AUTH_TOKEN="YOUR_TOKEN"
 export ANTHROPIC_MODEL="txta-plus"`,
   },
   {
     name: 'Video (curl)',
-    code: `curl ${url}/v1/videos \\
+    code: `curl {url}/v1/videos \\
   -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
   -d '{"model":"vfa-2.7-t2v","prompt":"A cat walks along the beach","seconds":5}'
 
 # Then, until its status is completed:
-curl ${url}/v1/videos/ID -H "Authorization: Bearer YOUR_TOKEN"
-curl ${url}/v1/videos/ID/content -H "Authorization: Bearer YOUR_TOKEN" -o film.mp4`,
+curl {url}/v1/videos/ID -H "Authorization: Bearer YOUR_TOKEN"
+curl {url}/v1/videos/ID/content -H "Authorization: Bearer YOUR_TOKEN" -o video.mp4`,
   },
 ]
+
+export const snippets = (url: string): Snippet[] =>
+  templates.map(({ name, code }) => ({ name, code: code.replaceAll('{url}', url) }))

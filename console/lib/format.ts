@@ -1,5 +1,4 @@
-// Amounts, numbers and times as people read them. Money stays text: it is exact, and is never
-// turned into a number.
+// Amounts, numbers and times in the reader's format. Money stays text, so that it stays exact.
 import { type Language, localeOf, useLanguage } from './i18n.ts'
 
 export interface Format {
@@ -23,18 +22,25 @@ export interface Format {
 
 const none = '–'
 
-/** Without the zeros nobody needs, but never with fewer than two places. */
-export function shortAmount(amount: string): string {
+/** Without needless zeros, but with two places at least. */
+function shortAmount(amount: string): string {
   const [, sign = '', whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
-  const kept = places
+  const decimals = places
     .slice(0, whole === '0' ? 6 : 4)
     .replace(/0+$/, '')
     .padEnd(2, '0')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return `${sign}${grouped}.${kept}`
+  return `${sign}${grouped}.${decimals}`
 }
 
-export function formatFor(language: Language): Format {
+function durationText(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return none
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+function formatFor(language: Language): Format {
   const locale = localeOf(language)
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
   const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
@@ -67,14 +73,9 @@ export function formatFor(language: Language): Format {
       }
       return relative.format(seconds, 'second')
     },
-    ms(value) {
-      if (value === null || value === undefined) return none
-      if (value < 1000) return `${Math.round(value)} ms`
-      if (value < 60_000) return `${(value / 1000).toFixed(1)} s`
-      return `${Math.floor(value / 60_000)} min ${Math.round((value % 60_000) / 1000)} s`
-    },
+    ms: durationText,
     size(bytes) {
-      const [unit, size] = sizes.find(([, least]) => bytes >= least) ?? ['B', 1]
+      const [unit, size] = sizes.find(([, min]) => bytes >= min) ?? ['B', 1]
       return `${numbers.format(Math.round((bytes / size) * 10) / 10)} ${unit}`
     },
   }

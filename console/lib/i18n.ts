@@ -19,13 +19,13 @@ const key = 'gateway-language'
 const changed = new EventTarget()
 
 function remembered(): Language {
-  let kept: string | null = null
+  let stored: string | null = null
   try {
-    kept = localStorage.getItem(key)
+    stored = localStorage.getItem(key)
   } catch {
-    // A browser that keeps nothing has its own language.
+    // Without localStorage the language of the browser is used.
   }
-  if (kept === 'en' || kept === 'zh') return kept
+  if (stored === 'en' || stored === 'zh') return stored
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
@@ -38,7 +38,7 @@ export function setLanguage(to: Language): void {
   try {
     localStorage.setItem(key, to)
   } catch {
-    // Then it holds until the page is closed.
+    // It holds until the page is closed.
   }
   changed.dispatchEvent(new Event('change'))
 }
@@ -53,7 +53,7 @@ export const useLanguage = (): Language => useSyncExternalStore(subscribe, () =>
 /** For dates and numbers. */
 export const localeOf = (of: Language): string => (of === 'zh' ? 'zh-CN' : 'en-GB')
 
-export type Values = Readonly<Record<string, string | number>>
+type Values = Readonly<Record<string, string | number>>
 export type Translate<K extends string> = (key: K, values?: Values) => string
 
 /** The text with `{name}` filled in. */

@@ -1,4 +1,4 @@
-// Lists of the admin API, page after page, and what has come on top of one since it was read.
+// Lists of the admin API, page by page, and rows that were added since.
 import {
   type InfiniteData,
   keepPreviousData,
@@ -21,9 +21,19 @@ export interface List<T> {
   refetch(): void
 }
 
+/** What a table shows of a list. */
+export const tableProps = <T>(list: List<T>) => ({
+  rows: list.rows,
+  isLoading: list.isLoading,
+  error: list.error,
+  hasMore: list.hasMore,
+  isLoadingMore: list.isLoadingMore,
+  onMore: list.loadMore,
+})
+
 const listKey = (path: string, query: Query) => ['list', path, query]
 
-/** `refetchMs` asks again by itself, for what is live. */
+/** `refetchMs`: for live lists. */
 export function useList<T>(path: string, query: Query = {}, refetchMs?: number): List<T> {
   const result = useInfiniteQuery({
     queryKey: listKey(path, query),
@@ -35,7 +45,7 @@ export function useList<T>(path: string, query: Query = {}, refetchMs?: number):
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    // Whoever comes back to the window goes on reading where they were.
+    // The rows stay where they are when the window gets the focus again.
     refetchOnWindowFocus: false,
     ...(refetchMs !== undefined && { refetchInterval: refetchMs }),
   })
@@ -50,20 +60,20 @@ export function useList<T>(path: string, query: Query = {}, refetchMs?: number):
   }
 }
 
-export interface NewRows {
+interface NewRows {
   count: number
   /** There are more than one page of them. */
   isMore: boolean
   /** Puts them on top. */
-  take(): void
+  show(): void
 }
 
-export interface NewRowsOptions<T> {
+interface NewRowsOptions<T> {
   path: string
   query: Query
   rowKey: (row: T) => string
   refetchMs: number
-  /** Taken as they come. */
+  /** Shown as they arrive. */
   isLive: boolean
 }
 
@@ -83,9 +93,9 @@ export function useNewRows<T>(list: List<T>, options: NewRowsOptions<T>): NewRow
   const known = new Set(list.rows.map(rowKey))
   const at = items.findIndex((row) => known.has(rowKey(row)))
   const fresh = at === -1 ? items : items.slice(0, at)
-  const take = () => {
+  const show = () => {
     if (fresh.length === 0) return
-    // Nothing of it is here: what lies between is not known.
+    // No known row among them: there may be others in between.
     if (at === -1) {
       void queryClient.refetchQueries({ queryKey: listKey(path, query) }, { cancelRefetch: false })
       return
@@ -97,7 +107,7 @@ export function useNewRows<T>(list: List<T>, options: NewRowsOptions<T>): NewRow
     })
   }
   useEffect(() => {
-    if (isLive) take()
+    if (isLive) show()
   })
-  return { count: fresh.length, isMore: at === -1 && items.length >= pageRows, take }
+  return { count: fresh.length, isMore: at === -1 && items.length >= pageRows, show }
 }

@@ -1,5 +1,5 @@
-// The eye: while it is closed, everything marked `private` (names, prompts, secrets) shows as dots, so
-// that a screen can be shared. Remembered by this browser; theme.js reads it before the first paint.
+// The privacy mode: everything marked `private` (names, prompts, secrets) is shown as dots, for shared
+// screens. Stored in this browser; theme.js reads it before the first paint.
 import { useLayoutEffect } from 'react'
 import { useStoredText } from './storage.ts'
 
@@ -8,10 +8,10 @@ export const privateClass = 'private'
 
 /** Whether the eye is closed, and the way to close or open it. */
 export function usePrivacy(): [boolean, () => void] {
-  const [kept, keep] = useStoredText('gateway-private')
-  const isClosed = kept !== undefined
+  const [stored, store] = useStoredText('gateway-private')
+  const isClosed = stored !== undefined
   useLayoutEffect(() => {
     document.documentElement.toggleAttribute('data-private', isClosed)
   }, [isClosed])
-  return [isClosed, () => keep(isClosed ? undefined : '1')]
+  return [isClosed, () => store(isClosed ? undefined : '1')]
 }

@@ -1,5 +1,5 @@
-// Addresses under /console/: the path says which page, the query holds its whole state, so that a
-// page can be bookmarked, shared and gone back to.
+// Addresses under /console/: the path names the page, the query holds its whole state, so that a page can
+// be bookmarked and shared.
 import {
   type AnchorHTMLAttributes,
   type MouseEvent,
@@ -21,7 +21,7 @@ function subscribe(listener: () => void): () => void {
 
 const current = (): string => location.pathname.slice(base.length) + location.search
 
-export interface ConsoleLocation {
+interface ConsoleLocation {
   /** Begins with a slash. */
   path: string
   query: URLSearchParams

@@ -1,4 +1,4 @@
-// Who is signed in and where: asked for once, and again when a session ends.
+// The session: the signed-in person, their role, and the environment of the gateway.
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { ApiError, api } from './api.ts'
@@ -15,7 +15,7 @@ export interface Session {
   environment: 'sandbox' | 'live'
 }
 
-/** Null: nobody is. */
+/** Null: not signed in. */
 export function useSessionQuery() {
   return useQuery<Session | null>({
     queryKey: ['session'],
@@ -23,7 +23,7 @@ export function useSessionQuery() {
       const before = client.getQueryData<Session | null>(['session'])
       try {
         const session = await api<Session>('GET', '/session')
-        // Somebody else has signed in beside this page.
+        // Another person has signed in from another tab.
         if (before && before.name !== session.name) clearCache(client)
         return session
       } catch (error) {
@@ -36,7 +36,7 @@ export function useSessionQuery() {
   })
 }
 
-/** Nobody is signed in any more: whoever comes next finds nothing of who was. */
+/** Removes all that the person saw, before another one signs in. */
 export function endSession(queryClient: QueryClient): void {
   queryClient.setQueryData(['session'], null)
   clearCache(queryClient)
@@ -52,11 +52,11 @@ export const SessionProvider = SessionContext.Provider
 
 export function useSession(): Session {
   const session = useContext(SessionContext)
-  if (session === undefined) throw new Error('nobody is signed in here')
+  if (session === undefined) throw new Error('used outside of a session')
   return session
 }
 
-/** Channels, upstream names and attempts are not a member's to see; the API leaves them out. */
+/** Members do not see channels, upstream names and attempts; the API leaves them out. */
 export const isStaff = ({ role }: Session): boolean => role !== 'member'
 
 export const hasRole = (session: Session, roles: readonly Role[]): boolean =>

@@ -1,7 +1,7 @@
-// Keys that work wherever nobody is typing: single letters, `g` and a letter, and those with Ctrl or ⌘.
+// Keyboard shortcuts outside of text fields: single letters, `g` and a letter, and those with Ctrl or ⌘.
 import { useEffect, useRef } from 'react'
 
-export type Keys = Readonly<Record<string, () => void>>
+type Keys = Readonly<Record<string, () => void>>
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&

@@ -1,30 +1,30 @@
-// What this browser keeps for whoever sits at it: small texts by name, told to every part that shows
-// them. A browser that keeps nothing has them until the page is closed.
+// Small texts in localStorage, by name; every component that shows one follows its changes. Without
+// localStorage they last until the page is closed.
 import { useCallback, useSyncExternalStore } from 'react'
 
 const changed = new EventTarget()
 const atHand = new Map<string, string | undefined>()
 
-export function readStored(name: string): string | undefined {
+function readStored(name: string): string | undefined {
   if (!atHand.has(name)) {
     let text: string | null = null
     try {
       text = localStorage.getItem(name)
     } catch {
-      // As if it had never been there.
+      // As if there were none.
     }
     atHand.set(name, text ?? undefined)
   }
   return atHand.get(name)
 }
 
-export function writeStored(name: string, text: string | undefined): void {
+function writeStored(name: string, text: string | undefined): void {
   atHand.set(name, text)
   try {
     if (text === undefined) localStorage.removeItem(name)
     else localStorage.setItem(name, text)
   } catch {
-    // It is at hand all the same.
+    // It stays in memory.
   }
   changed.dispatchEvent(new Event('change'))
 }
@@ -34,7 +34,7 @@ function subscribe(listener: () => void): () => void {
   return () => changed.removeEventListener('change', listener)
 }
 
-/** One of them; undefined forgets it. */
+/** One text; undefined removes it. */
 export function useStoredText(
   name: string,
 ): [string | undefined, (text: string | undefined) => void] {

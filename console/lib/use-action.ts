@@ -1,11 +1,11 @@
-// Something a person does that the gateway may refuse: under way, and what went wrong last time.
+// An action of a person that the gateway may refuse: whether it runs, and its last error.
 import { useState } from 'react'
 
-export interface Action {
+interface Action {
   isBusy: boolean
   error: Error | undefined
   fail(error: Error): void
-  /** True when it was done; else `error` says why not. */
+  /** True if it succeeded; else `error` has the reason. */
   run(work: () => Promise<unknown>): Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-// The time, told again and again while somebody looks.
+// The current time, updated while the component is shown.
 import { useEffect, useState } from 'react'
 
 export function useNow(refetchMs: number): number {

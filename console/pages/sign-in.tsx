@@ -1,5 +1,5 @@
-// Signing in, and making the first administrator with the link that the gateway printed.
-import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+// Sign-in, and the first administrator by the link that the gateway printed.
+import { Button, Card, Center, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, type SubmitEvent, useState } from 'react'
 import { ErrorAlert } from '../components/page.tsx'
@@ -8,6 +8,7 @@ import { defineMessages, setLanguage, useLanguage } from '../lib/i18n.ts'
 import { useMessages } from '../lib/messages.ts'
 import { navigate } from '../lib/router.tsx'
 import type { Session } from '../lib/session.ts'
+import { useAction } from '../lib/use-action.ts'
 
 const messages = defineMessages({
   en: {
@@ -33,7 +34,7 @@ const messages = defineMessages({
   },
 })
 
-function Card({
+function CredentialsCard({
   title,
   hint,
   action,
@@ -49,20 +50,13 @@ function Card({
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const [error, setError] = useState<Error>()
-  const [busy, setBusy] = useState(false)
-  const submit = async (event: SubmitEvent) => {
+  const { error, isBusy, run } = useAction()
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
+    void run(async () => {
       queryClient.setQueryData(['session'], await onSubmit({ name, password }))
       if (location.pathname.includes('/set-up')) navigate('/')
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
   return (
     <Frame>
@@ -87,7 +81,7 @@ function Card({
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <ErrorAlert error={error} />
-          <Button type="submit" loading={busy}>
+          <Button type="submit" loading={isBusy}>
             {action}
           </Button>
           <Button
@@ -105,16 +99,16 @@ function Card({
 
 const Frame = ({ children }: { children: ReactNode }) => (
   <Center mih="100vh" p="md" component="main">
-    <Paper withBorder p="xl" w={380} maw="100%">
+    <Card withBorder p="xl" w={380} maw="100%">
       {children}
-    </Paper>
+    </Card>
   </Center>
 )
 
 export function SignIn() {
   const t = useMessages(messages)
   return (
-    <Card
+    <CredentialsCard
       title="Model Gateway"
       action={t('sign_in')}
       onSubmit={(given) => api<Session>('POST', '/session', { body: given })}
@@ -122,12 +116,12 @@ export function SignIn() {
   )
 }
 
-/** The code comes behind a `#`, which a browser sends to nobody. */
+/** The code comes after a `#`, which browsers do not send. */
 export function SetUp() {
   const t = useMessages(messages)
   const code = location.hash.slice(1)
   return (
-    <Card
+    <CredentialsCard
       title={t('set_up')}
       hint={code === '' ? t('lost') : t('set_up_hint')}
       action={t('begin')}

@@ -1,20 +1,21 @@
 // ChargeExplanation a request or a task cost what it cost: the price as it was, the arithmetic, and what was booked.
 
-import { List, Table } from '@mantine/core'
+import { List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Explanation } from '../../lib/resources/request.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
-import { messages } from '../../pages/requests/messages.ts'
 import { CopyId } from '../copy.tsx'
 import { PropertyList } from '../drawer.tsx'
 import { SectionTitle } from '../page.tsx'
+import { SimpleTable } from '../table/simple-table.tsx'
 import { Money, Time } from '../values.tsx'
+import { billingMessages } from './messages.ts'
 import { Terms } from './price-terms.tsx'
 
 export function ChargeExplanation({ id }: { id: string }) {
-  const t = useMessages(messages)
+  const t = useMessages(billingMessages)
   const server = useServerText()
   const { data } = useQuery({
     queryKey: ['explain', id],
@@ -28,7 +29,7 @@ export function ChargeExplanation({ id }: { id: string }) {
       {price !== null && (
         <PropertyList
           rows={[
-            [t('price'), <CopyId key="p" id={price.id} most={40} />],
+            [t('price_version'), <CopyId key="p" id={price.id} max={40} />],
             [t('effective_from'), <Time key="f" at={price.effective_from} />],
             [t('tier'), tier],
             ['', <Terms key="t" price={price} />],
@@ -41,24 +42,19 @@ export function ChargeExplanation({ id }: { id: string }) {
         ))}
       </List>
       {entries.length > 0 && (
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('entries')}</Table.Th>
-              <Table.Th ta="right" />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {entries.map((entry) => (
-              <Table.Tr key={entry.id}>
-                <Table.Td>{server.text('entry', entry.kind)}</Table.Td>
-                <Table.Td ta="right">
-                  <Money amount={entry.amount} currency={currency} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <SimpleTable
+          label={t('entries')}
+          rows={entries}
+          rowKey={({ id }) => id}
+          columns={[
+            { title: t('entries'), cell: ({ kind }) => server.text('entry', kind) },
+            {
+              title: '',
+              align: 'right',
+              cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+            },
+          ]}
+        />
       )}
     </>
   )

@@ -4,12 +4,12 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
-import { messages } from '../../pages/prices/messages.ts'
+import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'current' | 'source'>
 
 function useLines(): (price: Shown) => string[] {
-  const t = useMessages(messages)
+  const t = useMessages(billingMessages)
   const format = useFormat()
   const rates = ({ input, output, cache_read, cache_write }: Rates) =>
     [
@@ -37,7 +37,7 @@ function useLines(): (price: Shown) => string[] {
 }
 
 export function Terms({ price }: { price: Shown }) {
-  const t = useMessages(messages)
+  const t = useMessages(billingMessages)
   const { currency } = useSession()
   const lines = useLines()(price)
   if (price.unit === 'default') return <Text size="sm">{t('default')}</Text>
@@ -57,7 +57,7 @@ export function Terms({ price }: { price: Shown }) {
 
 /** In one line, for a list. */
 export function ShortTerms({ price }: { price: Price | undefined }) {
-  const t = useMessages(messages)
+  const t = useMessages(billingMessages)
   const lines = useLines()
   if (price === undefined) return <Text c="red">{t('missing')}</Text>
   return <span title={t(price.unit)}>{lines(price).join(' | ')}</span>
@@ -69,16 +69,16 @@ export function Change({ before, after }: { before: Shown; after: Shown }) {
   const shares = changesOf(termsOf(before), termsOf(after)).map(({ share }) => share)
   if (shares.length === 0 || before.unit !== after.unit) return null
   const signed = (share: number) => `${share > 0 ? '+' : ''}${format.percent(share)}`
-  const [least, most] = [Math.min(...shares), Math.max(...shares)]
-  const text = most - least < 0.0005 ? signed(most) : `${signed(least)} … ${signed(most)}`
+  const [min, max] = [Math.min(...shares), Math.max(...shares)]
+  const text = max - min < 0.0005 ? signed(max) : `${signed(min)} … ${signed(max)}`
   return (
-    <Badge variant="light" radius="sm" color={least >= 0 ? 'orange' : most <= 0 ? 'teal' : 'gray'}>
+    <Badge variant="light" radius="sm" color={min >= 0 ? 'orange' : max <= 0 ? 'teal' : 'gray'}>
       {text}
     </Badge>
   )
 }
 
-const sourceColours: Readonly<Record<string, string>> = {
+const sourceColors: Readonly<Record<string, string>> = {
   builtin: 'gray',
   file: 'blue',
   api: 'grape',
@@ -86,10 +86,10 @@ const sourceColours: Readonly<Record<string, string>> = {
 
 /** Where a price comes from, in the words of the page. */
 export function SourceBadge({ source }: { source: string | undefined }) {
-  const t = useMessages(messages)
+  const t = useMessages(billingMessages)
   if (source === undefined) return <>–</>
   return (
-    <Badge variant="light" radius="sm" color={sourceColours[source] ?? 'gray'}>
+    <Badge variant="light" radius="sm" color={sourceColors[source] ?? 'gray'}>
       {t(`source_${source}` as 'source_api')}
     </Badge>
   )

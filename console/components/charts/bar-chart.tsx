@@ -2,7 +2,7 @@
 import { Group, Text } from '@mantine/core'
 import { figures } from '../values.tsx'
 
-export interface Series {
+interface Series {
   name: string
   /** A colour of the theme, as in `var(--mantine-color-teal-6)`. */
   color: string
@@ -27,7 +27,7 @@ export function BarChart({
   onPick?: (index: number) => void
 }) {
   const sums = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
-  const most = Math.max(...sums, 0)
+  const max = Math.max(...sums, 0)
   const step = width / Math.max(labels.length, 1)
   return (
     <figure style={{ margin: 0 }}>
@@ -50,7 +50,7 @@ export function BarChart({
               <title>{`${name}: ${format(sums[i] ?? 0)}`}</title>
               <rect x={i * step} y={0} width={step} height={height} fill="transparent" />
               {series.map(({ name: each, color, values }) => {
-                const tall = most === 0 ? 0 : ((values[i] ?? 0) / most) * (height - 8)
+                const tall = max === 0 ? 0 : ((values[i] ?? 0) / max) * (height - 8)
                 top -= tall
                 const gap = Math.min(1.5, step / 6)
                 return (
@@ -97,9 +97,9 @@ export function Sparkline({
   values: readonly number[]
   color?: string
 }) {
-  const most = Math.max(...values, 1e-9)
+  const max = Math.max(...values, 1e-9)
   const points = values.map(
-    (value, i) => `${(i / Math.max(values.length - 1, 1)) * 100},${28 - (value / most) * 26}`,
+    (value, i) => `${(i / Math.max(values.length - 1, 1)) * 100},${28 - (value / max) * 26}`,
   )
   return (
     <svg

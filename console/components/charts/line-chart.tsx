@@ -2,7 +2,7 @@
 import { Group, Text } from '@mantine/core'
 import { figures } from '../values.tsx'
 
-export interface Line {
+interface Line {
   name: string
   /** A colour of the theme, as in `var(--mantine-color-teal-6)`. */
   color: string
@@ -25,9 +25,9 @@ export function Lines({
   lines: readonly Line[]
   format?: (value: number) => string
 }) {
-  const most = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? 0)), 0)
+  const max = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? 0)), 0)
   const step = width / Math.max(labels.length, 1)
-  const y = (value: number) => height - 1 - (most === 0 ? 0 : (value / most) * (height - above - 1))
+  const y = (value: number) => height - 1 - (max === 0 ? 0 : (value / max) * (height - above - 1))
   return (
     <figure style={{ margin: 0 }}>
       <svg
@@ -36,7 +36,7 @@ export function Lines({
         height={height}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}, ≤ ${format(most)}`}
+        aria-label={`${label}, ≤ ${format(max)}`}
       >
         {lines.map(({ name, color, values }) => (
           <path
@@ -67,11 +67,11 @@ function titleOf(
   lines: readonly Line[],
   format: (value: number) => string,
 ): string {
-  const told = lines.flatMap(({ name, values }) => {
+  const shown = lines.flatMap(({ name, values }) => {
     const value = values[i]
     return value === null || value === undefined ? [] : [`${name} ${format(value)}`]
   })
-  return [at, ...told].join('\n')
+  return [at, ...shown].join('\n')
 }
 
 /** A value between two gaps is a point; round ends of the line make it seen. */

@@ -1,5 +1,5 @@
-// Begins the export of a list with the filters it is shown by, tells how far it is, and hands out the
-// file. It goes on without this page: the page of exports has it, too.
+// Starts the export of a list with its current filters, shows its progress and offers the file. The
+// export continues without this page; the page Exports lists it, too.
 import { ActionIcon, Button, Group, Menu, Progress, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Query } from '../../lib/api.ts'
@@ -108,7 +108,7 @@ function Begun({ job, size, onClose }: { job: ExportJob; size: 'xs' | 'sm'; onCl
   )
 }
 
-/** A bar where it is known how long it will be, and the rows in words. */
+/** A progress bar while the total is known, and the number of rows. */
 export function ExportProgress({ job }: { job: ExportJob }) {
   const t = useMessages(exportMessages)
   const format = useFormat()

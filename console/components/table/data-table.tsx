@@ -17,12 +17,26 @@ export interface Column<T> {
   isPrivate?: boolean
 }
 
-export interface DataTableProps<T> {
+/** A column by its title, its width in CSS and its cell; numbers stand to the right. */
+export const column = <T,>(
+  title: string,
+  width: string,
+  cell: Column<T>['cell'],
+  rest: Pick<Column<T>, 'align' | 'isPrivate'> = {},
+): Column<T> => ({ title, width, cell, ...rest })
+
+export const numberColumn = <T,>(
+  title: string,
+  width: string,
+  cell: Column<T>['cell'],
+): Column<T> => ({ title, width, cell, align: 'right' })
+
+interface DataTableProps<T> {
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
   rowKey: (row: T) => string
-  /** The key of the row whose sheet is open. */
+  /** The key of the row whose drawer is open. */
   opened?: string | undefined
   onOpen?: (row: T) => void
   isLoading?: boolean
@@ -129,7 +143,7 @@ const Waiting = ({ template, count }: { template: string; count: number }) => (
   </Stack>
 )
 
-/** Whoever has scrolled down keeps the rows they read when others are put on top. */
+/** Keeps the rows in sight where they are when others are put on top. */
 function useStableScroll<T>(
   box: RefObject<HTMLDivElement | null>,
   rows: readonly T[],

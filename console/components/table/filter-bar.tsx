@@ -1,5 +1,5 @@
-// Filters that live in the address: each a choice, a moment or a text, shown as chips that can be taken
-// away, and kept under names.
+// Filters in the address: each a choice, a time or a text, shown as chips that can be removed, and saved
+// under names.
 import { Button, CloseButton, Group, Menu, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'

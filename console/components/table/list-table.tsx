@@ -1,8 +1,7 @@
-// A list as most pages show it: its filters, the choice of columns, its rows, and the row whose sheet
-// is open. All of that is in the address.
+// A list with filters, column selection, rows and the open row. All of that is part of the address.
 import { Button, Checkbox, Group, Popover, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import type { List } from '../../lib/lists.ts'
+import { type List, tableProps } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { NoMatches } from '../empty-state.tsx'
@@ -12,15 +11,15 @@ import { type Filter, FilterBar, useFilters } from './filter-bar.tsx'
 /** In the address: the numbers of the columns that are not shown. */
 const hideName = 'hide'
 
-export interface ListTableProps<T> {
+interface ListTableProps<T> {
   label: string
   list: List<T>
   columns: readonly Column<T>[]
   rowKey: (row: T) => string
   filters?: readonly Filter[]
-  /** Where there has never been anything. */
+  /** Shown when the list has no rows at all. */
   empty?: ReactNode
-  /** Rows have no sheet. */
+  /** Rows do not open a drawer. */
   isFlat?: boolean
   /** Beside the filters. */
   tools?: ReactNode
@@ -57,15 +56,10 @@ export function ListTable<T>(props: ListTableProps<T>) {
       <DataTable
         label={label}
         columns={shown.length === 0 ? columns : shown}
-        rows={list.rows}
+        {...tableProps(list)}
         rowKey={rowKey}
         {...(!isFlat && { opened, onOpen: (row: T) => setOpened(rowKey(row)) })}
-        isLoading={list.isLoading}
-        error={list.error}
         empty={isFiltered ? <NoMatches onClear={clear} /> : empty}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.loadMore}
       />
     </>
   )

@@ -1,4 +1,4 @@
-// Filters under a name of one's own, kept by this browser for whoever is signed in.
+// Filters under a name, stored in this browser for the signed-in person.
 import { ActionIcon, Button, Group, Menu, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'

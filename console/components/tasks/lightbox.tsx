@@ -1,9 +1,9 @@
-// Pictures as large as the screen: one after the other, two beside each other, or at their true size.
+// Images as large as the screen: one after the other, two side by side, or at their actual size.
 import { Button, Group, Modal, SimpleGrid } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
-import { messages } from '../../pages/tasks/messages.ts'
+import { taskMessages } from './messages.ts'
 
 export function Lightbox({
   links,
@@ -15,25 +15,25 @@ export function Lightbox({
   at: number | undefined
   onMove: (at: number | undefined) => void
 }) {
-  const t = useMessages(messages)
-  const [isTrueSize, setTrueSize] = useState(false)
+  const t = useMessages(taskMessages)
+  const [isActualSize, setActualSize] = useState(false)
   const [isCompared, setCompared] = useState(false)
   const count = links.length
   const step = (by: number) => at !== undefined && onMove((at + by + count) % count)
-  const keys = [
+  const arrows = [
     ['ArrowLeft', () => step(-1)],
     ['ArrowRight', () => step(1)],
   ] as const
-  useShortcuts(at === undefined ? {} : Object.fromEntries(keys))
+  useShortcuts(at === undefined ? {} : Object.fromEntries(arrows))
   const next = at === undefined ? 0 : (at + 1) % count
   const shown = at === undefined ? [] : isCompared && count > 1 ? [at, next] : [at]
+  const nameOf = (i: number) => t('image_of', { n: i + 1, all: count })
   return (
     <Modal
       opened={at !== undefined}
       onClose={() => onMove(undefined)}
       fullScreen
-      closeButtonProps={{ 'aria-label': t('close') }}
-      title={at === undefined ? '' : t('picture_of', { n: at + 1, all: count })}
+      title={at === undefined ? '' : nameOf(at)}
     >
       <Group gap="xs" mb="sm">
         {count > 1 && (
@@ -44,50 +44,50 @@ export function Lightbox({
             <Button size="xs" variant="default" onClick={() => step(1)}>
               {t('next')} →
             </Button>
-            <Button
-              size="xs"
-              variant={isCompared ? 'light' : 'default'}
-              aria-pressed={isCompared}
-              onClick={() => setCompared(!isCompared)}
-            >
-              {t('compare')}
-            </Button>
+            <Toggle label={t('compare')} isOn={isCompared} onChange={setCompared} />
           </>
         )}
-        <Button
-          size="xs"
-          variant={isTrueSize ? 'light' : 'default'}
-          aria-pressed={isTrueSize}
-          onClick={() => setTrueSize(!isTrueSize)}
-        >
-          {t('true_size')}
-        </Button>
+        <Toggle label={t('actual_size')} isOn={isActualSize} onChange={setActualSize} />
       </Group>
       <SimpleGrid cols={shown.length > 1 ? 2 : 1}>
         {shown.map((i) => (
           <section
             key={links[i]}
             tabIndex={0}
-            aria-label={t('picture_of', { n: i + 1, all: count })}
+            aria-label={nameOf(i)}
             style={{ overflow: 'auto', maxHeight: 'calc(100vh - 150px)' }}
           >
-            <img
-              src={links[i]}
-              alt={t('picture_of', { n: i + 1, all: count })}
-              style={
-                isTrueSize
-                  ? { maxWidth: 'none' }
-                  : {
-                      display: 'block',
-                      margin: 'auto',
-                      maxWidth: '100%',
-                      maxHeight: 'calc(100vh - 160px)',
-                    }
-              }
-            />
+            <img src={links[i]} alt={nameOf(i)} style={isActualSize ? actualSize : fitted} />
           </section>
         ))}
       </SimpleGrid>
     </Modal>
   )
 }
+
+const actualSize = { maxWidth: 'none' }
+const fitted = {
+  display: 'block',
+  margin: 'auto',
+  maxWidth: '100%',
+  maxHeight: 'calc(100vh - 160px)',
+}
+
+const Toggle = ({
+  label,
+  isOn,
+  onChange,
+}: {
+  label: string
+  isOn: boolean
+  onChange: (isOn: boolean) => void
+}) => (
+  <Button
+    size="xs"
+    variant={isOn ? 'light' : 'default'}
+    aria-pressed={isOn}
+    onClick={() => onChange(!isOn)}
+  >
+    {label}
+  </Button>
+)

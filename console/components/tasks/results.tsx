@@ -6,11 +6,11 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { openFiles, type Task } from '../../lib/resources/task.ts'
 import { useNow } from '../../lib/use-now.ts'
-import { messages } from '../../pages/tasks/messages.ts'
 import { Lightbox } from './lightbox.tsx'
+import { taskMessages } from './messages.ts'
 
 export function Results({ task }: { task: Task }) {
-  const t = useMessages(messages)
+  const t = useMessages(taskMessages)
   const format = useFormat()
   const files = openFiles(task, useNow(30 * tickMs))
   if (task.files.length === 0) return null
@@ -52,7 +52,7 @@ const tickMs = 1_000
 
 /** Counts down; in the last hour in a colour that says so. */
 function Expiry({ at }: { at: string }) {
-  const t = useMessages(messages)
+  const t = useMessages(taskMessages)
   const format = useFormat()
   const leftMs = Date.parse(at) - useNow(tickMs)
   const hours = Math.floor(leftMs / 3_600_000)
@@ -66,7 +66,7 @@ function Expiry({ at }: { at: string }) {
 }
 
 function Pictures({ links, prompt }: { links: readonly string[]; prompt: string }) {
-  const t = useMessages(messages)
+  const t = useMessages(taskMessages)
   const [opened, setOpened] = useState<number>()
   return (
     <>
@@ -93,7 +93,7 @@ const frameSeconds = 1 / 24
 const beforeEndSeconds = 0.05
 
 function Player({ src }: { src: string }) {
-  const t = useMessages(messages)
+  const t = useMessages(taskMessages)
   const video = useRef<HTMLVideoElement>(null)
   const [isLooping, setLooping] = useState(false)
   const seek = (to: (now: number, whole: number) => number) => {
@@ -104,7 +104,7 @@ function Player({ src }: { src: string }) {
   }
   return (
     <Stack gap={6}>
-      {/* biome-ignore lint/a11y/useMediaCaption: nobody has captions for what was made a minute ago */}
+      {/* biome-ignore lint/a11y/useMediaCaption: there are no captions for generated videos */}
       <video
         ref={video}
         src={src}
@@ -134,7 +134,7 @@ function Player({ src }: { src: string }) {
           variant="default"
           onClick={() => seek((_, whole) => whole - beforeEndSeconds)}
         >
-          {t('last_picture')}
+          {t('last_output_frame')}
         </Button>
         <Select
           size="xs"

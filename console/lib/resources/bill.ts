@@ -64,7 +64,7 @@ export const outcomes = [
 ] as const
 export type Outcome = (typeof outcomes)[number]
 
-export interface OutcomeSum {
+interface OutcomeSum {
   lines: number
   amount: string
   our_amount: string

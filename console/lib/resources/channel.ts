@@ -1,5 +1,5 @@
 // A channel as the admin API shows it, and the lines of text a form edits it in.
-export type Health = 'good' | 'probing' | 'avoided' | 'blocked'
+type Health = 'good' | 'probing' | 'avoided' | 'blocked'
 
 export interface Channel {
   id: string

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, type Query } from '../api.ts'
 
 export type ExportKind = 'requests' | 'tasks' | 'ledger' | 'bill_lines' | 'audit_log'
-export type ExportFormat = 'csv' | 'jsonl'
+type ExportFormat = 'csv' | 'jsonl'
 
 export interface ExportJob {
   id: string
@@ -12,7 +12,7 @@ export interface ExportJob {
   filters: Record<string, string>
   state: 'waiting' | 'running' | 'done' | 'failed'
   rows: number
-  /** About; null where nobody knows. */
+  /** An estimate; null if unknown. */
   rows_total: number | null
   bytes: number
   limit_reached: boolean
@@ -26,7 +26,7 @@ export interface ExportJob {
 export const isUnfinished = ({ state }: ExportJob): boolean =>
   state === 'waiting' || state === 'running'
 
-/** From 0 to 1; undefined where nobody knows how much there is. */
+/** From 0 to 1; undefined while the total is unknown. */
 export function shareOf({ state, rows, rows_total: total }: ExportJob): number | undefined {
   if (state === 'done') return 1
   return total === null || total === 0 ? undefined : Math.min(1, rows / total)

@@ -120,7 +120,7 @@ export function changesOf(before: Terms, after: Terms): { name: string; share: n
   })
 }
 
-export interface PreviewRow {
+interface PreviewRow {
   account: string
   model: string
   unit: string

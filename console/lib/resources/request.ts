@@ -10,7 +10,7 @@ export interface Attempt {
   error?: string
 }
 
-export interface Usage {
+interface Usage {
   input_tokens: number
   output_tokens: number
   cache_read_tokens: number
@@ -18,7 +18,7 @@ export interface Usage {
 }
 
 /** Of a request that made a video or images. */
-export interface TaskUsage {
+interface TaskUsage {
   output_seconds: number | null
   video_tokens: number | null
   pictures?: number
@@ -63,7 +63,7 @@ export interface Explanation {
 }
 
 /** Where calls of an interface go. */
-export const pathOf: Readonly<Record<string, string>> = {
+const pathOf: Readonly<Record<string, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
   messages: '/v1/messages',

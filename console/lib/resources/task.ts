@@ -54,7 +54,7 @@ export interface Step {
   note: string | null
 }
 
-export interface Callback {
+interface Callback {
   url: string
   state: string | null
   next_at: string | null

@@ -120,7 +120,7 @@ export function sumsOf(
   return [...sums].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
 }
 
-export interface Grouped {
+interface Grouped {
   /** Largest first; the rest comes last, under a name of its own. */
   names: string[]
   /** By name, then by time. */

@@ -144,3 +144,11 @@ export const roles = {
   finance: ['Finance', '财务'],
   member: ['Account member', '账户成员'],
 } satisfies Texts
+
+export const channelHealth = {
+  good: ['Good', '正常'],
+  probing: ['Probing', '探测中'],
+  avoided: ['Avoided', '避让中'],
+  blocked: ['Blocked', '已熔断'],
+  drained: ['Drained', '已摘流'],
+} satisfies Texts

@@ -1,4 +1,4 @@
-// Who changed what, before and after. Rows are only ever added.
+// The audit log: who changed what, with the values before and after.
 
 import { Stack, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
@@ -68,7 +68,7 @@ export default function AuditLog() {
     {
       title: t('subject'),
       width: '260px',
-      cell: ({ subject }) => <CopyId id={subject} most={30} />,
+      cell: ({ subject }) => <CopyId id={subject} max={30} />,
     },
     { title: t('changes'), cell: (change) => summaryOf(change) },
     { title: t('address'), width: '140px', isPrivate: true, cell: ({ address }) => address },
@@ -122,11 +122,11 @@ function ChangeDetails({ change }: { change: Change }) {
         rows={[
           [t('time'), <Time key="t" at={change.at} />],
           [t('who'), change.actor],
-          [t('subject'), <CopyId key="s" id={change.subject} most={40} />],
+          [t('subject'), <CopyId key="s" id={change.subject} max={40} />],
           [t('address'), change.address],
           [
             t('request_id'),
-            change.request_id && <CopyId key="r" id={change.request_id} most={40} />,
+            change.request_id && <CopyId key="r" id={change.request_id} max={40} />,
           ],
         ]}
       />

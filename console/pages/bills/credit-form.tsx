@@ -1,9 +1,10 @@
-// Money in or out by hand, with the reason written down.
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+// A credit or adjustment by hand, with its reason.
+import { Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { ErrorAlert } from '../../components/page.tsx'
+import { FormActions } from '../../components/form-actions.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
 export interface CreditDraft {
@@ -28,20 +29,15 @@ export function CreditForm({
   const t = useMessages(messages)
   const [amount, setAmount] = useState(draft.amount)
   const [note, setNote] = useState(draft.note)
-  const [error, setError] = useState<Error>()
+  const { error, isBusy, run } = useAction()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    setError(undefined)
-    try {
-      const path = `/accounts/${encodeURIComponent(account)}/credits`
-      await api('POST', path, { body: { amount, note } })
-      setAmount(draft.amount)
-      setNote(draft.note)
-      onDone()
-      onClose()
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    const path = `/accounts/${encodeURIComponent(account)}/credits`
+    if (!(await run(() => api('POST', path, { body: { amount, note } })))) return
+    setAmount(draft.amount)
+    setNote(draft.note)
+    onDone()
+    onClose()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('new_credit')}>
@@ -63,13 +59,7 @@ export function CreditForm({
             value={note}
             onChange={(event) => setNote(event.currentTarget.value)}
           />
-          <ErrorAlert error={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('cancel')}
-            </Button>
-            <Button type="submit">{t('book')}</Button>
-          </Group>
+          <FormActions error={error} isBusy={isBusy} submit={t('book')} onCancel={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -1,10 +1,10 @@
-// A bill day by day: bars by model, and the same in figures.
+// A bill by day: a chart by model, and a table.
 
-import { Card, Skeleton, Table, Text } from '@mantine/core'
+import { Card, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
-import { ScrollBox } from '../../components/scroll-box.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -95,31 +95,22 @@ function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: strin
   const format = useFormat()
   const ordered = [...rows].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
   return (
-    <ScrollBox label={t('by_day')} minWidth={480}>
-      <Table aria-label={t('by_day')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('time')}</Table.Th>
-            <Table.Th>{t('model')}</Table.Th>
-            <Table.Th>{t('unit')}</Table.Th>
-            <Table.Th ta="right">{t('count')}</Table.Th>
-            <Table.Th ta="right">{t('amount')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {ordered.map((row) => (
-            <Table.Tr key={`${row.day} ${row.model} ${row.unit}`}>
-              <Table.Td>{row.day}</Table.Td>
-              <Table.Td>{row.model}</Table.Td>
-              <Table.Td>{server.text('unit', row.unit ?? '')}</Table.Td>
-              <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
-              <Table.Td ta="right">
-                <Money amount={row.amount} currency={currency} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollBox>
+    <SimpleTable
+      label={t('by_day')}
+      minWidth={480}
+      rows={ordered}
+      rowKey={({ day, model, unit }) => `${day} ${model} ${unit}`}
+      columns={[
+        { title: t('time'), cell: ({ day }) => day },
+        { title: t('model'), cell: ({ model }) => model },
+        { title: t('unit'), cell: ({ unit }) => server.text('unit', unit ?? '') },
+        { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },
+        {
+          title: t('amount'),
+          align: 'right',
+          cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+        },
+      ]}
+    />
   )
 }

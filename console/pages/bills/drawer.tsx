@@ -1,13 +1,14 @@
-// One bill: its figures, what each model and token cost, its lines down to requests and tasks; closing
-// it, taking it along, correcting it.
+// One bill: its figures, the cost by model, token and day, its lines down to requests and tasks; closing,
+// downloading and correcting it.
 
-import { Button, Group, Stack, Table, Tabs, Text } from '@mantine/core'
+import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ExportButton } from '../../components/exports/export-button.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { api, queryString } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -193,63 +194,46 @@ function BillFigures({ bill }: { bill: Bill }) {
 }
 
 function ByModel({ bill }: { bill: Bill }) {
-  const server = useServerText()
   const t = useMessages(messages)
+  const server = useServerText()
   const format = useFormat()
   return (
-    <Table>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('model')}</Table.Th>
-          <Table.Th>{t('unit')}</Table.Th>
-          <Table.Th ta="right">{t('count')}</Table.Th>
-          <Table.Th ta="right">{t('quantity')}</Table.Th>
-          <Table.Th ta="right">{t('estimated')}</Table.Th>
-          <Table.Th ta="right">{t('amount')}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {bill.totals.map((row) => (
-          <Table.Tr key={`${row.model} ${row.unit}`}>
-            <Table.Td>{row.model}</Table.Td>
-            <Table.Td>{server.text('unit', row.unit ?? '')}</Table.Td>
-            <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
-            <Table.Td ta="right">{format.number(row.quantity)}</Table.Td>
-            <Table.Td ta="right">{format.number(row.estimated)}</Table.Td>
-            <Table.Td ta="right">
-              <Money amount={row.amount} currency={bill.currency} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <SimpleTable
+      label={t('by_model')}
+      rows={bill.totals}
+      rowKey={({ model, unit }) => `${model} ${unit}`}
+      columns={[
+        { title: t('model'), cell: ({ model }) => model },
+        { title: t('unit'), cell: ({ unit }) => server.text('unit', unit ?? '') },
+        { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },
+        { title: t('quantity'), align: 'right', cell: ({ quantity }) => format.number(quantity) },
+        { title: t('estimated'), align: 'right', cell: (row) => format.number(row.estimated) },
+        amountColumn(t('amount'), bill),
+      ]}
+    />
   )
 }
+
+const amountColumn = (title: string, { currency }: Bill) => ({
+  title,
+  align: 'right' as const,
+  cell: ({ amount }: { amount: string }) => <Money amount={amount} currency={currency} />,
+})
 
 function ByToken({ bill }: { bill: Bill }) {
   const t = useMessages(messages)
   const format = useFormat()
   return (
-    <Table>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{t('token')}</Table.Th>
-          <Table.Th ta="right">{t('count')}</Table.Th>
-          <Table.Th ta="right">{t('amount')}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {bill.tokens.map((row) => (
-          <Table.Tr key={row.token_id}>
-            <Table.Td className={privateClass}>{row.name ?? row.token_id ?? '–'}</Table.Td>
-            <Table.Td ta="right">{format.number(row.charges)}</Table.Td>
-            <Table.Td ta="right">
-              <Money amount={row.amount} currency={bill.currency} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <SimpleTable
+      label={t('by_token')}
+      rows={bill.tokens}
+      rowKey={({ token_id }) => token_id ?? ''}
+      columns={[
+        { title: t('token'), isPrivate: true, cell: (row) => row.name ?? row.token_id ?? '–' },
+        { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },
+        amountColumn(t('amount'), bill),
+      ]}
+    />
   )
 }
 
@@ -257,21 +241,16 @@ function Movements({ bill }: { bill: Bill }) {
   const t = useMessages(messages)
   if (bill.movements.length === 0) return <Text c="dimmed">{t('none')}</Text>
   return (
-    <Table>
-      <Table.Tbody>
-        {bill.movements.map((row) => (
-          <Table.Tr key={row.id}>
-            <Table.Td>
-              <Time at={row.at} />
-            </Table.Td>
-            <Table.Td>{t(row.kind)}</Table.Td>
-            <Table.Td className={privateClass}>{row.note}</Table.Td>
-            <Table.Td ta="right">
-              <Money amount={row.amount} currency={bill.currency} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+    <SimpleTable
+      label={t('movements')}
+      rows={bill.movements}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: t('time'), cell: ({ at }) => <Time at={at} /> },
+        { title: t('kind'), cell: ({ kind }) => t(kind) },
+        { title: t('note'), isPrivate: true, cell: ({ note }) => note },
+        amountColumn(t('amount'), bill),
+      ]}
+    />
   )
 }

@@ -1,10 +1,10 @@
-// Bills: a month of all accounts, or all months of one; a bill with its lines beside it.
+// Bills: one month of all accounts, or all months of one; the open bill in a drawer.
 import { Button, Group, Select, Tabs, Text } from '@mantine/core'
 import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { Money, State } from '../../components/values.tsx'
-import { useList } from '../../lib/lists.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { lastMonths, type MonthRow, thisMonth } from '../../lib/resources/bill.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
@@ -100,16 +100,11 @@ function AllAccounts() {
       <DataTable
         label={t('accounts', { month })}
         columns={columns}
-        rows={list.rows}
+        {...tableProps(list)}
         rowKey={({ account }) => account}
         opened={opened?.split(' ').slice(1).join(' ')}
         onOpen={open}
-        isLoading={list.isLoading}
-        error={list.error}
         empty={<Text c="dimmed">{t('empty')}</Text>}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.loadMore}
       />
     </>
   )
@@ -134,15 +129,10 @@ function OneAccount({ account }: { account: string }) {
       <DataTable
         label={t('months', { account })}
         columns={columns}
-        rows={list.rows}
+        {...tableProps(list)}
         rowKey={({ month }) => month}
         opened={opened?.split(' ')[0]}
         onOpen={open}
-        isLoading={list.isLoading}
-        error={list.error}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.loadMore}
       />
     </>
   )

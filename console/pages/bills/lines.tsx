@@ -1,9 +1,10 @@
-// The lines behind a bill, page after page, each leading to its request or task.
+// The lines of a bill, page by page, with links to their requests and tasks.
 
-import { Button, Center, Table } from '@mantine/core'
+import { Button, Center } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../components/page.tsx'
-import { ScrollBox } from '../../components/scroll-box.tsx'
+import type { Column } from '../../components/table/data-table.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -27,9 +28,6 @@ export function BillLines({
   onCredit?: ((line: Line) => void) | undefined
 }) {
   const t = useMessages(messages)
-  const format = useFormat()
-  const server = useServerText()
-  const { currency } = useSession()
   const list = useInfiniteQuery({
     queryKey: ['bill-lines', account, month],
     queryFn: ({ pageParam }) =>
@@ -40,61 +38,17 @@ export function BillLines({
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   })
   const rows = list.data?.pages.flatMap(({ lines }) => lines) ?? []
+  const columns = useColumns(onCredit)
   return (
     <>
       <ErrorAlert error={list.error} />
-      <ScrollBox label={t('lines')} minWidth={700}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('time')}</Table.Th>
-              <Table.Th>{t('kind')}</Table.Th>
-              <Table.Th>{t('model')}</Table.Th>
-              <Table.Th ta="right">{t('quantity')}</Table.Th>
-              <Table.Th ta="right">{t('amount')}</Table.Th>
-              <Table.Th>{t('request_id')}</Table.Th>
-              {onCredit !== undefined && <Table.Th />}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((line) => {
-              const ref = line.task_id ?? line.request_id
-              const page = pageOf(ref)
-              return (
-                <Table.Tr key={line.id}>
-                  <Table.Td>
-                    <Time at={line.at} how="short" />
-                  </Table.Td>
-                  <Table.Td>{t(line.kind)}</Table.Td>
-                  <Table.Td>{line.model}</Table.Td>
-                  <Table.Td ta="right">
-                    {line.quantity !== null &&
-                      `${format.number(line.quantity)} ${server.text('unit', line.unit ?? '')}`}
-                  </Table.Td>
-                  <Table.Td ta="right">
-                    <Money amount={line.amount} currency={currency} />
-                  </Table.Td>
-                  <Table.Td>{page && <Link to={page}>{ref}</Link>}</Table.Td>
-                  {onCredit !== undefined && (
-                    <Table.Td>
-                      {line.kind === 'charge' && (
-                        <Button
-                          size="compact-xs"
-                          variant="subtle"
-                          aria-label={t('credit_note_for', { ref: ref ?? line.id })}
-                          onClick={() => onCredit(line)}
-                        >
-                          {t('credit_note')}
-                        </Button>
-                      )}
-                    </Table.Td>
-                  )}
-                </Table.Tr>
-              )
-            })}
-          </Table.Tbody>
-        </Table>
-      </ScrollBox>
+      <SimpleTable
+        label={t('lines')}
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        minWidth={700}
+      />
       {list.hasNextPage && (
         <Center>
           <Button
@@ -108,4 +62,49 @@ export function BillLines({
       )}
     </>
   )
+}
+
+const refOf = ({ task_id, request_id }: Line) => task_id ?? request_id
+
+function useColumns(onCredit: ((line: Line) => void) | undefined): (Column<Line> | false)[] {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const server = useServerText()
+  const { currency } = useSession()
+  return [
+    { title: t('time'), cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('kind'), cell: ({ kind }) => t(kind) },
+    { title: t('model'), cell: ({ model }) => model },
+    {
+      title: t('quantity'),
+      align: 'right',
+      cell: ({ quantity, unit }) =>
+        quantity !== null && `${format.number(quantity)} ${server.text('unit', unit ?? '')}`,
+    },
+    {
+      title: t('amount'),
+      align: 'right',
+      cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+    },
+    { title: t('request_id'), cell: (line) => <RecordLink id={refOf(line)} /> },
+    onCredit !== undefined && {
+      title: '',
+      cell: (line) =>
+        line.kind === 'charge' && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-label={t('credit_note_for', { ref: refOf(line) ?? line.id })}
+            onClick={() => onCredit(line)}
+          >
+            {t('credit_note')}
+          </Button>
+        ),
+    },
+  ]
+}
+
+function RecordLink({ id }: { id: string | null }) {
+  const page = pageOf(id)
+  return page === undefined ? null : <Link to={page}>{id}</Link>
 }

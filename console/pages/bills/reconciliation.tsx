@@ -1,4 +1,4 @@
-// Upstreams' statements held against our own books: those that were taken in, and a new one.
+// Statements of upstreams compared with the ledger: the imported ones, and a new one.
 import {
   Alert,
   Button,
@@ -16,10 +16,11 @@ import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { Time } from '../../components/values.tsx'
 import { api, type Page, parseResponse, queryString } from '../../lib/api.ts'
-import { useList } from '../../lib/lists.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { outcomes, type Statement } from '../../lib/resources/bill.ts'
 import { useQueryValue } from '../../lib/router.tsx'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { StatementDrawer } from './statement-drawer.tsx'
 
@@ -52,15 +53,10 @@ export function Reconciliation() {
       <DataTable
         label={t('statements')}
         columns={columns}
-        rows={list.rows}
+        {...tableProps(list)}
         rowKey={({ id }) => id}
         opened={opened}
         onOpen={({ id }) => setOpened(id)}
-        isLoading={list.isLoading}
-        error={list.error}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.loadMore}
       />
       <StatementDrawer
         id={opened}
@@ -74,7 +70,7 @@ export function Reconciliation() {
   )
 }
 
-/** Channels that did something lately. */
+/** Channels with recent traffic. */
 function useChannels(): string[] {
   const used = useQuery({
     queryKey: ['traffic-channels'],
@@ -95,15 +91,12 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
   const [channel, setChannel] = useState<string | null>(null)
   const [options, setOptions] = useState<Options>(noOptions)
   const [showsOptions, setShowsOptions] = useState(false)
-  const [error, setError] = useState<Error>()
   const [warnings, setWarnings] = useState<readonly string[]>([])
-  const [busy, setBusy] = useState(false)
+  const { error, isBusy, run } = useAction()
   const names = useChannels()
-  const submit = async (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
+    void run(async () => {
       const query = queryString({ channel: channel ?? '', name: file?.name, ...options })
       const response = await fetch(`/admin/v1/statements${query}`, {
         method: 'POST',
@@ -113,11 +106,7 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
       const done = await parseResponse<Statement>(response)
       setWarnings(done.warnings ?? [])
       onDone(done)
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
+    })
   }
   return (
     <form onSubmit={submit}>
@@ -139,7 +128,7 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
             value={channel}
             onChange={setChannel}
           />
-          <Button type="submit" loading={busy} disabled={file === null || channel === null}>
+          <Button type="submit" loading={isBusy} disabled={file === null || channel === null}>
             {t('compare')}
           </Button>
           <Button

@@ -1,4 +1,4 @@
-// One statement of an upstream, line by line: what matched, what differs and what only one side knows.
+// One upstream statement by line: matched, different, or known to one side only.
 
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -11,7 +11,7 @@ import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { api, queryString } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { useList } from '../../lib/lists.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import {
   type Outcome,
@@ -131,15 +131,10 @@ function Lines({ statement, outcome }: { statement: Statement; outcome: Outcome 
     <DataTable
       label={t('lines')}
       columns={columns}
-      rows={list.rows}
+      {...tableProps(list)}
       rowKey={({ line }) => String(line)}
-      isLoading={list.isLoading}
-      error={list.error}
       empty={<Text c="dimmed">{t('no_lines')}</Text>}
       height="60vh"
-      hasMore={list.hasMore}
-      isLoadingMore={list.isLoadingMore}
-      onMore={list.loadMore}
     />
   )
 }

@@ -1,5 +1,5 @@
-// What the upstream says it has, beside what the channel serves: new ones to take up, gone ones to drop,
-// and what a new one still lacks before it can be called.
+// The models of the upstream compared with those of the channel: new ones to add, gone ones to remove,
+// and what a new one needs before it can be called.
 import {
   Alert,
   Checkbox,
@@ -82,26 +82,21 @@ function Discovered(props: Props) {
       </Alert>
     )
   }
-  return <Choices {...props} found={data} />
+  return <Models {...props} found={data} />
 }
 
-/** More than that, and a box narrows them down. */
+/** From this number on there is a search field. */
 const manyModels = 12
 
-function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery }) {
+function Models({ channel, found, onClose, onDone }: Props & { found: Discovery }) {
   const t = useMessages(messages)
   const [chosen, setChosen] = useState<string[]>([])
   const [dropped, setDropped] = useState<string[]>([])
-  const [wanted, setWanted] = useState('')
   const { error, isBusy, run } = useAction()
   const isEditable = channel.source === 'api'
   const fresh = found.models.filter(({ names }) => names.length === 0)
-  const mapped = found.models.filter(({ names }) => names.length > 0)
-  const shown = fresh.filter(
-    ({ upstream_model: name }) => name.includes(wanted.trim()) || chosen.includes(name),
-  )
-  const kept = Object.entries(channel.models).filter(([name]) => !dropped.includes(name))
-  const models = Object.fromEntries([...kept, ...chosen.map((name) => [name, '*'])])
+  const remaining = Object.entries(channel.models).filter(([name]) => !dropped.includes(name))
+  const models = Object.fromEntries([...remaining, ...chosen.map((name) => [name, '*'])])
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     if (chosen.length + dropped.length === 0) return onClose()
@@ -111,30 +106,12 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
       onClose()
     })
   }
+  const changes = chosen.length + dropped.length
   return (
     <form onSubmit={submit}>
       <Stack>
         {!isEditable && <Alert color="gray">{t('discover_read_only')}</Alert>}
-        <div>
-          <SectionTitle>{t('new_models', { n: fresh.length })}</SectionTitle>
-          {fresh.length > manyModels && (
-            <TextInput
-              size="xs"
-              mb="xs"
-              aria-label={t('narrow')}
-              placeholder={t('narrow')}
-              value={wanted}
-              onChange={(event) => setWanted(event.currentTarget.value)}
-            />
-          )}
-          <Ticks
-            label={t('new_models_hint')}
-            isOff={!isEditable}
-            value={chosen}
-            onChange={setChosen}
-            rows={shown.map((model) => [model.upstream_model, lackOf(model, t)])}
-          />
-        </div>
+        <NewModels models={fresh} isOff={!isEditable} chosen={chosen} onChange={setChosen} />
         <Lacks models={fresh.filter(({ upstream_model: name }) => chosen.includes(name))} />
         {found.gone.length > 0 && (
           <div>
@@ -148,27 +125,70 @@ function Choices({ channel, found, onClose, onDone }: Props & { found: Discovery
             />
           </div>
         )}
-        <div>
-          <SectionTitle>{t('mapped_models', { n: mapped.length })}</SectionTitle>
-          <Group gap={4}>
-            {mapped.map(({ upstream_model: name, names }) => (
-              <Code key={name}>
-                {names.includes(name) ? name : `${names.join(', ')} → ${name}`}
-              </Code>
-            ))}
-          </Group>
-        </div>
+        <MappedModels models={found.models.filter(({ names }) => names.length > 0)} />
         <FormActions
           error={error}
           isBusy={isBusy}
           submit={
-            chosen.length + dropped.length === 0
-              ? t('close')
-              : t('apply_models', { n: chosen.length, m: dropped.length })
+            changes === 0 ? t('close') : t('apply_models', { n: chosen.length, m: dropped.length })
           }
         />
       </Stack>
     </form>
+  )
+}
+
+function NewModels({
+  models,
+  isOff,
+  chosen,
+  onChange,
+}: {
+  models: readonly Found[]
+  isOff: boolean
+  chosen: string[]
+  onChange: (chosen: string[]) => void
+}) {
+  const t = useMessages(messages)
+  const [wanted, setWanted] = useState('')
+  const shown = models.filter(
+    ({ upstream_model: name }) => name.includes(wanted.trim()) || chosen.includes(name),
+  )
+  return (
+    <div>
+      <SectionTitle>{t('new_models', { n: models.length })}</SectionTitle>
+      {models.length > manyModels && (
+        <TextInput
+          size="xs"
+          mb="xs"
+          aria-label={t('narrow')}
+          placeholder={t('narrow')}
+          value={wanted}
+          onChange={(event) => setWanted(event.currentTarget.value)}
+        />
+      )}
+      <Ticks
+        label={t('new_models_hint')}
+        isOff={isOff}
+        value={chosen}
+        onChange={onChange}
+        rows={shown.map((model) => [model.upstream_model, lackOf(model, t)])}
+      />
+    </div>
+  )
+}
+
+function MappedModels({ models }: { models: readonly Found[] }) {
+  const t = useMessages(messages)
+  return (
+    <div>
+      <SectionTitle>{t('mapped_models', { n: models.length })}</SectionTitle>
+      <Group gap={4}>
+        {models.map(({ upstream_model: name, names }) => (
+          <Code key={name}>{names.includes(name) ? name : `${names.join(', ')} → ${name}`}</Code>
+        ))}
+      </Group>
+    </div>
   )
 }
 
@@ -200,7 +220,7 @@ function Ticks({
   )
 }
 
-/** What is chosen and cannot be called yet. */
+/** Chosen models that cannot be called yet. */
 function Lacks({ models }: { models: readonly Found[] }) {
   const t = useMessages(messages)
   const unknown = models.filter(({ kind }) => kind === null)

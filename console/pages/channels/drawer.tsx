@@ -1,4 +1,4 @@
-// One channel: its settings, its health key by key, a test, a drain, its end.
+// One channel: its settings, its health key by key, a test, and the actions on it.
 
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
@@ -9,6 +9,7 @@ import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
+import { downloadText } from '../../lib/download.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
@@ -20,144 +21,64 @@ import { ChannelForm } from './form.tsx'
 import { messages } from './messages.ts'
 import { ReplaceKeys } from './replace-keys.tsx'
 import { TestCell, type Tests } from './tests.tsx'
-import { channelsYaml, saveText } from './yaml.ts'
+import { channelsYaml } from './yaml.ts'
 
-export function ChannelDrawer({
-  channel,
-  tests,
-  onClose,
-  onChanged,
-}: {
+interface Props {
   channel: Channel | undefined
   tests: Tests
   onClose: () => void
   onChanged: () => void
-}) {
+}
+
+export function ChannelDrawer({ channel, ...rest }: Props) {
+  return channel === undefined ? null : <OpenChannel channel={channel} {...rest} />
+}
+
+type Dialog = 'edit' | 'clone' | 'delete' | 'discover' | 'keys'
+
+function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: Channel }) {
   const t = useMessages(messages)
   const page = useMessages(pageTitles)
-  const server = useServerText()
-  const [doing, setDoing] = useState<'edit' | 'clone' | 'delete' | 'discover' | 'keys'>()
-  const [model, setModel] = useState<string | null>(null)
+  const [dialog, setDialog] = useState<Dialog>()
   const { error, run } = useAction()
-  if (channel === undefined) return null
-  const isEditable = channel.source === 'api'
   const drain = () =>
     run(async () => {
       await api('PATCH', `/channels/${channel.id}`, { body: { disabled: !channel.disabled } })
       onChanged()
     })
-  const { health } = channel
+  const dialogProps = (name: Dialog) => ({
+    isOpen: dialog === name,
+    onClose: () => setDialog(undefined),
+    onDone: onChanged,
+  })
   return (
     <DetailsDrawer
       title={channel.name}
       isOpen
       onClose={onClose}
-      actions={
-        <>
-          {isEditable && <Button onClick={() => setDoing('edit')}>{t('edit')}</Button>}
-          <Button variant="default" onClick={() => setDoing('discover')}>
-            {t('discover')}
-          </Button>
-          {isEditable && (
-            <Button variant="default" onClick={() => setDoing('keys')}>
-              {t('new_keys')}
-            </Button>
-          )}
-          {isEditable && (
-            <Button variant="default" onClick={drain} title={t('drain_hint')}>
-              {t(channel.disabled ? 'resume' : 'drain')}
-            </Button>
-          )}
-          {channel.source !== 'builtin' && (
-            <Button variant="default" onClick={() => setDoing('clone')}>
-              {t('clone')}
-            </Button>
-          )}
-          <Button
-            variant="default"
-            onClick={() => saveText(`${channel.name}.yaml`, channelsYaml([channel]))}
-          >
-            {t('export')}
-          </Button>
-          {isEditable && (
-            <Button color="red" variant="light" onClick={() => setDoing('delete')}>
-              {t('delete')}
-            </Button>
-          )}
-        </>
-      }
+      actions={<Actions channel={channel} onDrain={drain} onOpen={setDialog} />}
     >
       <Stack>
         <ErrorAlert error={error} />
-        {!isEditable && (
+        {channel.source !== 'api' && (
           <Text size="sm" c="dimmed">
             {t(channel.source === 'file' ? 'from_file' : 'builtin')}
           </Text>
         )}
-        <Group align="flex-end" gap="xs">
-          <Select
-            size="xs"
-            label={t('test_model')}
-            placeholder={t('any_model')}
-            data={Object.keys(channel.models).filter((name) => !name.endsWith('*'))}
-            value={model}
-            clearable
-            searchable
-            onChange={setModel}
-          />
-          <TestCell channel={channel} tests={tests} model={model ?? undefined} />
-        </Group>
-        <PropertyList
-          rows={[
-            ['ID', <CopyId key="id" id={channel.id} />],
-            [t('health'), <ChannelHealth key="h" channel={channel} />],
-            [t('failures'), health.failures_in_row],
-            [t('retry'), health.retry_at && <Time at={health.retry_at} />],
-            [t('keys'), health.keys.map((key, i) => `${i + 1}: ${t(key)}`).join(', ')],
-            [t('denied'), health.denied_models.join(', ')],
-            [t('busy'), `${health.busy} / ${channel.max_concurrency}`],
-            [t('region'), channel.region],
-            [t('protocols'), <Lines key="p" text={linesOf(channel.protocols)} />],
-            [t('models'), <Lines key="m" text={linesOf(channel.models)} />],
-            [t('priority'), channel.priority],
-            [t('weight'), channel.weight],
-            [t('timeouts'), <Lines key="t" text={linesOf(channel.timeouts)} />],
-            [t('source'), server.text('source', channel.source)],
-          ]}
-        />
+        <TestRow channel={channel} tests={tests} />
+        <ChannelProperties channel={channel} />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>
       </Stack>
-      <ChannelForm
-        channel={channel}
-        isOpen={doing === 'edit'}
-        onClose={() => setDoing(undefined)}
-        onDone={onChanged}
-      />
-      <ChannelForm
-        copyOf={channel}
-        isOpen={doing === 'clone'}
-        onClose={() => setDoing(undefined)}
-        onDone={onChanged}
-      />
-      <DiscoverDialog
-        channel={channel}
-        isOpen={doing === 'discover'}
-        onClose={() => setDoing(undefined)}
-        onDone={onChanged}
-      />
-      <ReplaceKeys
-        channel={channel}
-        isOpen={doing === 'keys'}
-        onClose={() => setDoing(undefined)}
-        onDone={onChanged}
-      />
+      <ChannelForm channel={channel} {...dialogProps('edit')} />
+      <ChannelForm copyOf={channel} {...dialogProps('clone')} />
+      <DiscoverDialog channel={channel} {...dialogProps('discover')} />
+      <ReplaceKeys channel={channel} {...dialogProps('keys')} />
       <ConfirmByName
         name={channel.name}
         title={t('delete')}
         text={t('delete_text')}
         action={t('delete')}
-        isOpen={doing === 'delete'}
-        onClose={() => setDoing(undefined)}
+        {...dialogProps('delete')}
         onConfirm={async () => {
           await api('DELETE', `/channels/${channel.id}`)
           onChanged()
@@ -165,6 +86,97 @@ export function ChannelDrawer({
         }}
       />
     </DetailsDrawer>
+  )
+}
+
+function Actions({
+  channel,
+  onDrain,
+  onOpen,
+}: {
+  channel: Channel
+  onDrain: () => void
+  onOpen: (dialog: Dialog) => void
+}) {
+  const t = useMessages(messages)
+  const isEditable = channel.source === 'api'
+  const opens = (dialog: Dialog, label: string) => (
+    <Button variant="default" onClick={() => onOpen(dialog)}>
+      {label}
+    </Button>
+  )
+  return (
+    <>
+      {isEditable && <Button onClick={() => onOpen('edit')}>{t('edit')}</Button>}
+      {opens('discover', t('discover'))}
+      {isEditable && opens('keys', t('new_keys'))}
+      {isEditable && (
+        <Button variant="default" onClick={onDrain} title={t('drain_hint')}>
+          {t(channel.disabled ? 'resume' : 'drain')}
+        </Button>
+      )}
+      {channel.source !== 'builtin' && opens('clone', t('clone'))}
+      <Button
+        variant="default"
+        onClick={() => downloadText(`${channel.name}.yaml`, channelsYaml([channel]))}
+      >
+        {t('export')}
+      </Button>
+      {isEditable && (
+        <Button color="red" variant="light" onClick={() => onOpen('delete')}>
+          {t('delete')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function TestRow({ channel, tests }: { channel: Channel; tests: Tests }) {
+  const t = useMessages(messages)
+  const [model, setModel] = useState<string | null>(null)
+  return (
+    <Group align="flex-end" gap="xs">
+      <Select
+        size="xs"
+        label={t('test_model')}
+        placeholder={t('any_model')}
+        data={Object.keys(channel.models).filter((name) => !name.endsWith('*'))}
+        value={model}
+        clearable
+        searchable
+        onChange={setModel}
+      />
+      <TestCell channel={channel} tests={tests} model={model ?? undefined} />
+    </Group>
+  )
+}
+
+function ChannelProperties({ channel }: { channel: Channel }) {
+  const t = useMessages(messages)
+  const server = useServerText()
+  const { health } = channel
+  return (
+    <PropertyList
+      rows={[
+        ['ID', <CopyId key="id" id={channel.id} />],
+        [t('health'), <ChannelHealth key="h" channel={channel} />],
+        [t('failures'), health.failures_in_row],
+        [t('retry'), health.retry_at && <Time at={health.retry_at} />],
+        [
+          t('keys'),
+          health.keys.map((key, i) => `${i + 1}: ${server.text('channel_health', key)}`).join(', '),
+        ],
+        [t('denied'), health.denied_models.join(', ')],
+        [t('busy'), `${health.busy} / ${channel.max_concurrency}`],
+        [t('region'), channel.region],
+        [t('protocols'), <Lines key="p" text={linesOf(channel.protocols)} />],
+        [t('models'), <Lines key="m" text={linesOf(channel.models)} />],
+        [t('priority'), channel.priority],
+        [t('weight'), channel.weight],
+        [t('timeouts'), <Lines key="t" text={linesOf(channel.timeouts)} />],
+        [t('source'), server.text('source', channel.source)],
+      ]}
+    />
   )
 }
 

@@ -1,4 +1,4 @@
-// A channel's settings: changed, or taken over for another one. Keys go in and never come out.
+// The form of a channel: edit or clone. Keys are write-only.
 import { Group, Modal, NumberInput, Stack, Textarea, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { FormActions } from '../../components/form-actions.tsx'
@@ -6,8 +6,8 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { keysIn } from './draft.ts'
 import { messages } from './messages.ts'
-import { keysIn } from './wizard.tsx'
 
 interface Props {
   /** To be changed. */
@@ -93,7 +93,7 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
           {(['priority', 'weight', 'max_concurrency'] as const).map((each) => (
             <NumberInput
               key={each}
-              label={t(each === 'max_concurrency' ? 'most' : each)}
+              label={t(each)}
               value={numbers[each]}
               onChange={(value) => setNumbers({ ...numbers, [each]: Number(value) })}
             />

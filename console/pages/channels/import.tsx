@@ -1,4 +1,4 @@
-// Channels from a YAML text: first what would change, then all of it or nothing.
+// Channels from YAML: first the changes, then all of them or none.
 import {
   Alert,
   Badge,

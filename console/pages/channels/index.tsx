@@ -1,11 +1,12 @@
-// Channels: how each upstream account is doing, one click to test it, and its settings.
+// Channels: health, traffic, tests and settings of each upstream account.
 import { Button, Progress, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ChannelHealth } from '../../components/channel-health.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
-import type { Column } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { downloadText } from '../../lib/download.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -17,7 +18,7 @@ import { messages } from './messages.ts'
 import { TestCell, type Tests, useTests } from './tests.tsx'
 import { ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
 import { ChannelWizard } from './wizard.tsx'
-import { channelsYaml, saveText } from './yaml.ts'
+import { channelsYaml } from './yaml.ts'
 
 const refetchMs = 5_000
 
@@ -25,70 +26,29 @@ function useColumns(tests: Tests): Column<Channel>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const traffic = useChannelTraffic()
+  const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
-    {
-      title: t('name'),
-      width: '150px',
-      isPrivate: true,
-      cell: ({ name }) => (
-        <Text size="sm" fw={600} truncate>
-          {name}
-        </Text>
-      ),
-    },
-    { title: t('health'), width: '120px', cell: (channel) => <ChannelHealth channel={channel} /> },
-    {
-      title: t('success'),
-      align: 'right',
-      width: '120px',
-      cell: ({ name }) => <SuccessCell traffic={traffic.get(name)} />,
-    },
-    {
-      title: t('errors'),
-      width: '150px',
-      cell: ({ name }) => <ErrorCell traffic={traffic.get(name)} />,
-    },
-    {
-      title: t('median'),
-      align: 'right',
-      width: '100px',
-      cell: ({ name }) => format.ms(traffic.get(name)?.p50Ms),
-    },
-    {
-      title: t('busy'),
-      align: 'right',
-      width: '110px',
-      cell: ({ health, max_concurrency }) => `${health.busy} / ${max_concurrency}`,
-    },
-    {
-      title: t('test'),
-      width: '220px',
-      cell: (channel) => <TestCell channel={channel} tests={tests} />,
-    },
-    {
-      title: t('models'),
-      align: 'right',
-      width: '90px',
-      cell: ({ models }) => (
-        <span title={Object.keys(models).join('\n')}>
-          {format.number(Object.keys(models).length)}
-        </span>
-      ),
-    },
-    {
-      title: t('order'),
-      align: 'right',
-      width: '150px',
-      cell: ({ priority, weight }) => `${priority} / ${weight}`,
-    },
-    {
-      title: t('protocols'),
-      width: '220px',
-      cell: ({ protocols }) => Object.keys(protocols).join(', '),
-    },
-    { title: t('region'), width: '80px', cell: ({ region }) => region },
+    column(t('name'), '150px', nameCell, { isPrivate: true }),
+    column(t('health'), '120px', (channel) => <ChannelHealth channel={channel} />),
+    numberColumn(t('success'), '120px', ({ name }) => <SuccessCell traffic={traffic.get(name)} />),
+    column(t('errors'), '150px', ({ name }) => <ErrorCell traffic={traffic.get(name)} />),
+    numberColumn(t('median'), '100px', ({ name }) => format.ms(traffic.get(name)?.p50Ms)),
+    numberColumn(t('busy'), '110px', (row) => `${row.health.busy} / ${row.max_concurrency}`),
+    column(t('test'), '220px', (channel) => <TestCell channel={channel} tests={tests} />),
+    numberColumn(t('models'), '90px', ({ models }) => (
+      <span title={names(models).join('\n')}>{format.number(names(models).length)}</span>
+    )),
+    numberColumn(t('order'), '150px', ({ priority, weight }) => `${priority} / ${weight}`),
+    column(t('protocols'), '220px', ({ protocols }) => names(protocols).join(', ')),
+    column(t('region'), '80px', ({ region }) => region),
   ]
 }
+
+const nameCell = ({ name }: Channel) => (
+  <Text size="sm" fw={600} truncate>
+    {name}
+  </Text>
+)
 
 export default function Channels() {
   const t = useMessages(messages)
@@ -110,7 +70,7 @@ export default function Channels() {
           </Button>
           <Button
             variant="default"
-            onClick={() => saveText('channels.yaml', channelsYaml(list.rows))}
+            onClick={() => downloadText('channels.yaml', channelsYaml(list.rows))}
           >
             {t('export')}
           </Button>

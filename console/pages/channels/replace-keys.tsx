@@ -1,4 +1,4 @@
-// Other keys for a channel: they take over with the next call, and the old ones are forgotten.
+// Replaces the keys of a channel with the next call; the old ones are deleted.
 import { Modal, Stack, Text, Textarea } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { FormActions } from '../../components/form-actions.tsx'
@@ -6,8 +6,8 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { keysIn } from './draft.ts'
 import { messages } from './messages.ts'
-import { keysIn } from './wizard.tsx'
 
 interface Props {
   channel: Channel

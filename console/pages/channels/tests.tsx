@@ -1,4 +1,4 @@
-// One cheap call to a channel, and what came of it; or to all of them, a few at a time.
+// A small test call to a channel and its result; or to all channels, a few at a time.
 import { Button, Group, Text, Tooltip } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../lib/api.ts'

@@ -1,4 +1,4 @@
-// The steps of a new channel, one part each. They show and choose; what is sent is wizard.tsx's.
+// The steps of a new channel, one component each; wizard.tsx sends what they collect.
 import {
   Alert,
   Checkbox,
@@ -16,11 +16,11 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { errorText, type TestResult } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
+import type { Draft } from './draft.ts'
 import { messages } from './messages.ts'
 import { type Kind, kinds } from './upstream-kinds.ts'
-import type { Draft } from './wizard.tsx'
 
-export interface OfferedModel {
+interface OfferedModel {
   name: string
   kind: string
   protocols: string[]

@@ -1,5 +1,5 @@
-// A new channel step by step: what it is, its key, a test, its models, and what they still lack. It is
-// there when its models are chosen: nobody is sent to an upstream that was not tried.
+// A new channel step by step: its type, its key, a test, its models, and prices that are missing. It is
+// created when its models are chosen, so no call goes to an untested upstream.
 import { Button, Group, Modal, Stepper } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { TestResult } from '../../lib/resources/channel.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { type Draft, isComplete, keysIn } from './draft.ts'
 import { messages } from './messages.ts'
 import { addressesOf, type Kind } from './upstream-kinds.ts'
 import { KeyStep, KindStep, ModelStep, PriceStep, TestStep, useModels } from './wizard-steps.tsx'
@@ -27,19 +28,6 @@ export function ChannelWizard({ isOpen, onClose, onDone }: Props) {
   )
 }
 
-export interface Draft {
-  name: string
-  base: string
-  keys: string
-}
-
-/** Keys, one a line. */
-export const keysIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((key) => key.trim())
-    .filter((key) => key !== '')
-
 const steps = ['step_kind', 'step_key', 'step_test', 'step_models', 'step_prices'] as const
 type Step = (typeof steps)[number]
 
@@ -51,11 +39,20 @@ const buttons: Readonly<Record<Step, 'next' | 'go_test' | 'put_to_work' | 'finis
   step_prices: 'finish',
 }
 
-/** What has been given so far, and what going on from a step does. */
+const emptyDraft: Draft = { name: '', base: '', keys: '' }
+
+const bodyOf = (kind: Kind, draft: Draft, models: readonly string[]) => ({
+  name: draft.name,
+  protocols: addressesOf(kind, draft.base),
+  keys: keysIn(draft.keys),
+  models: Object.fromEntries(models.map((name) => [name, '*'])),
+})
+
+/** What was entered so far, and what each step does when it is left. */
 function useWizard(onDone: () => void) {
   const [at, setAt] = useState(0)
   const [kind, setKind] = useState<Kind>()
-  const [draft, setDraft] = useState<Draft>({ name: '', base: '', keys: '' })
+  const [draft, setDraft] = useState(emptyDraft)
   const [test, setTest] = useState<TestResult>()
   const [chosen, setChosen] = useState<string[]>()
   const action = useAction()
@@ -63,47 +60,42 @@ function useWizard(onDone: () => void) {
   const models = useModels(kind)
   const picked = chosen ?? models.map(({ name }) => name)
   const step = steps[at]!
-  const bodyWith = (names: readonly string[]) => ({
-    name: draft.name,
-    protocols: addressesOf(kind!, draft.base),
-    keys: keysIn(draft.keys),
-    models: Object.fromEntries(names.map((name) => [name, '*'])),
-  })
-  const next = () =>
-    action.run(async () => {
-      if (step === 'step_key') {
-        const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
-        const tried = texts.length === 0 ? ['*'] : texts
-        setTest(await api('POST', '/channels/test', { body: bodyWith(tried) }))
-      }
-      if (step === 'step_models') {
-        await api('POST', '/channels', { body: bodyWith(picked) })
-        // With the first one of its own a gateway leaves the sandbox.
-        await queryClient.invalidateQueries({ queryKey: ['session'] })
-        onDone()
-      }
-      setAt(at + 1)
-    })
-  const lacks: Partial<Record<Step, boolean>> = {
-    step_kind: kind === undefined,
-    step_key: [draft.name, draft.base, draft.keys].some((text) => text.trim() === ''),
-    step_models: picked.length === 0,
+  const runTest = async () => {
+    const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
+    const body = bodyOf(kind!, draft, texts.length === 0 ? ['*'] : texts)
+    setTest(await api('POST', '/channels/test', { body }))
+  }
+  const create = async () => {
+    await api('POST', '/channels', { body: bodyOf(kind!, draft, picked) })
+    // With its first own channel a gateway leaves the sandbox.
+    await queryClient.invalidateQueries({ queryKey: ['session'] })
+    onDone()
+  }
+  const leave: Partial<Record<Step, () => Promise<void>>> = {
+    step_key: runTest,
+    step_models: create,
+  }
+  const next = () => action.run(async () => leave[step]?.()).then((done) => done && setAt(at + 1))
+  const isReady: Partial<Record<Step, boolean>> = {
+    step_kind: kind !== undefined,
+    step_key: isComplete(draft),
+    step_models: picked.length > 0,
   }
   return {
     ...{ at, step, setAt, kind, setKind, draft, setDraft, test, models, picked, setChosen },
-    ...{ action, next, isReady: lacks[step] !== true },
+    ...{ action, next, isReady: isReady[step] ?? true },
   }
 }
 
 function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
   const t = useMessages(messages)
-  const it = useWizard(onDone)
-  const { at, step, kind, models, picked } = it
+  const wizard = useWizard(onDone)
+  const { at, step, kind, models, picked } = wizard
   const isLast = step === 'step_prices'
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     if (isLast) onClose()
-    else void it.next()
+    else void wizard.next()
   }
   return (
     <form onSubmit={submit}>
@@ -112,14 +104,16 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
           <Stepper.Step key={each} label={t(each)} />
         ))}
       </Stepper>
-      {step === 'step_kind' && <KindStep kind={kind} onChange={it.setKind} />}
-      {step === 'step_key' && <KeyStep kind={kind!} draft={it.draft} onChange={it.setDraft} />}
-      {step === 'step_test' && <TestStep test={it.test} />}
+      {step === 'step_kind' && <KindStep kind={kind} onChange={wizard.setKind} />}
+      {step === 'step_key' && (
+        <KeyStep kind={kind!} draft={wizard.draft} onChange={wizard.setDraft} />
+      )}
+      {step === 'step_test' && <TestStep test={wizard.test} />}
       {step === 'step_models' && (
-        <ModelStep models={models} chosen={picked} onChange={it.setChosen} />
+        <ModelStep models={models} chosen={picked} onChange={wizard.setChosen} />
       )}
       {isLast && <PriceStep models={models.filter(({ name }) => picked.includes(name))} />}
-      <ErrorAlert error={it.action.error} />
+      <ErrorAlert error={wizard.action.error} />
       <Group justify="flex-end" mt="md">
         {!isLast && (
           <Button variant="default" onClick={onClose}>
@@ -127,11 +121,11 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
           </Button>
         )}
         {at > 0 && !isLast && (
-          <Button variant="default" onClick={() => it.setAt(at - 1)}>
+          <Button variant="default" onClick={() => wizard.setAt(at - 1)}>
             {t('back')}
           </Button>
         )}
-        <Button type="submit" loading={it.action.isBusy} disabled={!it.isReady}>
+        <Button type="submit" loading={wizard.action.isBusy} disabled={!wizard.isReady}>
           {t(buttons[step])}
         </Button>
       </Group>

@@ -27,11 +27,3 @@ const channelLines = (channel: Channel): string[] => [
 
 export const channelsYaml = (channels: readonly Channel[]): string =>
   `${['channels:', ...channels.flatMap(channelLines)].join('\n')}\n`
-
-/** Hands a text to the browser as a file. */
-export function saveText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  URL.revokeObjectURL(url)
-}

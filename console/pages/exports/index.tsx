@@ -1,20 +1,20 @@
-// Exports of the last day: how far each is, its file, and a way to stop or delete it.
+// Exports of the last day: progress, file, stop and delete.
 import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ExportProgress } from '../../components/exports/export-button.tsx'
 import { exportMessages } from '../../components/exports/messages.ts'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
-import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
 import { Dim, State, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
-import { useList } from '../../lib/lists.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { deleteExport, type ExportJob, fileOf, isUnfinished } from '../../lib/resources/export.ts'
 import { messages } from './messages.ts'
 
 const refetchMs = 2_000
-const stateColours = { waiting: 'queued', running: 'running', done: 'good', failed: 'failed' }
+const stateColors = { waiting: 'queued', running: 'running', done: 'good', failed: 'failed' }
 
 export default function Exports() {
   const t = useMessages(messages)
@@ -25,15 +25,10 @@ export default function Exports() {
       <DataTable
         label={t('title')}
         columns={columns}
-        rows={list.rows}
+        {...tableProps(list)}
         rowKey={({ id }) => id}
         rowHeight={56}
-        isLoading={list.isLoading}
-        error={list.error}
         empty={<Text c="dimmed">{t('no_exports')}</Text>}
-        hasMore={list.hasMore}
-        isLoadingMore={list.isLoadingMore}
-        onMore={list.loadMore}
       />
     </Page>
   )
@@ -41,57 +36,33 @@ export default function Exports() {
 
 function useColumns(onChanged: () => void): Column<ExportJob>[] {
   const t = useMessages(messages)
-  const jobs = useMessages(exportMessages)
+  const job = useMessages(exportMessages)
   const format = useFormat()
   return [
-    {
-      title: t('time'),
-      width: '145px',
-      cell: ({ created_at }) => <Time at={created_at} how="short" />,
-    },
-    {
-      title: t('list'),
-      width: '130px',
-      cell: ({ kind, format: form }) => (
-        <>
-          <Text component="span" size="sm" fw={600}>
-            {jobs(kind)}
-          </Text>{' '}
-          <Dim>{form.toUpperCase()}</Dim>
-        </>
-      ),
-    },
-    {
-      title: t('state'),
-      width: '95px',
-      cell: ({ state }) => <State state={stateColours[state]} label={jobs(`state_${state}`)} />,
-    },
-    {
-      title: t('progress'),
-      width: '130px',
-      cell: (job) => (
-        <Stack gap={2}>
-          <ExportProgress job={job} />
-        </Stack>
-      ),
-    },
-    {
-      title: '',
-      width: '165px',
-      cell: (job) => <Actions job={job} onChanged={onChanged} />,
-    },
-    { title: t('size'), width: '90px', align: 'right', cell: ({ bytes }) => format.size(bytes) },
-    {
-      title: t('filters'),
+    column(t('time'), '145px', ({ created_at }) => <Time at={created_at} how="short" />),
+    column(t('list'), '130px', ({ kind, format: file }) => (
+      <>
+        <Text component="span" size="sm" fw={600}>
+          {job(kind)}
+        </Text>{' '}
+        <Dim>{file.toUpperCase()}</Dim>
+      </>
+    )),
+    column(t('state'), '95px', ({ state }) => (
+      <State state={stateColors[state]} label={job(`state_${state}`)} />
+    )),
+    column(t('progress'), '130px', (row) => (
+      <Stack gap={2}>
+        <ExportProgress job={row} />
+      </Stack>
+    )),
+    column('', '165px', (row) => <Actions job={row} onChanged={onChanged} />),
+    numberColumn(t('size'), '90px', ({ bytes }) => format.size(bytes)),
+    column(t('filters'), 'minmax(90px, 1fr)', (row) => <Filters filters={row.filters} />, {
       isPrivate: true,
-      cell: ({ filters }) => <Filters filters={filters} />,
-    },
-    { title: t('by'), width: '90px', isPrivate: true, cell: ({ created_by }) => created_by },
-    {
-      title: t('expires'),
-      width: '105px',
-      cell: ({ expires_at }) => <Time at={expires_at} how="ago" />,
-    },
+    }),
+    column(t('by'), '90px', ({ created_by }) => created_by, { isPrivate: true }),
+    column(t('expires'), '105px', ({ expires_at }) => <Time at={expires_at} how="ago" />),
   ]
 }
 

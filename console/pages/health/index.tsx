@@ -1,13 +1,14 @@
-// How the gateway is doing: the process, its database, work in the background, what it complained of,
-// and the books proven on request.
+// The health of the gateway: the process, its database, background jobs, recent errors, and the ledger
+// verified on request.
 
-import { Alert, Button, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CopyId } from '../../components/copy.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -129,27 +130,19 @@ function Work({ health: { jobs, poller } }: { health: Health }) {
   const format = useFormat()
   return (
     <Panel title={t('work')}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('job')}</Table.Th>
-            <Table.Th ta="right">{t('waiting')}</Table.Th>
-            <Table.Th ta="right">{t('late')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {jobs.map(({ name, waiting, late_ms }) => (
-            <Table.Tr key={name}>
-              <Table.Td>{t(name)}</Table.Td>
-              <Table.Td ta="right">{format.number(waiting)}</Table.Td>
-              <Table.Td ta="right">{format.ms(late_ms)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <SimpleTable
+        label={t('work')}
+        rows={jobs}
+        rowKey={({ name }) => name}
+        columns={[
+          { title: t('job'), cell: ({ name }) => t(name) },
+          { title: t('waiting'), align: 'right', cell: (job) => format.number(job.waiting) },
+          { title: t('late'), align: 'right', cell: ({ late_ms }) => format.ms(late_ms) },
+        ]}
+      />
       <PropertyList
         rows={[
-          [t('looks'), format.number(poller.looks)],
+          [t('polls'), format.number(poller.looks)],
           [t('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
         ]}
       />
@@ -162,23 +155,18 @@ function Gateways({ health: { gateway, gateways } }: { health: Health }) {
   return (
     <Panel title={t('gateways')}>
       {gateways.length === 0 ? (
-        <Text c="dimmed">{t('alone')}</Text>
+        <Text c="dimmed">{t('single_gateway')}</Text>
       ) : (
-        <Table>
-          <Table.Tbody>
-            {gateways.map(({ id, started_at }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  <CopyId id={id} most={30} />
-                </Table.Td>
-                <Table.Td>
-                  <Time at={started_at} how="ago" />
-                </Table.Td>
-                <Table.Td>{id === gateway && t('this_one')}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <SimpleTable
+          label={t('gateways')}
+          rows={gateways}
+          rowKey={({ id }) => id}
+          columns={[
+            { title: 'ID', cell: ({ id }) => <CopyId id={id} max={30} /> },
+            { title: t('started'), cell: ({ started_at }) => <Time at={started_at} how="ago" /> },
+            { title: '', cell: ({ id }) => id === gateway && t('this_one') },
+          ]}
+        />
       )}
     </Panel>
   )
@@ -189,14 +177,14 @@ function LedgerAudit() {
   const server = useServerText()
   const [audit, setAudit] = useState<Audit>()
   const { error, isBusy, run } = useAction()
-  const prove = () => run(async () => setAudit(await api<Audit>('POST', '/audit')))
+  const verify = () => run(async () => setAudit(await api<Audit>('POST', '/audit')))
   return (
     <Panel title={t('books')}>
       <Stack>
         <Button
           variant="default"
           loading={isBusy}
-          onClick={prove}
+          onClick={verify}
           style={{ alignSelf: 'flex-start' }}
         >
           {t('audit')}

@@ -8,25 +8,26 @@ import type { Complaint, Health } from '../../lib/resources/health.ts'
 import { Link } from '../../lib/router.tsx'
 import { messages } from './messages.ts'
 
-/** Stacks are for the bundle. */
+/** Whole stacks are in the diagnostics file. */
 const maxFieldLength = 300
 
-export function RecentErrors({ health: { complaints, log_lines } }: { health: Health }) {
+export function RecentErrors({ health }: { health: Health }) {
   const t = useMessages(messages)
+  const { complaints: errors, log_lines } = health
   return (
-    <Panel title={t('complaints')}>
+    <Panel title={t('recent_errors')}>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          {complaints.length === 0 ? t('no_complaints') : t('complaints_hint', log_lines)}
+          {errors.length === 0 ? t('no_recent_errors') : t('recent_errors_hint', log_lines)}
         </Text>
         <Link to="/requests?status=502">{t('failed_calls')}</Link>
       </Group>
-      {complaints.length > 0 && (
-        <ScrollBox label={t('complaints')} minWidth={280} maxHeight="360px">
+      {errors.length > 0 && (
+        <ScrollBox label={t('recent_errors')} minWidth={280} maxHeight="360px">
           <Stack gap="sm">
-            {complaints.map((each, i) => (
+            {errors.map((each, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: lines have no name, and hold nothing
-              <RecentError key={i} complaint={each} />
+              <RecentError key={i} error={each} />
             ))}
           </Stack>
         </ScrollBox>
@@ -35,9 +36,9 @@ export function RecentErrors({ health: { complaints, log_lines } }: { health: He
   )
 }
 
-function RecentError({ complaint }: { complaint: Complaint }) {
+function RecentError({ error }: { error: Complaint }) {
   const t = useMessages(messages)
-  const { at, level, message, fields } = complaint
+  const { at, level, message, fields } = error
   return (
     <div>
       <Group gap="xs">

@@ -1,8 +1,7 @@
-// What needs somebody, and saying that it was seen to.
+// Open alerts, and the button that resolves one.
 
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
 import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
@@ -10,6 +9,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
 interface Alert {
@@ -25,25 +25,21 @@ export function Alerts() {
   const server = useServerText()
   const format = useFormat()
   const session = useSession()
-  const [failed, setFailed] = useState<Error>()
+  const action = useAction()
   const { data, error, refetch } = useQuery({
     queryKey: ['alerts'],
     queryFn: () => api<Page<Alert>>('GET', '/alerts', { query: { limit: 20 } }),
     refetchInterval: 10_000,
   })
-  const resolve = async ({ id }: Alert) => {
-    setFailed(undefined)
-    try {
+  const resolve = ({ id }: Alert) =>
+    action.run(async () => {
       await api('POST', `/alerts/${id}/resolve`)
       await refetch()
-    } catch (cause) {
-      setFailed(cause as Error)
-    }
-  }
+    })
   if (data?.items.length === 0) return <Text c="dimmed">{t('no_alerts')}</Text>
   return (
     <Stack gap="sm">
-      <ErrorAlert error={failed ?? error} />
+      <ErrorAlert error={action.error ?? error} />
       {data?.items.map((alert) => (
         <div key={alert.id}>
           <Group justify="space-between" wrap="nowrap">

@@ -1,5 +1,4 @@
-// Six figures with their way through the time, what they were before, and a link to what is behind
-// them.
+// Six figures with a sparkline, the change against the previous period, and a link to the details.
 import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
 import { Sparkline } from '../../components/charts/bar-chart.tsx'
 import { figures } from '../../components/values.tsx'
@@ -118,49 +117,53 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
   ]
 }
 
-function useTrafficStats({ range, t, format }: Sources): Named[] {
+function useTrafficStats(sources: Sources): Named[] {
+  const { range, t, format } = sources
   const { by } = spans[range]
   const rows = useTraffic(range, `${by},status`).data?.items ?? []
-  const now = useTraffic(range, noGrouping).data
-  const whole = now?.items[0]
-  const before = useTraffic(range, 'status', 1, now !== undefined).data?.items
-  const wholeBefore = useTraffic(range, noGrouping, 1, now !== undefined).data?.items[0]
-  const line = placed(range, useTraffic(range, by).data?.items ?? [])
-  const columns = bucketsOf(range, rows)
+  const before = useTraffic(range, 'status', 1, rows.length > 0).data?.items
+  const buckets = bucketsOf(range, rows)
   const success = successIn(rows)
-  // An account's traffic has no shares of time, only the average.
-  const isShare = whole === undefined || whole.p95_ms !== null
-  const took = (row: typeof whole) => (isShare ? row?.p95_ms : row?.average_ms) ?? undefined
   const requests: Stat = {
     title: t('requests'),
     value: format.number(requestsIn(rows)),
-    values: columns.map(({ ok, client, server }) => ok + client + server),
+    values: buckets.map(({ ok, client, server }) => ok + client + server),
     to: requestsAt(range),
     against: { now: requestsIn(rows), before: before && requestsIn(before) },
   }
   const answered: Stat = {
     title: t('success'),
     value: Number.isNaN(success) ? '–' : format.percent(success),
-    values: successLine(columns),
+    values: successLine(buckets),
     to: requestsAt(range),
     against: { now: success, before: before && successIn(before) },
     kind: 'share',
     good: 'up',
   }
-  const latency: Stat = {
-    title: t(isShare ? 'latency' : 'latency_average'),
+  return [
+    ['requests', requests],
+    ['success', answered],
+    ['latency', useLatencyStat(sources)],
+  ]
+}
+
+function useLatencyStat({ range, t, format }: Sources): Stat {
+  const now = useTraffic(range, noGrouping).data
+  const whole = now?.items[0]
+  const wholeBefore = useTraffic(range, noGrouping, 1, now !== undefined).data?.items[0]
+  const rows = placed(range, useTraffic(range, spans[range].by).data?.items ?? [])
+  // The traffic of an account has no percentiles, only the average.
+  const hasPercentiles = whole === undefined || whole.p95_ms !== null
+  const took = (row: typeof whole) => (hasPercentiles ? row?.p95_ms : row?.average_ms) ?? undefined
+  return {
+    title: t(hasPercentiles ? 'latency' : 'latency_average'),
     value: format.ms(took(whole)),
     note: t('first_byte_note', { ms: format.ms(whole?.average_first_byte_ms) }),
-    values: line.map((row) => took(row) ?? 0),
+    values: rows.map((row) => took(row) ?? 0),
     to: requestsAt(range, '&plot=latency'),
     against: { now: took(whole) ?? Number.NaN, before: took(wholeBefore) },
     good: 'down',
   }
-  return [
-    ['requests', requests],
-    ['success', answered],
-    ['latency', latency],
-  ]
 }
 
 function useTaskStat({ range, t, format }: Sources): Named {

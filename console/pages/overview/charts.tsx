@@ -1,15 +1,14 @@
-// The way of it through the time: requests by how they ended, money by model, how long answers took,
-// and what became of tasks.
+// Charts over time: requests by status, charges by model, latency, tasks by state.
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { Lines } from '../../components/charts/line-chart.tsx'
 import { Panel } from '../../components/page.tsx'
+import { taskMessages } from '../../components/tasks/messages.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type State, states } from '../../lib/resources/task.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { messages as taskMessages } from '../tasks/messages.ts'
 import { useSpend } from './charges.ts'
 import { spendByModel } from './figures.ts'
 import { messages } from './messages.ts'
@@ -142,7 +141,7 @@ const stateColors: Readonly<Record<State, string>> = {
 
 function TasksChart({ range }: { range: Range }) {
   const t = useMessages(messages)
-  const taskSay = useMessages(taskMessages)
+  const stateName = useMessages(taskMessages)
   const format = useFormat()
   const slots = useTaskSummary(range).data?.slots ?? []
   const { now } = splitSlots(range, slots)
@@ -154,7 +153,7 @@ function TasksChart({ range }: { range: Range }) {
         labels={now.map(({ at }) => format.stamp(at).slice(0, -3))}
         format={(value) => format.number(value)}
         series={seen.map((state) => ({
-          name: taskSay(state),
+          name: stateName(state),
           color: stateColors[state],
           values: now.map(({ counts }) => counts[state] ?? 0),
         }))}
@@ -166,7 +165,7 @@ function TasksChart({ range }: { range: Range }) {
         {[...runningStates, ...waitingStates].map((state) => (
           <Text key={state} size="sm">
             <Link to={`/tasks?state=${state}`}>
-              {taskSay(state)} {format.number(countOf(slots, [state]))}
+              {stateName(state)} {format.number(countOf(slots, [state]))}
             </Link>
           </Text>
         ))}

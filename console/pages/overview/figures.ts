@@ -2,13 +2,13 @@
 import { decimalOf, groupRows, measured, type UsageRow } from '../../lib/resources/usage.ts'
 import type { Column, TrafficRow } from './traffic.ts'
 
-/** A figure and what it was before; before is undefined while nobody knows. */
+/** A figure and what it was before; before is undefined until it is loaded. */
 export interface Against {
   now: number
   before: number | undefined
 }
 
-export interface Change {
+interface Change {
   /** As a part of what was before, or as a difference of shares. */
   by: number
   way: 'up' | 'down' | 'same'

@@ -1,5 +1,5 @@
-// What a newcomer does first; each step turns green by itself when it is done. Gone when all are, or
-// when somebody hides it.
+// The first steps on a new gateway; each is checked off when it is done. Hidden when all are, or on
+// request.
 import { Anchor, Button, Card, Group, List, Text, ThemeIcon, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

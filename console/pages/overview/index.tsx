@@ -1,5 +1,4 @@
-// The first page: how much is asked, how well it is answered, what it brings in, and what needs
-// somebody.
+// The overview: traffic, success, charges, tasks and open alerts.
 import { SegmentedControl, SimpleGrid } from '@mantine/core'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
 import { useMessages } from '../../lib/messages.ts'

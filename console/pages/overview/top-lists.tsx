@@ -12,11 +12,11 @@ import { type Ranked, rankOf } from './figures.ts'
 import { messages } from './messages.ts'
 import type { Range } from './traffic.ts'
 
-const most = 7
+const maxRows = 7
 
 export function TopModels({ range }: { range: Range }) {
   const rows = useSpend(range).data?.items ?? []
-  const top = rankOf(rows, ({ model }) => model ?? undefined, most)
+  const top = rankOf(rows, ({ model }) => model ?? undefined, maxRows)
   return <TopList top={top} linkOf={(name) => requestsAt(range, `&model=${encode(name)}`)} />
 }
 
@@ -26,7 +26,7 @@ export function TopTokens({ range }: { range: Range }) {
   const names = new Map(rows.map(({ token, token_id }) => [token_id, token]))
   return (
     <TopList
-      top={rankOf(rows, ({ token_id }) => token_id ?? undefined, most)}
+      top={rankOf(rows, ({ token_id }) => token_id ?? undefined, maxRows)}
       titleOf={(id) => names.get(id) ?? id}
       linkOf={(id) => requestsAt(range, `&token=${encode(id)}`)}
       isPrivate
@@ -51,7 +51,7 @@ function TopList({
   const format = useFormat()
   const { currency } = useSession()
   if (top.length === 0) return <Text c="dimmed">{t('nothing_charged')}</Text>
-  const largest = Math.max(...top.map(({ amount }) => Number(amount)), 1e-9)
+  const maxAmount = Math.max(...top.map(({ amount }) => Number(amount)), 1e-9)
   return (
     <Stack gap={6}>
       {top.map(({ name, charges, amount }) => (
@@ -69,7 +69,7 @@ function TopList({
           </Group>
           <Progress
             size={3}
-            value={(Number(amount) / largest) * 100}
+            value={(Number(amount) / maxAmount) * 100}
             aria-hidden="true"
             color="indigo"
           />

@@ -10,7 +10,7 @@ export type { TrafficRow }
 export type Range = 'day' | 'week' | 'month'
 const hourMs = 3_600_000
 
-export interface Span {
+interface Span {
   days: number
   by: 'hour' | 'day'
   /** Of money: it is told apart by model besides. */
@@ -33,7 +33,7 @@ const liveMs = 10_000
 const settledMs = 300_000
 
 /**
- * Whole hours, so that everybody asks the same question. `back`: so many stretches ago, and asked
+ * Whole hours, so that all requests are alike and cached. `back`: so many stretches ago, and asked
  * only when wanted: what is now comes first.
  */
 export function useTraffic(range: Range, by: string, back = 0, isWanted = true) {

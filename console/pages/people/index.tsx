@@ -1,4 +1,4 @@
-// Who may sign in, as what. Administrators only.
+// The people who can sign in, and their roles. Administrators only.
 
 import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'

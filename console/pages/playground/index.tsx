@@ -1,5 +1,5 @@
-// The playground: one tab for each interface. What a request begins with comes from the address: the
-// interface and the model from its query, a whole request from its fragment, which no server sees.
+// The playground: one tab per interface. The initial request comes from the address: interface and model
+// from the query, a whole request from the fragment, which is not sent to any server.
 import { Tabs } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { ErrorAlert, Page } from '../../components/page.tsx'

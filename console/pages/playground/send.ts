@@ -1,5 +1,4 @@
-// One try: the call itself, its events as they come, and what it cost in the end. The secret it is
-// sent with is made for this page and stays in this tab.
+// Sends one request and reads its events. The token is created for this page and stays in this tab.
 import { api } from '../../lib/api.ts'
 
 const keptIn = 'gateway-playground-token'
@@ -38,7 +37,7 @@ export async function tokenFor(account: string, rights?: Rights): Promise<string
   return secret
 }
 
-export interface Event {
+interface Event {
   afterMs: number
   data: string
 }
@@ -54,7 +53,7 @@ export interface Outcome {
   body?: unknown
 }
 
-export interface Sending {
+interface Sending {
   path: string
   token: string
   body: string

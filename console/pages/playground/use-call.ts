@@ -1,4 +1,4 @@
-// The state of one try: on its way, answered, stopped, failed, and the price of it.
+// The state of one call: running, answered, stopped or failed, and its charge.
 import { useRef, useState } from 'react'
 import { api } from '../../lib/api.ts'
 import { bodyWith } from './request/editor.tsx'
@@ -69,7 +69,7 @@ async function afterwards(endpoint: Endpoint, { status, requestId, body }: Outco
           .split('/')
           .at(-1) ?? '',
     }
-  // Nobody is charged, and nothing logged, for a call without a token.
+  // A call without a valid token is neither charged nor logged.
   if (requestId === '' || status === 401) return {}
   const [explained, logged] = await Promise.all([
     status < 400

@@ -31,7 +31,7 @@ import { PresetsMenu } from './request/presets-menu.tsx'
 import { ResultView } from './result/result.tsx'
 import { type Attempt, useCall } from './use-call.ts'
 
-export interface TryOutProps {
+interface TryOutProps {
   endpoint: Endpoint
   begin: Preset | undefined
   onChoose: (preset: Preset) => void

@@ -1,5 +1,4 @@
-// Many prices at once: from a file, or all of them by some per cent. Both end in a list that is looked
-// at before it is saved.
+// Many prices at once: from a file, or by a percentage. Both end in a list to review before it is saved.
 import {
   Alert,
   Button,

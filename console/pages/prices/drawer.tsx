@@ -1,11 +1,11 @@
-// One model: the versions of its price, and a new one that can be tried on last month first.
+// One model: its price versions, and a new one with a preview against last month.
 
-import { Button, Group, Stack, Table } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { Change, SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { SectionTitle } from '../../components/page.tsx'
-import { ScrollBox } from '../../components/scroll-box.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -33,8 +33,8 @@ export function ModelDrawer({
   const [isAdding, setAdding] = useState(false)
   if (model === undefined) return null
   const versions = prices.filter((price) => price.model === model.name)
-  const inForce = prices.filter((price) => price.current && price.account === null)
-  const current = inForce.find((price) => price.model === model.name)
+  const currentPrices = prices.filter((price) => price.current && price.account === null)
+  const current = currentPrices.find((price) => price.model === model.name)
   return (
     <DetailsDrawer
       title={model.name}
@@ -66,7 +66,7 @@ export function ModelDrawer({
           <NewVersion
             model={model}
             current={current}
-            others={inForce.filter((price) => price.model !== model.name)}
+            others={currentPrices.filter((price) => price.model !== model.name)}
             onDone={() => {
               setAdding(false)
               onChanged()
@@ -86,47 +86,40 @@ function Versions({ versions }: { versions: readonly Price[] }) {
   const newest = [...versions].sort((a, b) => (a.effective_from < b.effective_from ? 1 : -1))
   const nowText = new Date().toISOString()
   return (
-    <ScrollBox label={t('versions')} minWidth={680}>
-      <Table aria-label={t('versions')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('effective_from')}</Table.Th>
-            <Table.Th>{t('for_account')}</Table.Th>
-            <Table.Th>{t('price')}</Table.Th>
-            <Table.Th>{t('source')}</Table.Th>
-            <Table.Th>{t('state')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {newest.map((price) => {
-            const before = versionBefore(price, versions)
-            const isComing = price.effective_from > nowText
-            return (
-              <Table.Tr key={price.id}>
-                <Table.Td>
-                  <Time at={price.effective_from} />
-                </Table.Td>
-                <Table.Td className={price.account === null ? undefined : privateClass}>
-                  {price.account ?? t('everybody')}
-                </Table.Td>
-                <Table.Td>
-                  <Group gap="xs" align="flex-start">
-                    <Terms price={price} />
-                    {before !== undefined && <Change before={before} after={price} />}
-                  </Group>
-                </Table.Td>
-                <Table.Td miw={110}>
-                  <SourceBadge source={price.source} />
-                </Table.Td>
-                <Table.Td miw={110}>
-                  {price.current && <State state="good" label={t('current')} />}
-                  {isComing && <State state="queued" label={t('coming')} />}
-                </Table.Td>
-              </Table.Tr>
-            )
-          })}
-        </Table.Tbody>
-      </Table>
-    </ScrollBox>
+    <SimpleTable
+      label={t('versions')}
+      minWidth={680}
+      rows={newest}
+      rowKey={({ id }) => id}
+      columns={[
+        { title: t('effective_from'), cell: (price) => <Time at={price.effective_from} /> },
+        {
+          title: t('for_account'),
+          cell: ({ account }) =>
+            account === null ? t('all_accounts') : <span className={privateClass}>{account}</span>,
+        },
+        {
+          title: t('price'),
+          cell: (price) => <VersionTerms price={price} before={versionBefore(price, versions)} />,
+        },
+        { title: t('source'), cell: ({ source }) => <SourceBadge source={source} /> },
+        {
+          title: t('state'),
+          cell: ({ current, effective_from }) => (
+            <>
+              {current && <State state="good" label={t('current')} />}
+              {effective_from > nowText && <State state="queued" label={t('coming')} />}
+            </>
+          ),
+        },
+      ]}
+    />
   )
 }
+
+const VersionTerms = ({ price, before }: { price: Price; before: Price | undefined }) => (
+  <Group gap="xs" align="flex-start">
+    <Terms price={price} />
+    {before !== undefined && <Change before={before} after={price} />}
+  </Group>
+)

@@ -1,15 +1,14 @@
-// Models and what they cost: who can be called, the versions of each price, a new one with what it
-// would have meant.
+// Models and their prices: which are callable, all price versions, and new ones with a preview.
 
 import { Button, Menu, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { api, type Page as ListPage } from '../../lib/api.ts'
-import { useList } from '../../lib/lists.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Price } from '../../lib/resources/price.ts'
 import { useQueryValue } from '../../lib/router.tsx'
@@ -20,7 +19,7 @@ import { ModelDrawer } from './drawer.tsx'
 import { messages } from './messages.ts'
 
 /** Every version there is, a page of 500 at a time. */
-export function usePrices() {
+function usePrices() {
   return useQuery({
     queryKey: ['all-prices'],
     queryFn: async () => {
@@ -38,7 +37,6 @@ export function usePrices() {
 }
 
 export default function Prices() {
-  const server = useServerText()
   const t = useMessages(messages)
   const models = useList<Model>('/models', { limit: 500 })
   const prices = usePrices()
@@ -48,48 +46,14 @@ export default function Prices() {
     void prices.refetch()
     models.refetch()
   }
-  const inForce = new Map(
+  const currentPrices = new Map(
     prices.data
       ?.filter(({ current, account }) => current && account === null)
       .map((price) => [price.model, price]),
   )
   const rows =
-    missing === undefined ? models.rows : models.rows.filter(({ name }) => !inForce.has(name))
-  const columns: Column<Model>[] = [
-    {
-      title: t('model'),
-      width: '190px',
-      cell: ({ name }) => (
-        <Text size="sm" fw={600}>
-          {name}
-        </Text>
-      ),
-    },
-    { title: t('kind'), width: '95px', cell: ({ kind }) => server.text('model', kind) },
-    { title: t('interfaces'), width: '170px', cell: ({ interfaces }) => interfaces.join(', ') },
-    {
-      title: t('callable'),
-      width: '120px',
-      cell: ({ callable }) => (
-        <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
-      ),
-    },
-    {
-      title: t('price'),
-      width: 'minmax(200px, 2fr)',
-      cell: ({ name }) => <ShortTerms price={inForce.get(name)} />,
-    },
-    {
-      title: t('effective_from'),
-      width: '130px',
-      cell: ({ name }) => <Time at={inForce.get(name)?.effective_from} how="short" />,
-    },
-    {
-      title: t('source'),
-      width: '105px',
-      cell: ({ name }) => <SourceBadge source={inForce.get(name)?.source} />,
-    },
-  ]
+    missing === undefined ? models.rows : models.rows.filter(({ name }) => !currentPrices.has(name))
+  const columns = useColumns(currentPrices)
   return (
     <Page
       title={t('title')}
@@ -108,15 +72,13 @@ export default function Prices() {
       <DataTable
         label={t('title')}
         columns={columns}
+        {...tableProps(models)}
         rows={rows}
         rowKey={({ name }) => name}
         opened={opened}
         onOpen={({ name }) => setOpened(name)}
         isLoading={models.isLoading || prices.isLoading}
         error={models.error ?? prices.error}
-        hasMore={models.hasMore}
-        isLoadingMore={models.isLoadingMore}
-        onMore={models.loadMore}
       />
       <ModelDrawer
         model={models.rows.find(({ name }) => name === opened)}
@@ -128,7 +90,31 @@ export default function Prices() {
   )
 }
 
-/** Prices as files, out and in, and all of them at once. */
+function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
+  const t = useMessages(messages)
+  const server = useServerText()
+  return [
+    column(t('model'), '190px', ({ name }) => (
+      <Text size="sm" fw={600}>
+        {name}
+      </Text>
+    )),
+    column(t('kind'), '95px', ({ kind }) => server.text('model', kind)),
+    column(t('interfaces'), '170px', ({ interfaces }) => interfaces.join(', ')),
+    column(t('callable'), '120px', ({ callable }) => (
+      <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
+    )),
+    column(t('price'), 'minmax(200px, 2fr)', ({ name }) => (
+      <ShortTerms price={current.get(name)} />
+    )),
+    column(t('effective_from'), '130px', ({ name }) => (
+      <Time at={current.get(name)?.effective_from} how="short" />
+    )),
+    column(t('source'), '105px', ({ name }) => <SourceBadge source={current.get(name)?.source} />),
+  ]
+}
+
+/** Export, import and percentage changes of all prices. */
 function BulkActions({
   versions,
   onChanged,

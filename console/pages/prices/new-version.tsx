@@ -1,5 +1,5 @@
-// A draft of a price: its amounts as fields or all of it as JSON, how it differs from the one in force,
-// and what last month would have cost by it.
+// A new price version: amounts as fields or all of it as JSON, the difference to the current one, and a
+// preview against last month.
 import {
   Button,
   Card,
@@ -16,6 +16,7 @@ import { ErrorAlert } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Model, type Price, startOf, type Terms, termsOf } from '../../lib/resources/price.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
 import { TermsFields } from './terms-fields.tsx'
@@ -48,10 +49,9 @@ export function NewVersion({
   const t = useMessages(messages)
   const before = written(current === undefined ? startingTerms : termsOf(current))
   const [text, setText] = useState(before)
-  const [asJson, setAsJson] = useState(false)
   const [account, setAccount] = useState('')
   const [from, setFrom] = useState('')
-  const [error, setError] = useState<Error>()
+  const { error, isBusy, run } = useAction()
   const terms = parsed(text)
   const draft = () => {
     if (terms === undefined) throw new Error(t('no_json'))
@@ -61,59 +61,23 @@ export function NewVersion({
       ...(account.trim() !== '' && { account: account.trim() }),
     }
   }
-  const save = async (event: SubmitEvent) => {
+  const save = (event: SubmitEvent) => {
     event.preventDefault()
-    setError(undefined)
-    try {
+    void run(async () => {
       await api('POST', '/prices', { body: { ...draft(), ...startOf(from) } })
       onDone()
-    } catch (cause) {
-      setError(cause as Error)
-    }
+    })
   }
   return (
     <Card withBorder>
       <form onSubmit={save} aria-label={t('new_version')}>
         <Stack>
-          <Group justify="space-between" align="flex-end">
-            <Select
-              label={t('copy_from')}
-              placeholder={t('no_model')}
-              data={others.map((each) => each.model).sort()}
-              searchable
-              clearable
-              value={null}
-              onChange={(name) => {
-                const source = others.find((each) => each.model === name)
-                if (source !== undefined) setText(written(termsOf(source)))
-              }}
-            />
-            <Switch
-              label={t('as_json')}
-              checked={asJson || terms === undefined}
-              onChange={(event) => setAsJson(event.currentTarget.checked)}
-            />
-          </Group>
-          {asJson || terms === undefined ? (
-            <Textarea
-              label={t('tiers_json')}
-              value={text}
-              autosize
-              minRows={5}
-              maxRows={20}
-              spellCheck={false}
-              error={terms === undefined ? t('no_json') : undefined}
-              styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-              onChange={(event) => setText(event.currentTarget.value)}
-            />
-          ) : (
-            <TermsFields terms={terms} onChange={(next) => setText(written(next))} />
-          )}
+          <TermsEditor text={text} others={others} onChange={setText} />
           <Diff before={before} after={text} />
           <Group grow align="flex-end">
             <TextInput
               label={t('for_account')}
-              placeholder={t('everybody')}
+              placeholder={t('all_accounts')}
               value={account}
               onChange={(event) => setAccount(event.currentTarget.value)}
             />
@@ -127,7 +91,9 @@ export function NewVersion({
           <PreviewButton key={`${text} ${account}`} drafts={() => ({ prices: [draft()] })} />
           <ErrorAlert error={error} />
           <div>
-            <Button type="submit">{t('activate')}</Button>
+            <Button type="submit" loading={isBusy}>
+              {t('activate')}
+            </Button>
           </div>
         </Stack>
       </form>
@@ -135,7 +101,60 @@ export function NewVersion({
   )
 }
 
-/** Lines that go, lines that come. */
+/** The amounts as fields, or all of the price as JSON; to begin with, that of another model. */
+function TermsEditor({
+  text,
+  others,
+  onChange,
+}: {
+  text: string
+  others: readonly Price[]
+  onChange: (text: string) => void
+}) {
+  const t = useMessages(messages)
+  const [asJson, setAsJson] = useState(false)
+  const terms = parsed(text)
+  return (
+    <>
+      <Group justify="space-between" align="flex-end">
+        <Select
+          label={t('copy_from')}
+          placeholder={t('no_model')}
+          data={others.map((each) => each.model).sort()}
+          searchable
+          clearable
+          value={null}
+          onChange={(name) => {
+            const source = others.find((each) => each.model === name)
+            if (source !== undefined) onChange(written(termsOf(source)))
+          }}
+        />
+        <Switch
+          label={t('as_json')}
+          checked={asJson || terms === undefined}
+          onChange={(event) => setAsJson(event.currentTarget.checked)}
+        />
+      </Group>
+      {asJson || terms === undefined ? (
+        <Textarea
+          label={t('tiers_json')}
+          value={text}
+          autosize
+          minRows={5}
+          maxRows={20}
+          spellCheck={false}
+          error={terms === undefined ? t('no_json') : undefined}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      ) : (
+        <TermsFields terms={terms} onChange={(next) => onChange(written(next))} />
+      )}
+    </>
+  )
+}
+
+/** Lines that were removed and added. */
 function Diff({ before, after }: { before: string; after: string }) {
   if (before === after) return null
   const [old, fresh] = [before.split('\n'), after.split('\n')]

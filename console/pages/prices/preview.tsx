@@ -1,4 +1,4 @@
-// What drafts would have charged last month, beside what was charged.
+// Last month's charges at draft prices, compared with the actual ones.
 import { Alert, Button, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -10,6 +10,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { lastMonth, type Preview } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
 /** Rows that are shown; the sum is of all. */
@@ -19,24 +20,16 @@ const maxRows = 50
 export function PreviewButton({ drafts }: { drafts: () => object }) {
   const t = useMessages(messages)
   const [preview, setPreview] = useState<Preview>()
-  const [error, setError] = useState<Error>()
-  const [busy, setBusy] = useState(false)
-  const tryOut = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
+  const { error, isBusy, run } = useAction()
+  const tryOut = () =>
+    run(async () => {
       const body = { month: lastMonth(), ...drafts() }
       setPreview(await api<Preview>('POST', '/prices/preview', { body }))
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
-  }
+    })
   return (
     <>
       <div>
-        <Button variant="default" loading={busy} onClick={() => void tryOut()}>
+        <Button variant="default" loading={isBusy} onClick={() => void tryOut()}>
           {t('preview')}
         </Button>
       </div>
@@ -93,8 +86,8 @@ function PreviewTable({ preview }: { preview: Preview }) {
         {exact
           ? t('exact')
           : t('about', {
-              least: format.money(total.at_least, currency),
-              most: format.money(total.at_most, currency),
+              min: format.money(total.at_least, currency),
+              max: format.money(total.at_most, currency),
             })}
         {hidden > 0 && ` ${t('more_rows', { n: format.number(hidden) })}`}
         {reasons.length > 0 && ` ${t('no_preview', { reasons: reasons.join('; ') })}`}

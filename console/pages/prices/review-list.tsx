@@ -1,15 +1,15 @@
-// A list of prices before it is saved: what each line would change, what last month would have cost,
-// and then all of it or nothing.
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+// A list of prices before it is saved: what each line changes, what last month would have cost, and
+// then all of it or nothing.
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Change, Terms } from '../../components/billing/price-terms.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
-import { ScrollBox } from '../../components/scroll-box.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Imported, Price, PriceList } from '../../lib/resources/price.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
 
@@ -26,25 +26,15 @@ export function ReviewList({
   onCancel: () => void
 }) {
   const t = useMessages(messages)
-  const [error, setError] = useState<Error>()
-  const [busy, setBusy] = useState(false)
+  const { error, isBusy, run } = useAction()
   const trial = useQuery({
     queryKey: ['price-trial', list],
     queryFn: () => api<Imported>('POST', '/prices/import', { body: { ...list, dry_run: true } }),
     retry: false,
     gcTime: 0,
   })
-  const save = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      onSaved(await api<Imported>('POST', '/prices/import', { body: list }))
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const save = () =>
+    run(async () => onSaved(await api<Imported>('POST', '/prices/import', { body: list })))
   const { data: outcome } = trial
   return (
     <Stack>
@@ -66,7 +56,7 @@ export function ReviewList({
         </Button>
         <Button
           disabled={outcome === undefined || outcome.added === 0}
-          loading={busy}
+          loading={isBusy}
           onClick={() => void save()}
         >
           {t('activate')}
@@ -81,48 +71,50 @@ function ChangeTable({ outcome, versions }: { outcome: Imported; versions: reado
   const t = useMessages(messages)
   const items = outcome.items.filter((item) => item.outcome !== 'unchanged')
   if (items.length === 0) return null
+  const currentOf = (item: Item) =>
+    versions.find(
+      ({ model, account, current }) => current && model === item.model && account === item.account,
+    )
   return (
-    <ScrollBox label={t('changes')} minWidth={640} maxHeight="50vh">
-      <Table aria-label={t('changes')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('model')}</Table.Th>
-            <Table.Th>{t('for_account')}</Table.Th>
-            <Table.Th>{t('before')}</Table.Th>
-            <Table.Th>{t('after')}</Table.Th>
-            <Table.Th>{t('effective_from')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((item) => {
-            const before = versions.find(
-              ({ model, account, current }) =>
-                current && model === item.model && account === item.account,
-            )
-            return (
-              <Table.Tr key={item.line}>
-                <Table.Td>
-                  {item.model}{' '}
-                  {item.outcome === 'superseded' && (
-                    <Badge variant="light" color="gray" radius="sm">
-                      {t('superseded')}
-                    </Badge>
-                  )}
-                </Table.Td>
-                <Table.Td>{item.account ?? t('everybody')}</Table.Td>
-                <Table.Td>{before === undefined ? '–' : <Terms price={before} />}</Table.Td>
-                <Table.Td>
-                  <Terms price={item} />
-                  {before !== undefined && <Change before={before} after={item} />}
-                </Table.Td>
-                <Table.Td>
-                  <Time at={item.effective_from} />
-                </Table.Td>
-              </Table.Tr>
-            )
-          })}
-        </Table.Tbody>
-      </Table>
-    </ScrollBox>
+    <SimpleTable
+      label={t('changes')}
+      minWidth={640}
+      maxHeight="50vh"
+      rows={items}
+      rowKey={({ line }) => String(line)}
+      columns={[
+        { title: t('model'), cell: (item) => <ModelCell item={item} /> },
+        { title: t('for_account'), cell: ({ account }) => account ?? t('all_accounts') },
+        { title: t('before'), cell: (item) => <TermsOrNone price={currentOf(item)} /> },
+        { title: t('after'), cell: (item) => <AfterCell item={item} before={currentOf(item)} /> },
+        { title: t('effective_from'), cell: (item) => <Time at={item.effective_from} /> },
+      ]}
+    />
   )
 }
+
+type Item = Imported['items'][number]
+
+function ModelCell({ item: { model, outcome } }: { item: Item }) {
+  const t = useMessages(messages)
+  return (
+    <>
+      {model}{' '}
+      {outcome === 'superseded' && (
+        <Badge variant="light" color="gray" radius="sm">
+          {t('superseded')}
+        </Badge>
+      )}
+    </>
+  )
+}
+
+const TermsOrNone = ({ price }: { price: Price | undefined }) =>
+  price === undefined ? '–' : <Terms price={price} />
+
+const AfterCell = ({ item, before }: { item: Item; before: Price | undefined }) => (
+  <>
+    <Terms price={item} />
+    {before !== undefined && <Change before={before} after={item} />}
+  </>
+)

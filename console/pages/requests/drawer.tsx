@@ -1,4 +1,4 @@
-// One request in full: what happened at each upstream, what was used, and why it cost what it cost.
+// One request: its attempts, its usage and the calculation of its charge.
 
 import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -27,7 +27,7 @@ export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose
   })
   return (
     <DetailsDrawer
-      title={<CopyId id={id} most={44} />}
+      title={<CopyId id={id} max={44} />}
       isOpen={id !== undefined}
       onClose={onClose}
       actions={request.data !== undefined && <Replay request={request.data} />}

@@ -31,8 +31,7 @@ export function HistogramBars({
   stepMs: number
   onZoom: (fromMs: number, toMs: number) => void
 }) {
-  const format = useFormat()
-  const t = useMessages(messages)
+  const bucketText = useBucketText()
   const [marked, setMarked] = useState<Marked>()
   const last = columns.length - 1
   const at = Math.min(marked?.at ?? last, last)
@@ -52,12 +51,6 @@ export function HistogramBars({
     event.preventDefault()
     event.stopPropagation()
   }
-  const place = (event: PointerEvent<HTMLElement>): number => {
-    const box = event.currentTarget.getBoundingClientRect()
-    const share = (event.clientX - box.left) / Math.max(box.width, 1)
-    return Math.min(Math.max(Math.floor(share * columns.length), 0), last)
-  }
-  const column = columns[at]
   return (
     <div
       className="histogram"
@@ -67,26 +60,19 @@ export function HistogramBars({
       aria-valuemin={0}
       aria-valuemax={last}
       aria-valuenow={at}
-      aria-valuetext={
-        column &&
-        t('column', {
-          when: format.stamp(new Date(column.fromMs).toISOString()),
-          ok: format.number(column.ok),
-          client: format.number(column.client),
-          server: format.number(column.server),
-        })
-      }
+      aria-valuetext={bucketText(columns[at])}
       onKeyDown={pressed}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
-        setMarked({ anchor: place(event), at: place(event) })
+        setMarked({ anchor: bucketAt(event, columns.length), at: bucketAt(event, columns.length) })
       }}
       onPointerMove={(event) => {
-        if (event.buttons === 1 && marked !== undefined) setMarked({ ...marked, at: place(event) })
+        if (event.buttons === 1 && marked !== undefined)
+          setMarked({ ...marked, at: bucketAt(event, columns.length) })
       }}
       onPointerUp={(event) => {
         if (marked === undefined) return
-        const end = { ...marked, at: place(event) }
+        const end = { ...marked, at: bucketAt(event, columns.length) }
         // One bar of the finest kind cannot be looked at more closely.
         if (end.anchor === end.at && stepMs === minStepMs) setMarked(undefined)
         else zoom(end)
@@ -104,6 +90,26 @@ export function HistogramBars({
       </svg>
     </div>
   )
+}
+
+function useBucketText(): (bucket: TimeBucket | undefined) => string | undefined {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (bucket) =>
+    bucket &&
+    t('column', {
+      when: format.stamp(new Date(bucket.fromMs).toISOString()),
+      ok: format.number(bucket.ok),
+      client: format.number(bucket.client),
+      server: format.number(bucket.server),
+    })
+}
+
+/** The bucket under the pointer. */
+function bucketAt(event: PointerEvent<HTMLElement>, count: number): number {
+  const box = event.currentTarget.getBoundingClientRect()
+  const share = (event.clientX - box.left) / Math.max(box.width, 1)
+  return Math.min(Math.max(Math.floor(share * count), 0), count - 1)
 }
 
 function stepOf(key: string, at: number, last: number): number | undefined {
@@ -144,7 +150,7 @@ function Mark({ marked: { anchor, at }, count }: { marked: Marked; count: number
 }
 
 function Columns({ columns }: { columns: readonly TimeBucket[] }) {
-  const most = Math.max(...columns.map(({ ok, client, server }) => ok + client + server), 1)
+  const max = Math.max(...columns.map(({ ok, client, server }) => ok + client + server), 1)
   const step = width / columns.length
   const gap = Math.min(1.5, step / 6)
   return columns.map((column, i) => {
@@ -152,7 +158,7 @@ function Columns({ columns }: { columns: readonly TimeBucket[] }) {
     return kinds.map((kind) => {
       if (column[kind] === 0) return null
       // Few among many are still to be seen.
-      const tall = Math.max((column[kind] / most) * (height - 6), 1.5)
+      const tall = Math.max((column[kind] / max) * (height - 6), 1.5)
       top -= tall
       return (
         <rect

@@ -1,11 +1,11 @@
-// The request log: filters in the address, newest first, any row in full beside it.
+// The request log, newest first, with filters in the address.
 import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
-import type { Column } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
@@ -30,73 +30,35 @@ function useColumns(): Column<LoggedRequest>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const session = useSession()
-  const { currency } = session
+  const tokens = ({ usage }: LoggedRequest) =>
+    usage === null || !('input_tokens' in usage)
+      ? '–'
+      : [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens]
+          .map((count) => format.number(count))
+          .join(' / ')
   return [
-    { title: t('time'), width: '135px', cell: ({ at }) => <Time at={at} how="short" /> },
-    {
-      title: t('status'),
-      width: '75px',
-      cell: ({ status }) => <HttpStatus status={status} />,
-    },
-    {
-      title: t('interface'),
-      width: '130px',
-      cell: (row) => (row.stream ? `${row.interface} · ${t('stream')}` : row.interface),
-    },
-    {
-      title: t('model'),
-      width: '160px',
-      cell: ({ model, upstream_model }) =>
-        upstream_model == null || upstream_model === model ? model : `${model} → ${upstream_model}`,
-    },
-    {
-      title: t('token'),
-      width: '140px',
-      cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}`,
-    },
-    ...(isStaff(session) ? [channelColumn(t('channel'))] : []),
-    {
-      title: t('cost'),
-      align: 'right',
-      width: '125px',
-      cell: ({ charge }) => <Money amount={charge} currency={currency} />,
-    },
-    {
-      title: t('total'),
-      align: 'right',
-      width: '85px',
-      cell: ({ total_ms }) => format.ms(total_ms),
-    },
-    {
-      title: t('first_byte'),
-      align: 'right',
-      width: '95px',
-      cell: ({ first_byte_ms }) => format.ms(first_byte_ms),
-    },
-    {
-      title: t('tokens'),
-      align: 'right',
-      width: '185px',
-      cell: ({ usage }) =>
-        usage === null || !('input_tokens' in usage)
-          ? '–'
-          : [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens]
-              .map((count) => format.number(count))
-              .join(' / '),
-    },
-    {
-      title: t('request_id'),
-      width: '240px',
-      cell: ({ request_id }) => <CopyId id={request_id} />,
-    },
+    column(t('time'), '135px', ({ at }) => <Time at={at} how="short" />),
+    column(t('status'), '75px', ({ status }) => <HttpStatus status={status} />),
+    column(t('interface'), '130px', (row) =>
+      row.stream ? `${row.interface} · ${t('stream')}` : row.interface,
+    ),
+    column(t('model'), '160px', modelsText),
+    column(t('token'), '140px', ({ account, token }) => `${account ?? ''} / ${token ?? ''}`),
+    ...(isStaff(session)
+      ? [column<LoggedRequest>(t('channel'), '100px', ({ channel }) => channel ?? '–')]
+      : []),
+    numberColumn(t('cost'), '125px', ({ charge }) => (
+      <Money amount={charge} currency={session.currency} />
+    )),
+    numberColumn(t('total'), '85px', ({ total_ms }) => format.ms(total_ms)),
+    numberColumn(t('first_byte'), '95px', ({ first_byte_ms }) => format.ms(first_byte_ms)),
+    numberColumn(t('tokens'), '185px', tokens),
+    column(t('request_id'), '240px', ({ request_id }) => <CopyId id={request_id} />),
   ]
 }
 
-const channelColumn = (title: string): Column<LoggedRequest> => ({
-  title,
-  width: '100px',
-  cell: ({ channel }) => channel ?? '–',
-})
+const modelsText = ({ model, upstream_model }: LoggedRequest): string =>
+  upstream_model == null || upstream_model === model ? model : `${model} → ${upstream_model}`
 
 const rowKey = ({ request_id }: LoggedRequest) => request_id
 
@@ -170,7 +132,7 @@ function LiveTail({ list, query }: { list: List<LoggedRequest>; query: Query }) 
   return (
     <>
       {newer.count > 0 && !isLive && (
-        <Button size="xs" radius="xl" variant="light" onClick={newer.take}>
+        <Button size="xs" radius="xl" variant="light" onClick={newer.show}>
           {t('newer', { n: `${newer.count}${newer.isMore ? '+' : ''}` })}
         </Button>
       )}

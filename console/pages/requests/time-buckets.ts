@@ -26,7 +26,7 @@ export interface TimeRange {
   by: 'slot' | 'hour' | 'day'
 }
 
-export interface Wanted {
+interface Wanted {
   from: string | undefined
   to: string | undefined
   /** Traffic of an account is counted by the hour. */

@@ -1,4 +1,4 @@
-// The tries of one request as bars under each other, against its whole time.
+// The attempts of a request as bars over its total time.
 import { Box, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'

@@ -1,4 +1,4 @@
-// How callbacks are signed, and a notice of nothing to see whether a receiver takes it.
+// The secret that signs callbacks, and a test callback to a receiver.
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { CopyBlock } from '../../components/copy.tsx'
@@ -18,7 +18,7 @@ interface Secret {
   old_until: string | null
 }
 
-/** The secret is asked for when somebody wants to see it, and forgotten with the page. */
+/** The secret is loaded on request, and forgotten with the page. */
 export function Callbacks() {
   const t = useMessages(messages)
   const session = useSession()

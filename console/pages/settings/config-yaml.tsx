@@ -1,11 +1,11 @@
-// The configuration as YAML: in force, as the file has it, and what lies between the two.
+// The configuration as YAML: effective, as in the file, and the difference.
 import { Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { CopyBlock } from '../../components/copy.tsx'
 import { Panel } from '../../components/page.tsx'
 import { ScrollBox } from '../../components/scroll-box.tsx'
+import { downloadText } from '../../lib/download.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { saveText } from '../channels/yaml.ts'
 import { type DiffLine, diffLines } from './line-diff.ts'
 import { messages } from './messages.ts'
 
@@ -31,7 +31,9 @@ export function ConfigYaml({ yaml }: { yaml: { file: string; effective: string }
           />
           <Button
             variant="default"
-            onClick={() => saveText('gateway.yaml', yaml[view === 'file' ? 'file' : 'effective'])}
+            onClick={() =>
+              downloadText('gateway.yaml', yaml[view === 'file' ? 'file' : 'effective'])
+            }
           >
             {t('save_yaml')}
           </Button>

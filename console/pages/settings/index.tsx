@@ -1,5 +1,4 @@
-// What the gateway runs with: the settings in force, how long things are kept, how callbacks are signed,
-// the configuration as YAML, and one's own password.
+// The settings: effective configuration, retention, callback secrets, backup, and the own password.
 import { Alert, Button, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'

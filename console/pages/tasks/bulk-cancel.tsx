@@ -1,5 +1,5 @@
-// Several tasks chosen in the list, and all of them cancelled at one word. Each is asked for by itself,
-// so that one whose upstream has begun it keeps none of the others.
+// Cancels several selected tasks. Each is a request of its own, so that one refusal does not stop the
+// others.
 import { Alert, Button, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'

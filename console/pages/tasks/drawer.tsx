@@ -1,4 +1,4 @@
-// One task in full: its result, what was asked for, its way through the states, money and notices.
+// One task: result, request, timeline, billing and callback.
 
 import { Alert, Button, Code, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { ConfirmByName } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Results } from '../../components/tasks/results.tsx'
 import { Money, State } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
@@ -17,7 +18,6 @@ import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { ChargeExplanation } from '../requests/drawer.tsx'
 import { CallbackAttempts } from './callback.tsx'
-import { Elapsed, TaskProgress } from './columns.tsx'
 import { Inputs } from './inputs.tsx'
 import { messages } from './messages.ts'
 import { RerunTask } from './rerun.tsx'
@@ -57,7 +57,7 @@ export function TaskDrawer({
   }
   return (
     <DetailsDrawer
-      title={<CopyId id={id} most={44} />}
+      title={<CopyId id={id} max={44} />}
       isOpen={id !== undefined}
       onClose={onClose}
       actions={

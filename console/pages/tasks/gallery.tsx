@@ -1,4 +1,4 @@
-// Tasks as pictures: what came of each, or how far it is.
+// Tasks as a gallery: the result of each, or its progress.
 import {
   AspectRatio,
   Button,
@@ -9,12 +9,12 @@ import {
   Text,
   UnstyledButton,
 } from '@mantine/core'
+import { TaskProgress } from '../../components/tasks/progress.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { localPath } from '../../lib/api.ts'
 import type { List } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { isLive, openFiles, type Task } from '../../lib/resources/task.ts'
-import { TaskProgress } from './columns.tsx'
 import { messages } from './messages.ts'
 
 export function Gallery({ list, onOpen }: { list: List<Task>; onOpen: (task: Task) => void }) {

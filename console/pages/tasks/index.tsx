@@ -1,4 +1,4 @@
-// The task centre: every asynchronous family in one list, as a table or as a gallery, live.
+// Tasks of all asynchronous interfaces in one live list, as a table or a gallery.
 import { Button, SegmentedControl } from '@mantine/core'
 import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
@@ -17,7 +17,6 @@ import { messages } from './messages.ts'
 import { NoTasks } from './no-tasks.tsx'
 import { TaskStatistics } from './statistics.tsx'
 
-/** How often the list is asked for again: progress is what people come here for. */
 const refetchMs = 2_000
 const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor'] as const
 
@@ -49,7 +48,7 @@ export default function Tasks() {
   const [opened, setOpened] = useQueryValue('open')
   const [view, setView] = useQueryValue('view')
   const [plots, setPlots] = useQueryValue('plots')
-  const look = view === 'gallery' ? view : 'table'
+  const mode = view === 'gallery' ? view : 'table'
   return (
     <Page
       title={t('title')}
@@ -66,7 +65,7 @@ export default function Tasks() {
           </Button>
           <SegmentedControl
             size="xs"
-            value={look}
+            value={mode}
             onChange={(value) => setView(value === 'table' ? undefined : value, 'replace')}
             data={[
               { value: 'table', label: t('table') },
@@ -78,7 +77,7 @@ export default function Tasks() {
       }
     >
       {plots !== undefined && <TaskStatistics filters={query} />}
-      {look === 'gallery' && list.rows.length > 0 ? (
+      {mode === 'gallery' && list.rows.length > 0 ? (
         <>
           <FilterBar filters={filters} />
           <Gallery list={list} onOpen={({ id }) => setOpened(id)} />

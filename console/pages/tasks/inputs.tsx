@@ -1,5 +1,5 @@
-// What a task was made from: pictures as thumbnails with their role. They lie where the caller said, so
-// they are fetched only when somebody asks for them, and by the gateway, never by this browser.
+// The inputs of a task: images as thumbnails with their role. They stay where the caller put them, so they
+// are loaded only on request, and by the gateway, never by this browser.
 import { Anchor, Button, Card, Group, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { SectionTitle } from '../../components/page.tsx'

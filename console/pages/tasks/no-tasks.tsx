@@ -1,5 +1,5 @@
-// For an empty task centre: one click makes a first task. Only where the sandbox answers; elsewhere it
-// would cost, and the playground says so first.
+// For an empty list of tasks: one click creates a first task, where the sandbox answers. Elsewhere it
+// would cost money, and the playground shows how much first.
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { actors } from '../../lib/resources/task.ts'
 import { navigate } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { tokenFor } from '../playground/send.ts'
 import { messages } from './messages.ts'
 
@@ -20,7 +21,7 @@ interface Model {
 }
 
 interface Sample {
-  title: 'sample_text' | 'sample_image' | 'sample_picture'
+  title: 'sample_text' | 'sample_image' | 'sample_still'
   path: string
   use: string
   fits: RegExp
@@ -45,7 +46,7 @@ const samples: readonly Sample[] = [
     body: () => ({ prompt, seconds: 5, resolution: '720p', input_reference: drawn() }),
   },
   {
-    title: 'sample_picture',
+    title: 'sample_still',
     path: '/v1/images/generations',
     use: 'images',
     fits: /./,
@@ -53,7 +54,7 @@ const samples: readonly Sample[] = [
   },
 ]
 
-/** A picture of nothing but evening: nobody's address is needed for it. */
+/** A plain evening sky, so the sample needs no image from elsewhere. */
 function drawn(): string {
   const canvas = document.createElement('canvas')
   ;[canvas.width, canvas.height] = [640, 360]
@@ -78,7 +79,7 @@ export function NoTasks({ onMade }: { onMade: () => void }) {
   const session = useSession()
   const mayAct = hasRole(session, actors)
   const [busy, setBusy] = useState<string>()
-  const [error, setError] = useState<Error>()
+  const action = useAction()
   const isSandbox = session.environment === 'sandbox'
   const models = useQuery({
     queryKey: ['models'],
@@ -91,19 +92,12 @@ export function NoTasks({ onMade }: { onMade: () => void }) {
     )?.name
   const make = async (sample: Sample, model: string) => {
     setBusy(sample.title)
-    setError(undefined)
-    try {
-      await send(sample, model, session.account)
-      onMade()
-    } catch (cause) {
-      setError(cause as Error)
-    } finally {
-      setBusy(undefined)
-    }
+    if (await action.run(() => send(sample, model, session.account))) onMade()
+    setBusy(undefined)
   }
   return (
     <EmptyState icon="tasks" text={t('empty')}>
-      <ErrorAlert error={error} />
+      <ErrorAlert error={action.error} />
       {mayAct && !isSandbox && (
         <Button variant="default" onClick={() => navigate('/playground?try=Video')}>
           {t('to_playground')}

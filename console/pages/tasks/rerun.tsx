@@ -1,4 +1,4 @@
-// The same request once more, as a new task. It costs, so it asks first and says how much at most.
+// The same request as a new task. It costs money, so it asks first and shows the maximum.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -10,7 +10,7 @@ import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
-/** Pictures that somebody waited for are made by a call, and what was sent as bytes is not kept. */
+/** Synchronous images are calls, not tasks, and inputs sent as data are not stored. */
 const canRepeat = ({ interface: use, request }: Task): boolean =>
   use !== 'images' && request.inputs.every(({ url }) => url !== 'data:')
 

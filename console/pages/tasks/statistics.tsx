@@ -1,4 +1,4 @@
-// What became of the tasks of the last hours, and how long those of each model took.
+// Tasks of the last hours by state, and the durations by model.
 import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
@@ -110,7 +110,7 @@ const widest = 10
 function DurationHistogram({ of: { model, tasks, p50_ms, p90_ms, bars } }: { of: Durations }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const most = Math.max(...bars.map((bar) => bar.tasks), 1)
+  const max = Math.max(...bars.map((bar) => bar.tasks), 1)
   const step = Math.min(widest, width / bars.length)
   const between = (from: number, to: number) => `${format.ms(from)} – ${format.ms(to)}`
   return (
@@ -130,7 +130,7 @@ function DurationHistogram({ of: { model, tasks, p50_ms, p90_ms, bars } }: { of:
         aria-label={`${t('durations')}: ${model}`}
       >
         {bars.map(({ from_ms, to_ms, tasks: count }, i) => {
-          const tall = (count / most) * (height - 2)
+          const tall = (count / max) * (height - 2)
           return (
             <rect
               key={`${from_ms} ${to_ms}`}

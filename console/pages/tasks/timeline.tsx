@@ -1,5 +1,5 @@
-// The way of a task from its create to its end: every state, every look, and who was told of it. Looks
-// that saw the same are one step, with how many there were and between which moments.
+// The timeline of a task: states, polls and callback attempts. Equal polls in a row are one step, with
+// their number and the time from first to last.
 
 import { Button, Group, Text, Timeline } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
@@ -11,7 +11,7 @@ import { type CallbackAttempt, isLive, type Step, type Task } from '../../lib/re
 import { type ServerText, useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
-/** Of a long way the first and the last are shown, until somebody wants all. */
+/** Of a long timeline only the first and the last steps are shown at first. */
 const [firstShown, lastShown] = [8, 24]
 
 type Key = keyof (typeof messages)['en']
@@ -81,7 +81,7 @@ function NextPoll({ at }: { at: string }) {
   return (
     <Timeline.Item role="listitem" lineVariant="dashed">
       <Text size="sm" c="dimmed">
-        {t('next_look', { when: format.ago(at) })}
+        {t('next_poll', { when: format.ago(at) })}
       </Text>
     </Timeline.Item>
   )

@@ -1,4 +1,4 @@
-// A new token, or a new secret for one: what it may do, then the secret, once, and how to use it.
+// A new token, or a new secret for one: the form, then the secret, once, with code that uses it.
 import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { CodeTabs } from '../../components/code-tabs.tsx'

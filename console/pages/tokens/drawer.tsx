@@ -1,4 +1,4 @@
-// One token: what it may do and has spent, how to connect an application with it, a new secret, its end.
+// One token: its rights and charges, code to connect an application, rotation and revocation.
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -145,7 +145,7 @@ function TokenDetails({ token }: { token: Token }) {
       )}
       <PropertyList
         rows={[
-          ['ID', <CopyId key="id" id={token.id} most={40} />],
+          ['ID', <CopyId key="id" id={token.id} max={40} />],
           [t('account'), token.account],
           [t('token'), `${token.prefix}…`],
           [t('models'), token.models.join(', ')],

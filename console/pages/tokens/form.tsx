@@ -1,4 +1,4 @@
-// What a token may do: for a new one and for a change.
+// The form of a token: a new one, or a change of one.
 import { Group, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
@@ -35,30 +35,15 @@ export function TokenForm({
   const accounts = useAccounts()
   const [name, setName] = useState(token?.name ?? '')
   const [account, setAccount] = useState<string | null>(token?.account ?? session.account)
-  const [models, setModels] = useState(token?.models.filter((each) => each !== '*') ?? [])
-  const [ips, setIps] = useState(token?.allowed_ips ?? [])
-  const [expires, setExpires] = useState(dayOf(token?.expires_at))
-  const [limits, setLimits] = useState<Limits>({
-    rpm: '',
-    tpm: '',
-    concurrency: '',
-    ...token?.limits,
-  })
+  const [rights, setRights] = useState(() => rightsOf(token))
   const { error, isBusy, run } = useAction()
+  const send = () =>
+    token === undefined
+      ? api<{ token: string }>('POST', '/tokens', { body: { account, name, ...newFields(rights) } })
+      : api<object>('PATCH', `/tokens/${token.id}`, { body: { name, ...changedFields(rights) } })
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    const given = { models, ips, expires, limits }
-    void run(async () => {
-      onDone(
-        token === undefined
-          ? await api<{ token: string }>('POST', '/tokens', {
-              body: { account, name, ...newFields(given) },
-            })
-          : await api<object>('PATCH', `/tokens/${token.id}`, {
-              body: { name, ...changedFields(given) },
-            }),
-      )
-    })
+    void run(async () => onDone(await send()))
   }
   return (
     <form onSubmit={submit}>
@@ -80,34 +65,7 @@ export function TokenForm({
             onChange={setAccount}
           />
         )}
-        <TagsInput
-          label={t('models')}
-          description={t('models_hint')}
-          value={models}
-          onChange={setModels}
-        />
-        <TagsInput label={t('ips')} description={t('ips_hint')} value={ips} onChange={setIps} />
-        <Group grow>
-          {limitNames.map((limit) => (
-            <NumberInput
-              key={limit}
-              label={t(limit)}
-              min={1}
-              allowDecimal={false}
-              value={limits[limit]}
-              onChange={(value) =>
-                setLimits({ ...limits, [limit]: value === '' ? '' : Number(value) })
-              }
-            />
-          ))}
-        </Group>
-        <TextInput
-          type="date"
-          label={t('expires')}
-          description={t('expires_hint')}
-          value={expires}
-          onChange={(event) => setExpires(event.currentTarget.value)}
-        />
+        <RightsFields rights={rights} onChange={setRights} />
         <FormActions
           error={error}
           isBusy={isBusy}
@@ -119,7 +77,7 @@ export function TokenForm({
   )
 }
 
-interface Given {
+interface Rights {
   models: string[]
   ips: string[]
   /** A day, or empty. */
@@ -127,11 +85,69 @@ interface Given {
   limits: Limits
 }
 
+const noLimits: Limits = { rpm: '', tpm: '', concurrency: '' }
+
+const rightsOf = (token: Token | undefined): Rights => ({
+  models: token?.models.filter((each) => each !== '*') ?? [],
+  ips: token?.allowed_ips ?? [],
+  expires: dayOf(token?.expires_at),
+  limits: { ...noLimits, ...token?.limits },
+})
+
+function RightsFields({
+  rights,
+  onChange,
+}: {
+  rights: Rights
+  onChange: (rights: Rights) => void
+}) {
+  const t = useMessages(messages)
+  const { models, ips, expires, limits } = rights
+  const change = (part: Partial<Rights>) => onChange({ ...rights, ...part })
+  return (
+    <>
+      <TagsInput
+        label={t('models')}
+        description={t('models_hint')}
+        value={models}
+        onChange={(next) => change({ models: next })}
+      />
+      <TagsInput
+        label={t('ips')}
+        description={t('ips_hint')}
+        value={ips}
+        onChange={(next) => change({ ips: next })}
+      />
+      <Group grow>
+        {limitNames.map((limit) => (
+          <NumberInput
+            key={limit}
+            label={t(limit)}
+            min={1}
+            allowDecimal={false}
+            value={limits[limit]}
+            onChange={(value) =>
+              change({ limits: { ...limits, [limit]: value === '' ? '' : Number(value) } })
+            }
+          />
+        ))}
+      </Group>
+      <TextInput
+        type="date"
+        label={t('expires')}
+        description={t('expires_hint')}
+        value={expires}
+        onChange={(event) => change({ expires: event.currentTarget.value })}
+      />
+    </>
+  )
+}
+
 const dayOf = (at: string | null | undefined): string => at?.slice(0, 10) ?? ''
 /** The end of that day, by UTC. */
 const endOf = (day: string): string => `${day}T23:59:59Z`
 
-function newFields({ models, ips, expires, limits }: Given): object {
+function newFields({ models, ips, expires, limits }: Rights): object {
   const set = Object.entries(limits).filter(([, value]) => value !== '')
   return {
     ...(models.length > 0 && { models }),
@@ -141,8 +157,8 @@ function newFields({ models, ips, expires, limits }: Given): object {
   }
 }
 
-/** What is empty is taken away. */
-const changedFields = ({ models, ips, expires, limits }: Given): object => ({
+/** Empty fields are removed. */
+const changedFields = ({ models, ips, expires, limits }: Rights): object => ({
   models: models.length === 0 ? ['*'] : models,
   allowed_ips: ips,
   expires_at: expires === '' ? null : endOf(expires),

@@ -1,10 +1,10 @@
-// Tokens: who calls with what, what each may do and has spent, and how to put one into an application.
+// Tokens: their rights, limits and charges.
 import { Button, Group, Progress, Skeleton, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Sparkline } from '../../components/charts/bar-chart.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
-import type { Column } from '../../components/table/data-table.tsx'
+import { type Column, column } from '../../components/table/data-table.tsx'
 import { useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
@@ -22,57 +22,35 @@ import { messages } from './messages.ts'
 function useColumns(): Column<Token>[] {
   const t = useMessages(messages)
   return [
-    {
-      title: t('name'),
-      width: '160px',
-      isPrivate: true,
-      cell: (token) => (
-        <Text size="sm" fw={600} truncate>
-          {token.name}
-        </Text>
-      ),
-    },
-    { title: t('account'), width: '110px', cell: (token) => token.account },
-    {
-      title: t('prefix'),
-      width: '120px',
-      isPrivate: true,
-      cell: (token) => `${token.prefix}…`,
-    },
-    { title: t('models'), width: '110px', cell: (token) => token.models.join(', ') },
-    { title: t('limits'), width: '110px', cell: limitsText },
-    { title: t('spend'), width: '200px', cell: (token) => <SpendCell token={token} /> },
-    { title: t('budget'), width: '110px', cell: (token) => <Budget token={token} /> },
-    {
-      title: t('last_used'),
-      width: '120px',
-      cell: ({ last_charged_at }) => <Time at={last_charged_at} how="ago" />,
-    },
-    {
-      title: t('state'),
-      width: '110px',
-      cell: (token) => (
-        <State
-          state={token.disabled ? 'cancelled' : 'good'}
-          label={t(token.disabled ? 'disabled' : 'active')}
-        />
-      ),
-    },
-    {
-      title: t('expires'),
-      width: '130px',
-      cell: (token) =>
-        token.expires_at === null ? t('never') : <Time at={token.expires_at} how="ago" />,
-    },
+    column(t('name'), '160px', nameCell, { isPrivate: true }),
+    column(t('account'), '110px', ({ account }) => account),
+    column(t('prefix'), '120px', ({ prefix }) => `${prefix}…`, { isPrivate: true }),
+    column(t('models'), '110px', ({ models }) => models.join(', ')),
+    column(t('limits'), '110px', limitsText),
+    column(t('spend'), '200px', (token) => <SpendCell token={token} />),
+    column(t('budget'), '110px', (token) => <Budget token={token} />),
+    column(t('last_used'), '120px', (token) => <Time at={token.last_charged_at} how="ago" />),
+    column(t('state'), '110px', ({ disabled }) => (
+      <State state={disabled ? 'cancelled' : 'good'} label={t(disabled ? 'disabled' : 'active')} />
+    )),
+    column(t('expires'), '130px', ({ expires_at }) =>
+      expires_at === null ? t('never') : <Time at={expires_at} how="ago" />,
+    ),
   ]
 }
+
+const nameCell = ({ name }: Token) => (
+  <Text size="sm" fw={600} truncate>
+    {name}
+  </Text>
+)
 
 export default function Tokens() {
   const t = useMessages(messages)
   const filters = [{ name: 'account', title: t('account') }]
   const query = useFilters(filters)
   const plain = useList<Token>('/tokens', query)
-  // Adding up a busy month takes longer than reading names: nobody waits for it.
+  // Summing a busy month takes longer than reading names, so the names come first.
   const spent = useList<Token>('/tokens', { ...query, spend: true })
   const list = withSpend(plain, spent)
   const [opened, setOpened] = useQueryValue('open')
@@ -129,7 +107,7 @@ function SpendCell({ token }: { token: Token }) {
 }
 
 /** What was spent with it of what its account had to spend. */
-export function Budget({ token }: { token: Token }) {
+function Budget({ token }: { token: Token }) {
   const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()

@@ -1,5 +1,5 @@
-// The usage explorer: one measure by one group, or two, over time, as bars and as a table, against the
-// period before if wanted. All of it is in the address, and can be kept under a name.
+// The usage explorer: one measure by one or two groups over time, as a chart and a table, compared with
+// the previous period. All of it is part of the address and can be saved as a view.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
@@ -35,8 +35,8 @@ const colors = [
   'gray',
 ].map((name) => `var(--mantine-color-${name}-6)`)
 
-/** What of the address makes a view. */
-const kept = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare']
+/** The parameters of the address that make a view. */
+const viewParams = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare']
 
 function useChoice<T extends string>(name: string, all: readonly T[], first: T) {
   const [value, set] = useQueryValue(name)
@@ -83,7 +83,7 @@ export default function Usage() {
       hint={t('hint')}
       actions={
         <>
-          <SavedViews names={kept} />
+          <SavedViews names={viewParams} />
           <Button
             variant="default"
             size="xs"

@@ -1,5 +1,6 @@
 // Rows that are on the page, as a table for spreadsheets; made here. Whole lists are exported by the
 // gateway.
+import { downloadText } from '../../lib/download.ts'
 import type { UsageRow } from '../../lib/resources/usage.ts'
 
 function cell(value: unknown): string {
@@ -15,9 +16,5 @@ export function saveCsv(rows: readonly UsageRow[]): void {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const lines = rows.map((row) => names.map((name) => cell(row[name as keyof UsageRow])).join(','))
   const text = `\uFEFF${[names.join(','), ...lines].join('\r\n')}\r\n`
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  link.download = 'usage.csv'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  downloadText('usage.csv', text, 'text/csv')
 }

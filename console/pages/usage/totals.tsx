@@ -1,4 +1,4 @@
-// The groups of the chart in figures, beside the period before if wanted, each leading to its requests.
+// The groups of the chart in figures, compared with the previous period, with links to their requests.
 import { Table } from '@mantine/core'
 import { ScrollBox } from '../../components/scroll-box.tsx'
 import { figures } from '../../components/values.tsx'

@@ -1,29 +1,28 @@
-// The same call in what people write. `YOUR_TOKEN` is theirs to fill in.
-import type { Snippet } from '../../../components/snippet.ts'
+// The same call in several languages; readers replace `YOUR_TOKEN`.
+import type { Snippet } from '../../../lib/client-snippets.ts'
 
-export const codeFor = (url: string, path: string, body: unknown): Snippet[] => {
-  const json = JSON.stringify(body, null, 2)
-  const address = `${url}${path}`
-  return [
-    {
-      name: 'curl',
-      code: `curl ${address} \\
+interface Call {
+  address: string
+  body: unknown
+  /** The body, indented. */
+  json: string
+}
+
+type Writer = (call: Call) => string
+
+const curl: Writer = ({ address, body }) => `curl ${address} \\
   -H "Authorization: Bearer YOUR_TOKEN" \\
   -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
-    },
-    {
-      name: 'JavaScript',
-      code: `const response = await fetch('${address}', {
+  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
+
+const javaScript: Writer = ({ address, json }) => `const response = await fetch('${address}', {
   method: 'POST',
   headers: { authorization: 'Bearer YOUR_TOKEN', 'content-type': 'application/json' },
   body: JSON.stringify(${json.replaceAll('\n', '\n  ')}),
 })
-console.log(await response.text())`,
-    },
-    {
-      name: 'Python',
-      code: `import json, urllib.request
+console.log(await response.text())`
+
+const python: Writer = ({ address, json }) => `import json, urllib.request
 
 body = json.loads(r'''${json.replaceAll("'", '\\u0027')}''')
 request = urllib.request.Request(
@@ -31,11 +30,9 @@ request = urllib.request.Request(
     data=json.dumps(body).encode(),
     headers={"Authorization": "Bearer YOUR_TOKEN", "Content-Type": "application/json"},
 )
-print(urllib.request.urlopen(request).read().decode())`,
-    },
-    {
-      name: 'Go',
-      code: `package main
+print(urllib.request.urlopen(request).read().decode())`
+
+const go: Writer = ({ address, json }) => `package main
 
 import (
 	"fmt"
@@ -56,11 +53,9 @@ func main() {
 	defer response.Body.Close()
 	answer, _ := io.ReadAll(response.Body)
 	fmt.Println(string(answer))
-}`,
-    },
-    {
-      name: 'Java',
-      code: `var client = java.net.http.HttpClient.newHttpClient();
+}`
+
+const java: Writer = ({ address, json }) => `var client = java.net.http.HttpClient.newHttpClient();
 var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create("${address}"))
     .header("Authorization", "Bearer YOUR_TOKEN")
     .header("Content-Type", "application/json")
@@ -68,11 +63,9 @@ var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create("${addres
 ${json.replaceAll('\\', '\\\\')}
 """))
     .build();
-System.out.println(client.send(request, java.net.http.HttpResponse.BodyHandlers.ofString()).body());`,
-    },
-    {
-      name: 'PHP',
-      code: `<?php
+System.out.println(client.send(request, java.net.http.HttpResponse.BodyHandlers.ofString()).body());`
+
+const php: Writer = ({ address, json }) => `<?php
 $body = json_decode(<<<'JSON'
 ${json}
 JSON);
@@ -82,7 +75,18 @@ $context = stream_context_create(['http' => [
     'content' => json_encode($body),
     'ignore_errors' => true,
 ]]);
-echo file_get_contents('${address}', false, $context);`,
-    },
-  ]
+echo file_get_contents('${address}', false, $context);`
+
+const writers: readonly (readonly [name: string, write: Writer])[] = [
+  ['curl', curl],
+  ['JavaScript', javaScript],
+  ['Python', python],
+  ['Go', go],
+  ['Java', java],
+  ['PHP', php],
+]
+
+export function codeFor(url: string, path: string, body: unknown): Snippet[] {
+  const call = { address: `${url}${path}`, body, json: JSON.stringify(body, null, 2) }
+  return writers.map(([name, write]) => ({ name, code: write(call) }))
 }

@@ -1,5 +1,5 @@
-// Who sends: a token made for this tab, one with the rights of a token there is, or a secret one types
-// in. Secrets are kept nowhere, so a token there is can be copied in what it may do, not in what it is.
+// The credential of a call: a temporary token, one with the rights of an existing token, or a typed-in
+// secret. Secrets are not stored, so only the rights of an existing token can be copied.
 import { PasswordInput, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

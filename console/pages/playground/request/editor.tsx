@@ -1,4 +1,4 @@
-// The body of a call: as a form, as JSON, as code. Form and JSON are two views of one text.
+// The body of a call as a form, as JSON and as code. Form and JSON are two views of one text.
 import { Alert, NumberInput, Select, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
 import { CodeTabs } from '../../../components/code-tabs.tsx'
 import { useMessages } from '../../../lib/messages.ts'
@@ -9,7 +9,7 @@ import { codeFor } from './code.ts'
 import { type Endpoint, type Field, promptAt, valueAt, withValue } from './endpoints.ts'
 import { SandboxControls } from './sandbox-controls.tsx'
 
-export interface EditorProps {
+interface EditorProps {
   endpoint: Endpoint
   model: string
   text: string

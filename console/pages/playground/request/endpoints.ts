@@ -1,7 +1,6 @@
-// What can be tried: where each interface is, a body to begin with, the fields a form shows, and what
-// kind of answer comes.
+// The endpoints of the playground: path, initial body, form fields and kind of answer of each.
 /** `lines`: a list of texts, each on a line of its own. */
-export type FieldKind = 'text' | 'long' | 'lines' | 'number' | 'switch' | 'choice'
+type FieldKind = 'text' | 'long' | 'lines' | 'number' | 'switch' | 'choice'
 
 export interface Field {
   /** Where it is in the body: `messages.0.content`. */
@@ -11,7 +10,7 @@ export interface Field {
   options?: readonly string[]
 }
 
-export type FieldLabel =
+type FieldLabel =
   | 'prompt'
   | 'inputs'
   | 'max_tokens'

@@ -1,4 +1,4 @@
-// About what a call will cost, before it is sent: for a person to see, never for a bill.
+// Estimates the cost of a call before it is sent; only for display.
 export interface Priced {
   unit: string
   per_million?: string | { input: string; output: string }

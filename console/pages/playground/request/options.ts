@@ -1,4 +1,4 @@
-// What can be chosen for a try, and what it is charged at.
+// The models and accounts to choose from, and the price of a model.
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { api, type Page } from '../../../lib/api.ts'

@@ -10,7 +10,7 @@ import { messages } from '../messages.ts'
 import { fragmentOf, type NamedPreset, type Preset, presetsIn, withPreset } from './presets.ts'
 import { samplesFor } from './samples.ts'
 
-export interface PresetsMenuProps {
+interface PresetsMenuProps {
   /** The request as it stands now. */
   now: () => Preset
   onChoose: (preset: Preset) => void

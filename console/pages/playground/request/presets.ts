@@ -40,7 +40,7 @@ export function presetIn(fragment: string): Preset | undefined {
   }
 }
 
-/** Whoever wrote it may have been somebody else: only texts, and only those that belong here. */
+/** It may come from another person, so only the known texts are taken. */
 function presetFrom(value: unknown): Preset | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { title, model, other, text } = value as Record<string, unknown>

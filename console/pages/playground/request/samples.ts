@@ -1,7 +1,7 @@
-// Requests to begin with, for those who want to see what an interface can do.
+// Sample requests that show what an interface can do.
 import type { Preset } from './presets.ts'
 
-export type SampleName =
+type SampleName =
   | 'sample_json'
   | 'sample_tool'
   | 'sample_long'

@@ -1,5 +1,5 @@
-// Knobs of the sandbox: how late and how slowly it answers, how much, and how it fails. They turn into
-// directives in the prompt, and are read from there.
+// Controls of the sandbox: delay, speed, length and failure of its answer. They are written into the
+// prompt as directives, and read from there.
 import { Fieldset, NumberInput, Select, SimpleGrid, Text } from '@mantine/core'
 import { useMessages } from '../../../lib/messages.ts'
 import { messages } from '../messages.ts'
@@ -11,7 +11,7 @@ import {
   withDirectives,
 } from './directives.ts'
 
-const most = { delaySeconds: 600, chunkMs: 10_000, tokens: 100_000 }
+const maxValues = { delaySeconds: 600, chunkMs: 10_000, tokens: 100_000 }
 
 export function SandboxControls({
   prompt,
@@ -35,7 +35,7 @@ export function SandboxControls({
       label={t(name)}
       value={set[name] ?? ''}
       min={0}
-      max={most[name]}
+      max={maxValues[name]}
       step={step}
       onChange={(value) => turn({ [name]: value === '' ? undefined : Number(value) })}
     />

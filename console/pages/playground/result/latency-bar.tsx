@@ -1,4 +1,4 @@
-// One try as a strip: the wait for the first byte, then the answer with a mark for every event.
+// The time of a call as a bar: the wait for the first byte, then the answer with a mark for every event.
 import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import { messages } from '../messages.ts'

@@ -13,6 +13,8 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../../components/page.tsx'
+import { taskMessages } from '../../../components/tasks/messages.ts'
+import { TaskProgress } from '../../../components/tasks/progress.tsx'
 import { Results } from '../../../components/tasks/results.tsx'
 import { HttpStatus, State } from '../../../components/values.tsx'
 import { api, localPath } from '../../../lib/api.ts'
@@ -22,8 +24,6 @@ import { privateClass } from '../../../lib/privacy.ts'
 import { isLive, type Task } from '../../../lib/resources/task.ts'
 import { Link } from '../../../lib/router.tsx'
 import { useSession } from '../../../lib/session.ts'
-import { TaskProgress } from '../../tasks/columns.tsx'
-import { messages as taskMessages } from '../../tasks/messages.ts'
 import { messages } from '../messages.ts'
 import { type Endpoint, valueAt } from '../request/endpoints.ts'
 import type { Outcome } from '../send.ts'
@@ -145,7 +145,7 @@ function Answer({
 
 function TaskAnswer({ id }: { id: string }) {
   const t = useMessages(messages)
-  const taskSay = useMessages(taskMessages)
+  const stateName = useMessages(taskMessages)
   const format = useFormat()
   const { currency } = useSession()
   const { data: task } = useQuery({
@@ -158,7 +158,7 @@ function TaskAnswer({ id }: { id: string }) {
   return (
     <Stack>
       <Group>
-        <State state={task.state} label={taskSay(task.state)} />
+        <State state={task.state} label={stateName(task.state)} />
         {isLive(task) && <TaskProgress task={task} />}
         {!isLive(task) && (
           <Text size="sm" fw={600}>

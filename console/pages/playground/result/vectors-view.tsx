@@ -1,4 +1,4 @@
-// The vectors of an answer: how long each is, and how alike any two are.
+// The vectors of an answer: their norms and cosine similarities.
 import { Stack, Table, Text } from '@mantine/core'
 import { ScrollBox } from '../../../components/scroll-box.tsx'
 import { figures } from '../../../components/values.tsx'

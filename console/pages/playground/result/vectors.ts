@@ -1,5 +1,5 @@
 // Vectors of an answer: their length, and how alike two of them are. Pure.
-export type Vector = readonly number[]
+type Vector = readonly number[]
 
 export const norm = (vector: Vector): number => Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
 

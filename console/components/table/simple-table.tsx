@@ -1,0 +1,63 @@
+// A plain table for a few rows that are all drawn, in a box that scrolls on a narrow screen.
+import { Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { privateClass } from '../../lib/privacy.ts'
+import { ScrollBox } from '../scroll-box.tsx'
+import type { Column } from './data-table.tsx'
+
+export function SimpleTable<T>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  minWidth = 280,
+  maxHeight,
+  children,
+}: {
+  label: string
+  columns: readonly (Omit<Column<T>, 'width'> | false)[]
+  rows: readonly T[]
+  rowKey: (row: T) => string
+  /** In pixels. */
+  minWidth?: number
+  /** In CSS. */
+  maxHeight?: string
+  /** Rows below the others, such as a total. */
+  children?: ReactNode
+}) {
+  const shown = columns.filter((column) => column !== false)
+  const hasTitles = shown.some(({ title }) => title !== '')
+  return (
+    <ScrollBox label={label} minWidth={minWidth} {...(maxHeight !== undefined && { maxHeight })}>
+      <Table aria-label={label}>
+        {hasTitles && (
+          <Table.Thead>
+            <Table.Tr>
+              {shown.map(({ title, align }) => (
+                <Table.Th key={title} ta={align ?? 'left'}>
+                  {title}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+        )}
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={rowKey(row)}>
+              {shown.map(({ title, cell, align, isPrivate = false }, i) => (
+                <Table.Td
+                  key={title || String(i)}
+                  ta={align ?? 'left'}
+                  {...(isPrivate && { className: privateClass })}
+                >
+                  {cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+          {children}
+        </Table.Tbody>
+      </Table>
+    </ScrollBox>
+  )
+}
