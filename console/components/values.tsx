@@ -11,13 +11,13 @@ export function Money({
 }) {
   const format = useFormat()
   return (
-    <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={figures}>
+    <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={tabularNumbers}>
       {format.money(amount, currency)}
     </span>
   )
 }
 
-export const figures = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
+export const tabularNumbers = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
 
 const said = {
   whole: (format: Format, at: string) => format.time(at),
@@ -36,7 +36,7 @@ export function Time({
   const format = useFormat()
   if (at === null || at === undefined) return <>–</>
   return (
-    <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={figures}>
+    <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={tabularNumbers}>
       {said[how](format, at)}
     </time>
   )
@@ -68,7 +68,7 @@ export const State = ({ state, label }: { state: string; label?: string }) => (
 export function HttpStatus({ status }: { status: number }) {
   const color = status < 400 ? 'teal' : status < 500 ? 'orange' : 'red'
   return (
-    <Badge variant="light" color={color} radius="sm" style={figures}>
+    <Badge variant="light" color={color} radius="sm" style={tabularNumbers}>
       {status}
     </Badge>
   )

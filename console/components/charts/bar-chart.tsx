@@ -1,10 +1,9 @@
 // BarChart over time, stacked by a few series, and a line without axes. Plain SVG: nothing to load.
-import { Group, Text } from '@mantine/core'
-import { figures } from '../values.tsx'
+import { Legend } from './legend.tsx'
 
 interface Series {
   name: string
-  /** A colour of the theme, as in `var(--mantine-color-teal-6)`. */
+  /** A color of the theme, as in `var(--mantine-color-teal-6)`. */
   color: string
   /** One for each label. */
   values: readonly number[]
@@ -68,24 +67,14 @@ export function BarChart({
           )
         })}
       </svg>
-      <Group justify="space-between" gap="xs">
-        <Text size="xs" c="dimmed">
-          {labels[0]}
-        </Text>
-        <Group gap="md">
-          {series.map(({ name, color, values }) => (
-            <Text key={name} size="xs" style={figures}>
-              <span aria-hidden="true" style={{ color }}>
-                ■{' '}
-              </span>
-              {name} {format(values.reduce((sum, value) => sum + value, 0))}
-            </Text>
-          ))}
-        </Group>
-        <Text size="xs" c="dimmed">
-          {labels.at(-1)}
-        </Text>
-      </Group>
+      <Legend
+        from={labels[0]}
+        to={labels.at(-1)}
+        items={series.map(({ name, color, values }) => ({
+          ...{ name, color },
+          value: format(values.reduce((sum, value) => sum + value, 0)),
+        }))}
+      />
     </figure>
   )
 }

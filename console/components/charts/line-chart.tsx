@@ -1,20 +1,19 @@
-// A few lines over time, with gaps where there is nothing to tell. Plain SVG: nothing to load.
-import { Group, Text } from '@mantine/core'
-import { figures } from '../values.tsx'
+// A line chart over time, with gaps where there are no values. Plain SVG without a library.
+import { Legend } from './legend.tsx'
 
 interface Line {
   name: string
-  /** A colour of the theme, as in `var(--mantine-color-teal-6)`. */
+  /** A color of the theme, as in `var(--mantine-color-teal-6)`. */
   color: string
   /** One for each label; null leaves a gap. */
   values: readonly (number | null)[]
-  /** What stands for all of it in the legend. */
+  /** The figure for all of it in the legend. */
   whole?: string
 }
 
 const [width, height, above] = [800, 160, 8]
 
-export function Lines({
+export function LineChart({
   label,
   labels,
   lines,
@@ -56,7 +55,12 @@ export function Lines({
           </rect>
         ))}
       </svg>
-      <Legend labels={labels} lines={lines} />
+      <Legend
+        from={labels[0]}
+        to={labels.at(-1)}
+        mark="●"
+        items={lines.map(({ name, color, whole = '' }) => ({ name, color, value: whole }))}
+      />
     </figure>
   )
 }
@@ -74,7 +78,7 @@ function titleOf(
   return [at, ...shown].join('\n')
 }
 
-/** A value between two gaps is a point; round ends of the line make it seen. */
+/** A value between two gaps is a point; round line ends make it visible. */
 function pathOf(
   values: readonly (number | null)[],
   x: (i: number) => number,
@@ -93,24 +97,3 @@ function pathOf(
   }
   return steps.join('')
 }
-
-const Legend = ({ labels, lines }: { labels: readonly string[]; lines: readonly Line[] }) => (
-  <Group justify="space-between" gap="xs">
-    <Text size="xs" c="dimmed">
-      {labels[0]}
-    </Text>
-    <Group gap="md">
-      {lines.map(({ name, color, whole }) => (
-        <Text key={name} size="xs" style={figures}>
-          <span aria-hidden="true" style={{ color }}>
-            ●{' '}
-          </span>
-          {name} {whole}
-        </Text>
-      ))}
-    </Group>
-    <Text size="xs" c="dimmed">
-      {labels.at(-1)}
-    </Text>
-  </Group>
-)

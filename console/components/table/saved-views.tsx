@@ -1,11 +1,12 @@
 // Filters under a name, stored in this browser for the signed-in person.
-import { ActionIcon, Button, Group, Menu, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
+import { ActionIcon, Button, Group, Menu } from '@mantine/core'
+import { useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useLocation } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useStoredText } from '../../lib/storage.ts'
 import { Icon } from '../icon.tsx'
+import { NameForm } from '../name-form.tsx'
 
 interface View {
   name: string
@@ -23,15 +24,15 @@ function viewsIn(text: string | undefined): View[] {
   }
 }
 
-/** `names`: what of the address belongs to a view. */
+/** `names`: the parameters of the address that belong to a view. */
 export function SavedViews({ names }: { names: readonly string[] }) {
   const t = useMessages()
   const { path, query } = useLocation()
   const session = useSession()
-  const [text, keep] = useStoredText(`gateway-views ${session.name} ${path}`)
+  const [text, store] = useStoredText(`gateway-views ${session.name} ${path}`)
   const [isNaming, setNaming] = useState(false)
   const views = viewsIn(text)
-  const write = (next: View[]) => keep(next.length === 0 ? undefined : JSON.stringify(next))
+  const write = (next: View[]) => store(next.length === 0 ? undefined : JSON.stringify(next))
   const now = Object.fromEntries(names.flatMap((name) => pairOf(name, query.get(name))))
   const show = ({ values }: View) =>
     setQuery(Object.fromEntries(names.map((name) => [name, values[name]])))
@@ -40,7 +41,9 @@ export function SavedViews({ names }: { names: readonly string[] }) {
     write([...others, { name, values: now }].slice(-maxViews))
     setNaming(false)
   }
-  if (isNaming) return <NameForm onName={save} onCancel={() => setNaming(false)} />
+  if (isNaming) {
+    return <NameForm label={t('view_name')} onName={save} onCancel={() => setNaming(false)} />
+  }
   const canSave = Object.keys(now).length > 0
   if (views.length === 0 && !canSave) return null
   return (
@@ -73,34 +76,3 @@ export function SavedViews({ names }: { names: readonly string[] }) {
 
 const pairOf = (name: string, value: string | null): [string, string][] =>
   value === null ? [] : [[name, value]]
-
-function NameForm({ onName, onCancel }: { onName: (name: string) => void; onCancel: () => void }) {
-  const t = useMessages()
-  const [name, setName] = useState('')
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (name.trim() === '') onCancel()
-    else onName(name.trim())
-  }
-  return (
-    <form onSubmit={submit}>
-      <Group gap={4} wrap="nowrap">
-        <TextInput
-          size="xs"
-          aria-label={t('view_name')}
-          placeholder={t('view_name')}
-          maxLength={60}
-          value={name}
-          ref={(input) => input?.focus()}
-          onChange={(event) => setName(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') onCancel()
-          }}
-        />
-        <Button type="submit" size="xs" variant="default">
-          {t('save')}
-        </Button>
-      </Group>
-    </form>
-  )
-}

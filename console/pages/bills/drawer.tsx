@@ -1,4 +1,4 @@
-// One bill: its figures, the cost by model, token and day, its lines down to requests and tasks; closing,
+// One bill: its tabularNumbers, the cost by model, token and day, its lines down to requests and tasks; closing,
 // downloading and correcting it.
 
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'

@@ -1,7 +1,7 @@
-// Six figures with a sparkline, the change against the previous period, and a link to the details.
+// Six tabularNumbers with a sparkline, the change against the previous period, and a link to the details.
 import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
 import { Sparkline } from '../../components/charts/bar-chart.tsx'
-import { figures } from '../../components/values.tsx'
+import { tabularNumbers } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
 import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -193,12 +193,12 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
         {title}
       </Text>
       <Group gap={6} justify="space-between" align="baseline">
-        <Text fw={600} fz={18} style={figures} title={value}>
+        <Text fw={600} fz={18} style={tabularNumbers} title={value}>
           {value}
         </Text>
         <Delta figure={figure} range={range} />
       </Group>
-      <Text size="xs" c="dimmed" style={figures} truncate title={note} mih={18}>
+      <Text size="xs" c="dimmed" style={tabularNumbers} truncate title={note} mih={18}>
         {note}
       </Text>
       <Box mt="auto">
@@ -226,7 +226,7 @@ function Delta({ figure, range }: { figure: Stat; range: Range }) {
       ? 'dimmed'
       : `var(--mantine-color-${way === good ? 'teal' : 'red'}-light-color)`
   return (
-    <Text size="xs" c={color} style={figures} title={t('against', { range: t(range) })}>
+    <Text size="xs" c={color} style={tabularNumbers} title={t('against', { range: t(range) })}>
       <span aria-hidden="true">{arrows[way]}</span>
       <VisuallyHidden>{t(way)}</VisuallyHidden> {way === 'same' ? '' : size}
     </Text>

@@ -1,12 +1,13 @@
 // Charts over time: requests by status, charges by model, latency, tasks by state.
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
-import { Lines } from '../../components/charts/line-chart.tsx'
+import { LineChart } from '../../components/charts/line-chart.tsx'
 import { Panel } from '../../components/page.tsx'
 import { taskMessages } from '../../components/tasks/messages.ts'
+import { taskStateColors } from '../../components/tasks/state-colors.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { type State, states } from '../../lib/resources/task.ts'
+import { states } from '../../lib/resources/task.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useSpend } from './charges.ts'
@@ -119,7 +120,7 @@ function LatencyChart({ range }: { range: Range }) {
     : [line('average_ms', 'teal-6')]
   return (
     <Panel title={t('latency_over_time')}>
-      <Lines
+      <LineChart
         label={t('latency_over_time')}
         labels={labelsOf(momentsOf(range, by), by)}
         format={(value) => format.ms(value)}
@@ -129,32 +130,22 @@ function LatencyChart({ range }: { range: Range }) {
   )
 }
 
-const stateColors: Readonly<Record<State, string>> = {
-  accepted: color('gray-5'),
-  unknown: color('yellow-6'),
-  queued: color('gray-6'),
-  running: color('blue-6'),
-  succeeded: color('teal-6'),
-  failed: color('red-6'),
-  cancelled: color('dark-3'),
-}
-
 function TasksChart({ range }: { range: Range }) {
   const t = useMessages(messages)
   const stateName = useMessages(taskMessages)
   const format = useFormat()
   const slots = useTaskSummary(range).data?.slots ?? []
   const { now } = splitSlots(range, slots)
-  const seen = states.filter((state) => countOf(now, [state]) > 0)
+  const shownStates = states.filter((state) => countOf(now, [state]) > 0)
   return (
     <Panel title={t(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
       <BarChart
         label={t('tasks_over_time')}
         labels={now.map(({ at }) => format.stamp(at).slice(0, -3))}
         format={(value) => format.number(value)}
-        series={seen.map((state) => ({
+        series={shownStates.map((state) => ({
           name: stateName(state),
-          color: stateColors[state],
+          color: taskStateColors[state],
           values: now.map(({ counts }) => counts[state] ?? 0),
         }))}
       />

@@ -1,4 +1,4 @@
-// The bars themselves, and the choice of some of them by pointer or by keys.
+// The bars of the histogram, and the selection of some of them by pointer or keyboard.
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -14,7 +14,7 @@ const kinds = ['ok', 'client', 'server'] as const
 
 const [width, height] = [960, 72]
 
-/** From one column to another, both included; `at` is where the pointer or the cursor is. */
+/** From one bucket to another, both included; `at` is where the pointer or the cursor is. */
 interface Marked {
   anchor: number
   at: number
@@ -22,22 +22,22 @@ interface Marked {
 
 export function HistogramBars({
   label,
-  columns,
+  buckets,
   stepMs,
   onZoom,
 }: {
   label: string
-  columns: readonly TimeBucket[]
+  buckets: readonly TimeBucket[]
   stepMs: number
   onZoom: (fromMs: number, toMs: number) => void
 }) {
   const bucketText = useBucketText()
   const [marked, setMarked] = useState<Marked>()
-  const last = columns.length - 1
+  const last = buckets.length - 1
   const at = Math.min(marked?.at ?? last, last)
   const zoom = ({ anchor, at: end }: Marked) => {
     setMarked(undefined)
-    const [first, final] = [columns[Math.min(anchor, end)], columns[Math.max(anchor, end)]]
+    const [first, final] = [buckets[Math.min(anchor, end)], buckets[Math.max(anchor, end)]]
     if (first !== undefined && final !== undefined) onZoom(first.fromMs, final.fromMs + stepMs)
   }
   const pressed = (event: KeyboardEvent) => {
@@ -60,19 +60,19 @@ export function HistogramBars({
       aria-valuemin={0}
       aria-valuemax={last}
       aria-valuenow={at}
-      aria-valuetext={bucketText(columns[at])}
+      aria-valuetext={bucketText(buckets[at])}
       onKeyDown={pressed}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
-        setMarked({ anchor: bucketAt(event, columns.length), at: bucketAt(event, columns.length) })
+        setMarked({ anchor: bucketAt(event, buckets.length), at: bucketAt(event, buckets.length) })
       }}
       onPointerMove={(event) => {
         if (event.buttons === 1 && marked !== undefined)
-          setMarked({ ...marked, at: bucketAt(event, columns.length) })
+          setMarked({ ...marked, at: bucketAt(event, buckets.length) })
       }}
       onPointerUp={(event) => {
         if (marked === undefined) return
-        const end = { ...marked, at: bucketAt(event, columns.length) }
+        const end = { ...marked, at: bucketAt(event, buckets.length) }
         // One bar of the finest kind cannot be looked at more closely.
         if (end.anchor === end.at && stepMs === minStepMs) setMarked(undefined)
         else zoom(end)
@@ -85,8 +85,8 @@ export function HistogramBars({
         preserveAspectRatio="none"
         aria-hidden="true"
       >
-        <Columns columns={columns} />
-        {marked !== undefined && <Mark marked={marked} count={columns.length} />}
+        <Buckets buckets={buckets} />
+        {marked !== undefined && <Mark marked={marked} count={buckets.length} />}
       </svg>
     </div>
   )
@@ -149,20 +149,20 @@ function Mark({ marked: { anchor, at }, count }: { marked: Marked; count: number
   )
 }
 
-function Columns({ columns }: { columns: readonly TimeBucket[] }) {
-  const max = Math.max(...columns.map(({ ok, client, server }) => ok + client + server), 1)
-  const step = width / columns.length
+function Buckets({ buckets }: { buckets: readonly TimeBucket[] }) {
+  const max = Math.max(...buckets.map(({ ok, client, server }) => ok + client + server), 1)
+  const step = width / buckets.length
   const gap = Math.min(1.5, step / 6)
-  return columns.map((column, i) => {
+  return buckets.map((bucket, i) => {
     let top = height
     return kinds.map((kind) => {
-      if (column[kind] === 0) return null
+      if (bucket[kind] === 0) return null
       // Few among many are still to be seen.
-      const tall = Math.max((column[kind] / max) * (height - 6), 1.5)
+      const tall = Math.max((bucket[kind] / max) * (height - 6), 1.5)
       top -= tall
       return (
         <rect
-          key={`${column.fromMs} ${kind}`}
+          key={`${bucket.fromMs} ${kind}`}
           x={i * step + gap}
           y={top}
           width={Math.max(step - 2 * gap, 0.5)}

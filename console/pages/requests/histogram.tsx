@@ -1,8 +1,8 @@
-// Requests over time above their list: bars stacked by how they ended. Dragging over some of them, or
-// Shift and the arrow keys and Enter, makes them the time the list is narrowed down to.
+// Requests over time above their list, stacked by status. Dragging over some bars, or Shift with the arrow
+// keys and Enter, narrows the list to that time.
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { figures } from '../../components/values.tsx'
+import { Legend } from '../../components/charts/legend.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -15,12 +15,12 @@ import { bucketsIn, dayMs, type TimeBucket, type TimeRange, timeRangeFor } from 
 
 type Filters = Readonly<Record<string, string | undefined>>
 
-/** Sums know these; the others would need the log itself. */
+/** Totals can be filtered by these; the others need the log itself. */
 const counted = ['model', 'channel', 'status', 'error_code'] as const
 const countedOfAccount = ['account', 'status', 'error_code'] as const
 
 const refetchMs = 10_000
-/** So that the question stays the same for a while. */
+/** Rounded, so that the query stays the same for a while. */
 const roundMs = 60_000
 
 export function RequestHistogram({ filters }: { filters: Filters }) {
@@ -28,31 +28,31 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
   const { account } = useSession()
   const isOfAccount = account !== null || filters['account'] !== undefined
   const nowMs = Math.ceil(Date.now() / roundMs) * roundMs
-  const stretch = timeRangeFor({ from: filters['from'], to: filters['to'], isOfAccount, nowMs })
+  const range = timeRangeFor({ from: filters['from'], to: filters['to'], isOfAccount, nowMs })
   const known: readonly string[] = isOfAccount ? countedOfAccount : counted
-  const asked = Object.fromEntries(known.map((name) => [name, filters[name]]))
-  const left = Object.entries(filters)
+  const applied = Object.fromEntries(known.map((name) => [name, filters[name]]))
+  const ignored = Object.entries(filters)
     .filter(([name, value]) => value !== undefined && !known.includes(name))
     .filter(([name]) => name !== 'from' && name !== 'to')
-  const { data } = useTraffic(stretch, asked)
+  const { data } = useTraffic(range, applied)
   if (filters['id'] !== undefined) return null
-  const columns = bucketsIn(stretch, data?.items ?? [])
+  const buckets = bucketsIn(range, data?.items ?? [])
   const zoom = (fromMs: number, toMs: number) =>
     setQuery({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() })
   return (
     <Stack gap={4}>
       <HistogramBars
         // another range is another histogram: what was marked on the old one means nothing here.
-        key={`${stretch.fromMs} ${stretch.stepMs}`}
+        key={`${range.fromMs} ${range.stepMs}`}
         label={t('histogram')}
-        columns={columns}
-        stepMs={stretch.stepMs}
+        buckets={buckets}
+        stepMs={range.stepMs}
         onZoom={zoom}
       />
-      <Legend columns={columns} stretch={stretch} />
-      {left.length > 0 && (
+      <HistogramLegend buckets={buckets} range={range} />
+      {ignored.length > 0 && (
         <Text size="xs" c="dimmed">
-          {t('not_counted', { filters: left.map(([name]) => name).join(', ') })}
+          {t('not_counted', { filters: ignored.map(([name]) => name).join(', ') })}
         </Text>
       )}
       <Ranges isZoomed={filters['from'] !== undefined || filters['to'] !== undefined} />
@@ -60,12 +60,12 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
   )
 }
 
-function useTraffic({ fromMs, toMs, by }: TimeRange, asked: Filters) {
+function useTraffic({ fromMs, toMs, by }: TimeRange, applied: Filters) {
   const query = {
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
     by: `${by},status`,
-    ...asked,
+    ...applied,
   }
   return useQuery({
     queryKey: ['traffic', 'histogram', query],
@@ -75,37 +75,27 @@ function useTraffic({ fromMs, toMs, by }: TimeRange, asked: Filters) {
   })
 }
 
-function Legend({ columns, stretch }: { columns: readonly TimeBucket[]; stretch: TimeRange }) {
+function HistogramLegend({ buckets, range }: { buckets: readonly TimeBucket[]; range: TimeRange }) {
   const t = useMessages(messages)
   const format = useFormat()
   const shown = (ms: number) => {
     const at = new Date(ms).toISOString()
-    return stretch.stepMs < dayMs ? format.stamp(at) : format.day(at)
+    return range.stepMs < dayMs ? format.stamp(at) : format.day(at)
   }
-  const kinds = [
-    ['ok', 'ok'],
-    ['client', 'client_error'],
-    ['server', 'server_error'],
-  ] as const
+  const item = (kind: keyof typeof statusColors, name: string) => ({
+    ...{ name, color: statusColors[kind] },
+    value: format.number(buckets.reduce((sum, bucket) => sum + bucket[kind], 0)),
+  })
   return (
-    <Group justify="space-between" gap="xs">
-      <Text size="xs" c="dimmed" style={figures}>
-        {shown(stretch.fromMs)}
-      </Text>
-      <Group gap="md">
-        {kinds.map(([kind, word]) => (
-          <Text key={kind} size="xs" style={figures}>
-            <span aria-hidden="true" style={{ color: statusColors[kind] }}>
-              ■{' '}
-            </span>
-            {t(word)} {format.number(columns.reduce((sum, column) => sum + column[kind], 0))}
-          </Text>
-        ))}
-      </Group>
-      <Text size="xs" c="dimmed" style={figures}>
-        {shown(stretch.toMs)}
-      </Text>
-    </Group>
+    <Legend
+      from={shown(range.fromMs)}
+      to={shown(range.toMs)}
+      items={[
+        item('ok', t('ok')),
+        item('client', t('client_error')),
+        item('server', t('server_error')),
+      ]}
+    />
   )
 }
 

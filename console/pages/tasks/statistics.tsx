@@ -3,6 +3,7 @@ import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { taskStateColors } from '../../components/tasks/state-colors.ts'
 import { api, type Query } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -27,16 +28,6 @@ interface Durations {
 
 const refetchMs = 10_000
 
-const colors: Readonly<Record<State, string>> = {
-  accepted: 'var(--mantine-color-gray-5)',
-  unknown: 'var(--mantine-color-yellow-6)',
-  queued: 'var(--mantine-color-gray-6)',
-  running: 'var(--mantine-color-blue-6)',
-  succeeded: 'var(--mantine-color-teal-6)',
-  failed: 'var(--mantine-color-red-6)',
-  cancelled: 'var(--mantine-color-dark-3)',
-}
-
 export function TaskStatistics({ filters }: { filters: Query }) {
   const t = useMessages(messages)
   const format = useFormat()
@@ -49,7 +40,7 @@ export function TaskStatistics({ filters }: { filters: Query }) {
     refetchInterval: refetchMs,
   })
   if (data === undefined) return <ErrorAlert error={error} />
-  const seen = states.filter((state) => data.slots.some(({ counts }) => (counts[state] ?? 0) > 0))
+  const shown = states.filter((state) => data.slots.some(({ counts }) => (counts[state] ?? 0) > 0))
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
       <Panel title={t('by_state')}>
@@ -73,9 +64,9 @@ export function TaskStatistics({ filters }: { filters: Query }) {
         <BarChart
           label={t('by_state')}
           labels={data.slots.map(({ at }) => format.stamp(at))}
-          series={seen.map((state) => ({
+          series={shown.map((state) => ({
             name: t(state),
-            color: colors[state],
+            color: taskStateColors[state],
             values: data.slots.map(({ counts }) => counts[state] ?? 0),
           }))}
           format={(value) => format.number(value)}

@@ -1,7 +1,7 @@
-// The groups of the chart in figures, compared with the previous period, with links to their requests.
+// The groups of the chart in tabularNumbers, compared with the previous period, with links to their requests.
 import { Table } from '@mantine/core'
 import { ScrollBox } from '../../components/scroll-box.tsx'
-import { figures } from '../../components/values.tsx'
+import { tabularNumbers } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -55,7 +55,7 @@ export function Totals({
     was === 0n ? '–' : format.percent(drawn(value) / drawn(was) - 1)
   const cells = (value: bigint, was: bigint) => (
     <>
-      <Table.Td ta="right" style={figures} title={decimalOf(value)}>
+      <Table.Td ta="right" style={tabularNumbers} title={decimalOf(value)}>
         {show(value)}
       </Table.Td>
       <Table.Td ta="right">
@@ -63,7 +63,7 @@ export function Totals({
       </Table.Td>
       {old !== undefined && (
         <>
-          <Table.Td ta="right" style={figures}>
+          <Table.Td ta="right" style={tabularNumbers}>
             {show(was)}
           </Table.Td>
           <Table.Td ta="right">{changeOf(value, was)}</Table.Td>

@@ -1,7 +1,8 @@
-// Requests to begin with: samples, those kept under a name, and the link that carries this one.
-import { Button, Group, Menu, Text, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
+// Samples, saved presets, and the link that contains the current request.
+import { Button, Group, Menu, Text } from '@mantine/core'
+import { useState } from 'react'
 import { Icon } from '../../../components/icon.tsx'
+import { NameForm } from '../../../components/name-form.tsx'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
 import { useSession } from '../../../lib/session.ts'
@@ -21,21 +22,22 @@ type Note = 'link_copied' | 'link_in_address' | 'too_long' | 'saved'
 export function PresetsMenu({ now, onChoose }: PresetsMenuProps) {
   const t = useMessages(messages)
   const session = useSession()
-  const [text, keep] = useStoredText(`gateway-presets ${session.name}`)
+  const [text, store] = useStoredText(`gateway-presets ${session.name}`)
   const [isNaming, setNaming] = useState(false)
   const [note, setNote] = useState<Note>()
   const presets = presetsIn(text)
   const write = (all: readonly NamedPreset[]) =>
-    keep(all.length === 0 ? undefined : JSON.stringify(all))
+    store(all.length === 0 ? undefined : JSON.stringify(all))
   const save = (name: string) => {
     setNaming(false)
-    if (name === '') return
     const all = withPreset(presets, { ...now(), name })
     if (all !== undefined) write(all)
     setNote(all === undefined ? 'too_long' : 'saved')
   }
   const share = async () => setNote(await shareLink(now()))
-  if (isNaming) return <NameForm onName={save} />
+  if (isNaming) {
+    return <NameForm label={t('preset_name')} onName={save} onCancel={() => setNaming(false)} />
+  }
   return (
     <Group gap="xs">
       <Choices
@@ -58,7 +60,7 @@ export function PresetsMenu({ now, onChoose }: PresetsMenuProps) {
   )
 }
 
-/** The address of the page becomes the link, too: not every browser lets us copy. */
+/** The address becomes the link, too, because not every browser allows copying. */
 async function shareLink(preset: Preset): Promise<Note> {
   const fragment = fragmentOf(preset)
   if (fragment === undefined) return 'too_long'
@@ -121,36 +123,5 @@ function Choices({
         <Menu.Item onClick={onSave}>{t('save_preset')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  )
-}
-
-/** An empty name is none. */
-function NameForm({ onName }: { onName: (name: string) => void }) {
-  const t = useMessages(messages)
-  const [name, setName] = useState('')
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    onName(name.trim())
-  }
-  return (
-    <form onSubmit={submit}>
-      <Group gap={4} wrap="nowrap">
-        <TextInput
-          size="xs"
-          aria-label={t('preset_name')}
-          placeholder={t('preset_name')}
-          maxLength={60}
-          value={name}
-          ref={(input) => input?.focus()}
-          onChange={(event) => setName(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') onName('')
-          }}
-        />
-        <Button type="submit" size="xs" variant="default">
-          {t('save')}
-        </Button>
-      </Group>
-    </form>
   )
 }

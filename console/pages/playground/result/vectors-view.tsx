@@ -1,7 +1,7 @@
 // The vectors of an answer: their norms and cosine similarities.
 import { Stack, Table, Text } from '@mantine/core'
 import { ScrollBox } from '../../../components/scroll-box.tsx'
-import { figures } from '../../../components/values.tsx'
+import { tabularNumbers } from '../../../components/values.tsx'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
 import { messages } from '../messages.ts'
@@ -41,7 +41,7 @@ export function VectorsView({ body, sent }: { body: unknown; sent: unknown }) {
                     {number} <span className={privateClass}>{input}</span>
                   </Text>
                 </Table.Th>
-                <Table.Td style={figures}>{norm(vector).toFixed(4)}</Table.Td>
+                <Table.Td style={tabularNumbers}>{norm(vector).toFixed(4)}</Table.Td>
                 {shown.map((other) => (
                   <SimilarityCell key={other.number} value={cosine(vector, other.vector)} />
                 ))}
@@ -62,7 +62,7 @@ export function VectorsView({ body, sent }: { body: unknown; sent: unknown }) {
 const SimilarityCell = ({ value }: { value: number }) => (
   <Table.Td
     style={{
-      ...figures,
+      ...tabularNumbers,
       background: `rgba(76, 110, 245, ${(0.35 * Math.max(0, value)).toFixed(3)})`,
     }}
   >
