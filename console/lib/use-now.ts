@@ -1,11 +1,11 @@
 // The current time, updated while the component is shown.
 import { useEffect, useState } from 'react'
 
-export function useNow(refetchMs: number): number {
+export function useNow(intervalMs: number): number {
   const [nowMs, setNowMs] = useState(Date.now())
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), refetchMs)
+    const timer = setInterval(() => setNowMs(Date.now()), intervalMs)
     return () => clearInterval(timer)
-  }, [refetchMs])
+  }, [intervalMs])
   return nowMs
 }

@@ -1,11 +1,10 @@
 // ChargeExplanation a request or a task cost what it cost: the price as it was, the arithmetic, and what was booked.
 
 import { List } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Explanation } from '../../lib/resources/request.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { CopyId } from '../copy.tsx'
 import { PropertyList } from '../drawer.tsx'
 import { SectionTitle } from '../page.tsx'
@@ -17,10 +16,7 @@ import { Terms } from './price-terms.tsx'
 export function ChargeExplanation({ id }: { id: string }) {
   const t = useMessages(billingMessages)
   const server = useServerText()
-  const { data } = useQuery({
-    queryKey: ['explain', id],
-    queryFn: () => api<Explanation>('GET', `/explain/${encodeURIComponent(id)}`),
-  })
+  const { data } = useResource<Explanation>(`/explain/${encodeURIComponent(id)}`)
   if (data === undefined) return null
   const { price, tier, steps, entries, currency } = data
   return (

@@ -1,6 +1,8 @@
 // Exports as the admin API shows them, begun and watched.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, type Query } from '../api.ts'
+import { resourceKey, useResource } from '../use-resource.ts'
 
 export type ExportKind = 'requests' | 'tasks' | 'ledger' | 'bill_lines' | 'audit_log'
 type ExportFormat = 'csv' | 'jsonl'
@@ -38,9 +40,7 @@ const watchEveryMs = 1_000
 
 /** One that was begun here, until it ends. */
 export const useExport = (id: string | undefined) =>
-  useQuery({
-    queryKey: ['export', id],
-    queryFn: () => api<ExportJob>('GET', `/exports/${id}`),
+  useResource<ExportJob>(`/exports/${id}`, {
     enabled: id !== undefined,
     refetchInterval: ({ state: { data } }) =>
       data === undefined || isUnfinished(data) ? watchEveryMs : false,
@@ -58,7 +58,7 @@ export function useBeginExport(kind: ExportKind, filters: Query) {
       return api<ExportJob>('POST', '/exports', { body })
     },
     onSuccess: (job) => {
-      queryClient.setQueryData(['export', job.id], job)
+      queryClient.setQueryData(resourceKey(`/exports/${job.id}`), job)
       void queryClient.invalidateQueries({ queryKey: ['list', '/exports'] })
     },
   })

@@ -1,7 +1,4 @@
-// Usage as the admin API adds it up, grouped for a chart and a table: the largest groups, and the rest
-// as one. Sums of money are exact and stay text; numbers are for drawing.
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../api.ts'
+import { useResource } from '../use-resource.ts'
 
 export interface UsageRow {
   hour?: string
@@ -48,10 +45,8 @@ export function periodOf(days: number, back = 0): Period {
 }
 
 export const useUsage = (period: Period, by: string, isWanted = true) =>
-  useQuery({
-    queryKey: ['usage', period, by],
-    queryFn: () =>
-      api<{ items: UsageRow[]; total: UsageRow }>('GET', '/usage', { query: { ...period, by } }),
+  useResource<{ items: UsageRow[]; total: UsageRow }>('/usage', {
+    query: { ...period, by },
     enabled: isWanted,
   })
 

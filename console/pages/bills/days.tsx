@@ -1,16 +1,15 @@
 // A bill by day: a chart by model, and a table.
 
 import { Card, Skeleton, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
-import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type DayRow, daysOf } from '../../lib/resources/bill.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 const colors = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
@@ -27,10 +26,8 @@ export function BillDays({
   currency: string
 }) {
   const t = useMessages(messages)
-  const { data, error, isLoading } = useQuery({
-    queryKey: ['bill-days', account, month],
-    queryFn: () =>
-      api<{ breakdown: DayRow[] }>('GET', '/bills', { query: { account, month, by: 'day' } }),
+  const { data, error, isLoading } = useResource<{ breakdown: DayRow[] }>('/bills', {
+    query: { account, month, by: 'day' },
   })
   if (isLoading) return <Skeleton height={180} />
   const rows = data?.breakdown ?? []

@@ -2,7 +2,7 @@
 // downloading and correcting it.
 
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
@@ -19,6 +19,7 @@ import { type Bill, type Line, thisMonth } from '../../lib/resources/bill.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { type CreditDraft, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
 import { BillLines } from './lines.tsx'
@@ -29,9 +30,8 @@ export function BillDrawer() {
   const [opened, setOpened] = useQueryValue('open')
   const [month = '', ...rest] = (opened ?? '').split(' ')
   const account = rest.join(' ')
-  const { data: bill, error } = useQuery({
-    queryKey: ['bill', account, month],
-    queryFn: () => api<Bill>('GET', '/bills', { query: { account, month } }),
+  const { data: bill, error } = useResource<Bill>('/bills', {
+    query: { account, month },
     enabled: account !== '',
   })
   const [credit, setCredit] = useState<CreditDraft>()

@@ -1,4 +1,5 @@
 // Statements of upstreams compared with the ledger: the imported ones, and a new one.
+
 import {
   Alert,
   Button,
@@ -10,17 +11,17 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { Time } from '../../components/values.tsx'
-import { api, type Page, parseResponse, queryString } from '../../lib/api.ts'
+import { type Page, parseResponse, queryString } from '../../lib/api.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { outcomes, type Statement } from '../../lib/resources/bill.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { StatementDrawer } from './statement-drawer.tsx'
 
@@ -70,14 +71,14 @@ export function Reconciliation() {
   )
 }
 
+/** Midnight, by UTC, so that the query stays the same for a day. */
+const daysAgo = (days: number): string =>
+  new Date((Math.floor(Date.now() / 86_400_000) - days) * 86_400_000).toISOString()
+
 /** Channels with recent traffic. */
 function useChannels(): string[] {
-  const used = useQuery({
-    queryKey: ['traffic-channels'],
-    queryFn: () =>
-      api<Page<{ channel: string | null }>>('GET', '/traffic', {
-        query: { by: 'day,channel', from: new Date(Date.now() - 90 * 86_400_000).toISOString() },
-      }),
+  const used = useResource<Page<{ channel: string | null }>>('/traffic', {
+    query: { by: 'day,channel', from: daysAgo(90) },
   })
   return [...new Set(used.data?.items.flatMap((row) => row.channel || []))]
 }

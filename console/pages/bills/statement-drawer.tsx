@@ -1,7 +1,6 @@
 // One upstream statement by line: matched, different, or known to one side only.
 
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
@@ -22,6 +21,7 @@ import {
 } from '../../lib/resources/bill.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 const colors: Readonly<Record<Outcome, string>> = {
@@ -42,11 +42,10 @@ export function StatementDrawer({
   onClose: () => void
   onDeleted: () => void
 }) {
-  const { data: statement, error } = useQuery({
-    queryKey: ['statement', id],
-    queryFn: () => api<Statement>('GET', `/statements/${encodeURIComponent(id ?? '')}`),
-    enabled: id !== undefined,
-  })
+  const { data: statement, error } = useResource<Statement>(
+    `/statements/${encodeURIComponent(id ?? '')}`,
+    { enabled: id !== undefined },
+  )
   const isShown = statement !== undefined && statement.id === id
   return (
     <DetailsDrawer

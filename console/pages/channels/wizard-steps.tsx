@@ -1,4 +1,5 @@
 // The steps of a new channel, one component each; wizard.tsx sends what they collect.
+
 import {
   Alert,
   Checkbox,
@@ -10,12 +11,12 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { api, type Page } from '../../lib/api.ts'
+import type { Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { errorText, type TestResult } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
+import { useResource } from '../../lib/use-resource.ts'
 import type { Draft } from './draft.ts'
 import { messages } from './messages.ts'
 import { type Kind, kinds } from './upstream-kinds.ts'
@@ -29,10 +30,7 @@ interface OfferedModel {
 
 /** Those of the catalog that such an upstream can serve. */
 export function useModels(kind: Kind | undefined): OfferedModel[] {
-  const { data } = useQuery({
-    queryKey: ['models'],
-    queryFn: () => api<Page<OfferedModel>>('GET', '/models', { query: { limit: 500 } }),
-  })
+  const { data } = useResource<Page<OfferedModel>>('/models', { query: { limit: 500 } })
   const spoken = Object.keys(kind?.protocols ?? {})
   return (data?.items ?? []).filter(({ protocols }) =>
     protocols.some((protocol) => spoken.includes(protocol)),

@@ -2,7 +2,6 @@
 // verified on request.
 
 import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CopyId } from '../../components/copy.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
@@ -17,6 +16,7 @@ import type { Health } from '../../lib/resources/health.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { RecentErrors } from './recent-errors.tsx'
 
@@ -32,11 +32,7 @@ const refetchMs = 3_000
 export default function HealthPage() {
   const t = useMessages(messages)
   const session = useSession()
-  const { data, error } = useQuery({
-    queryKey: ['health'],
-    queryFn: () => api<Health>('GET', '/health'),
-    refetchInterval: refetchMs,
-  })
+  const { data, error } = useResource<Health>('/health', { refetchInterval: refetchMs })
   return (
     <Page
       title={t('title')}

@@ -1,7 +1,6 @@
 // Open alerts, and the button that resolves one.
 
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../components/page.tsx'
 import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
@@ -10,6 +9,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 interface Alert {
@@ -26,9 +26,8 @@ export function Alerts() {
   const format = useFormat()
   const session = useSession()
   const action = useAction()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['alerts'],
-    queryFn: () => api<Page<Alert>>('GET', '/alerts', { query: { limit: 20 } }),
+  const { data, error, refetch } = useResource<Page<Alert>>('/alerts', {
+    query: { limit: 20 },
     refetchInterval: 10_000,
   })
   const resolve = ({ id }: Alert) =>

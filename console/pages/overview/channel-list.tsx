@@ -1,17 +1,14 @@
 // The channels at a glance.
+
 import { Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { ChannelHealth } from '../../components/channel-health.tsx'
-import { api, type Page } from '../../lib/api.ts'
+import type { Page } from '../../lib/api.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
+import { useResource } from '../../lib/use-resource.ts'
 
 export function useChannels() {
-  return useQuery({
-    queryKey: ['channels'],
-    queryFn: () => api<Page<Channel>>('GET', '/channels', { query: { limit: 100 } }),
-    refetchInterval: 5_000,
-  })
+  return useResource<Page<Channel>>('/channels', { query: { limit: 100 }, refetchInterval: 5_000 })
 }
 
 export function ChannelList() {

@@ -1,17 +1,13 @@
-// What was charged in the period, asked again by itself: the page stays open.
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../../lib/api.ts'
 import { periodOf, type UsageRow } from '../../lib/resources/usage.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { type Range, spans } from './traffic.ts'
 
 const refetchMs = 15_000
 
 export function useCharges(range: Range, by: string) {
   const period = periodOf(spans[range].days)
-  return useQuery({
-    queryKey: ['charges', period, by],
-    queryFn: () =>
-      api<{ items: UsageRow[]; total: UsageRow }>('GET', '/usage', { query: { ...period, by } }),
+  return useResource<{ items: UsageRow[]; total: UsageRow }>('/usage', {
+    query: { ...period, by },
     refetchInterval: refetchMs,
   })
 }

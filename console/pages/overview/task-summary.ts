@@ -1,7 +1,5 @@
-// The tasks of the last hours by state, as the admin API counts them.
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../../lib/api.ts'
 import type { State } from '../../lib/resources/task.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { type Range, spans } from './traffic.ts'
 
 export interface TaskSlot {
@@ -13,9 +11,8 @@ const refetchMs = 10_000
 
 export function useTaskSummary(range: Range) {
   const hours = spans[range].taskHours
-  return useQuery({
-    queryKey: ['task-summary', { hours }],
-    queryFn: () => api<{ slots: TaskSlot[] }>('GET', '/tasks/summary', { query: { hours } }),
+  return useResource<{ slots: TaskSlot[] }>('/tasks/summary', {
+    query: { hours },
     refetchInterval: refetchMs,
   })
 }

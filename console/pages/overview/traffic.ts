@@ -1,9 +1,6 @@
-// Traffic as the admin API adds it up, made ready for cards, bars and lines. Of a stretch of time, or
-// of the one before it.
-import { useQuery } from '@tanstack/react-query'
-import { api } from '../../lib/api.ts'
 import type { TrafficRow } from '../../lib/resources/traffic.ts'
 import { periodOf } from '../../lib/resources/usage.ts'
+import { useResource } from '../../lib/use-resource.ts'
 
 export type { TrafficRow }
 
@@ -39,12 +36,8 @@ const settledMs = 300_000
 export function useTraffic(range: Range, by: string, back = 0, isWanted = true) {
   // What is over changes no more.
   const refetchMs = back === 0 ? liveMs : settledMs
-  return useQuery({
-    queryKey: ['traffic', range, by, back],
-    queryFn: () =>
-      api<{ items: TrafficRow[] }>('GET', '/traffic', {
-        query: { ...periodOf(spans[range].days, back), by },
-      }),
+  return useResource<{ items: TrafficRow[] }>('/traffic', {
+    query: { ...periodOf(spans[range].days, back), by },
     enabled: isWanted,
     refetchInterval: refetchMs,
     staleTime: refetchMs,

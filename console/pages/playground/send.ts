@@ -1,10 +1,10 @@
 // Sends one request and reads its events. The token is created for this page and stays in this tab.
 import { api } from '../../lib/api.ts'
 
-const keptIn = 'gateway-playground-token'
+const storageKey = 'gateway-playground-token'
 const goodForMs = 12 * 3_600_000
 
-interface Kept {
+interface StoredToken {
   account: string
   like: string
   secret: string
@@ -20,10 +20,10 @@ export interface Rights {
 
 /** The token of this tab for an account, made when there is none; with the rights of another one. */
 export async function tokenFor(account: string, rights?: Rights): Promise<string> {
-  const kept = JSON.parse(sessionStorage.getItem(keptIn) ?? 'null') as Kept | null
+  const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as StoredToken | null
   const like = rights === undefined ? '' : JSON.stringify(rights)
-  const isFitting = kept?.account === account && kept.like === like
-  if (isFitting && kept.untilMs > Date.now()) return kept.secret
+  const isFitting = stored?.account === account && stored.like === like
+  if (isFitting && stored.untilMs > Date.now()) return stored.secret
   const untilMs = Date.now() + goodForMs
   const body = {
     account,
@@ -32,8 +32,8 @@ export async function tokenFor(account: string, rights?: Rights): Promise<string
     ...rights,
   }
   const { token: secret } = await api<{ token: string }>('POST', '/tokens', { body })
-  const next: Kept = { account, like, secret, untilMs: untilMs - 60_000 }
-  sessionStorage.setItem(keptIn, JSON.stringify(next))
+  const next: StoredToken = { account, like, secret, untilMs: untilMs - 60_000 }
+  sessionStorage.setItem(storageKey, JSON.stringify(next))
   return secret
 }
 

@@ -1,28 +1,25 @@
 // One request: its attempts, its usage and the calculation of its charge.
 
 import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { ChargeExplanation } from '../../components/billing/explanation.tsx'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
-import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { curlFor, type LoggedRequest, playgroundPath } from '../../lib/resources/request.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { Waterfall } from './waterfall.tsx'
 
 export { ChargeExplanation } from '../../components/billing/explanation.tsx'
 
 export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const request = useQuery({
-    queryKey: ['request', id],
-    queryFn: () => api<LoggedRequest>('GET', `/requests/${encodeURIComponent(id!)}`),
+  const request = useResource<LoggedRequest>(`/requests/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
   })
   return (

@@ -1,13 +1,14 @@
 // Requests over time above their list, stacked by status. Dragging over some bars, or Shift with the arrow
 // keys and Enter, narrows the list to that time.
+
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { Legend } from '../../components/charts/legend.tsx'
-import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import type { TrafficRow } from '../overview/traffic.ts'
 import { HistogramBars, statusColors } from './histogram-bars.tsx'
 import { messages } from './messages.ts'
@@ -67,9 +68,8 @@ function useTraffic({ fromMs, toMs, by }: TimeRange, applied: Filters) {
     by: `${by},status`,
     ...applied,
   }
-  return useQuery({
-    queryKey: ['traffic', 'histogram', query],
-    queryFn: ({ signal }) => api<{ items: TrafficRow[] }>('GET', '/traffic', { query, signal }),
+  return useResource<{ items: TrafficRow[] }>('/traffic', {
+    query,
     refetchInterval: refetchMs,
     placeholderData: keepPreviousData,
   })

@@ -1,6 +1,6 @@
 // The settings: effective configuration, retention, callback secrets, backup, and the own password.
+
 import { Alert, Button, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
 import { PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
@@ -8,6 +8,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { Callbacks } from './callbacks.tsx'
 import { ConfigYaml } from './config-yaml.tsx'
 import { messages } from './messages.ts'
@@ -24,11 +25,7 @@ export default function SettingsPage() {
   const t = useMessages(messages)
   const { role } = useSession()
   const isAdministrator = role === 'administrator'
-  const { data, error } = useQuery({
-    queryKey: ['settings'],
-    queryFn: () => api<Settings>('GET', '/settings'),
-    enabled: isAdministrator,
-  })
+  const { data, error } = useResource<Settings>('/settings', { enabled: isAdministrator })
   return (
     <Page title={t('title')} hint={t('hint')}>
       <ErrorAlert error={error} />

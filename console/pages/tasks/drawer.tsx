@@ -1,7 +1,6 @@
 // One task: result, request, timeline, billing and callback.
 
 import { Alert, Button, Code, Group, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
@@ -16,6 +15,7 @@ import { actors, isLive, type Task } from '../../lib/resources/task.ts'
 import { Link, navigate, setQuery } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { ChargeExplanation } from '../requests/drawer.tsx'
 import { CallbackAttempts } from './callback.tsx'
 import { Inputs } from './inputs.tsx'
@@ -39,9 +39,7 @@ export function TaskDrawer({
     data: task,
     error,
     refetch,
-  } = useQuery({
-    queryKey: ['task', id],
-    queryFn: () => api<Task>('GET', `/tasks/${encodeURIComponent(id!)}`),
+  } = useResource<Task>(`/tasks/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
     refetchInterval: ({ state }) =>
       state.data === undefined || isLive(state.data) ? 2_000 : false,

@@ -1,7 +1,7 @@
 // For an empty list of tasks: one click creates a first task, where the sandbox answers. Elsewhere it
 // would cost money, and the playground shows how much first.
+
 import { Button, Group, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -11,6 +11,7 @@ import { actors } from '../../lib/resources/task.ts'
 import { navigate } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { tokenFor } from '../playground/send.ts'
 import { messages } from './messages.ts'
 
@@ -81,9 +82,8 @@ export function NoTasks({ onMade }: { onMade: () => void }) {
   const [busy, setBusy] = useState<string>()
   const action = useAction()
   const isSandbox = session.environment === 'sandbox'
-  const models = useQuery({
-    queryKey: ['models'],
-    queryFn: () => api<Page<Model>>('GET', '/models', { query: { limit: 500 } }),
+  const models = useResource<Page<Model>>('/models', {
+    query: { limit: 500 },
     enabled: mayAct && isSandbox,
   })
   const modelFor = ({ use, fits }: Sample) =>

@@ -1,14 +1,15 @@
 // Tasks of the last hours by state, and the durations by model.
+
 import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
-import { api, type Query } from '../../lib/api.ts'
+import type { Query } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type State, states } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 interface Summary {
@@ -34,9 +35,8 @@ export function TaskStatistics({ filters }: { filters: Query }) {
   const [hours = '24', setHours] = useQueryValue('hours')
   const { state: _, ...rest } = filters
   const query = { ...rest, hours: ['1', '24', '168'].includes(hours) ? hours : '24' }
-  const { data, error } = useQuery({
-    queryKey: ['task-summary', query],
-    queryFn: ({ signal }) => api<Summary>('GET', '/tasks/summary', { query, signal }),
+  const { data, error } = useResource<Summary>('/tasks/summary', {
+    query,
     refetchInterval: refetchMs,
   })
   if (data === undefined) return <ErrorAlert error={error} />

@@ -1,6 +1,6 @@
 // One token: its rights and charges, code to connect an application, rotation and revocation.
+
 import { Button, Modal, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Sparkline } from '../../components/charts/bar-chart.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
@@ -16,6 +16,7 @@ import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { pageTitles } from '../../navigation.ts'
 import { RotateToken } from './create.tsx'
 import { TokenForm } from './form.tsx'
@@ -30,9 +31,7 @@ interface Props {
 }
 
 export function TokenDrawer({ id, known, onClose, onChanged }: Props) {
-  const found = useQuery({
-    queryKey: ['token', id],
-    queryFn: () => api<Token>('GET', `/tokens/${encodeURIComponent(id!)}`),
+  const found = useResource<Token>(`/tokens/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined && known === undefined,
   })
   const token = known ?? (id === undefined ? undefined : found.data)
@@ -178,10 +177,8 @@ function TokenDetails({ token }: { token: Token }) {
 
 /** By the log itself, also of calls that cost nothing. */
 function useLastUsed(id: string): string | undefined {
-  const { data } = useQuery({
-    queryKey: ['last-used', id],
-    queryFn: () =>
-      api<Page<{ at: string }>>('GET', '/requests', { query: { token: id, limit: 1 } }),
+  const { data } = useResource<Page<{ at: string }>>('/requests', {
+    query: { token: id, limit: 1 },
   })
   return data?.items[0]?.at
 }

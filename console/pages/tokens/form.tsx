@@ -1,6 +1,6 @@
 // The form of a token: a new one, or a change of one.
+
 import { Group, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
 import { FormActions } from '../../components/form-actions.tsx'
 import { api, type Page } from '../../lib/api.ts'
@@ -8,16 +8,14 @@ import { useMessages } from '../../lib/messages.ts'
 import type { Account, Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 const limitNames = ['rpm', 'tpm', 'concurrency'] as const
 type Limits = Record<(typeof limitNames)[number], number | ''>
 
 export function useAccounts() {
-  return useQuery({
-    queryKey: ['accounts'],
-    queryFn: () => api<Page<Account>>('GET', '/accounts', { query: { limit: 500 } }),
-  })
+  return useResource<Page<Account>>('/accounts', { query: { limit: 500 } })
 }
 
 export function TokenForm({

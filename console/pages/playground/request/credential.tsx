@@ -1,11 +1,12 @@
 // The credential of a call: a temporary token, one with the rights of an existing token, or a typed-in
 // secret. Secrets are not stored, so only the rights of an existing token can be copied.
+
 import { PasswordInput, Select, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Page } from '../../../lib/api.ts'
+import type { Page } from '../../../lib/api.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
+import { useResource } from '../../../lib/use-resource.ts'
 import { messages } from '../messages.ts'
 import { type Rights, tokenFor } from '../send.ts'
 
@@ -33,9 +34,8 @@ const own = 'own'
 export function useCredential(account: string | null): Credential {
   const [choice, setChoice] = useState(tab)
   const [secret, setSecret] = useState('')
-  const { data } = useQuery({
-    queryKey: ['tokens-of', account],
-    queryFn: () => api<Page<Token>>('GET', '/tokens', { query: { account: account!, limit: 200 } }),
+  const { data } = useResource<Page<Token>>('/tokens', {
+    query: { account: account!, limit: 200 },
     enabled: account !== null,
   })
   const tokens = (data?.items ?? []).filter(

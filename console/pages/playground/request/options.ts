@@ -1,10 +1,11 @@
 // The models and accounts to choose from, and the price of a model.
-import { useQuery } from '@tanstack/react-query'
+
 import { useEffect } from 'react'
-import { api, type Page } from '../../../lib/api.ts'
+import type { Page } from '../../../lib/api.ts'
 import type { Task } from '../../../lib/resources/task.ts'
 import { useQueryValue } from '../../../lib/router.tsx'
 import { useSession } from '../../../lib/session.ts'
+import { useResource } from '../../../lib/use-resource.ts'
 import { type Endpoint, endpoints, withValue } from './endpoints.ts'
 import type { Priced } from './estimate.ts'
 
@@ -17,14 +18,8 @@ interface Model {
 
 export function useChoices(endpoint: Endpoint) {
   const session = useSession()
-  const accounts = useQuery({
-    queryKey: ['accounts'],
-    queryFn: () => api<Page<{ name: string }>>('GET', '/accounts', { query: { limit: 500 } }),
-  })
-  const models = useQuery({
-    queryKey: ['models'],
-    queryFn: () => api<Page<Model>>('GET', '/models', { query: { limit: 500 } }),
-  })
+  const accounts = useResource<Page<{ name: string }>>('/accounts', { query: { limit: 500 } })
+  const models = useResource<Page<Model>>('/models', { query: { limit: 500 } })
   const names = accounts.data?.items.map(({ name }) => name) ?? []
   const fitting = (models.data?.items ?? []).filter(
     ({ interfaces, callable }) => callable && interfaces.includes(endpoint.use),
@@ -38,12 +33,8 @@ export function useChoices(endpoint: Endpoint) {
 
 /** What the account that pays is charged for a model now. */
 export function usePrice(account: string | null, model: string | null): Priced | undefined {
-  const { data } = useQuery({
-    queryKey: ['effective-price', account, model],
-    queryFn: () =>
-      api<Page<Priced>>('GET', `/accounts/${encodeURIComponent(account!)}/prices`, {
-        query: { model: model! },
-      }),
+  const { data } = useResource<Page<Priced>>(`/accounts/${encodeURIComponent(account!)}/prices`, {
+    query: { model: model! },
     enabled: account !== null && model !== null,
     retry: false,
   })
@@ -58,9 +49,7 @@ export function useTaskPrompt(
 ): void {
   const [id] = useQueryValue('task')
   const [, setTitle] = useQueryValue('try')
-  const { data: task } = useQuery({
-    queryKey: ['task', id],
-    queryFn: () => api<Task>('GET', `/tasks/${encodeURIComponent(id!)}`),
+  const { data: task } = useResource<Task>(`/tasks/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
   })
   useEffect(() => {

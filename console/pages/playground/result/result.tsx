@@ -1,5 +1,6 @@
 // What came back: messages, pictures, vectors or a task with its preview; the events as they came; the
 // raw answer; time and money.
+
 import {
   Alert,
   Code,
@@ -11,19 +12,19 @@ import {
   Tabs,
   Text,
 } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../../components/page.tsx'
 import { taskMessages } from '../../../components/tasks/messages.ts'
 import { TaskProgress } from '../../../components/tasks/progress.tsx'
 import { Results } from '../../../components/tasks/results.tsx'
 import { HttpStatus, State } from '../../../components/values.tsx'
-import { api, localPath } from '../../../lib/api.ts'
+import { localPath } from '../../../lib/api.ts'
 import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
 import { isLive, type Task } from '../../../lib/resources/task.ts'
 import { Link } from '../../../lib/router.tsx'
 import { useSession } from '../../../lib/session.ts'
+import { useResource } from '../../../lib/use-resource.ts'
 import { messages } from '../messages.ts'
 import { type Endpoint, valueAt } from '../request/endpoints.ts'
 import type { Outcome } from '../send.ts'
@@ -148,9 +149,7 @@ function TaskAnswer({ id }: { id: string }) {
   const stateName = useMessages(taskMessages)
   const format = useFormat()
   const { currency } = useSession()
-  const { data: task } = useQuery({
-    queryKey: ['task', id],
-    queryFn: () => api<Task>('GET', `/tasks/${encodeURIComponent(id)}`),
+  const { data: task } = useResource<Task>(`/tasks/${encodeURIComponent(id)}`, {
     refetchInterval: ({ state }) =>
       state.data === undefined || isLive(state.data) ? 1_000 : false,
   })
