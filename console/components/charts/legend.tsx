@@ -2,7 +2,7 @@
 import { Group, Text } from '@mantine/core'
 import { tabularNumbers } from '../values.tsx'
 
-export interface LegendItem {
+interface LegendItem {
   name: string
   /** A color of the theme, as in `var(--mantine-color-teal-6)`. */
   color: string

@@ -22,13 +22,13 @@ export function Results({ task }: { task: Task }) {
     )
   }
   const videos = files.filter(({ kind }) => kind === 'video')
-  const pictures = files.filter(({ kind }) => kind === 'image').map(({ url }) => localPath(url))
+  const images = files.filter(({ kind }) => kind === 'image').map(({ url }) => localPath(url))
   return (
     <Stack gap="xs">
       {videos.map(({ url }) => (
         <Player key={url} src={localPath(url)} />
       ))}
-      {pictures.length > 0 && <Pictures links={pictures} prompt={task.request.prompt} />}
+      {images.length > 0 && <Images links={images} prompt={task.request.prompt} />}
       <Group>
         {files.map(({ url, kind }, i) => (
           <Button
@@ -65,7 +65,7 @@ function Expiry({ at }: { at: string }) {
   )
 }
 
-function Pictures({ links, prompt }: { links: readonly string[]; prompt: string }) {
+function Images({ links, prompt }: { links: readonly string[]; prompt: string }) {
   const t = useMessages(taskMessages)
   const [opened, setOpened] = useState<number>()
   return (

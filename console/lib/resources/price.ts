@@ -78,12 +78,12 @@ const decimal = /^(\d{1,12})(?:\.(\d{1,9}))?$/
 export function raised(amount: string, percent: string): string | undefined {
   const [, sign = '', whole = '', places = ''] =
     /^([+-]?)(\d{1,4})(?:\.(\d{1,4}))?$/.exec(percent) ?? []
-  const [, units, parts = ''] = decimal.exec(amount) ?? []
+  const [, units, fractionText = ''] = decimal.exec(amount) ?? []
   if (whole === '' || units === undefined) return undefined
   const scaled = BigInt(whole + places.padEnd(4, '0'))
   const share = 1_000_000n + (sign === '-' ? -scaled : scaled)
   if (share < 0n) return undefined
-  const nanos = (BigInt(units + parts.padEnd(9, '0')) * share + 500_000n) / 1_000_000n
+  const nanos = (BigInt(units + fractionText.padEnd(9, '0')) * share + 500_000n) / 1_000_000n
   const text = String(nanos).padStart(10, '0')
   const fraction = text.slice(-9).replace(/0+$/, '').padEnd(2, '0')
   return `${text.slice(0, -9)}.${fraction}`

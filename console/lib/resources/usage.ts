@@ -1,3 +1,5 @@
+// Usage as the admin API adds it up, grouped for a chart and a table: the largest groups, and the rest as
+// one. Sums of money are exact and stay text; numbers are for drawing.
 import { useResource } from '../use-resource.ts'
 
 export interface UsageRow {

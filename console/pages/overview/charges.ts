@@ -1,3 +1,4 @@
+// The charges of the period, refetched while the page is open.
 import { periodOf, type UsageRow } from '../../lib/resources/usage.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { type Range, spans } from './traffic.ts'

@@ -15,14 +15,14 @@ interface Change {
 }
 
 /** Less than this is no change: a thousandth. */
-const least = 0.0005
+const minChange = 0.0005
 
 /** Undefined where there is nothing to compare with. */
 export function changeOf({ now, before }: Against, kind: 'amount' | 'share'): Change | undefined {
   if (before === undefined || Number.isNaN(now) || Number.isNaN(before)) return undefined
   if (kind === 'amount' && before === 0) return undefined
   const by = kind === 'share' ? now - before : (now - before) / before
-  return { by, way: Math.abs(by) < least ? 'same' : by > 0 ? 'up' : 'down' }
+  return { by, way: Math.abs(by) < minChange ? 'same' : by > 0 ? 'up' : 'down' }
 }
 
 export const requestsIn = (rows: readonly TrafficRow[]): number =>

@@ -1,3 +1,4 @@
+// The tasks of the last hours by state, as the admin API counts them.
 import type { State } from '../../lib/resources/task.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { type Range, spans } from './traffic.ts'

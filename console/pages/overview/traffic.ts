@@ -1,3 +1,4 @@
+// Traffic as the admin API adds it up, prepared for cards and charts: of a period, or of the one before.
 import type { TrafficRow } from '../../lib/resources/traffic.ts'
 import { periodOf } from '../../lib/resources/usage.ts'
 import { useResource } from '../../lib/use-resource.ts'

@@ -108,7 +108,7 @@ export default function Requests() {
           <EmptyState icon="requests" text={t('empty')}>
             <CopyBlock text={snippets(public_url)[0]!.code} label="curl" />
             <Text size="xs" c="dimmed">
-              {t('kept_none')}
+              {t('not_stored')}
             </Text>
           </EmptyState>
         }

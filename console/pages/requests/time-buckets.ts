@@ -39,9 +39,9 @@ export function timeRangeFor({ from, to, isOfAccount, nowMs }: Wanted): TimeRang
   const until = momentOf(to) ?? nowMs
   const since = momentOf(from) ?? until - dayMs
   const lengthMs = Math.min(Math.max(until - since, minStepMs), maxRangeMs)
-  const least = isOfAccount ? hourMs : minStepMs
+  const minMs = isOfAccount ? hourMs : minStepMs
   const stepMs =
-    steps.find((step) => step >= least && lengthMs / step <= maxBuckets) ?? steps.at(-1)!
+    steps.find((step) => step >= minMs && lengthMs / step <= maxBuckets) ?? steps.at(-1)!
   return {
     fromMs: Math.floor((until - lengthMs) / stepMs) * stepMs,
     toMs: Math.ceil(until / stepMs) * stepMs,

@@ -63,12 +63,12 @@ function Retention({ settings: { retention } }: { settings: Settings }) {
     <Panel title={t('retention')}>
       <PropertyList
         rows={[
-          [t('kept_log'), t('days', { n: request_log_days })],
+          [t('retention_log'), t('days', { n: request_log_days })],
           [
-            t('kept_results'),
-            results_days === null ? t('not_kept') : t('days', { n: results_days }),
+            t('retention_results'),
+            results_days === null ? t('not_stored') : t('days', { n: results_days }),
           ],
-          [t('kept_ledger'), t('for_good')],
+          [t('retention_ledger'), t('for_good')],
         ]}
       />
     </Panel>

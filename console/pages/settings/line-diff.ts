@@ -12,8 +12,8 @@ export function diffLines(before: string, after: string): DiffLine[] {
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
-  const most = Math.min(a.length, b.length) - head
-  while (tail < most && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
+  const maxTail = Math.min(a.length, b.length) - head
+  while (tail < maxTail && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
   const same = (text: string): DiffLine => ({ sign: ' ', text })
   return [
     ...a.slice(0, head).map(same),
@@ -30,11 +30,11 @@ function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const added = (text: string): DiffLine => ({ sign: '+', text })
   if (a.length * b.length > maxCells) return [...a.map(removed), ...b.map(added)]
   const width = b.length + 1
-  const longest = new Uint32Array((a.length + 1) * width)
-  const at = (i: number, j: number) => longest[i * width + j]!
+  const lengths = new Uint32Array((a.length + 1) * width)
+  const at = (i: number, j: number) => lengths[i * width + j]!
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      longest[i * width + j] =
+      lengths[i * width + j] =
         a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
     }
   }

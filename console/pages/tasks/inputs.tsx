@@ -15,7 +15,7 @@ export function Inputs({ task }: { task: Task }) {
   const [isShown, setShown] = useState(false)
   const { inputs } = task.request
   if (inputs.length === 0) return null
-  const canShow = inputs.some(isPicture)
+  const canShow = inputs.some(isImage)
   return (
     <Stack gap="xs">
       <Group justify="space-between">
@@ -41,7 +41,7 @@ export function Inputs({ task }: { task: Task }) {
   )
 }
 
-const isPicture = ({ kind, url }: Input): boolean => kind === 'image' && isWebAddress(url)
+const isImage = ({ kind, url }: Input): boolean => kind === 'image' && isWebAddress(url)
 
 function InputCard({ input, src, isShown }: { input: Input; src: string; isShown: boolean }) {
   const t = useMessages(messages)
@@ -50,7 +50,7 @@ function InputCard({ input, src, isShown }: { input: Input; src: string; isShown
   const title = t(role ?? (kind === 'video' ? 'input_video' : 'input_image'))
   return (
     <Card withBorder padding="xs">
-      {isShown && isPicture(input) && !isMissing && (
+      {isShown && isImage(input) && !isMissing && (
         <Card.Section>
           <Image src={src} alt={title} h={110} fit="cover" onError={() => setMissing(true)} />
         </Card.Section>

@@ -131,7 +131,7 @@ function Answer({
 }) {
   if (outcome.status >= 400) return <Alert color="red">{outcome.text}</Alert>
   if (attempt.taskId !== undefined) return <TaskAnswer id={attempt.taskId} />
-  if (endpoint.answer === 'images') return <Pictures body={outcome.body} />
+  if (endpoint.answer === 'images') return <Images body={outcome.body} />
   if (endpoint.answer === 'vectors') return <VectorsView body={outcome.body} sent={attempt.sent} />
   return (
     <Text
@@ -172,7 +172,7 @@ function TaskAnswer({ id }: { id: string }) {
   )
 }
 
-function Pictures({ body }: { body: unknown }) {
+function Images({ body }: { body: unknown }) {
   const list = (valueAt(body, 'data') ?? []) as { url?: string; b64_json?: string }[]
   return (
     <SimpleGrid cols={list.length === 1 ? 1 : 2}>
