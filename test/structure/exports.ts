@@ -1,9 +1,13 @@
 // Exported names that no other file imports: they need not be exported, or need not exist.
-import { importsOf, resolveImport, type SourceFile } from './sources.ts'
+import { resolveImport, type SourceFile } from './sources.ts'
 import type { Syntax } from './syntax.ts'
 
 const named =
   /\b(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*['"](\.[^'"]+)['"]/g
+
+/** import('x'), import * as all from 'x', export * from 'x', new URL('x', …), import 'x' */
+const whole =
+  /(?:\bimport\(\s*|\*\s*(?:as\s+[\w$]+\s+)?from\s*|\bnew URL\(\s*|^import\s+)['"](\.[^'"]+)['"]/gm
 
 /** 'type A, b as c' -> ['A', 'b'] */
 const namesIn = (clause: string): string[] =>
@@ -22,17 +26,16 @@ const namesIn = (clause: string): string[] =>
 function usedNames(files: readonly SourceFile[]): Map<string, Set<string> | undefined> {
   const used = new Map<string, Set<string> | undefined>()
   for (const file of files) {
-    const whole = new Set(importsOf(file).filter((name) => name.startsWith('.')))
     for (const [, clause, name] of file.text.matchAll(named)) {
-      whole.delete(name!)
       const target = resolveImport(file.path, name!)
       if (used.has(target) && used.get(target) === undefined) continue
       const names = used.get(target) ?? new Set()
       for (const each of namesIn(clause!)) names.add(each)
       used.set(target, names)
     }
-    // import * as, export *, import(), new Worker, import 'x'
-    for (const name of whole) used.set(resolveImport(file.path, name), undefined)
+    for (const [, name] of file.text.matchAll(whole)) {
+      used.set(resolveImport(file.path, name!), undefined)
+    }
   }
   return used
 }

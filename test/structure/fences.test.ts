@@ -94,6 +94,7 @@ describe('exports that are imported', () => {
     "import * as all from './a.ts'\nf(all)",
     "export * from './a.ts'",
     "const { a } = await import('./a.ts')",
+    "import type { C } from './a.ts'\nconst all = await import('./a.ts')",
   ])('by %j are left alone', (user) => {
     expect(unusedIn(text, user)).toEqual({ values: [], types: [] })
   })
