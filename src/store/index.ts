@@ -1,5 +1,5 @@
-// The door of the store: the only place with SQL. Opens SQLite in the data directory, or the
-// PostgreSQL database it is given. Rows are read and changed through one file per table.
+// Entry point of the store: the only place with SQL. Opens SQLite in the data directory, or the
+// given PostgreSQL database. Rows are read and changed through one file per table.
 
 import { openSqlite } from './dialects/sqlite/open.ts'
 import { type LogIndexerLimits, logIndexerLimits } from './log/indexer.ts'
@@ -16,19 +16,19 @@ export interface StoreOptions {
   databaseUrl?: string
   /** Brings the database to this schema instead of the newest. */
   schema?: number
-  /** This is a gateway: on PostgreSQL, one of several that may share the database. */
+  /** Opens as a gateway: on PostgreSQL, one of several that may share the database. */
   join?: boolean
   log?: Log
   /** Other limits for the background index of upstream ids. */
   logIndexer?: Partial<LogIndexerLimits>
-  /** Base64, made from the master key: SQLite then notices what is lost from its files. */
+  /** Base64, derived from the master key: SQLite then detects data lost from its files. */
   markKey?: string
 }
 
-/** This gateway's name where tasks say who has them; there is but one where nobody shares. */
+/** This gateway's name in task leases; a constant where the database is not shared. */
 export const gatewayOf = ({ cluster }: Store): string => cluster?.gatewayId ?? 'this'
 
-/** While no other gateway on the same database does anything alone. */
+/** Runs the work while holding the cluster-wide lock. */
 export const alone = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>
   cluster === undefined ? work() : cluster.alone(work)
 
@@ -51,7 +51,7 @@ export async function openStore({
     })
   }
   const limits = { ...logIndexerLimits.postgres, ...logIndexer }
-  // Its driver is loaded only where it is used.
+  // The driver is loaded only where it is used.
   const { openPostgres } = await import('./dialects/postgres/open.ts')
   return openPostgres({ databaseUrl, schema, join, log, logIndexer: limits })
 }

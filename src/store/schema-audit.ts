@@ -1,4 +1,4 @@
-// The record of changes as Kysely sees it; a part of schema.ts.
+// The audit log as Kysely sees it; a part of schema.ts.
 import type { Generated } from 'kysely'
 
 export interface AuditTables {

@@ -2,11 +2,11 @@
 
 export interface ExportTables {
   exports: ExportsTable
-  /** Packed bytes of the file, in order of their numbers. */
+  /** Compressed bytes of the file, in order of number. */
   export_pieces: { export_id: string; number: number; body: Uint8Array }
 }
 
-/** A list that is being written into a file, or was. */
+/** An export job, running or finished. */
 interface ExportsTable {
   id: string
   created_at_ms: number
@@ -15,10 +15,10 @@ interface ExportsTable {
   account_id: string | null
   kind: string
   format: string
-  /** JSON, as the list takes them. */
+  /** JSON filters of the list. */
   filters: string
   state: 'waiting' | 'running' | 'done' | 'failed' | 'dropped'
-  /** Where the next piece goes on. */
+  /** Position of the next chunk. */
   place: string | null
   row_count: number
   total_rows: number | null
@@ -27,7 +27,7 @@ interface ExportsTable {
   pieces: number
   is_cut: number
   error: string | null
-  /** Since the last piece. */
+  /** Attempts since the last chunk. */
   attempts: number
   lease_owner: string | null
   lease_until_ms: number

@@ -1,4 +1,4 @@
-// The tables as Kysely sees them, the same on both engines. Integers follow their names: columns
+// The tables as Kysely sees them, the same on both dialects. Integers follow their names: columns
 // ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
 import type { Generated } from 'kysely'
 import type { EntryKind, LossReason } from '../contract/ledger.ts'
@@ -13,13 +13,13 @@ export interface Schema extends AuditTables, ExportTables {
     name: string
     balance_nanos: bigint
     held_nanos: bigint
-    /** What gateways have taken to spend by themselves. */
+    /** Sum of the gateways' credit leases. */
     leased_nanos: Generated<bigint>
     source: string
     created_at_ms: number
-    /** Since when nothing billable is done for it, because its books do not add up. */
+    /** Time since which the account is suspended, because its ledger does not add up. */
     suspended_since_ms: Generated<number | null>
-    /** Nothing is booked before this moment any more: the end of its newest closed month. */
+    /** No entry is booked before this moment: the end of its newest closed month. */
     closed_until_ms: Generated<number>
     /** The call or task that was served beyond the balance since the last credit. */
     short_ref: Generated<string | null>
@@ -72,7 +72,7 @@ export interface Schema extends AuditTables, ExportTables {
     source: string
     effective_from_ms: number
     created_at_ms: number
-    /** Whose price it is; null is everybody's. */
+    /** Account of the price; null: the price of all accounts. */
     account_id: string | null
   }
   requests: {
@@ -125,7 +125,7 @@ export interface Schema extends AuditTables, ExportTables {
     hidden: number
     body: string
     external_id: string | null
-    /** Its steps; see contract/timeline.ts. Rows that are older than the column have none. */
+    /** Event history; see contract/timeline.ts. Null for rows older than the column. */
     timeline: string | null
     upstream_model: string | null
   }
@@ -174,7 +174,7 @@ export interface Schema extends AuditTables, ExportTables {
     etag: string
   }
   upstream_ids: { segment: number; upstream_request_id: string; seq: number }
-  /** Finished stretches of the request log, with the least and greatest of what they contain. */
+  /** Complete segments of the request log, with the lowest and highest ids they contain. */
   log_segments: {
     segment: number
     row_count: number
@@ -182,7 +182,7 @@ export interface Schema extends AuditTables, ExportTables {
     until_id: string
     until_ms: number
   }
-  /** In which rows of a segment a value stands. */
+  /** Posting list of a value in a segment. */
   log_values: { segment: number; field: string; value: string; hits: string }
   traffic: TrafficTable
   account_traffic: AccountTrafficTable
@@ -195,7 +195,7 @@ export interface Schema extends AuditTables, ExportTables {
     balance_nanos: bigint
     hash: string
   }
-  /** Signed ends of an account's chain: everything up to the number is vouched for. */
+  /** Signed points of an account's chain: a seal covers everything up to its number. */
   seals: {
     account_id: string
     number: number
@@ -206,7 +206,7 @@ export interface Schema extends AuditTables, ExportTables {
     /** The latest time of all entries up to it. */
     at_ms: number
   }
-  /** What the receipts add up to; the empty text stands for what an entry does not say. */
+  /** Hourly sums of receipted entries; the empty string stands for an absent value. */
   hourly_totals: {
     account_id: string
     hour_ms: number
@@ -216,7 +216,7 @@ export interface Schema extends AuditTables, ExportTables {
     unit: string
     tier: string
     price_id: string
-    /** Lower bound of a size class of whole inputs; 0 where nothing was read. */
+    /** Lower bound of a size class of whole inputs; 0 without input. */
     input_bucket: number
     entries: number
     estimated: number
@@ -257,7 +257,7 @@ export interface Schema extends AuditTables, ExportTables {
     amount_nanos: bigint
     is_estimate: number
   }
-  /** Tasks that were given up and may still come to something upstream. */
+  /** Abandoned tasks that may still finish upstream. */
   abandoned_checks: { task_id: string; next_at_ms: number; polls: number }
   statements: {
     id: string
@@ -281,7 +281,7 @@ export interface Schema extends AuditTables, ExportTables {
     our_quantity: number | null
     our_amount_nanos: bigint | null
   }
-  /** What an administrator must look at. */
+  /** Alerts for administrators. */
   alerts: {
     id: string
     kind: string
@@ -316,13 +316,13 @@ export interface Schema extends AuditTables, ExportTables {
 interface TrafficSumColumns {
   requests: number
   total_ms: number
-  /** Those of which the first byte was timed, and their times. */
+  /** Requests with a measured first byte, and their times. */
   first_bytes: number
   first_byte_ms: number
   charge_nanos: bigint
 }
 
-/** Everybody's requests in a span of time; the empty text stands for what a request does not say. */
+/** All requests in a span of time; the empty string stands for an absent value. */
 export interface TrafficTable extends TrafficSumColumns {
   span_ms: number
   slot_ms: number
@@ -335,7 +335,7 @@ export interface TrafficTable extends TrafficSumColumns {
   [took: `took_${number}`]: number
 }
 
-/** An account's requests in a span of time; what they were for is in hourly_totals. */
+/** An account's requests in a span of time; their models are in hourly_totals. */
 export interface AccountTrafficTable extends TrafficSumColumns {
   span_ms: number
   slot_ms: number

@@ -1,5 +1,5 @@
-// Accounts that were served beyond their balance. The row of an account names the call or task it was
-// for, until the next credit: gateways that share a database agree on which one it is.
+// Accounts that were served beyond their balance. The account's row names the call or task until
+// the next credit, so that gateways sharing a database agree on which one it is.
 import type { Kysely } from 'kysely'
 import type { Schema } from './schema.ts'
 
@@ -18,7 +18,7 @@ export async function claimShort(
   return numUpdatedRows === 1n
 }
 
-/** With a credit. */
+/** Called with a credit. */
 export async function clearShort(tx: Kysely<Schema>, accountId: string): Promise<void> {
   await tx
     .updateTable('accounts')

@@ -1,4 +1,4 @@
-// The shape of the store's door, apart from it so that both engines can promise it.
+// The store's interface, in a file of its own so that both dialects can implement it.
 import type { Kysely } from 'kysely'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
@@ -9,55 +9,55 @@ import type { Dialect, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
 
-/** What the actions of a table take first: a transaction, or the store's `read`. */
+/** First argument of table functions: a transaction, or the store's `read`. */
 export type Tx = Kysely<Schema>
 
-/** What gateways tell each other; `buried` comes from the store itself. */
+/** Notices between gateways; `buried` comes from the store itself. */
 export type Notice =
-  /** Something the catalog is made of. */
+  /** Catalog data changed. */
   | { kind: 'changed' }
-  /** This gateway was away for too long: what it had drawn has been given back. */
+  /** This gateway was away for too long: its leased credit has been returned. */
   | { kind: 'buried' }
-  /** An account has got money: whoever found it empty looks again. */
+  /** An account received money: gateways that found it empty check again. */
   | { kind: 'funded'; accountId: string }
   | (Question & { nonce: string })
   | Answer
 
 export type Question =
-  /** A gateway lacks what others have leased of an account: they return what they do not hold. */
+  /** A gateway lacks credit of an account that others lease: they return what they do not hold. */
   | { kind: 'wanted'; accountId: string }
-  /** What calls hold of the accounts between these ids, both included. */
+  /** Asks for the call holds of the accounts between these ids, both included. */
   | { kind: 'holds_wanted'; firstId: string; lastId: string }
 
 export type Reply =
   | { kind: 'returned'; nanos: string }
-  /** As many of them as fit into a notice; others follow unless it is the last. */
+  /** As many holds as fit into a notice; more follow unless it is the last. */
   | {
       kind: 'holds'
       holds: readonly (readonly [accountId: string, nanos: string])[]
       isLast: boolean
     }
 
-/** To the question with the same nonce, by the gateway that is named. Amounts are in digits. */
+/** Reply to the question with the same nonce, by the named gateway. Amounts are in digits. */
 export type Answer = Reply & { nonce: string; by: string }
 
-/** What it takes to be one of several gateways on one database. */
+/** What a gateway needs to share a database with others. */
 export interface Cluster {
   readonly gatewayId: string
-  /** Reaches every other gateway that is there, in a moment; never waits. */
+  /** Reaches every other live gateway promptly; never waits. */
   tell(notice: Notice): void
   hear(listener: (notice: Notice) => void): void
-  /** Gives back what dead gateways had drawn, now instead of in a while. */
+  /** Returns the leased credit of dead gateways now instead of at the next interval. */
   sweep(): Promise<void>
-  /** Whether a gateway is there, as far as the database can see. */
+  /** Whether a gateway is alive, as far as the database can see. */
   lives(gatewayId: string): Promise<boolean>
-  /** While no other gateway does anything alone. */
+  /** Runs the work while holding the cluster-wide lock. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** Batches of the hot path, since the process started. */
 export interface Commits {
-  /** How long each took to be durable, or to fail. */
+  /** Time until each was durable or failed. */
   readonly seconds: Histogram
   /** Rows that were made durable. */
   records: number
@@ -66,44 +66,44 @@ export interface Commits {
 }
 
 export interface Store {
-  /** SQLite with a mark key: from here on, what is lost from its files is noticed at the next start. */
+  /** SQLite with a mark key: from here on, lost data is detected at the next start. */
   watchLoss?(): Promise<unknown>
   readonly dialect: Dialect
-  /** What all durable times go by: the database's own on PostgreSQL, so that gateways agree. */
+  /** Clock of all stored times: the database's own on PostgreSQL, so that gateways agree. */
   readonly clock: SteadyClock
-  /** Absent when this is the only gateway there can be. */
+  /** Absent when the database cannot be shared. */
   readonly cluster?: Cluster
   /** Reads outside a transaction. */
   readonly read: Kysely<Schema>
   /**
-   * All or nothing, one at a time with the hot writer on SQLite. Inside, await nothing but the
-   * transaction itself: another tx or a record would wait for this one for ever. On PostgreSQL the
-   * work may run again after a deadlock, so it must change nothing but rows. Work that locks the row
-   * of an account names it: while that is locked elsewhere, it keeps nobody else from the store.
+   * Atomic; on SQLite one at a time with the hot writer. Inside, await nothing but the transaction
+   * itself: another tx or a record would wait for this one for ever. On PostgreSQL the work may run
+   * again after a deadlock, so it must change nothing but rows. Work that locks the row of an
+   * account names it: while that row is locked elsewhere, it blocks no other work.
    */
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>, accountId?: string): Promise<T>
   /**
-   * Hot path: one request log row and, maybe, its ledger entry; durable when the promise resolves.
-   * Idempotent by request id and by the entry's ref and kind. The promise is shared with other
-   * records of the same batch.
+   * Hot path: one request log row and optionally its ledger entry; durable when the promise
+   * resolves. Idempotent by request id and by the entry's ref and kind. The promise is shared with
+   * other records of the same batch.
    */
   record(request: RequestRecord, entry?: Entry): Promise<void>
-  /** All its reads see the same moment; for long ones, beside everything else. `end` lets it go. */
+  /** All its reads see the same moment; long reads block nothing. `end` releases it. */
   snapshot(): Promise<{ db: Kysely<Schema>; end(): Promise<void> }>
   /**
-   * The next entries that have no receipt, at most that many; see receipts.ts. Absent where it is
-   * no cheaper than a transaction.
+   * Books the next entries without a receipt, at most this many; see receipts.ts. Absent where it
+   * is no cheaper than a transaction.
    */
   book?(limit: number): Promise<Booked>
-  /** Absent where nobody counts them. */
+  /** Absent where commits are not counted. */
   readonly commits?: Commits
   /** False after a failed write until a write succeeds again; tried every second. */
   readonly healthy: boolean
-  /** Waits for the records it has; takes no more. */
+  /** Accepts no more records and waits for pending ones. */
   close(): Promise<void>
 }
 
-/** The work is done at the first call; later calls wait for the same end. */
+/** The work runs at the first call; later calls wait for the same result. */
 export function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => {

@@ -1,5 +1,5 @@
-// For tests: places to keep a store in, one kind per engine, thrown away afterwards. PostgreSQL is
-// there when TEST_POSTGRES_URL names a server on which databases may be created.
+// For tests: temporary stores, one kind per dialect. PostgreSQL is available when TEST_POSTGRES_URL
+// names a server on which databases may be created.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export const postgresUrl = process.env['TEST_POSTGRES_URL']
 export const storeKinds: readonly Dialect[] =
   postgresUrl === undefined ? ['sqlite'] : ['sqlite', 'postgres']
 
-/** `empty`: without even its tables, as nobody has opened it. */
+/** `empty`: without tables, as before the first open. */
 export async function newPlace(dialect: Dialect, { empty = false } = {}): Promise<Place> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-store-'))
   if (dialect === 'sqlite' && !empty)
@@ -42,7 +42,7 @@ export async function newPlace(dialect: Dialect, { empty = false } = {}): Promis
 const databaseFile = 'gateway.db'
 let templateMade: Promise<string> | undefined
 
-/** A database with its tables: made once, copied ever after. */
+/** A database with its tables: created once, then copied. */
 const templateFile = (): Promise<string> => {
   templateMade ??= (async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'gateway-template-'))
@@ -79,13 +79,13 @@ const template = (): Promise<string> => {
   return templateName
 }
 
-/** A copy is a database of its own time: it must not be taken for one that was left for long. */
+/** A copy has its own time: it must not look like a database that was idle for long. */
 const withoutTime = `DELETE FROM meta WHERE key IN ('clock_at_ms', 'opened_at_ms')`
 
 /** Any constant will do. */
 const templateLock = 4_711_204
 
-/** A database with all tables, to be copied: that is far cheaper than every step for every test. */
+/** A database with all tables, to be copied: far cheaper than every migration for every test. */
 async function makeTemplate(): Promise<string> {
   const steps = migrations.flatMap(({ up }) => up('postgres')).join('\n')
   const name = `gateway_template_${Bun.hash(`${steps}${withoutTime}`).toString(36)}`
@@ -142,12 +142,12 @@ export function aCharge(request: RequestRecord, nanos: bigint): Entry {
   }
 }
 
-/** Waits for something that happens in the background; the test's own time-out is the limit. */
+/** Waits for a background event; the test's own time-out is the limit. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(10)
 }
 
-/** The message of the failure. `expect(…).rejects` keeps answers of other threads from arriving. */
+/** The message of the failure. `expect(…).rejects` keeps replies of other threads from arriving. */
 export const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'it did not fail',

@@ -9,15 +9,15 @@ export interface Account {
   name: string
   /** Sum of credits, charges and adjustments. */
   balanceNanos: bigint
-  /** What open holds keep back. */
+  /** Total of open holds. */
   heldNanos: bigint
   source: Source
   createdAtMs: number
-  /** Since when nothing billable is begun for it. */
+  /** Time since which the account is suspended: no billable work starts. */
   suspendedSinceMs?: number
 }
 
-/** A new account is empty; its first money is an entry. */
+/** A new account starts at zero; its first money is an entry. */
 export async function insertAccount(
   tx: Kysely<Schema>,
   account: Omit<Account, 'balanceNanos' | 'heldNanos'>,
@@ -49,7 +49,7 @@ export async function findAccount(
   return row === undefined ? undefined : shape(row)
 }
 
-/** In order of id, which is the order of making for ids the gateway gave. */
+/** In order of id, which is creation order for ids that the gateway assigned. */
 export async function listAccounts(
   db: Kysely<Schema>,
   { limit, cursor }: PageQuery,
@@ -63,7 +63,7 @@ export async function listAccounts(
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
-/** What people call every account, by id. */
+/** Display name of every account, by id. */
 export async function accountNames(db: Kysely<Schema>): Promise<Map<string, string>> {
   const rows = await db.selectFrom('accounts').select(['id', 'name']).execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
@@ -71,7 +71,7 @@ export async function accountNames(db: Kysely<Schema>): Promise<Map<string, stri
 
 export type Balance = Pick<Account, 'id' | 'balanceNanos' | 'heldNanos'>
 
-/** Of every account, for the balances kept in memory. */
+/** Balances of all accounts, for the in-memory copy. */
 export async function listBalances(db: Kysely<Schema>): Promise<Balance[]> {
   const rows = await db
     .selectFrom('accounts')

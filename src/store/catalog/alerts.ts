@@ -1,5 +1,5 @@
-// What an administrator must look at. There is one open alert of a kind about a subject: raised again
-// it counts up. Knows no reason for any of them and does nothing about them.
+// Alerts for administrators. At most one alert is open per kind and subject; raising it again
+// increments its count. Does not know why an alert is raised and does not act on it.
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import type { Schema } from '../schema.ts'
@@ -8,7 +8,7 @@ import { BadCursor, type Page, type PageQuery, pageOf, textCursor } from '../sql
 export interface AlertOf {
   /** Such as 'books' or 'missing_price'. */
   kind: string
-  /** What it is about: an account id, a model, … */
+  /** Subject of the alert: an account id, a model, … */
   subject: string
   message: string
   atMs: number
@@ -18,16 +18,16 @@ export interface Alert {
   id: string
   kind: string
   subject: string
-  /** As it was told last. */
+  /** The latest message. */
   message: string
   sinceMs: number
   lastMs: number
-  /** How often it was raised while it was open. */
+  /** How often it was raised while open. */
   times: number
   resolvedAtMs?: number
 }
 
-/** The open alert, new or raised once more: `times` is 1 for a new one. */
+/** The open alert, new or raised again: `times` is 1 for a new one. */
 export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Alert> {
   const { kind, subject, message, atMs } = alert
   const row = await tx
@@ -53,7 +53,7 @@ export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Al
   return shape(row)
 }
 
-/** True when there was one that was open. */
+/** True when an open alert existed. */
 export async function resolveAlerts(
   tx: Kysely<Schema>,
   kind: string,
@@ -70,7 +70,7 @@ export async function resolveAlerts(
   return numUpdatedRows > 0n
 }
 
-/** False when it was resolved already, or never was. */
+/** False when it was already resolved or does not exist. */
 export async function resolveAlert(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('alerts')
@@ -88,7 +88,7 @@ export async function findAlert(db: Kysely<Schema>, id: string): Promise<Alert |
 
 export interface AlertFilter extends PageQuery {
   kind?: string | undefined
-  /** Also those that were resolved. */
+  /** Include resolved alerts. */
   all?: boolean
 }
 

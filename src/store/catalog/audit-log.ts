@@ -1,4 +1,4 @@
-// Who changed what. Rows are added in the transaction of the change itself.
+// The audit log: who changed what. Rows are added in the transaction of the change itself.
 import type { Kysely, Selectable } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { numberCursor, type Page, type PageQuery, pageOf } from '../sql/cursor.ts'
@@ -8,10 +8,10 @@ export interface AuditRow {
   actor: string
   action: string
   subject: string
-  /** Text as the administrator may see it: no secrets. */
+  /** Text as shown to administrators: no secrets. */
   before?: string
   after?: string
-  /** Where it was asked from, and by which request; unknown of older rows. */
+  /** Client address and request id of the change; unknown for older rows. */
   address?: string
   requestId?: string
 }
@@ -20,7 +20,7 @@ export interface StoredAuditRow extends AuditRow {
   id: number
 }
 
-/** Each is the whole value; a moment is from then on, or before then. */
+/** Each filter matches the whole value; times mean "from then on" or "before then". */
 export interface AuditFilter {
   actor?: string | undefined
   action?: string | undefined

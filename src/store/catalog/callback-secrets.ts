@@ -1,4 +1,4 @@
-// Which callback secret of an account is in force: a count that grows with every rotation.
+// Version of an account's callback secret: a counter that each rotation increments.
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 

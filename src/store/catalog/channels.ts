@@ -1,4 +1,4 @@
-// Rows of channels and their keys. Keys are ciphertext here: who can read them is not known here.
+// Rows of channels and their keys. Keys are ciphertext here; decryption happens elsewhere.
 import type { Kysely, Selectable } from 'kysely'
 import type { Channel } from '../../contract/catalog.ts'
 import { messagesFrom } from '../../contract/config-schema/index.ts'
@@ -6,7 +6,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 import type { Schema } from '../schema.ts'
 
 export type StoredChannel = Omit<Channel, 'keys'> & {
-  /** In the order the keys were given. */
+  /** In the order in which the keys were configured. */
   keyCiphertexts: readonly string[]
   createdAtMs: number
   updatedAtMs: number
@@ -56,12 +56,12 @@ export async function findChannel(
   return (await withKeys(db, rows))[0]
 }
 
-/** The same, and nobody else changes it until the transaction ends. */
+/** Reads the channel and locks its row until the transaction ends. */
 export async function lockChannel(
   tx: Kysely<Schema>,
   id: string,
 ): Promise<StoredChannel | undefined> {
-  // Writing is the lock both engines know; what is read after it is the newest.
+  // A write takes the row lock on both dialects; reads after it see the newest version.
   await tx
     .updateTable('channels')
     .set((e) => ({ updated_at_ms: e.ref('updated_at_ms') }))
@@ -90,7 +90,7 @@ async function putKeys(
   await tx.insertInto('channel_keys').values(rows).execute()
 }
 
-/** Everything but what has a column of its own; keys of any spelling stay out. */
+/** All fields without a column of their own; keys are excluded in any spelling. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, trace, disabled, source } = channel
@@ -111,7 +111,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
 
 type Body = Omit<Channel, 'id' | 'name' | 'keys'>
 
-/** Rows of older versions lack what was added since. */
+/** Rows of older versions lack fields that were added later. */
 function storedBody(text: string): Body {
   const body = JSON.parse(text) as Partial<Body>
   return { messages: messagesFrom(undefined), ...body } as Body

@@ -1,5 +1,5 @@
-// Rows of people, their sessions and the sign-ins that failed. Passwords come here as hashes only,
-// and leave by one door.
+// Rows of people, their sessions and failed sign-ins. Passwords arrive as hashes only, and only
+// `findPassword` returns them.
 import type { Kysely, Selectable } from 'kysely'
 import type { Person, Role } from '../../contract/people.ts'
 import type { Schema } from '../schema.ts'
@@ -57,14 +57,14 @@ export async function deletePerson(tx: Kysely<Schema>, id: string): Promise<void
   await tx.deleteFrom('people').where('id', '=', id).execute()
 }
 
-/** By name, in full: there are few. */
+/** By name, unpaged: there are few. */
 export async function listPeople(db: Kysely<Schema>): Promise<Person[]> {
   return (await db.selectFrom('people').selectAll().orderBy('name').execute()).map(shape)
 }
 
-/** The same, and whoever else asks like this waits until the transaction ends. */
+/** Reads all people and blocks concurrent callers until the transaction ends. */
 export async function lockPeople(tx: Kysely<Schema>): Promise<Person[]> {
-  // Writing is the lock both engines know; what is read after it is the newest.
+  // A write takes the lock on both dialects; reads after it see the newest version.
   await touchMeta(tx, 'people_lock', '')
   return listPeople(tx)
 }
@@ -74,7 +74,7 @@ export async function findPerson(db: Kysely<Schema>, id: string): Promise<Person
   return row === undefined ? undefined : shape(row)
 }
 
-/** For signing in, and for nothing else. */
+/** For signing in only. */
 export async function findPassword(
   db: Kysely<Schema>,
   name: string,
@@ -135,7 +135,7 @@ export async function endSession(tx: Kysely<Schema>, hash: string): Promise<void
   await tx.deleteFrom('sessions').where('hash', '=', hash).execute()
 }
 
-/** All of them but one, if one is to stay. */
+/** Ends all sessions of a person except the one to keep, if given. */
 export async function endSessionsOf(
   tx: Kysely<Schema>,
   personId: string,
@@ -148,7 +148,7 @@ export async function endSessionsOf(
     .execute()
 }
 
-/** What nobody has used for so long is forgotten. */
+/** Deletes sessions that have not been used since `beforeMs`. */
 export async function forgetOld(tx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await tx.deleteFrom('sessions').where('seen_at_ms', '<', beforeMs).execute()
 }

@@ -1,5 +1,5 @@
-// Rows of prices: one version each, never edited. Amounts are written into the JSON text as whole
-// numbers with an `n` behind ("800n"), because JSON's own numbers are not exact.
+// Rows of prices: one version each, never edited. Amounts are stored in the JSON text as whole
+// numbers with an `n` suffix ("800n"), because JSON numbers are not exact.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source } from '../../contract/catalog.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
@@ -7,8 +7,8 @@ import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
 /**
- * Gives when it begins. One that begins at once comes after all of its list that have: also after
- * those that a clock made which was ahead.
+ * Returns when the price starts. One that starts at once starts after every version of its list
+ * that has started, including those created under a clock that was ahead.
  */
 export async function insertPrice(
   tx: Kysely<Schema>,
@@ -35,7 +35,7 @@ export async function insertPrice(
   return fromMs
 }
 
-/** The last start of its list that began when it was made, if that lies ahead of now. */
+/** The latest start in its list of a version that started at creation, if that is in the future. */
 async function lastAtOnceMs(
   tx: Kysely<Schema>,
   { model, account, source }: Price,

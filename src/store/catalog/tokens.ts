@@ -1,5 +1,5 @@
-// Rows of tokens: the HMAC of the secret, never the secret. A revoked token stays as a row, but its
-// name and its secret are free again.
+// Rows of tokens: the HMAC of the secret, never the secret. A revoked token keeps its row, but its
+// name and secret may be used again.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source, Token, TokenLimits } from '../../contract/catalog.ts'
 import type { Schema } from '../schema.ts'
@@ -9,11 +9,11 @@ export interface StoredToken extends Token {
   hash: string
   createdAtMs: number
   revokedAtMs?: number
-  /** What staff has set, for members to stay within; absent: what the token says. */
+  /** Bounds set by staff, which members cannot exceed; absent: the token's own limits apply. */
   staffBounds?: TokenBounds
 }
 
-/** What is absent is not bound. */
+/** An absent field is unbounded. */
 export type TokenBounds = Partial<
   Pick<Token, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
 >
@@ -54,7 +54,7 @@ export interface TokenChange {
   staffBounds?: TokenBounds
 }
 
-/** False when there is no such token that still counts. */
+/** False when no such unrevoked token exists. */
 export async function updateToken(
   tx: Kysely<Schema>,
   id: string,
@@ -80,7 +80,7 @@ export async function updateToken(
   return result.numUpdatedRows === 1n
 }
 
-/** From now on the token is asked for by this one; the old one is nobody's. */
+/** Replaces the secret of a token; the old secret stops working. */
 export async function replaceSecret(
   tx: Kysely<Schema>,
   id: string,
@@ -89,7 +89,7 @@ export async function replaceSecret(
   await tx.updateTable('tokens').set(secret).where('id', '=', id).execute()
 }
 
-/** False when it does not exist or was revoked before. */
+/** False when it does not exist or was already revoked. */
 export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
   const result = await tx
     .updateTable('tokens')
@@ -105,7 +105,7 @@ export async function findToken(db: Kysely<Schema>, id: string): Promise<StoredT
   return row === undefined ? undefined : shape(row)
 }
 
-/** The account of a token, also of one that was revoked. */
+/** The account of a token, revoked or not. */
 export async function ownerOfToken(db: Kysely<Schema>, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('tokens')
@@ -115,9 +115,9 @@ export async function ownerOfToken(db: Kysely<Schema>, id: string): Promise<stri
   return row?.account_id
 }
 
-/** The same, and nobody else changes it until the transaction ends. */
+/** Reads the token and locks its row until the transaction ends. */
 export async function lockToken(tx: Kysely<Schema>, id: string): Promise<StoredToken | undefined> {
-  // Writing is the lock both engines know; what is read after it is the newest.
+  // A write takes the row lock on both dialects; reads after it see the newest version.
   await tx
     .updateTable('tokens')
     .set({ revoked_at_ms: null })
@@ -127,7 +127,7 @@ export async function lockToken(tx: Kysely<Schema>, id: string): Promise<StoredT
   return findToken(tx, id)
 }
 
-/** True when the account has a token of this name that is not revoked. */
+/** True when the account has an unrevoked token of this name. */
 export async function tokenNameTaken(
   db: Kysely<Schema>,
   accountId: string,
@@ -145,7 +145,7 @@ export interface TokenNames {
   account: string
 }
 
-/** What people call the tokens of these ids and their accounts, revoked ones too. */
+/** Names of these tokens and of their accounts, including revoked tokens. */
 export async function namesOfTokens(
   db: Kysely<Schema>,
   ids: readonly string[],
@@ -160,12 +160,12 @@ export async function namesOfTokens(
   return new Map(rows.map(({ id, token, account }) => [id, { token, account }]))
 }
 
-/** All that are not revoked, for the snapshot in memory. */
+/** All unrevoked tokens, for the snapshot in memory. */
 export async function loadTokens(db: Kysely<Schema>): Promise<StoredToken[]> {
   return (await valid(db).orderBy('tokens.id').execute()).map(shape)
 }
 
-/** Those that are not revoked, in order of id. */
+/** Unrevoked tokens, in order of id. */
 export async function listTokens(
   db: Kysely<Schema>,
   { limit, cursor, accountId }: PageQuery & { accountId?: string | undefined },

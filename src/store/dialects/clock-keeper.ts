@@ -1,12 +1,12 @@
-// How far time is known to have come, kept with the data: what lies between the last such moment and
-// a start was lived by no gateway, or the clock is wrong.
+// The last known time, stored with the data: between it and the next start either no gateway ran,
+// or the clock is wrong.
 import type { SteadyClock } from '../../lib/clock.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
 
 const key = 'clock_at_ms'
 const everyMs = 15_000
-/** A shorter gap is a restart, also one of many in a row that each end before they keep the time. */
+/** A shorter gap counts as a restart, even a series of restarts too short to store the time. */
 const restartGapMs = 10 * 60_000
 
 export class ClockKeeper {
@@ -21,7 +21,7 @@ export class ClockKeeper {
     this.#maxGapMs = maxGapMs
   }
 
-  /** Tells the clock how far time was known before, and keeps it from now on. */
+  /** Tells the clock the last stored time, then stores the time periodically. */
   async start(): Promise<void> {
     await this.#store.tx(async (tx) => {
       const lastMs = Number((await getMeta(tx, key)) ?? 'NaN')
@@ -40,7 +40,7 @@ export class ClockKeeper {
     await this.#keep()
   }
 
-  /** Missed once, it comes with the next. */
+  /** A missed write is made up by the next one. */
   async #keep(): Promise<void> {
     const atMs = String(this.#clock.sureMs())
     await this.#store.tx((tx) => setMeta(tx, key, atMs)).catch(() => {})

@@ -1,11 +1,11 @@
-// Why a store does not open, and how the two engines name the same conflict.
+// Why a store does not open, and how the two dialects report the same conflict.
 
 /** The store cannot be opened; the message is one sentence for the person who started the gateway. */
 export class StoreRefused extends Error {
   override name = 'StoreRefused'
 }
 
-/** An error that the database itself reported, with the engine's own code. */
+/** An error reported by the database, with the dialect's own code. */
 export class DatabaseError extends Error {
   override name = 'DatabaseError'
   readonly code: string
@@ -16,18 +16,18 @@ export class DatabaseError extends Error {
   }
 }
 
-/** The engine's code of an error: 'SQLITE_FULL', '23505', 'ECONNREFUSED', or ''. */
+/** The database's error code: 'SQLITE_FULL', '23505', 'ECONNREFUSED', or ''. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : ''
 }
 
-/** What is asked for waits for somebody else, or takes too long; everything else goes on. */
+/** The operation waits for a lock or takes too long; other operations proceed. */
 export class StoreBusy extends Error {
   override name = 'StoreBusy'
 }
 
-/** Locked, or longer than a statement may take: worth another try later, and nobody's mistake. */
+/** A lock or a statement time-out: not a defect, worth retrying later. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof StoreBusy || /^(55P03|57014)$/.test(codeOf(error))
 

@@ -1,12 +1,12 @@
-// How a record of the hot path becomes rows of text: cells laid end to end, the cheapest thing to make
-// and to send to another thread. The columns' types turn digits into numbers again.
+// Encodes a hot-path record as rows of text: concatenated cells, the cheapest form to build and to
+// send to another thread. Column types turn digits back into numbers.
 import type { Entry } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 
 const S = '\x1f'
 
-/** Words of callers and upstreams must not break a row apart; all other cells are our own. */
+/** Caller and upstream text must not contain the separator; all other cells are our own. */
 const cell = (text: string): string => (text.includes(S) ? text.replaceAll(S, ' ') : text)
 
 export function requestRow(request: RequestRecord): string {
@@ -49,7 +49,7 @@ export function lossRows({
   return rows.join('')
 }
 
-/** A row of cells as they come from a text of rows. */
+/** A row from the cells of a text of rows. */
 export const rowOf = (cells: readonly string[]): string => cells.map((text) => text + S).join('')
 
 export function cellsOf(rows: string): string[] {
@@ -60,7 +60,7 @@ export function cellsOf(rows: string): string[] {
 
 const maxNanos = 2n ** 63n - 1n
 
-/** What the database would refuse is refused here, so that one bad record cannot sink its batch. */
+/** Rejects what the database would reject, so that one bad record cannot fail its batch. */
 export function problemOf(request: RequestRecord, entry: Entry | undefined): string | undefined {
   if (!Number.isSafeInteger(request.atMs)) return 'a request needs a whole atMs'
   if (!Number.isSafeInteger(request.status)) return 'a request needs a whole status'

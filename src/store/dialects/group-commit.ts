@@ -1,5 +1,5 @@
-// Group commit: records that arrive while one batch is being written make up the next. Those of one
-// account share their fate; knows neither rows nor how an engine writes them.
+// Group commit: records that arrive while one batch is being written form the next. Records of one
+// account in a batch succeed or fail together. Knows neither rows nor how a dialect writes them.
 import type { Entry } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { Histogram } from '../../lib/telemetry/metrics.ts'
@@ -8,7 +8,7 @@ import { entryRow, lossRows, problemOf, requestRow } from './group-commit-rows.t
 
 export { cellsOf } from './group-commit-rows.ts'
 
-/** Order of the cells of one request; both engines' statements use it. */
+/** Order of the cells of one request; both dialects' statements use it. */
 export const requestColumns = [
   'request_id',
   'at_ms',
@@ -47,7 +47,7 @@ export const entryColumns = [
   'tier',
 ] as const
 
-/** What a row says to be lost is written down with it, where it can be added up. */
+/** Losses noted on a row are also written to the losses table, where they can be summed. */
 export const lossColumns = [
   'id',
   'at_ms',
@@ -65,15 +65,15 @@ export const lossColumns = [
 
 const maxRecordsPerBatch = 512
 /**
- * Under load a batch waits for company, this long or until it is this large: waking the writer and
- * committing cost far more than a row does. A store with little to do writes at once.
+ * Under load a batch waits this long, or until it is this large: waking the writer and committing
+ * cost far more than a row does. An idle store writes at once.
  */
 const gatherMs = 4
 const gatherRecords = 64
-/** A batch of at least this many records is the sign of load. */
+/** A batch of at least this many records indicates load. */
 const loadedBatch = 8
 
-/** Columns in which the empty text stands for null. */
+/** Columns in which the empty string stands for null. */
 export const nullableInRequests: ReadonlySet<string> = new Set([
   'channel',
   'upstream_request_id',
@@ -96,9 +96,9 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
 ])
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
-/** What becomes of the records of one account in one batch: they are stored together or not at all. */
+/** Outcome of one account's records in one batch: stored together or not at all. */
 export interface Fate {
-  /** The writer of the batch has taken them aside, and settles them later. */
+  /** The batch writer has set them aside and settles them later. */
   isAside: boolean
   readonly done: Promise<void>
   readonly resolve: () => void
@@ -110,9 +110,9 @@ export interface Rows {
   size: number
   requests: string
   entries: string
-  /** Empty for nearly all. */
+  /** Empty for nearly all records. */
   losses: string
-  /** When the first of them came, by the monotonic clock. */
+  /** Arrival of the first record, by the monotonic clock. */
   sinceMs: number
 }
 
@@ -128,7 +128,7 @@ export interface Part extends Rows {
   readonly fate: Fate
 }
 
-/** Where records wait whose account cannot be written at the moment. */
+/** Holds records whose account cannot be written at the moment. */
 export interface Aside {
   has(accountId: string): boolean
   put(part: Part): void
@@ -193,7 +193,7 @@ export class GroupCommit {
     this.#waiting.push(batch)
     if (!this.#busy) {
       this.#busy = true
-      // After this turn of the event loop, so that all it records shares the first batch.
+      // After this turn of the event loop, so that all its records share the first batch.
       setImmediate(() => void this.#drain())
     }
     return batch
@@ -232,7 +232,7 @@ export class GroupCommit {
     this.#busy = false
   }
 
-  /** Takes no more records and waits for those it has. */
+  /** Accepts no more records and waits for pending ones. */
   async close(): Promise<void> {
     this.#closed = true
     while (this.#busy) await new Promise((resolve) => setTimeout(resolve, 1))

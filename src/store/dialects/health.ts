@@ -1,6 +1,5 @@
-// Whether writes are being stored. A failed write makes the store unhealthy; only a write that
-// succeeds makes it healthy again, and one is tried every second; sooner at first, because most
-// troubles are short.
+// Health of the store. A failed write makes it unhealthy and only a successful write makes it
+// healthy again; one is tried every second, and sooner at first because most outages are short.
 
 const probePausesMs = [100, 300, 1000] as const
 
@@ -33,7 +32,7 @@ export class Health {
     if (this.#timer === undefined && !this.#stopped) this.#later()
   }
 
-  /** For a write that is known to have been stored. */
+  /** Call after a write that is known to be stored. */
   wrote(): void {
     if (this.#healthy) return
     this.#healthy = true
@@ -56,7 +55,7 @@ export class Health {
       await this.#probe()
       this.wrote()
     } catch {
-      // Said once, when it broke.
+      // Reported once, when it failed.
     }
     this.#timer = undefined
     if (!this.#healthy && !this.#stopped) this.#later()

@@ -1,8 +1,8 @@
-// The integer convention, applied to rows as they leave an engine that hands out every integer as
-// bigint: `*_nanos` stays bigint, the rest become numbers.
+// The integer convention, applied to rows of a dialect that returns every integer as bigint:
+// `*_nanos` stays bigint, the rest become numbers.
 import type { KyselyPlugin, QueryResult, UnknownRow } from 'kysely'
 
-/** Changes the rows in place: they were made for this result and nobody else holds them. */
+/** Mutates the rows: they were created for this result and are not shared. */
 export function shapeIntegers(rows: Record<string, unknown>[]): void {
   const first = rows[0]
   if (first === undefined) return

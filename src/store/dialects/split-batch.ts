@@ -1,5 +1,5 @@
-// Takes a batch apart by accounts, and puts parts of one account together again. Happens only while
-// somebody keeps an account locked.
+// Splits a batch by account, and joins parts of one account again. Needed only while an account is
+// locked.
 import {
   type Batch,
   entryColumns,
@@ -10,12 +10,12 @@ import {
 } from './group-commit.ts'
 import { cellsOf, rowOf } from './group-commit-rows.ts'
 
-/** Those of a batch for whom money moves. */
+/** Accounts in a batch whose balance moves. */
 export const payersOf = ({ entries }: Rows): string[] => [
   ...new Set(rowsOf(entries, entryColumns).map(({ accountId }) => accountId)),
 ]
 
-/** The records of these accounts, each by itself, and the rest. */
+/** The records of these accounts, separately, and the rest. */
 export function splitBatch(
   batch: Batch,
   accountIds: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// What a bill is made of besides its sums: credits and adjustments one by one, where an account's
-// months begin, the last receipt of a month, and the entries of a month in order of booking.
+// What a bill contains besides its sums: individual credits and adjustments, the start of an
+// account's months, the last receipt of a month, and its entries in booking order.
 import { type Kysely, sql } from 'kysely'
 import { floorOf, fromPending, sumMoney } from '../proof/hourly-totals.ts'
 import { numberBefore } from '../proof/seals.ts'
@@ -26,7 +26,7 @@ export async function listMovements(
   { accountId, fromMs, untilMs }: Stretch,
   limit: number,
 ): Promise<Movement[]> {
-  // The kinds stand in the text: that is how both engines know the index that has these only.
+  // The kinds are literals: only then do both dialects use the partial index on them.
   const { rows } = await sql<{
     id: number
     at_ms: number
@@ -45,7 +45,7 @@ export async function listMovements(
   }))
 }
 
-/** When the first money of an account moved, or its hour; undefined where none has. */
+/** Time of an account's first money movement, or its hour; undefined where there is none. */
 export async function firstMoneyMs(
   db: Kysely<Schema>,
   accountId: string,
@@ -59,7 +59,7 @@ export async function firstMoneyMs(
   return rows[0]?.ms ?? undefined
 }
 
-/** Of the last receipt that is of a time before this one, a whole hour; 0 where there is none. */
+/** Number of the last receipt before this time, a whole hour; 0 where there is none. */
 export async function lastNumberBefore(
   db: Kysely<Schema>,
   accountId: string,
@@ -67,7 +67,7 @@ export async function lastNumberBefore(
 ): Promise<number> {
   const [sum] = await sumMoney(db, { accountId, fromMs: 0, untilMs, by: [] })
   const sealed = await numberBefore(db, accountId, untilMs)
-  // All receipts up to the seal are of before; how many more there are says where the last one is.
+  // All receipts up to the seal are earlier; the count of further ones locates the last.
   const beyond = (sum?.entries ?? 0) - sealed
   if (beyond <= 0) return sealed
   const later = db
@@ -83,7 +83,7 @@ export async function lastNumberBefore(
       .orderBy('receipts.number')
       .offset(beyond - 1)
       .executeTakeFirst()) ??
-    // Fewer than were counted: the rest has no receipt yet.
+    // Fewer than counted: the rest has no receipt yet.
     (await later.orderBy('receipts.number', 'desc').executeTakeFirst())
   return row?.number ?? sealed
 }
@@ -102,7 +102,7 @@ export async function countPending(
 
 const rowsAtOnce = 1_000
 
-/** All of them, a bounded number in memory. */
+/** Yields all of them, a bounded number in memory. */
 export async function* entriesOf(
   db: Kysely<Schema>,
   stretch: Stretch,

@@ -1,21 +1,21 @@
-// What one channel did for us in a stretch of time, from the request log, the tasks and the losses,
-// page by page and in the shape in which an upstream's statement is compared with it.
+// Usage of one channel over a period, from the request log, the tasks and the losses, page by page
+// and in the shape that is compared with an upstream's statement.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import { firstId } from '../log/ids.ts'
 import type { Dialect, Schema } from '../schema.ts'
 
-/** A call or task that a channel worked on, or the loss of a try that another one took over. */
+/** A call or task that a channel worked on, or the loss of an attempt that failed over. */
 export interface WorkRow {
   /** Request or task id. */
   ref: string
   atMs: number
-  /** Names by which the upstream may call it. */
+  /** Ids by which the upstream may know it. */
   upstreamIds: readonly string[]
-  /** As the caller called it, and as the upstream was asked for it. */
+  /** As the caller named it, and as it was requested upstream. */
   model: string
   upstreamModel: string
-  /** As billed; undefined when nothing but what was lost is this channel's. */
+  /** As billed; undefined when only losses belong to this channel. */
   billed: { quantity: number; chargeNanos: bigint } | undefined
   losses: readonly WorkLoss[]
 }
@@ -31,7 +31,7 @@ export interface UsageOptions {
   untilMs: number
 }
 
-/** Everything, a bounded number in memory. */
+/** Yields everything, a bounded number in memory. */
 export async function* channelUsage(
   db: Kysely<Schema>,
   dialect: Dialect,
@@ -74,7 +74,7 @@ interface Row {
   charge_nanos: bigint
 }
 
-/** Calls that were answered there, well or badly. What made a task is told by the task. */
+/** Calls that this channel answered, successfully or not. Creates are reported by their tasks. */
 async function calls(
   db: Kysely<Schema>,
   dialect: Dialect,
@@ -127,7 +127,7 @@ function placeOf(key: string): [number, string] {
   return [Number(key.slice(0, dot)), key.slice(dot + 1)]
 }
 
-/** Tries of calls that another channel then answered: only the losses know them. */
+/** Attempts of calls that another channel then answered: only the losses record them. */
 async function lostElsewhere(
   db: Kysely<Schema>,
   { channel, fromMs, untilMs }: UsageOptions,

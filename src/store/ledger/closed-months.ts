@@ -1,4 +1,4 @@
-// Months that were closed: the bill as it was then, signed, written once and never changed.
+// Closed months: the bill as it was then, signed, written once and never changed.
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
@@ -10,7 +10,7 @@ export interface ClosedMonth {
   note?: string
   /** The last receipt that belongs to it or to an earlier one. */
   lastNumber: number
-  /** The bill as it was closed; this text is what the signature is about. */
+  /** The bill as it was closed; the signature covers this text. */
   body: string
   key: string
   signature: string
@@ -34,7 +34,7 @@ export async function closeUntil(
     .execute()
 }
 
-/** False, and nothing changes, when it is closed already. */
+/** False, and nothing changes, when it is already closed. */
 export async function insertClosedMonth(tx: Kysely<Schema>, closed: ClosedMonth): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('closed_months')
@@ -67,7 +67,7 @@ export async function findClosedMonth(
   return row && shape(row)
 }
 
-/** Those of an account from one month on, up to but without another, oldest first. */
+/** Closed months of an account from one month up to but excluding another, oldest first. */
 export async function listClosedMonths(
   db: Kysely<Schema>,
   accountId: string,
@@ -84,7 +84,7 @@ export async function listClosedMonths(
   return rows.map(shape)
 }
 
-/** The newest one of an account before a month. */
+/** The newest closed month of an account before a month. */
 export async function lastClosedBefore(
   db: Kysely<Schema>,
   accountId: string,
@@ -103,7 +103,7 @@ export async function lastClosedBefore(
 
 const monthsAtOnce = 100
 
-/** All there are, or those of one account, some at a time. */
+/** All closed months, or those of one account, page by page. */
 export async function* closedMonthPages(
   db: Kysely<Schema>,
   accountId?: string,

@@ -1,6 +1,6 @@
-// Credit that gateways on one database have drawn to spend by themselves. What is drawn is still
-// the account's; it is only out of everybody else's reach. An account's row is locked before its
-// credit leases, so that draws, returns and charges wait for each other instead of deadlocking.
+// Credit leases of gateways that share a database. Leased credit still belongs to the account, but
+// only the lease holder can spend it. An account's row is locked before its credit leases, so that
+// draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../../lib/ensure.ts'
 import { freeExports } from '../maintenance/exports.ts'
@@ -13,7 +13,7 @@ export interface CreditLeaseOf {
   gatewayId: string
 }
 
-/** What of an account nobody holds or has drawn; its row stays locked until the transaction ends. */
+/** An account's balance that is neither held nor leased; locks its row until the tx ends. */
 export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Promise<bigint> {
   const row = await tx
     .selectFrom('accounts')
@@ -25,21 +25,21 @@ export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Prom
   return row.free_nanos
 }
 
-/** How much of what is free to move into a lease. */
+/** How much of the free balance to move into a lease. */
 export interface Draw {
   nanos: bigint
-  /** It is less than is needed: whoever else has a lease is asked next. */
+  /** It is less than needed: the other lease holders are asked next. */
   isShort: boolean
 }
 
 export interface Drawn extends Draw {
-  /** Other gateways that have credit of the account; only looked for when it is short. */
+  /** Other gateways with a credit lease of the account; only read when it is short. */
   holders: readonly string[]
 }
 
 /**
- * Moves as much as `choose` wants of what is free into the credit lease. Undefined when the others have
- * given this gateway up: what it draws would be lost.
+ * Moves as much of the free balance as `choose` wants into the credit lease. Undefined when this
+ * gateway has been evicted: what it draws would be lost.
  */
 export async function fillCreditLease(
   tx: Kysely<Schema>,
@@ -73,7 +73,7 @@ export async function fillCreditLease(
   return { nanos, isShort, holders }
 }
 
-/** False when the credit lease is gone, and the credit with it: it went back already. */
+/** False when the credit lease is gone: its credit was already returned. */
 export async function emptyCreditLease(
   tx: Kysely<Schema>,
   { accountId, gatewayId }: CreditLeaseOf,
@@ -113,7 +113,7 @@ export async function readCreditLease(
   return row?.amount_nanos ?? 0n
 }
 
-/** The other gateways that have credit of the account. */
+/** The other gateways with a credit lease of the account. */
 export async function otherHolders(
   db: Kysely<Schema>,
   { accountId, gatewayId }: CreditLeaseOf,
@@ -148,7 +148,7 @@ export async function leasesBetween(
   }))
 }
 
-/** What a gateway that is no more had drawn goes back, its tasks and notices are free, and it is forgotten. */
+/** Evicts a dead gateway: returns leased credit, frees tasks and callbacks, deletes its row. */
 export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
   const creditLeases = await tx
     .selectFrom('credit_leases')

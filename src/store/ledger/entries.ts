@@ -1,5 +1,5 @@
 // The ledger: entries are added once and never changed, and the account's balance and held amount
-// move in the same transaction. The hot path books its charges in the engines' batch writers.
+// move in the same transaction. The hot path books its charges in the dialects' batch writers.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Entry, EntryKind } from '../../contract/ledger.ts'
 import { ensure } from '../../lib/ensure.ts'
@@ -11,9 +11,9 @@ export interface StoredEntry extends Entry {
 }
 
 /**
- * False, and nothing changes, when an entry with the same ref and kind exists. The account's row
- * comes first: it stays locked, and says until when its months are closed. An entry of that time is
- * booked at the first moment after it.
+ * False, and nothing changes, when an entry with the same ref and kind exists. The account's row is
+ * locked first and gives the end of its closed months. An entry before that end is booked at the
+ * first moment after it.
  */
 export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boolean> {
   const closedUntilMs = await moveBalance(tx, entry, entry.amountNanos)
@@ -41,7 +41,7 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
   return false
 }
 
-/** Answers until when the account's months are closed. */
+/** Returns the end of the account's closed months. */
 async function moveBalance(
   tx: Kysely<Schema>,
   { accountId, kind, ref }: Entry,
@@ -62,7 +62,7 @@ async function moveBalance(
   return account.closed_until_ms
 }
 
-/** Entries of a task go by its id; people look for the request that made it. */
+/** Entries of a task refer to its id; people search by the request that created it. */
 const requestOfTask = sql<
   string | null
 >`(SELECT t.request_id FROM tasks t WHERE t.id = entries.ref)`.as('task_request_id')
@@ -84,7 +84,7 @@ export async function listEntries(
   return pageOf(await query.execute(), limit, (row) => row.id, entryOf)
 }
 
-/** Of an account in a stretch of time, without holds and releases, in order of booking. */
+/** Entries of an account over a period, without holds and releases, in booking order. */
 export async function findEntriesBetween(
   db: Kysely<Schema>,
   { accountId, fromMs, untilMs }: { accountId: string; fromMs: number; untilMs: number },
@@ -105,7 +105,7 @@ export async function findEntriesBetween(
   return rows.map(entryOf)
 }
 
-/** Every entry of one request, task or credit, in order of booking. */
+/** Every entry of one request, task or credit, in booking order. */
 export async function findEntries(db: Kysely<Schema>, ref: string): Promise<StoredEntry[]> {
   const rows = await db
     .selectFrom('entries')
@@ -133,9 +133,9 @@ export interface EntrySum {
   heldNanos: bigint
 }
 
-/** What the entries say, account by account, for comparing with what the accounts say. */
+/** Sums of the entries per account, to compare with the account rows. */
 export async function sumEntries(db: Kysely<Schema>): Promise<EntrySum[]> {
-  // PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both engines.
+  // PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
   const { rows } = await sql<{
     account_id: string
     entries: number

@@ -1,5 +1,5 @@
-// Upstream work that no caller paid for: one row for each piece of it, however often it is told.
-// Those of calls are written by the hot path with their log rows.
+// Losses: upstream work that no caller paid for, one row each, however often it is reported. The
+// hot path writes the losses of calls with their log rows.
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
@@ -10,7 +10,7 @@ export interface StoredLoss extends Loss {
   id: string
 }
 
-/** False, and nothing changes, when it is known: by its ref, reason, channel and upstream id. */
+/** False, and nothing changes, when it is known by its ref, reason, channel and upstream id. */
 export async function recordLoss(tx: Kysely<Schema>, loss: Loss): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('losses')
@@ -66,11 +66,11 @@ export interface LossSum {
   model: string
   losses: number
   amountNanos: bigint
-  /** The part of it that is a guess. */
+  /** The estimated part of it. */
   estimatedNanos: bigint
 }
 
-/** What there is by reason, channel and model. */
+/** Sums by reason, channel and model. */
 export async function sumLosses(db: Kysely<Schema>, filter: LossFilter): Promise<LossSum[]> {
   const { rows } = await sql<{
     reason: LossReason
@@ -92,7 +92,7 @@ export async function sumLosses(db: Kysely<Schema>, filter: LossFilter): Promise
   }))
 }
 
-/** Those of several requests or tasks. */
+/** Losses of several requests or tasks. */
 export async function lossesOf(db: Kysely<Schema>, refs: readonly string[]): Promise<StoredLoss[]> {
   if (refs.length === 0) return []
   const rows = await db.selectFrom('losses').selectAll().where('ref', 'in', refs).execute()

@@ -1,5 +1,5 @@
-// Statements of upstreams and their lines. A statement is there once its own row is: lines without
-// one belong to an import that is under way, or that was cut off and is cleared away later.
+// Statements of upstreams and their lines. A statement exists once its own row does: lines without
+// one belong to an import that is running, or that was interrupted and is cleaned up later.
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertRows } from '../sql/bulk.ts'
@@ -15,7 +15,7 @@ export interface StatementLine {
   amountNanos?: bigint
 }
 
-/** `lost`: they billed it, and the operator's losses say why nobody paid. */
+/** `lost`: the upstream billed it, and a loss explains why no caller paid. */
 export const lineOutcomes = [
   'matched',
   'amount_differs',
@@ -26,7 +26,7 @@ export const lineOutcomes = [
 ] as const
 export type LineOutcome = (typeof lineOutcomes)[number]
 
-/** What was found out of a line. Of several that belong together the first has our side. */
+/** Result for a line. Of several lines that belong together, the first carries our side. */
 export interface Verdict {
   number: number
   outcome: LineOutcome
@@ -44,11 +44,11 @@ export interface Statement {
   name: string
   fromMs: number
   untilMs: number
-  /** How it was read and what came of it. */
+  /** How it was read and the result. */
   body: string
 }
 
-/** Lines that nobody here knows of, until somebody does. */
+/** Inserts lines whose statement does not exist yet. */
 export async function insertLines(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -85,7 +85,7 @@ const lineColumns = [
   'our_amount_nanos',
 ]
 
-/** Of lines that are there. */
+/** Updates existing lines. */
 export async function putVerdicts(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -118,13 +118,13 @@ export async function linesByUpstreamId(
     .selectFrom('statement_lines')
     .selectAll()
     .where('upstream_id', 'in', upstreamIds)
-    // Said in a way that no index serves: the engine would read all lines of the statement by it.
+    // Written so that no index applies: the planner would read all lines of the statement by it.
     .where(sql<SqlBool>`statement_id || '' = ${statementId}`)
     .execute()
   return rows.filter(({ number }) => number <= maxNumber).map(shapeLine)
 }
 
-/** In their order, from behind a number on. */
+/** In order, after a given number. */
 export async function linesAfter(
   db: Kysely<Schema>,
   statementId: string,
@@ -206,7 +206,7 @@ export async function listStatements(
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
-/** From now on it is not there; its lines are cleared away apart. */
+/** Deletes the statement; its lines are deleted separately. */
 export async function dropStatement(tx: Kysely<Schema>, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('statements')
@@ -215,7 +215,7 @@ export async function dropStatement(tx: Kysely<Schema>, id: string): Promise<boo
   return numDeletedRows === 1n
 }
 
-/** Up to so many of its lines; how many there were. */
+/** Deletes up to this many lines; returns how many. */
 export async function dropLines(
   tx: Kysely<Schema>,
   statementId: string,
@@ -236,7 +236,7 @@ export async function dropLines(
   return Number(numDeletedRows)
 }
 
-/** Ids before this one whose lines are there and whose statement is not. */
+/** Ids before this one that have lines but no statement. */
 export async function unfinishedBefore(db: Kysely<Schema>, beforeId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     WITH RECURSIVE ids(id) AS (

@@ -1,5 +1,5 @@
-// Accounts for which nothing billable is done, because their books do not add up. Who stops and who
-// lifts a stop is decided elsewhere.
+// Suspended accounts: no billable work, because their ledger does not add up. Who suspends and who
+// lifts a suspension is decided elsewhere.
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
@@ -12,7 +12,7 @@ export async function loadSuspended(db: Kysely<Schema>): Promise<ReadonlySet<str
   return new Set(rows.map(({ id }) => id))
 }
 
-/** False when it was stopped already, or is not there. */
+/** False when it was already suspended or does not exist. */
 export async function suspendAccount(
   tx: Kysely<Schema>,
   accountId: string,

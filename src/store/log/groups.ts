@@ -1,10 +1,10 @@
-// A stretch of the request log as late work reads it: rows that agree in everything that is told apart
-// are one group, added up by the engine, so that neither threads nor drivers handle them one by one.
+// A range of the request log for background work: rows with equal dimensions form one group, summed
+// by the database, so that neither threads nor drivers handle single rows.
 import { type Kysely, sql } from 'kysely'
 import { noTraffic, type TrafficSums, tookBounds } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 
-/** The smallest span that traffic is kept by. */
+/** The shortest span for which traffic is stored. */
 export const slotMs = 300_000
 
 export interface LogGroup {
@@ -17,9 +17,9 @@ export interface LogGroup {
   status: number
   errorCode: string
   sums: TrafficSums
-  /** Which rows these are, in no order. */
+  /** The rows of the group, unordered. */
   seqs: number[]
-  /** The least and the greatest of their ids, and the latest time. */
+  /** Their lowest and highest ids, and the latest time. */
   fromId: string
   untilId: string
   untilMs: number
@@ -59,7 +59,7 @@ const columns = sql.raw(`
   string_agg(CAST(seq AS text), ' ') AS seqs,
   min(request_id) AS from_id, max(request_id) AS until_id, max(at_ms) AS until_ms`)
 
-/** From and up to these numbers. */
+/** Both bounds included. */
 export async function readLogGroups(
   db: Kysely<Schema>,
   from: number,

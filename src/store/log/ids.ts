@@ -1,10 +1,10 @@
-// What the ids of requests tell: they begin with the time the request came.
+// Request ids begin with the arrival time of the request.
 
-/** No id of that time or later is below it. */
+/** Lower bound of all ids from that time on. */
 export const firstId = (atMs: number): string =>
   `req_${Math.max(0, Math.ceil(atMs)).toString(16).padStart(12, '0')}`
 
-/** When the request with this id came; undefined for an id that does not tell. */
+/** Arrival time of the request with this id; undefined for an id without one. */
 export function timeOfId(requestId: string): number | undefined {
   const digits = /^req_([0-9a-f]{12})/.exec(requestId)?.[1]
   return digits === undefined ? undefined : Number.parseInt(digits, 16)

@@ -1,6 +1,6 @@
-// Indexes the request log behind the hot path: an index on the log itself would cost each record
-// more than everything else together. Rows are taken in segments, each once it is finished; what
-// comes after the last finished one is short enough to be read. Decides when, not what is written.
+// Indexes the request log in the background: an index on the log itself would cost each record more
+// than everything else together. Rows are indexed in segments, each once it is complete; the rows
+// after the last segment are few enough to scan. Decides when, not what is written.
 import { type Kysely, sql } from 'kysely'
 import { messageOf } from '../dialects/health.ts'
 import type { Dialect, Schema } from '../schema.ts'
@@ -11,7 +11,7 @@ import { gatherSegment, nextSegment, writeSegment } from './segments.ts'
 export { watermarkKey } from './segments.ts'
 
 export interface LogIndexerLimits {
-  /** Rows behind that start a run even while records keep coming; a peak that is over by then is free. */
+  /** Rows behind that start a run even under load; a peak that ends before then costs nothing. */
   behindRows: number
   /** Quiet time after the last record that starts a run. */
   quietMs: number
@@ -21,7 +21,7 @@ export interface LogIndexerLimits {
 
 /**
  * A batch on PostgreSQL is one statement, which the server ends after 6 s: 15 s covers one that has
- * taken its numbers and not yet begun to write. Once it writes it is among the transactions that a
+ * drawn its numbers but not begun to write. Once it writes, it is among the transactions that a
  * sighting waits for, however long its commit takes. SQLite has one writer, in order.
  */
 export const logIndexerLimits = {
@@ -34,16 +34,16 @@ const pauseBetweenMs = 20
 export interface LogIndexerAccess {
   dialect: Dialect
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
-  /** Writes the next segment, if it is finished up to that row; true when there was one. */
+  /** Writes the next segment if it is complete up to that row; true when there was one. */
   next(settledSeq: number): Promise<boolean>
   log(level: 'warn', msg: string): void
 }
 
-/** The newest row at a moment. Rows below it may still come, from transactions that ran then. */
+/** The newest row at a moment. Transactions that were running then may still add rows below it. */
 interface Sighting {
   atMs: number
   seq: number
-  /** Transactions with a smaller number ran then or had ended. */
+  /** Transactions with a smaller number were running then or had ended. */
   nextTransaction: bigint
 }
 
@@ -132,7 +132,7 @@ export class LogIndexer {
   }
 }
 
-/** Through any connection; true when there was one. */
+/** Works on any connection; true when there was a segment. */
 export const indexNextSegment = (
   { dialect, tx }: Pick<LogIndexerAccess, 'dialect' | 'tx'>,
   settledSeq: number,
@@ -145,7 +145,7 @@ export const indexNextSegment = (
     return true
   })
 
-/** Of several gateways, one indexes. Any constant will do as long as no release changes it. */
+/** One of several gateways indexes. Arbitrary, but no release may change it. */
 const indexLock = 7_203_114_503
 
 /** The newest row, and the number below which all transactions have ended. */
@@ -161,7 +161,7 @@ async function poll(
     .executeTakeFirst()
   const seq = row?.seq ?? 0
   if (dialect === 'sqlite') return { newest: { seq, nextTransaction: 0n }, ended: 0n }
-  // After the row: whoever had a number below it by then is counted.
+  // Read after the row, so that every transaction with a number below it is counted.
   const { rows } = await sql<{ next: string; ended: string }>`
     SELECT pg_snapshot_xmax(now)::text AS next, pg_snapshot_xmin(now)::text AS ended
     FROM pg_current_snapshot() AS now`.execute(db)

@@ -1,6 +1,6 @@
-// A page of the request log by any filter, newest first, without reading rows that are not in it:
-// finished segments say where each wanted value stands. The end of the log that is in no segment yet
-// is read. Both are bounded, so that a page may be short and still have another one behind it.
+// A page of the request log by any filter, newest first, without reading rows outside the page:
+// complete segments list the rows of each value. Rows after the last segment are scanned. Both are
+// bounded, so a page may be short and still have a next one.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import {
@@ -23,24 +23,24 @@ export interface LogWalk {
 
 export interface LogPage {
   rows: LogRowFull[]
-  /** Where the next page goes on; absent when there is nothing more. */
+  /** Cursor of the next page; absent at the end. */
   before?: number
 }
 
-/** Rows looked at one by one for one page. */
+/** Rows scanned one by one for one page. */
 const maxScanned = 49_152
 const scannedAtOnce = 8_192
-/** Segments asked for one page: those of 33 million rows. */
+/** Segments queried for one page: those of 33 million rows. */
 const maxSegments = 8_192
-/** Asked at once, more and more the longer there is nothing. */
+/** Segments queried at once; grows while nothing is found. */
 const firstSegments = 8
 const maxSegmentsRead = 128
-/** A page that takes longer is cut short, as on a machine that has much else to do. */
+/** A page that takes longer is cut short, as on a busy machine. */
 const maxMs = 60
 
 export async function pageOfLog(db: Kysely<Schema>, walk: LogWalk): Promise<LogPage> {
   const state = new Walk(db, walk)
-  // Read first: what is indexed meanwhile is then found among the rows that are not.
+  // Read first: rows indexed meanwhile are still found by the scan.
   const indexed = await indexedSeq(db)
   if (!(await state.readTail(indexed))) return state.page()
   await state.readSegments(Math.min(walk.before - 1, indexed))
@@ -79,7 +79,7 @@ class Walk {
     return this.#scanned >= maxScanned || performance.now() - this.#startMs > maxMs
   }
 
-  /** What is in no segment yet; false when that was all there is to do for this page. */
+  /** Scans the rows after the last segment; false when the page needs no more. */
   async readTail(indexed: number): Promise<boolean> {
     let top = Math.min(this.#considered - 1, await this.#newestSeq())
     while (top > indexed) {
@@ -116,7 +116,7 @@ class Walk {
     this.#ended = true
   }
 
-  /** Rows of one segment: those that have the values, or all that are of the time. */
+  /** Rows of one segment: those with the wanted values, or all in the time range. */
   async #take(found: FoundSegment, picked: Picked): Promise<void> {
     const { fromId, toId } = this.#walk.filter
     const { segment, from_id, until_id, places } = found
@@ -127,12 +127,12 @@ class Walk {
       picked.add(seqs, this.#walk.before, from_id, until_id)
       return
     }
-    // In order: what was picked before is newer.
+    // In order: rows picked before are newer.
     await this.#fetch(picked)
     if (this.#missing > 0) await this.#scan(firstSeqOf(segment), lastSeqOf(segment), found)
   }
 
-  /** Rows in a range that the filter lets through. */
+  /** Rows in a range that pass the filter. */
   async #scan(from: number, upTo: number, ids?: Ids): Promise<void> {
     const top = Math.min(upTo, this.#walk.before - 1)
     this.#scanned += Math.max(0, top - from + 1)
@@ -140,7 +140,7 @@ class Walk {
     this.#rows.push(...(await query.orderBy('seq', 'desc').limit(this.#missing).execute()))
   }
 
-  /** As many of the picked rows as are missing; some may be gone, or only look like those wanted. */
+  /** Reads as many picked rows as are missing; some may be gone, or fail the full filter. */
   async #fetch(picked: Picked): Promise<void> {
     while (this.#missing > 0 && picked.size > 0) {
       const ids = { from_id: picked.fromId, until_id: picked.untilId }
@@ -150,7 +150,7 @@ class Walk {
     }
   }
 
-  /** The bounds change nothing but the number of partitions that are looked into. */
+  /** The bounds only limit the number of partitions that are read. */
   #matching(ids?: Ids) {
     const { values, fromId, toId } = this.#walk.filter
     let query = this.#db.selectFrom('requests').selectAll()
@@ -188,7 +188,7 @@ const columnOf = {
 const larger = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && b > a) ? b : a
 
-/** Rows that are wanted and not yet read, newest first. */
+/** Wanted rows that are not yet read, newest first. */
 class Picked {
   #seqs: number[] = []
   fromId = ''

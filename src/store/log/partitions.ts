@@ -1,5 +1,5 @@
-// The request log on PostgreSQL lies in one table a week, made ahead; what fits none of them goes to
-// the default one. The only place that knows their names and bounds.
+// The request log on PostgreSQL has one partition per week, created ahead; rows outside all of them
+// go to the default partition. The only place that knows their names and bounds.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import type { Store } from '../store.ts'
@@ -7,17 +7,17 @@ import { firstId, timeOfId } from './ids.ts'
 
 const dayMs = 86_400_000
 const weekMs = 7 * dayMs
-/** The first Monday there was. */
+/** The first Monday after the epoch. */
 const firstMondayMs = 4 * dayMs
 
-/** Waiting longer for others than this would make the charges behind it wait. */
+/** A longer lock wait would delay the charges queued behind it. */
 const lockTimeout = '500ms'
 
 export interface Partition {
   name: string
   /** Absent where it has no lower bound. */
   fromId?: string
-  /** Everything in it is below; absent for the default one. */
+  /** All ids in it are below; absent for the default partition. */
   toId?: string
 }
 
@@ -38,7 +38,7 @@ export async function listPartitions(db: Kysely<Schema>): Promise<Partition[]> {
   return partitions.sort((a, b) => ((a.toId ?? '~') < (b.toId ?? '~') ? -1 : 1))
 }
 
-/** Makes those that are missing for this time; answers how many. */
+/** Creates missing partitions for this time; returns how many. */
 export async function makeWeeks(
   { read, tx }: Pick<Store, 'read' | 'tx'>,
   fromMs: number,
@@ -58,10 +58,10 @@ export async function makeWeeks(
   return made
 }
 
-/** Longest that rows are kept; what is older than that needs no week of its own. */
+/** Maximum retention; older rows need no partition of their own. */
 const oldestMs = 3_650 * dayMs
 
-/** For rows that are brought along from elsewhere: the week that this one belongs to. */
+/** For restored rows: creates the partition of this request's week. */
 export async function makeWeekOf(store: Store, requestId: string, nowMs: number): Promise<void> {
   const atMs = timeOfId(requestId)
   if (store.dialect === 'sqlite' || atMs === undefined) return
@@ -71,7 +71,7 @@ export async function makeWeekOf(store: Store, requestId: string, nowMs: number)
 const nameOf = (atMs: number): string =>
   `requests_${new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** Made apart and attached: that lets others go on writing to the log. */
+/** Created separately and attached, so that writes to the log continue. */
 async function makePartition(
   tx: Kysely<Schema>,
   name: string,
@@ -91,7 +91,7 @@ async function makePartition(
   )
 }
 
-/** With everything in it, and at once. */
+/** Drops the partition with all its rows, at once. */
 export async function dropPartition(tx: Kysely<Schema>, name: string): Promise<void> {
   await sql`SET LOCAL lock_timeout = ${sql.lit(lockTimeout)}`.execute(tx)
   await sql`DROP TABLE ${sql.table(name)}`.execute(tx)

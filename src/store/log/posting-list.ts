@@ -1,12 +1,12 @@
-// In which rows of a segment a value stands, as text: two letters for each row while these are few,
-// one bit for each row of the segment once that is shorter. Knows neither values nor rows.
+// A posting list: in which rows of a segment a value occurs, as text. Two characters per row while
+// they are few, one bit per row of the segment once that is shorter. Knows neither values nor rows.
 
-/** As many as two letters can tell apart. */
+/** As many as two characters can address. */
 export const segmentRows = 4096
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const bitBytes = segmentRows / 8
-/** One more, and the bits are shorter. */
+/** With one more, the bitmap is shorter. */
 const maxListed = Math.floor((bitBytes * 4) / 3 / 2)
 
 const pairs: string[] = Array.from(
@@ -16,7 +16,7 @@ const pairs: string[] = Array.from(
 const codes = new Uint8Array(128)
 for (let i = 0; i < letters.length; i++) codes[letters.charCodeAt(i)] = i
 
-/** Places in the segment, each once. */
+/** Positions in the segment, each once. */
 export function packHits(places: readonly number[]): string {
   if (places.length <= maxListed) {
     let text = ''
@@ -28,7 +28,7 @@ export function packHits(places: readonly number[]): string {
   return bits.toString('base64url')
 }
 
-/** The places, or those of them that are among others; the last one first. */
+/** The positions, or their intersection with others; the last one first. */
 export function placesAlsoIn(places: readonly number[] | undefined, text: string): number[] {
   const bits = unpackHits(text)
   if (places !== undefined) return places.filter((place) => (bits[place >> 3]! >> (place & 7)) & 1)

@@ -10,16 +10,16 @@ import { pageOfLog } from './pages.ts'
 import type { LogFilter } from './search.ts'
 import { indexedSeq } from './segments.ts'
 
-/** Set before anything is dropped. */
+/** Set before rows are dropped. */
 export const logHorizonKey = 'log_horizon_ms'
 
 /** By the gateway's id or an upstream's, which several requests may share. Oldest first. */
 export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<RequestRecord[]> {
-  // PostgreSQL takes no such text, and no id has it.
+  // PostgreSQL rejects such text, and no id contains it.
   if (anyId.includes('\0')) return []
   const own = await db.selectFrom('requests').selectAll().where('request_id', '=', anyId).execute()
   if (own.length > 0) return own.map(shape)
-  // Read first: what is indexed meanwhile is then found twice, and not never.
+  // Read first: rows indexed meanwhile are found twice rather than missed.
   const indexed = await indexedSeq(db)
   const { rows } = await sql<{ seq: number }>`
     WITH RECURSIVE segments(n) AS (
@@ -42,7 +42,7 @@ export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<Re
   return (await found.orderBy('seq').execute()).map(shape)
 }
 
-/** An upstream that gives everything one id is not looked up by it. */
+/** An upstream that gives every request the same id is not searched by it. */
 const maxByOneId = 500
 
 export interface RequestFilter extends PageQuery {
@@ -66,7 +66,7 @@ export async function listRequests(
   const { limit, cursor, fromMs, toMs } = filter
   const values = wantedValues(filter)
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
-  // PostgreSQL takes no such text; it is in no row.
+  // PostgreSQL rejects such text; no row contains it.
   if (Object.values(values).some((value) => String(value).includes('\0'))) return { items: [] }
   // Request ids begin with their time, and so do the bounds of segments and partitions.
   const fromId = fromMs === undefined ? undefined : firstId(fromMs)
@@ -88,7 +88,7 @@ function wantedValues(filter: RequestFilter): LogFilter['values'] {
   }
 }
 
-/** Rows of requests from this moment on are all there; older ones may have been dropped. */
+/** Rows of requests from this moment on are complete; older ones may have been dropped. */
 export const logHorizonMs = async (db: Kysely<Schema>): Promise<number> =>
   Number((await getMeta(db, logHorizonKey)) ?? '0')
 
@@ -121,7 +121,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
   return record
 }
 
-/** Rows of 0.2 and before have the losses of a call under another name. */
+/** Rows of 0.2 and earlier store the losses of a call under another name. */
 function readDetail(text: string): RequestDetail {
   const { absorbed, ...detail } = JSON.parse(text) as RequestDetail & {
     absorbed?: RequestDetail['loss']

@@ -1,6 +1,6 @@
-// Drops what the request log has kept long enough. On PostgreSQL a week is a table and goes at once.
-// SQLite has no partitions: there rows go segment by segment, few at a time, so that the one writer
-// is never kept for long; the file does not shrink, its room is used again. The ledger stays whole.
+// Log retention. On PostgreSQL a week is a partition and is dropped at once. SQLite has no
+// partitions: rows are deleted segment by segment, few at a time, so that the one writer is never
+// blocked for long; the file does not shrink, its space is reused. The ledger stays whole.
 import { type Kysely, sql } from 'kysely'
 import { floorOf } from '../proof/hourly-totals.ts'
 import type { Schema } from '../schema.ts'
@@ -17,7 +17,7 @@ import { dayMs, hourMs } from './traffic-sums.ts'
 export interface TrimOptions {
   nowMs: number
   keepMs: number
-  /** Asked between two steps. */
+  /** Checked between two steps. */
   isStopped?: () => boolean
 }
 
@@ -25,12 +25,12 @@ const rowsAtOnce = 512
 /** A pass that finds more leaves it to the next. */
 const maxSegments = 5_000
 const maxSteps = 100_000
-/** For those who wait to write. */
+/** Lets waiting writers proceed. */
 const pauseMs = 20
-/** Any constant will do as long as no release changes it. */
+/** Arbitrary, but no release may change it. */
 const trimLock = 7_203_114_505
 
-/** Answers from when on the log is whole now. */
+/** Returns the time from which the log is complete. */
 export async function trimLog(store: Store, input: TrimOptions): Promise<number> {
   const beforeMs = await droppableMs(store.read, input.nowMs - input.keepMs)
   const trim = new Trim(store, input)
@@ -40,7 +40,7 @@ export async function trimLog(store: Store, input: TrimOptions): Promise<number>
   return logHorizonMs(store.read)
 }
 
-/** What an entry without a receipt was for is still needed. */
+/** Keeps request rows whose entry has no receipt yet. */
 async function droppableMs(db: Kysely<Schema>, wantedMs: number): Promise<number> {
   const { rows } = await sql<{ at_ms: number }>`
     SELECT e.at_ms FROM entries e
@@ -91,7 +91,7 @@ class Trim {
   async dropRows(beforeMs: number): Promise<void> {
     for (let done = 0; done < maxSegments && !this.#input.isStopped?.(); done++) {
       const { read } = this.#store
-      // The newest stays in any case: the next row takes its number from the last one there is.
+      // The newest stays in any case: the next row takes its number from the last existing one.
       const newest = segmentOf(await indexedSeq(read))
       const { rows } = await sql<{ segment: number; until_ms: number }>`
         SELECT segment, until_ms FROM log_segments
@@ -111,7 +111,7 @@ class Trim {
     }
   }
 
-  /** Five minutes go with the rows, hours are kept twice as long, days for good. */
+  /** Five-minute sums go with the rows, hours are kept twice as long, days for ever. */
   async dropTraffic(nowMs: number): Promise<void> {
     const { keepMs } = this.#input
     for (const [table, spanMs, ms] of [
@@ -133,7 +133,7 @@ class Trim {
     return done
   }
 
-  /** Until a step finds nothing more. */
+  /** Repeats until a step finds nothing more. */
   async #repeat(work: (tx: Kysely<Schema>) => Promise<number>): Promise<void> {
     for (let step = 0; step < maxSteps && !this.#input.isStopped?.(); step++) {
       if (((await this.#step(work)) ?? 0) === 0) return
@@ -151,7 +151,7 @@ async function forgetSegment(tx: Kysely<Schema>, segment: number): Promise<void>
   }
 }
 
-/** A slot or a few of them; answers how many rows these had. */
+/** Drops one or a few slots; returns how many rows they had. */
 async function dropOldest(
   tx: Kysely<Schema>,
   of: { table: 'traffic' | 'account_traffic'; spanMs: number; beforeMs: number },

@@ -1,4 +1,4 @@
-// Asks finished segments of the request log which of them have what is wanted, and where.
+// Searches complete segments of the request log for wanted values and their rows.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { placesAlsoIn } from './posting-list.ts'
@@ -13,14 +13,14 @@ export interface LogFilter {
 
 export interface FoundSegment {
   segment: number
-  /** The least and the greatest id in it. */
+  /** The lowest and highest id in it. */
   from_id: string
   until_id: string
-  /** Where all wanted values stand, the last place first; absent when none is wanted. */
+  /** Positions of rows with all wanted values, the last one first; absent when none is wanted. */
   places?: readonly number[]
 }
 
-/** Those that usually leave least come first: what they rule out is not asked for the others. */
+/** The most selective fields come first: segments they exclude are not queried for the others. */
 const askedFirst: readonly LogField[] = [
   ...(['token', 'account', 'error_code', 'model', 'channel', 'status'] as const),
 ]
@@ -29,7 +29,7 @@ const ofTime = ({ fromId, toId }: LogFilter) => sql`
   ${fromId === undefined ? sql`` : sql`AND s.until_id >= ${fromId}`}
   ${toId === undefined ? sql`` : sql`AND s.from_id < ${toId}`}`
 
-/** The first and last that may have rows of the time; none when the first is above the last. */
+/** The first and last segment that may have rows of the period; none when first > last. */
 export async function segmentsWithin(
   db: Kysely<Schema>,
   filter: LogFilter,
@@ -40,7 +40,7 @@ export async function segmentsWithin(
   return { oldest: rows[0]?.oldest ?? 0, newest: rows[0]?.newest ?? -1 }
 }
 
-/** From and up to these, newest first: those that have all of the values in one row. */
+/** Both bounds included, newest first: segments with all of the values in one row. */
 export async function segmentsWith(
   db: Kysely<Schema>,
   filter: LogFilter,
@@ -79,7 +79,7 @@ async function hitsIn(
   return new Map(rows.map(({ segment, hits }) => [segment, hits]))
 }
 
-/** Of few lengths, so that an engine that keeps what it has prepared keeps these too. */
+/** Padded to few lengths, so that prepared statements are reused. */
 export function padded(numbers: readonly [number, ...number[]]): number[] {
   const length = 2 ** Math.ceil(Math.log2(numbers.length))
   return [...numbers, ...new Array<number>(length - numbers.length).fill(numbers[0])]

@@ -1,6 +1,6 @@
-// Finished stretches of the request log: what each contains, written once and for good when no more
-// rows can come into it. One transaction writes all of a segment: the ids upstreams gave, where each
-// value stands, what it adds to the traffic, and the mark up to which this was done.
+// Complete segments of the request log: what each contains, written once when no more rows can
+// enter it. One transaction writes all of a segment: the upstream ids, the posting lists, its
+// traffic sums and the watermark.
 import { type Kysely, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
@@ -9,7 +9,7 @@ import { type LogGroup, readLogGroups } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
 
-/** Up to this row of the log, finished segments tell what there is. */
+/** Complete segments cover the log up to this row. */
 export const watermarkKey = 'upstream_ids_seq'
 
 export const segmentOf = (seq: number): number => Math.floor(seq / segmentRows)
@@ -19,13 +19,13 @@ export const lastSeqOf = (segment: number): number => firstSeqOf(segment + 1) - 
 export const indexedSeq = async (db: Kysely<Schema>): Promise<number> =>
   Number((await getMeta(db, watermarkKey)) ?? '0')
 
-/** What a list can be narrowed down by. */
+/** Fields by which a list can be filtered. */
 export const logFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
 export type LogField = (typeof logFields)[number]
 
-/** PostgreSQL has no longer keys; who asks looks at the rows as well. */
+/** PostgreSQL limits the key length; readers compare the rows as well. */
 const maxValueLength = 200
-/** A longer one is no id that anybody would look for. */
+/** A longer one is not an id worth searching for. */
 const maxUpstreamIdLength = 512
 export const valueKey = (value: string): string => value.slice(0, maxValueLength)
 
@@ -48,7 +48,7 @@ export interface GatheredSegment {
   traffic: TrafficTally
 }
 
-/** The next one that is finished, if all up to this row are there; undefined when there is none. */
+/** The next complete segment, if all rows up to this one exist; undefined when there is none. */
 export async function nextSegment(
   db: Kysely<Schema>,
   settledSeq: number,
@@ -99,7 +99,7 @@ function take(gathered: GatheredSegment, group: LogGroup): void {
   gathered.traffic.add(group)
 }
 
-/** In the transaction that found it to be the next. */
+/** Must run in the transaction that found the segment. */
 export async function writeSegment(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -109,7 +109,7 @@ export async function writeSegment(
   await indexUpstreamIds(tx, segment)
   const columns = ['segment', 'field', 'value', 'hits']
   const values: unknown[] = []
-  // In the order of the key: the table then only grows at its end.
+  // In key order: the table then only grows at its end.
   for (const field of logFields.toSorted()) {
     const places = gathered.places.get(field)!
     for (const value of [...places.keys()].sort()) {
@@ -126,7 +126,7 @@ export async function writeSegment(
   await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
 }
 
-/** Sorted, and inside the engine: no id travels through this process. */
+/** Sorted, and inside the database: no id passes through this process. */
 async function indexUpstreamIds(tx: Kysely<Schema>, segment: number): Promise<void> {
   await sql`
     INSERT INTO upstream_ids (segment, upstream_request_id, seq)

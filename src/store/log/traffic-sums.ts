@@ -1,6 +1,6 @@
-// Adds requests up by time and kind: everybody's together every five minutes, hour and day, with how
-// long they took; each account's every hour and day by how they ended. Knows rows of the log and of
-// the tables, not who asks.
+// Sums requests by time and kind: all requests per five minutes, hour and day, with durations; each
+// account's per hour and day by outcome. Knows rows of the log and of the tables, not who queries
+// them.
 import type { Kysely } from 'kysely'
 import { addTraffic, noTraffic, type TrafficSums, tookClasses } from '../../contract/traffic.ts'
 import type { Dialect, Schema } from '../schema.ts'
@@ -12,10 +12,10 @@ export const dayMs = 24 * hourMs
 
 export const tookColumns = Array.from({ length: tookClasses }, (_, i) => `took_${i}` as const)
 
-/** Caller's words: what is no model of ours is not told apart, and nothing grows with its length. */
+/** Caller-supplied: unknown models share one value, and nothing grows with the length. */
 const maxModelLength = 128
 
-/** What everybody's traffic is told apart by. */
+/** Dimensions of the overall traffic. */
 export interface TrafficKey {
   slotMs: number
   model: string
@@ -25,7 +25,7 @@ export interface TrafficKey {
   errorCode: string
 }
 
-/** What accounts' traffic is told apart by; slots are hours. */
+/** Dimensions of per-account traffic; slots are hours. */
 export interface AccountTrafficKey {
   slotMs: number
   accountId: string
@@ -40,7 +40,7 @@ interface Tallied<Key> {
 
 const startOf = (ms: number, spanMs: number): number => ms - (ms % spanMs)
 
-/** In the smallest spans that are kept. */
+/** Tallies in the shortest spans that are stored. */
 export class TrafficTally {
   readonly #shared = new Map<string, Tallied<TrafficKey>>()
   readonly #accounts = new Map<string, Tallied<AccountTrafficKey>>()
@@ -77,7 +77,7 @@ export class TrafficTally {
 
 type Cells = readonly (string | number)[]
 
-/** Added up by the cells that a row of a table is found by, in their order. */
+/** Summed by the key cells of a table row, in key order. */
 function addUp<Key>(tallied: Iterable<Tallied<Key>>, cellsOf: (key: Key) => Cells) {
   const rows = new Map<string, { cells: Cells; sums: TrafficSums }>()
   for (const { key, sums } of tallied) {
@@ -90,7 +90,7 @@ function addUp<Key>(tallied: Iterable<Tallied<Key>>, cellsOf: (key: Key) => Cell
     }
     addTraffic(row.sums, sums)
   }
-  // What lies together in the table is then written together.
+  // Rows that are adjacent in the table are written together.
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 

@@ -1,5 +1,5 @@
-// How much was asked and how it went, from what finished segments of the log add up to and from the
-// rows that came after them, so that the numbers are those of this moment. Never reads the log back.
+// Traffic figures from the sums of complete log segments and from the rows after them, so that they
+// are current. Never rescans the log.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
@@ -25,7 +25,7 @@ const accountColumns = {
 type Column = keyof typeof sharedColumns | keyof typeof accountColumns
 
 export interface TrafficQuery {
-  /** Rounded outwards to whole slots, those of an account to whole hours. */
+  /** Rounded outwards to whole slots; per-account figures to whole hours. */
   fromMs: number
   untilMs: number
   time?: TimeDimension | undefined
@@ -42,10 +42,10 @@ export interface TrafficSum extends TrafficSums {
 
 export interface Traffic {
   sums: TrafficSum[]
-  /** What was asked for, rounded. */
+  /** The requested range, rounded. */
   fromMs: number
   untilMs: number
-  /** Requests of the last moments that were too many to be counted here. */
+  /** Most recent requests that were too many to count here. */
   uncounted: number
 }
 
@@ -77,12 +77,12 @@ export async function sumTraffic(
 
 interface KeptRow extends Record<string, unknown> {
   slot_ms: number | null
-  /** Null when there are none at all, and the row is here for the mark only. */
+  /** Null when there are no rows, and the row only carries the watermark. */
   requests: number | null
   indexed: string | null
 }
 
-/** One statement, hence one moment: the sums, and the row of the log up to which they go. */
+/** One statement, hence one moment: the sums, and the log row up to which they go. */
 function kept(query: TrafficQuery, ofAccounts: boolean) {
   const spans = query.time === undefined ? [dayMs, hourMs, slotMs] : spansFor(query.time)
   const parts = piecesOf(query.fromMs, query.untilMs, ofAccounts ? spans.slice(0, -1) : spans)
@@ -149,7 +149,7 @@ const sumsOf = (row: KeptRow): TrafficSums => ({
   took: tookColumns.map((name) => (row[name] as number | undefined) ?? 0),
 })
 
-/** Answers how many were too many. */
+/** Returns how many were too many to count. */
 async function addTail(
   db: Kysely<Schema>,
   query: TrafficQuery,

@@ -16,7 +16,7 @@ import { freeLeases } from '../tasks/leases.ts'
 type Table = keyof Schema
 type Row = Record<string, unknown>
 
-/** The columns each table is walked along: a key of its rows. */
+/** The columns by which each table is paged: a key of its rows. */
 export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   meta: ['key'],
   accounts: ['id'],
@@ -54,7 +54,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
-/** Of processes that run, people who are signed in and files that last a day: not restored. */
+/** State of running processes, sessions, and files that last a day: not restored. */
 export const leftBehind: readonly Table[] = [
   'gateways',
   'credit_leases',
@@ -64,13 +64,13 @@ export const leftBehind: readonly Table[] = [
   'export_pieces',
 ]
 
-/** In backups of earlier schemas: they are filled under these names, and renamed by the migration. */
+/** Tables in backups of earlier schemas: filled under these names, renamed by the migration. */
 const formerTables: readonly string[] = ['creates', 'money_hours', 'late_looks']
 
 const format = 'model-gateway backup'
 const formatVersion = 1
 const rowsAtOnce = 500
-/** Said by the database itself, anew each time. */
+/** Written by the database itself, anew each time. */
 const ownMeta: readonly unknown[] = [
   'schema_version',
   'probe',
@@ -129,7 +129,7 @@ async function* pagesOf(db: Kysely<Schema>, table: Table) {
   }
 }
 
-/** Nobody holds it any more. */
+/** Clears the lease of the row. */
 function freed(row: Row): Row {
   if ('leased_nanos' in row) return { ...row, leased_nanos: 0n }
   if ('lease_owner' in row) return { ...row, lease_owner: null, lease_until_ms: 0 }
@@ -151,7 +151,7 @@ export function readHead(first: string): BackupHead | undefined {
   return { schema: Number(head['schema']), madeAt: String(head['made_at']) }
 }
 
-/** A database that is being filled, or was when somebody pulled the plug. */
+/** Set while the database is being restored; still set after an interrupted restore. */
 export const restoringKey = 'restoring'
 
 /** Throws StoreRefused when the database is not empty or the lines are not a whole backup. */
@@ -238,7 +238,7 @@ function rowFrom(columns: readonly string[], cells: readonly unknown[]): Row {
   return row
 }
 
-/** SQLite binds no more values than this in one statement. */
+/** Maximum values that SQLite binds in one statement. */
 const maxValues = 30_000
 
 async function insert(store: Store, table: Table, rows: readonly Row[]): Promise<void> {
@@ -254,7 +254,7 @@ async function insert(store: Store, table: Table, rows: readonly Row[]): Promise
   })
 }
 
-/** Rows brought their numbers along; the next ones go on from there. */
+/** Restored rows keep their numbers; new rows continue from there. */
 async function moveCounters(tx: Kysely<Schema>): Promise<void> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
     SELECT table_name, column_name FROM information_schema.columns

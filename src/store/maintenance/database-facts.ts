@@ -1,11 +1,11 @@
-// What the database under a store is: its version, its size, and where its file lies if it is one.
+// Facts about the database of a store: version, size, and file path if there is one.
 import { sql } from 'kysely'
 import type { Store } from '../store.ts'
 
 export interface DatabaseFacts {
   version: string
   bytes: number
-  /** Of SQLite. */
+  /** SQLite only. */
   file?: string
 }
 

@@ -1,5 +1,5 @@
-// Lists that are written into files: the jobs, and the packed pieces of what is done so far. A piece,
-// and where the next one goes on, are written together or not at all. Knows no list.
+// Exports: the jobs, and the compressed chunks of their files so far. A chunk and the position of
+// the next one are written together or not at all. Knows no list.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
@@ -7,10 +7,10 @@ import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 export interface ExportJob {
   id: string
   createdAtMs: number
-  /** Who asked for it, as the record of changes names them. */
+  /** The requester, as the audit log names it. */
   actor: string
   personId?: string
-  /** The only account it may hold anything of. */
+  /** The only account whose data it may contain. */
   accountId?: string
   kind: string
   format: string
@@ -19,11 +19,11 @@ export interface ExportJob {
   place?: string
   rows: number
   totalRows?: number
-  /** Of the file, and of what is kept of it. */
+  /** Size of the file, and of the stored part. */
   bytes: number
   storedBytes: number
   pieces: number
-  /** It would have been larger than a file may be. */
+  /** It exceeded the maximum file size. */
   isCut: boolean
   error?: string
   attempts: number
@@ -72,7 +72,7 @@ export async function findExport(db: Kysely<Schema>, id: string): Promise<Export
   return row && shape(row)
 }
 
-/** Newest first: ids begin with their time. Those of one person, if one is named. */
+/** Newest first: ids begin with their time. Filtered by person, if one is named. */
 export async function listExports(
   db: Kysely<Schema>,
   { limit, cursor, personId }: PageQuery & { personId?: string | undefined },
@@ -88,7 +88,7 @@ export async function listExports(
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
-/** What is kept, and how many of a person's, or of those who are none, are not finished. */
+/** Stored bytes, and how many unfinished jobs a person, or all non-person actors, have. */
 export async function weighExports(
   db: Kysely<Schema>,
   personId: string | undefined,
@@ -103,7 +103,7 @@ export async function weighExports(
   return { jobs, storedBytes: stored_bytes, unfinished }
 }
 
-/** No lease is for longer: one that ends later was taken before the clock was set back. */
+/** Maximum lease: one that ends later was taken before the clock was set back. */
 const maxLeaseMs = 300_000
 
 export interface Claim {
@@ -112,7 +112,7 @@ export interface Claim {
   untilMs: number
 }
 
-/** The oldest job that is not finished and that nobody else is at. */
+/** The oldest unfinished job that is not leased. */
 export async function takeExport(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -124,7 +124,7 @@ export async function takeExport(
       lease_until_ms <= ${nowMs} OR lease_until_ms > ${nowMs + maxLeaseMs}
       OR lease_owner = ${owner})
     ORDER BY id LIMIT 1`
-  // Somebody else who takes the same at this moment is not waited for.
+  // Rows that another gateway is taking at this moment are skipped.
   const one = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Selectable<Schema['exports']>>`
     UPDATE exports SET state = 'running', lease_owner = ${owner}, lease_until_ms = ${untilMs},
@@ -133,18 +133,18 @@ export async function takeExport(
   return rows[0] && shape(rows[0])
 }
 
-/** What was done since the last piece. */
+/** Progress since the last chunk. */
 export interface Progress {
   place: string | undefined
   rows: number
   bytes: number
   totalRows: number | undefined
-  /** Packed; absent when only the place has moved. */
+  /** Compressed; absent when only the position has moved. */
   piece?: Uint8Array
   end?: { atMs: number; expiresAtMs: number; isCut: boolean }
 }
 
-/** False, and nothing is written, when the job is somebody else's by now, or gone. */
+/** False, and nothing is written, when another gateway has the job or it is gone. */
 export async function saveProgress(
   tx: Kysely<Schema>,
   { id, pieces }: Pick<ExportJob, 'id' | 'pieces'>,
@@ -185,7 +185,7 @@ export async function saveProgress(
   return true
 }
 
-/** Lets go of it, so that somebody else need not wait; with an error, for good. */
+/** Releases the lease, so that another gateway can continue at once; an error ends the job. */
 export async function releaseExport(
   tx: Kysely<Schema>,
   id: string,
@@ -205,7 +205,7 @@ export async function releaseExport(
     .execute()
 }
 
-/** Those of a gateway that is no more. */
+/** Frees the exports of a dead gateway. */
 export async function freeExports(tx: Kysely<Schema>, owner: string): Promise<void> {
   await tx
     .updateTable('exports')
@@ -214,7 +214,7 @@ export async function freeExports(tx: Kysely<Schema>, owner: string): Promise<vo
     .execute()
 }
 
-/** Packed, as it was written. */
+/** Compressed, as it was written. */
 export async function readPiece(
   db: Kysely<Schema>,
   id: string,
@@ -229,7 +229,7 @@ export async function readPiece(
   return row?.body
 }
 
-/** From now on it is not there; what is kept of it is cleared away bit by bit. */
+/** Marks the export as deleted; its chunks are deleted gradually. */
 export async function dropExport(tx: Kysely<Schema>, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('exports')
@@ -240,7 +240,7 @@ export async function dropExport(tx: Kysely<Schema>, id: string): Promise<boolea
   return numUpdatedRows === 1n
 }
 
-/** Marks what has been kept long enough; the ids of all that is to be cleared away. */
+/** Marks expired exports; returns the ids of all that are to be deleted. */
 export async function dropExpired(tx: Kysely<Schema>, nowMs: number): Promise<string[]> {
   await tx
     .updateTable('exports')
@@ -251,7 +251,7 @@ export async function dropExpired(tx: Kysely<Schema>, nowMs: number): Promise<st
   return rows.map(({ id }) => id)
 }
 
-/** Up to so many pieces of a dropped one, and the job itself with the last; true when that is all. */
+/** Deletes up to this many chunks of a dropped export, and finally the job; true when done. */
 export async function clearExport(
   tx: Kysely<Schema>,
   id: string,

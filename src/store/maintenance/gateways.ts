@@ -1,4 +1,4 @@
-// The gateways that share this database, as they have said themselves.
+// The gateways that share this database, as they registered themselves.
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 

@@ -1,5 +1,5 @@
-// A look at a database from outside, beside a gateway that may be running on it: makes nothing,
-// changes nothing, brings no schema up to date.
+// Inspects a database from outside, beside a gateway that may be running on it: creates nothing,
+// changes nothing, runs no migration.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
@@ -12,7 +12,7 @@ import { getMeta } from '../sql/meta.ts'
 
 export interface Inspection {
   dialect: Dialect
-  /** As a person knows it, without secrets. */
+  /** Display name, without secrets. */
   name: string
   /** The version of the server or of the library. */
   version: string
@@ -27,7 +27,7 @@ export interface Inspection {
   end(): Promise<void>
 }
 
-/** Undefined: there is none yet. Throws StoreRefused when it is there and cannot be read. */
+/** Undefined: there is none yet. Throws StoreRefused when it exists and cannot be read. */
 export async function inspectStore(place: {
   dataDir: string
   databaseUrl?: string

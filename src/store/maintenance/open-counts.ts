@@ -1,5 +1,5 @@
-// How many tasks, callbacks and alerts there are that somebody still has to see to. Read from the
-// indexes of what is open, never from what has ended; bounded, whatever there is.
+// Counts of open tasks, callbacks and alerts. Read from the partial indexes of open rows, never
+// from ended ones; bounded.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { liveStates } from '../tasks/tasks.ts'
@@ -8,19 +8,19 @@ export interface OpenCounts {
   tasks: { interface: string; state: string; count: number }[]
   /** Undefined where there is none. */
   oldestTaskMs?: number
-  /** When the next look at a task was or is due, of those that nobody looks at now. */
+  /** When the next poll of a task that is not leased was or is due. */
   nextPollMs?: number
   callbacks: number
   nextCallbackMs?: number
   alerts: { kind: string; count: number }[]
 }
 
-/** More than that are not told apart. */
+/** Tasks above this number are not counted. */
 const maxTasks = 50_000
 const maxCallbacks = 50_000
 const maxAlertKinds = 32
 
-// The words of the partial indexes: only with these does a planner see that they serve.
+// Literal as in the partial indexes: only then does a planner use them.
 const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
 
 export async function countOpen(db: Kysely<Schema>, nowMs: number): Promise<OpenCounts> {

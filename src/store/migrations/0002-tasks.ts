@@ -1,4 +1,4 @@
-// Migration 2: tasks, and what was answered to a create that may be asked again.
+// Migration 2: tasks, and the responses of creates that may be repeated.
 
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'

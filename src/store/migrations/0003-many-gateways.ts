@@ -1,5 +1,5 @@
-// Migration 3: gateways that share a database and the credit each has drawn to spend by itself, the
-// keys of creates that may be asked again, and the files kept of finished tasks.
+// Migration 3: gateways that share a database and their credit leases, idempotency keys of creates,
+// and the stored files of finished tasks.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

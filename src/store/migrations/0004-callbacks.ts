@@ -1,4 +1,4 @@
-// Migration 4: tasks by their caller's own name for them, and notices of their ends.
+// Migration 4: external ids of tasks, and callbacks about their ends.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -1,6 +1,5 @@
-// Migration 5: who spent what at which tier, receipts that prove the ledger and what they add up to
-// hour by hour, closed months, prices of one account, what the operator bears, upstream statements,
-// and what an administrator must look at.
+// Migration 5: spending by token and tier, receipts that prove the ledger and their hourly totals,
+// closed months, account-specific prices, losses, upstream statements, and alerts.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -1,5 +1,5 @@
-// Migration 8: the way of a task beside the task, and its upstream's model where it can be searched
-// without reading what else is known of it.
+// Migration 8: the timeline of a task in a column of its own, and its upstream model where it can
+// be searched without reading the body.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -1,4 +1,4 @@
-// Migration 9: lists that are being written into files, and the pieces of those files.
+// Migration 9: exports and the chunks of their files.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

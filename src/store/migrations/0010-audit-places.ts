@@ -1,5 +1,4 @@
-// Migration 10: from where a change was made and by which request, and indexes by which the record of
-// changes is searched.
+// Migration 10: client address and request id of a change, and indexes for searching the audit log.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -1,5 +1,5 @@
-// Migration 11: what staff has set on a token, which members can narrow but not widen. Of tokens that
-// were there before, it counts as what they say.
+// Migration 11: bounds that staff sets on a token, which members can narrow but not widen. For
+// existing tokens the token's own limits count as the bounds.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -1,5 +1,5 @@
-// Migration 12: until when the months of an account are closed. Whoever writes an entry reads it from
-// the row that the write locks anyway.
+// Migration 12: the end of an account's closed months. A writer of entries reads it from the row
+// that the write locks anyway.
 import type { Dialect } from '../schema.ts'
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'

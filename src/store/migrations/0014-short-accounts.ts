@@ -1,5 +1,5 @@
-// Migration 14: which call or task an account was last served beyond its balance for, since its last
-// credit. Until the next one it gets no other.
+// Migration 14: the call or task for which an account was last served beyond its balance since its
+// last credit. Until the next credit there is no other.
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
 

@@ -44,12 +44,12 @@ export const newestKnown = Math.max(...migrations.map((migration) => migration.v
 
 export interface Target {
   dialect: Dialect
-  /** The file or database, as a person knows it. */
+  /** Display name of the file or database. */
   name: string
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
 }
 
-/** Any constant will do as long as no release changes it. */
+/** Arbitrary, but no release may change it. */
 const migrationLock = 7_203_114_501
 
 export async function migrate(target: Target, upTo = newestKnown): Promise<void> {
@@ -57,7 +57,7 @@ export async function migrate(target: Target, upTo = newestKnown): Promise<void>
   for (const migration of migrations) {
     if (migration.version <= version || migration.version > upTo) continue
     version = await target.tx(async (tx) => {
-      // Read again inside: someone else may have applied the step while this one waited.
+      // Read again inside: another gateway may have applied the step while this one waited.
       if ((await readVersion(tx, target)) < migration.version) {
         for (const statement of migration.up(target.dialect)) {
           await sql.raw(statement).execute(tx)

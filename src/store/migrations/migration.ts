@@ -1,4 +1,4 @@
-// One step from a schema to the next.
+// One step from a schema version to the next.
 import type { Dialect } from '../schema.ts'
 
 export interface Migration {

@@ -1,4 +1,4 @@
-// One text of tables for both dialects; words in braces stand for what they spell differently.
+// One schema text for both dialects; words in braces stand for what they spell differently.
 import type { Dialect } from '../schema.ts'
 
 // TEXT on PostgreSQL compares by bytes, as on SQLite: ids are ordered by time only that way.

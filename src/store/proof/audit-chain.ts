@@ -1,5 +1,5 @@
-// What the proof of the books is read from, page by page and of one moment: receipts with their
-// entries, charges with what they are for, seals, and the guards that keep entries as they are.
+// Reads for the ledger proof, page by page and of one moment: receipts with their entries, charges
+// with their requests or tasks, seals, and the triggers that keep entries unchanged.
 import { type Kysely, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
@@ -10,7 +10,7 @@ import { floorOf, hourMs } from './hourly-totals.ts'
 
 type Db = Kysely<Schema>
 
-/** The books at one moment. */
+/** The ledger at one moment. */
 export interface Books {
   db: Db
   dialect: Dialect
@@ -18,7 +18,7 @@ export interface Books {
 
 const rowsAtOnce = 4000
 
-/** A receipt and its entry, which may be gone: `kind` is empty then. What is not said is empty. */
+/** A receipt and its entry, which may be missing: `kind` is empty then. Unset fields are empty. */
 export interface ReceiptRow {
   account_id: string
   number: number
@@ -40,7 +40,7 @@ export interface ReceiptRow {
   tier: string
 }
 
-/** A stretch of the chain of an account, both ends included. */
+/** A range of an account's chain, both ends included. */
 export interface Stretch {
   accountId: string
   first: number
@@ -68,7 +68,7 @@ const receiptColumns: TextColumns = {
   tier: ['text', 'e.tier'],
 }
 
-/** In order of account and number; a stretch of one account, or all. */
+/** In order of account and number; a range of one account, or all. */
 export function receiptPages({ db, dialect }: Books, of?: Stretch): AsyncGenerator<ReceiptRow[]> {
   return readAhead<ReceiptRow>(rowsAtOnce, (last) => {
     const where =
@@ -86,7 +86,7 @@ export function receiptPages({ db, dialect }: Books, of?: Stretch): AsyncGenerat
   })
 }
 
-/** A charge with its request row or task. What is not said is empty. */
+/** A charge with its request row or task. Unset fields are empty. */
 export interface ChargeRow {
   id: number
   account_id: string
@@ -96,11 +96,11 @@ export interface ChargeRow {
   quantity: number | undefined
   price_id: string
   tier: string
-  /** Of the task it is for, if it is for one. */
+  /** Of the charged task, if there is one. */
   task_id: string
-  /** Of the request row it is for, if that is there. */
+  /** Of the charged request row, if it exists. */
   request_id: string
-  /** Whether that is of the same account, token, model and price; 0 or 1. */
+  /** Whether account, token, model and price agree; 0 or 1. */
   same: number | undefined
   row_charge_nanos: bigint
   status: number
@@ -139,7 +139,7 @@ const chargeColumns: TextColumns = {
   cache_write_tokens: ['number', 'r.cache_write_tokens'],
 }
 
-/** Charges in order of booking, with the request row or task of each. */
+/** Charges in booking order, with the request row or task of each. */
 export function chargePages(
   { db, dialect }: Books,
   scope: AuditScope,
@@ -158,7 +158,7 @@ export function chargePages(
   )
 }
 
-/** What its account could not cover: of a request by the request's own word, of a task by its loss. */
+/** What its account could not cover: from the log row of a request, from the loss of a task. */
 export async function shortNanos(db: Db, ref: string): Promise<bigint> {
   if (!ref.startsWith('req_')) return shortOfTask(db, ref)
   const row = await db
@@ -182,7 +182,7 @@ async function shortOfTask(db: Db, taskId: string): Promise<bigint> {
   return rows.reduce((sum, { amount_nanos }) => sum + amount_nanos, 0n)
 }
 
-/** Entries that should have a receipt by now, and have none. */
+/** Entries that should have a receipt by now but have none. */
 export async function unreceipted(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const floor = await floorOf(db)
   const { rows } = await sql<{ id: number; account_id: string; ref: string }>`
@@ -204,13 +204,13 @@ export interface SealRow {
   key: string
   signature: string
   at_ms: number
-  /** Of the receipt it vouches for; null when that is gone. */
+  /** Hash of the sealed receipt; null when that is missing. */
   receipt_hash: string | null
-  /** The latest of the entries between the seal before and this one. */
+  /** Latest time of the entries between the previous seal and this one. */
   newest_ms: number | null
 }
 
-/** In order of account and number; those over a stretch of one account, or all. */
+/** In order of account and number; seals over a range of one account, or all. */
 export async function* sealPages(db: Db, of?: Stretch): AsyncGenerator<SealRow[]> {
   let [accountId, number] = of === undefined ? ['', 0] : [of.accountId, of.first - 1]
   for (;;) {
@@ -234,7 +234,7 @@ export async function* sealPages(db: Db, of?: Stretch): AsyncGenerator<SealRow[]
   }
 }
 
-/** Hours whose sums are not those of the entries with a receipt. */
+/** Hours whose totals differ from the entries with a receipt. */
 export async function wrongHours(
   { db, dialect }: Books,
   { accountId }: AuditScope,
@@ -242,15 +242,15 @@ export async function wrongHours(
 ): Promise<Mismatch[]> {
   // Otherwise all receipts are sorted on disk, which takes most of the time of an audit.
   if (dialect === 'postgres') await sql`SET LOCAL work_mem = '64MB'`.execute(db)
-  // Charges of long ago do not say their token themselves.
+  // Old charges do not store their token.
   const { rows: silent } = await sql`
     SELECT 1 AS found FROM entries WHERE kind = 'charge' AND token_id IS NULL LIMIT 1`.execute(db)
   const where = accountId === undefined ? sql`` : sql`WHERE account_id = ${accountId}`
   const ofReceipts = accountId === undefined ? sql`` : sql`WHERE c.account_id = ${accountId}`
   const token = silent.length === 0 ? sql`token_id,` : sql``
   const named = sql`account_id, hour_ms, kind, ${token} model, unit, tier, price_id`
-  // The smallest number there is has no opposite, and somebody may have written it anywhere.
-  // Quantities have fractions, whose sums depend on their order: a millionth is close enough.
+  // The minimum integer has no negation, and a tampered row may contain it anywhere. Sums of
+  // fractional quantities depend on their order: a millionth is close enough.
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
       SELECT ${named}, entries, estimated, quantity, amount_nanos / 1000000000 AS whole_nanos,
@@ -272,7 +272,7 @@ export async function wrongHours(
   }))
 }
 
-/** Somebody may have written a time that no calendar has. */
+/** A tampered row may contain a time outside the calendar. */
 const timeText = (ms: number): string => {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
@@ -280,7 +280,7 @@ const timeText = (ms: number): string => {
 
 const guards = { sqlite: ['entries_keep', 'entries_stay'], postgres: ['entries_keep'] } as const
 
-/** Triggers that keep entries from being changed, and are not there or asleep. */
+/** Triggers that protect entries from changes but are missing or disabled. */
 export async function missingGuards({ db, dialect }: Books): Promise<string[]> {
   const { rows } = await (dialect === 'sqlite'
     ? sql<{ name: string }>`

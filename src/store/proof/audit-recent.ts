@@ -1,5 +1,5 @@
-// What the auditor asks every minute: how far the books have come, which accounts have moved, and
-// whether each of those adds up, without going through all of its entries again.
+// Queries of the auditor, run every minute: the ledger's progress, which accounts moved, and
+// whether each of those adds up, without reading all of its entries again.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
@@ -9,10 +9,10 @@ import { floorOf } from './hourly-totals.ts'
 
 type Db = Kysely<Schema>
 
-/** How far the books have come. */
+/** Progress of the ledger. */
 export interface BooksEnd {
   entryId: number
-  /** Every entry up to this one has its receipt, and none can come before it. */
+  /** Every entry up to this one has its receipt, and no entry can appear below it. */
   floor: number
   seq: number
 }
@@ -27,7 +27,7 @@ export async function readBooksEnd(db: Db): Promise<BooksEnd> {
 
 type Range = { afterEntryId: number; untilEntryId: number }
 
-/** Accounts of whom an entry lies in the range. */
+/** Accounts with an entry in the range. */
 export async function movedAccounts(db: Db, range: Range): Promise<string[]> {
   const { rows } = await sql<{ account_id: string }>`
     SELECT DISTINCT account_id FROM entries
@@ -35,7 +35,7 @@ export async function movedAccounts(db: Db, range: Range): Promise<string[]> {
   return rows.map(({ account_id }) => account_id)
 }
 
-/** What of each account's chain belongs to entries of the range. */
+/** The part of each account's chain that belongs to entries of the range. */
 export async function newStretches(db: Db, range: Range): Promise<Stretch[]> {
   const { rows } = await sql<{ account_id: string; first: number; last: number }>`
     SELECT account_id, min(number) AS first, max(number) AS last FROM receipts
@@ -65,7 +65,7 @@ export async function nextAccounts(db: Db, after: string, limit: number): Promis
   return rows.map(({ id }) => id)
 }
 
-/** By account, what tasks that have not ended set aside. */
+/** Holds of live tasks, by account. */
 export async function liveHolds(db: Db): Promise<Map<string, bigint>> {
   const { rows } = await sql<{
     account_id: string
@@ -91,7 +91,7 @@ interface RecentRow extends CreditLeasesRow {
   entries: number
 }
 
-/** As a full audit would add them up, from the last receipt and what came after it. */
+/** As a full audit would sum them, from the last receipt and the entries after it. */
 export async function recentBalances(
   db: Db,
   accountIds: readonly string[],
@@ -122,13 +122,13 @@ export async function recentBalances(
   }))
 }
 
-/** Since when this database has been in use without a pause. */
+/** Time since which this database has been in use without a pause. */
 export const openedAtMs = async (db: Db): Promise<number> =>
   Number((await getMeta(db, 'opened_at_ms')) ?? '0')
 
 const lockKey = 'audit_turn'
 
-/** True for one of those who ask, and not before some time has passed. */
+/** True for one caller per interval. */
 export async function takeAuditLock(
   tx: Db,
   { nowMs, everyMs }: { nowMs: number; everyMs: number },

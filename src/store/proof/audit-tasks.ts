@@ -1,5 +1,5 @@
-// Questions that hold tasks against the ledger, both ways: what was set aside for each, that it came
-// back once, what was charged, and which holds nobody ends. Like audit.ts, of one moment.
+// Queries that compare tasks with the ledger, both ways: each task's hold, its single release, its
+// charge, and holds that are never released. Like audit.ts, of one moment.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
@@ -8,8 +8,8 @@ type Db = Kysely<Schema>
 type Found = { account_id: string; ref: string }
 
 /**
- * Of an account; or those of whom an entry is new, which is every task whose money has moved. They
- * are looked for from the entries then, and from the tasks otherwise.
+ * Tasks of an account; or those with a new entry, which is every task whose money has moved. The
+ * latter are found from the entries, the former from the tasks.
  */
 function tasksIn(scope: AuditScope): RawBuilder<unknown> {
   if (scope.accountId !== undefined) {
@@ -22,7 +22,7 @@ function tasksIn(scope: AuditScope): RawBuilder<unknown> {
   ))`
 }
 
-/** The charge of every success, and of nothing else. */
+/** Every success has a charge, and nothing else has one. */
 export async function mischargedTasks(
   db: Db,
   scope: AuditScope,
@@ -39,7 +39,7 @@ export async function mischargedTasks(
   return told(rows, 'charge and task do not agree')
 }
 
-/** A hold for each task, as large as the task says, that ends with the task and once. */
+/** Each task has one hold of the size it records, released once when the task ends. */
 export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
@@ -53,7 +53,7 @@ export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Pr
   return told(rows, 'the task and its hold are not at one')
 }
 
-/** Holds and releases, each for a task of the same account that was made with it. */
+/** Holds and releases must belong to a task of the same account that was created with them. */
 export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT h.account_id, h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
@@ -66,8 +66,8 @@ export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Pr
 }
 
 /**
- * An entry is of the time its task says. Where the months of that time were closed already, it is
- * later: of the first moment after them, which is the beginning of a day.
+ * An entry has its task's time. Where the months of that time were already closed, it has the first
+ * moment after them, which is the start of a day.
  */
 const isOfOtherTime = (alias: string, taskMs: string): RawBuilder<boolean> => {
   const [e, ms] = [sql.ref(alias), sql.ref(taskMs)]
@@ -76,7 +76,7 @@ const isOfOtherTime = (alias: string, taskMs: string): RawBuilder<boolean> => {
   )))`
 }
 
-/** Money that is set aside or given back is for nothing yet. */
+/** Holds and releases carry no labels. */
 const isLabelled = (alias: string): RawBuilder<boolean> => {
   const e = sql.ref(alias)
   return sql`${e}.model IS NOT NULL OR ${e}.unit IS NOT NULL OR ${e}.quantity IS NOT NULL
@@ -84,7 +84,7 @@ const isLabelled = (alias: string): RawBuilder<boolean> => {
     OR ${e}.tier IS NOT NULL OR ${e}.estimated <> 0`
 }
 
-/** Requests that paid by themselves for what a task of theirs is there to pay for. */
+/** Requests that were charged themselves although their task is charged. */
 export async function paidTwice(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
@@ -92,7 +92,7 @@ export async function paidTwice(db: Db, scope: AuditScope, limit: number): Promi
   return told(rows, 'the task and the request that made it are both charged')
 }
 
-/** Tasks made before this moment that have not ended. */
+/** Live tasks created before this moment. */
 export async function overdueTasks(
   db: Db,
   { accountId }: AuditScope,

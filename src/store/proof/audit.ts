@@ -1,19 +1,19 @@
-// Questions that prove the books, asked of one moment (`store.snapshot`): do the balances equal their
-// entries, and does every charge, hold and task have its counterpart? What an answer means is
-// src/billing's business.
+// Queries that prove the ledger at one moment (`store.snapshot`): do the balances equal their
+// entries, and does every charge, hold and task have its counterpart? src/billing interprets the
+// results.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 type Db = Kysely<Schema>
 
-/** Which part of the books is asked about; nothing given: all of it. */
+/** Which part of the ledger to check; empty: all of it. */
 export interface AuditScope {
   accountId?: string | undefined
-  /** Only entries and request rows that came since. */
+  /** Only newer entries and request rows. */
   since?: { afterEntryId: number; untilEntryId: number; afterSeq: number } | undefined
 }
 
-/** Something that is not as it should be. */
+/** A discrepancy. */
 export interface Mismatch {
   accountId: string
   ref?: string
@@ -27,17 +27,17 @@ export interface BooksOf {
   entries: number
   balanceNanos: bigint
   heldNanos: bigint
-  /** What gateways have drawn, and what their credit leases add up to. */
+  /** Leased credit by the account row, and the sum of its credit leases. */
   leasedNanos: bigint
   creditLeasesNanos: bigint
-  /** The first two, added up from the entries. */
+  /** The first two, summed from the entries. */
   entriesBalanceNanos: bigint
   entriesHeldNanos: bigint
 }
 
 const accountsAtOnce = 500
 
-/** Every account, or one, with what its entries add up to; some at a time, in order of id. */
+/** Every account, or one, with the sums of its entries; paged, in order of id. */
 export async function* balancePages(db: Db, { accountId }: AuditScope): AsyncGenerator<BooksOf[]> {
   let after = ''
   for (;;) {
@@ -85,7 +85,7 @@ interface BalanceRow extends CreditLeasesRow {
   held_rest_nanos: bigint
 }
 
-/** Somebody may have written amounts whose sum no engine can hold: so it comes in two parts. */
+/** Tampered amounts may sum to more than a dialect can hold: so the sum comes in two parts. */
 export const safeSum = (of: string, name: string): RawBuilder<unknown> =>
   sql.raw(`
     CAST(coalesce(sum((${of}) / 1000000000), 0) AS bigint) AS ${name}_whole_nanos,
@@ -106,7 +106,7 @@ const ofCreditLeases = (part: string) =>
 export const creditLeasesOf = sql`
   ${ofCreditLeases('/')} AS leases_whole_nanos, ${ofCreditLeases('%')} AS leases_rest_nanos`
 
-/** Narrows a question about entries to the part of the books that is asked about. */
+/** Narrows a query over entries to the audit scope. */
 export function entriesIn(alias: string, { accountId, since }: AuditScope): RawBuilder<boolean> {
   const e = sql.ref(alias)
   if (accountId !== undefined) return sql`${e}.account_id = ${accountId}`
@@ -124,7 +124,7 @@ const told = (rows: readonly Found[], problem: string): Mismatch[] =>
     problem,
   }))
 
-/** Request rows that were settled, and have no charge. */
+/** Request rows that were settled but have no charge. */
 export async function uncharged(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { accountId, since } = scope
   const which =
@@ -141,7 +141,7 @@ export async function uncharged(db: Db, scope: AuditScope, limit: number): Promi
   return told(rows, 'request row has no charge entry')
 }
 
-/** Entries that cannot be, whatever they belong to. */
+/** Entries that are invalid whatever they belong to. */
 export async function impossible(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows: sides } = await sql<Found>`
     SELECT e.account_id, e.ref, e.id FROM entries e WHERE ${entriesIn('e', scope)} AND NOT (
@@ -152,7 +152,7 @@ export async function impossible(db: Db, scope: AuditScope, limit: number): Prom
   return told(sides, 'the entry is no transfer: its kind and its sign do not go together')
 }
 
-/** Entries, receipts and the rest that belong to no account. */
+/** Entries, receipts and other rows that belong to no account. */
 export async function ownerless(db: Db, limit: number): Promise<Mismatch[]> {
   const found: Mismatch[] = []
   for (const table of ownedTables) {

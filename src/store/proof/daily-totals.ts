@@ -1,13 +1,13 @@
-// Sums of money day by day, for those who look on: days that can no longer change are added up once
-// and kept in memory. Bills and proofs do not come here; they ask the ledger every time.
+// Daily sums of money for dashboards: days that can no longer change are summed once and cached in
+// memory. Bills and proofs do not use it; they query the ledger every time.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { floorOf, hourMs, type MoneyQuery, type MoneySum, sumMoney } from './hourly-totals.ts'
 
 const dayMs = 24 * hourMs
-/** Gateways that share a database may differ by so much in what time it is. */
+/** Maximum clock difference of gateways that share a database. */
 const doubtMs = hourMs
-/** Kept for one database; then all of it is forgotten. */
+/** Per database; beyond it the whole cache is cleared. */
 const maxSums = 100_000
 
 interface Kept {
@@ -25,7 +25,7 @@ export interface DailyTotal {
   sums: readonly MoneySum[]
 }
 
-/** What fell into each of the days, the first and the last as far as they were asked for. */
+/** Sums per day; the first and last day only as far as they were requested. */
 export async function sumDailyTotals(db: Kysely<Schema>, asked: DaysQuery): Promise<DailyTotal[]> {
   const { accountId = '', fromMs, untilMs, by } = asked
   const settledMs = await settledUntil(db)
@@ -48,7 +48,7 @@ export async function sumDailyTotals(db: Kysely<Schema>, asked: DaysQuery): Prom
   return found
 }
 
-/** Rows that say their hour can be told apart afterwards: all days that are missing at once. */
+/** Rows with an hour can be separated afterwards: reads all missing days at once. */
 async function keepTogether(
   db: Kysely<Schema>,
   kept: Kept,
@@ -78,7 +78,7 @@ function keep(kept: Kept, key: string, sums: readonly MoneySum[]): void {
   kept.days.set(key, sums)
 }
 
-/** Everything before this moment has been booked, and nothing more can come. */
+/** Everything before this moment has been booked, and no more can follow. */
 export async function settledUntil(db: Kysely<Schema>): Promise<number> {
   const floor = await floorOf(db)
   const { rows } = await sql<{ booked_ms: number | null; open_ms: number | null }>`

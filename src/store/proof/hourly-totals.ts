@@ -1,14 +1,13 @@
-// What entries add up to, hour by hour. The late pass of receipts.ts adds to these rows; a sum also
-// counts the entries it has not come to, so that it equals the ledger at every moment. Knows no
-// prices.
+// Hourly totals of entries. The receipt pass of receipts.ts adds to these rows; a sum also includes
+// entries that have no receipt yet, so that it equals the ledger at every moment. Knows no prices.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import type { Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
 
 /**
- * Size classes of whole inputs: a class is named by its lower bound and goes from just above it up
- * to the next one, that included, so that the usual bounds of price tiers are bounds here.
+ * Size classes of whole inputs: a class is named by its lower bound (exclusive) and reaches the
+ * next bound (inclusive), so that the usual bounds of price tiers are bounds here.
  */
 export const inputBuckets = [
   0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000, 256_000, 512_000,
@@ -46,11 +45,11 @@ export interface MoneyQuery {
   fromMs: number
   untilMs: number
   by: readonly MoneyDimension[]
-  /** Of these models and their dated ones only; a handful at most, every row is held against all. */
+  /** Only these models and their dated versions; a handful, as every row is compared with all. */
   models?: readonly string[] | undefined
 }
 
-/** The dimensions that were asked for, '' where entries do not say, and what they add up to. */
+/** The requested dimensions, '' where entries have none, and their sums. */
 export interface MoneySum {
   accountId?: string
   hourMs?: number
@@ -86,8 +85,8 @@ interface SumRow extends Record<string, unknown> {
 export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySum[]> {
   const { accountId, fromMs, untilMs, by, models } = asked
   if (fromMs % hourMs !== 0 || untilMs % hourMs !== 0) throw new Error('sums are of whole hours')
-  // Read on its own so that its value can guide the plan. It may have moved on meanwhile, which
-  // only makes the statement look at more entries than it must.
+  // Read separately so that its value can guide the planner. It may have advanced meanwhile, which
+  // only makes the statement read more entries than it must.
   const floor = await floorOf(db)
   const columns = by.map((dimension) => dimensions[dimension][0])
   const named = columns.length === 0 ? sql`` : sql`${sql.raw(columns.join(', '))},`
@@ -96,7 +95,7 @@ export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<M
   const ofAccount = (name: string) =>
     accountId === undefined ? sql`` : sql`AND ${sql.raw(name)} = ${accountId}`
   const ofModels = (name: string) => (models === undefined ? sql`` : modelFilter(name, models))
-  // One statement, so that an entry is either booked in it or not, and never both or neither.
+  // One statement, so that an entry is counted exactly once, as booked or as pending.
   const { rows } = await sql<SumRow>`
     SELECT ${named} ${totals} FROM (
       SELECT ${hourSums(columns)} FROM hourly_totals
@@ -111,10 +110,10 @@ export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<M
   return rows.filter(({ entries }) => entries > 0).map((row) => shape(row, by))
 }
 
-/** Changes nothing but the plan: the key begins with the account, and a day of all is then found by it. */
+/** Changes only the plan: the key begins with the account, so all accounts are listed. */
 const ofAll = sql`AND account_id IN (SELECT id FROM accounts)`
 
-/** No name of a model has a sign that means something here. */
+/** No model name contains a LIKE wildcard. */
 function modelFilter(column: string, models: readonly string[]): RawBuilder<unknown> {
   const each = models.map(
     (model) =>
@@ -154,7 +153,7 @@ const wholeNumbers = [
 const valueColumns = ['quantity', 'amount_nanos', ...wholeNumbers] as const
 const allColumns = [...keyColumns, ...valueColumns]
 
-// PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both engines.
+// PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
 const totals = sql.raw(
   [
     'coalesce(sum(quantity), 0) AS quantity',
@@ -164,10 +163,7 @@ const totals = sql.raw(
   ].join(', '),
 )
 
-/**
- * Hours added up by these columns, in the order of `allColumns`: before anything is put beside them,
- * which is where the engines are quick at it.
- */
+/** Hours summed by these columns, in the order of `allColumns`, before any join: faster on both. */
 const hourSums = (columns: readonly string[]) =>
   sql.raw(
     [
@@ -194,25 +190,25 @@ const pendingColumns = sql.raw(`
   coalesce(r.input_tokens, 0), coalesce(r.output_tokens, 0),
   coalesce(r.cache_read_tokens, 0), coalesce(r.cache_write_tokens, 0)`)
 
-/** The request `r` that an entry `e` charged, or the task `t` where `e` does not know its token. */
+/** The request `r` that an entry `e` charged, or the task `t` where `e` has no token. */
 export const joinCharged = `
   LEFT JOIN requests r ON r.request_id = e.ref AND e.kind = 'charge'
   LEFT JOIN tasks t ON t.id = e.ref AND e.token_id IS NULL AND e.kind = 'charge'`
 
-/** Of the entries `e`: those that moved a balance. */
+/** Filters entries `e` to those that moved a balance. */
 export const isBooked = `e.kind IN ('credit', 'charge', 'adjust')`
 
-/** Those of them that have no receipt; nothing up to `floor` lacks one. */
+/** Those without a receipt; every entry up to `floor` has one. */
 export const isPending = (floor: number): RawBuilder<unknown> => sql`
   ${sql.raw(isBooked)} AND e.id > ${floor} AND NOT EXISTS (
     SELECT 1 FROM receipts x WHERE x.entry_id = e.id AND x.entry_id > ${floor}
   )`
 
-/** The same as a source of rows, with what they charged; conditions may follow. */
+/** The same as a row source, with what they charged; conditions may follow. */
 export const fromPending = (floor: number): RawBuilder<unknown> =>
   sql`FROM entries e ${sql.raw(joinCharged)} WHERE ${isPending(floor)}`
 
-/** What the hours take from an entry that gets its receipt. */
+/** What an entry adds to the hourly totals when it gets its receipt. */
 export interface HourShare {
   at_ms: number
   account_id: string
@@ -231,7 +227,7 @@ export interface HourShare {
   cache_write_tokens: number
 }
 
-/** What entries of one hour that agree in all dimensions add to their row. */
+/** Sum of the entries of one hour with equal dimensions. */
 export type Hour = Record<(typeof wholeNumbers)[number] | 'quantity', number> & {
   key: readonly (string | number)[]
   amount_nanos: bigint
@@ -254,7 +250,7 @@ export const valuesOf = (hour: Hour): (string | number | bigint)[] => [
   ...valueColumns.map((name) => hour[name]),
 ]
 
-/** Adds up what is added together. */
+/** Sums shares with equal keys. */
 export function gatherHours(shares: readonly HourShare[]): Hour[] {
   const hours = new Map<string, Hour>()
   for (const share of shares) {

@@ -1,19 +1,19 @@
-// PostgreSQL only: which of several gateways books, and below which id no entry can come any more.
-// Ids are given out before their transactions commit, so a larger one may be there first.
+// PostgreSQL only: which of several gateways writes receipts, and the id below which no entry can
+// still appear. Ids are drawn before their transactions commit, so a larger one may appear first.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 
-/** Any constant will do as long as no release changes it. */
+/** Arbitrary, but no release may change it. */
 const receiptLock = 7_203_114_504
 
-/** Another gateway has it for the time of a chunk. */
+/** Another gateway holds it for the duration of a chunk. */
 const lockTimeoutMs = '10s'
 
-/** Until the end of the transaction. False: another gateway has it, and nobody waited. */
+/** Held until the end of the transaction. False: another gateway holds it, without waiting. */
 export async function takeAdvisoryLock(tx: Kysely<Schema>, patient: boolean): Promise<boolean> {
-  // A chunk is small and its look-ups have indexes. With a log that fits into a few thousand pages,
-  // the planner would rather read all of it, once for every chunk.
+  // A chunk is small and its look-ups have indexes. With a log of a few thousand pages, the planner
+  // would otherwise read all of it for every chunk.
   const plan = sql`set_config('enable_hashjoin', 'off', true)`
   if (patient) {
     const patience = sql`set_config('lock_timeout', ${sql.lit(lockTimeoutMs)}, true)`
@@ -26,7 +26,7 @@ export async function takeAdvisoryLock(tx: Kysely<Schema>, patient: boolean): Pr
   return rows[0]?.got === true
 }
 
-/** What was there at a moment: the newest id, and the first transaction that had not begun. */
+/** State at a moment: the newest id, and the first transaction that had not begun. */
 interface Sighting {
   id: number
   nextTransaction: string
@@ -36,8 +36,8 @@ interface Sighting {
 const sightingKey = 'receipts_sighting'
 
 /**
- * The newest id of the last sighting, once every transaction of that time has ended and what had
- * drawn its id without having begun to write has had its time; 0 until then.
+ * The newest id of the last sighting, once every transaction of that time has ended and the settle
+ * time for ids drawn before a transaction writes has passed; 0 until then.
  */
 export async function settledIdOf(tx: Kysely<Schema>, settleMs: number): Promise<number> {
   const kept = await getMeta(tx, sightingKey)
@@ -50,7 +50,7 @@ export async function settledIdOf(tx: Kysely<Schema>, settleMs: number): Promise
   return now?.ended === true && now.now_ms - atMs >= settleMs ? id : 0
 }
 
-/** Looks again when the last sighting has served its purpose; answers the newest id. */
+/** Takes a new sighting when the last one has settled; returns the newest id. */
 export async function pollAgain(tx: Kysely<Schema>, floor: number): Promise<number> {
   const { rows } = await sql<{ id: number; next_transaction: string; at_ms: number }>`
     SELECT coalesce((SELECT max(id) FROM entries), 0) AS id,

@@ -1,4 +1,4 @@
-// Receipts with their entries, read in order of their numbers: of a stretch of time, or link by link.
+// Receipts with their entries, in order of number: over a period, or link by link.
 import { type Kysely, sql } from 'kysely'
 import type { ReceiptLine } from '../../contract/receipt.ts'
 import { type EntryRow, entryOf } from '../ledger/entries.ts'
@@ -35,7 +35,7 @@ export interface LineQuery {
   limit: number
 }
 
-/** Those of a stretch of time. */
+/** Lines over a period. */
 export async function findLines(db: Kysely<Schema>, query: LineQuery): Promise<StoredReceipt[]> {
   const { accountId, fromMs, untilMs, afterNumber, lastNumber, limit } = query
   const { rows } = await sql<Row>`
@@ -46,7 +46,7 @@ export async function findLines(db: Kysely<Schema>, query: LineQuery): Promise<S
   return rows.map(lineOf)
 }
 
-/** Every link from one number to another, both included; an entry that is gone leaves a hole. */
+/** Every link from one number to another, both included; a missing entry leaves a gap. */
 export async function findLinks(
   db: Kysely<Schema>,
   accountId: string,
@@ -83,7 +83,7 @@ export async function findReceipt(
   return db.selectFrom('receipts').selectAll().where('entry_id', '=', entryId).executeTakeFirst()
 }
 
-/** The newest number of an account, 0 before the first. */
+/** The newest receipt number of an account, 0 before the first. */
 export async function lastNumberOf(db: Kysely<Schema>, accountId: string): Promise<number> {
   const row = await db
     .selectFrom('receipts')

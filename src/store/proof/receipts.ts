@@ -1,6 +1,6 @@
-// The late pass over the ledger: each entry that moved a balance gets its receipt (the next number of
-// its account, the balance after it, a hash chained to the one before) and its share of hourly_totals.
-// A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
+// The receipt pass over the ledger: each entry that moved a balance gets its receipt (the next
+// number of its account, the balance after it, a hash chained to the previous one) and its share of
+// hourly_totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
@@ -23,20 +23,20 @@ import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 
 export interface ReceiptChunk {
   dialect: Dialect
-  /** Entries at most; bounds how long the writer of SQLite is kept. */
+  /** Maximum number of entries; bounds how long the SQLite writer is blocked. */
   limit: number
-  /** Where the pass goes on; absent, it begins. */
+  /** Position to continue from; absent: start a pass. */
   pass?: ReceiptPass | undefined
-  /** Wait for another gateway that is booking, instead of leaving it to that one. */
+  /** Wait for another gateway that is booking, instead of leaving the work to it. */
   patient?: boolean
-  /** PostgreSQL: for how long an id may be drawn without anything being written. */
+  /** PostgreSQL: how long an id may be drawn before anything is written. */
   settleMs?: number
 }
 
-/** One way through all entries that have no receipt. */
+/** One pass over all entries without a receipt. */
 export interface ReceiptPass {
   afterId: number
-  /** Up to here nothing can come any more. */
+  /** No entry can appear at or below this id. */
   settledId: number
   chunks: number
 }
@@ -44,15 +44,15 @@ export interface ReceiptPass {
 export interface Booked {
   entries: number
   accounts: readonly string[]
-  /** Where to go on; absent when this was the end. */
+  /** Position to continue from; absent at the end. */
   pass?: ReceiptPass
-  /** Entries may still appear among those that were passed: come again in a moment. */
+  /** Entries may still appear below the position: run again shortly. */
   unsettled?: true
 }
 
 const defaultSettleMs = 2_000
 
-/** One chunk, the way that is cheapest here. `busy`: another gateway is at it. */
+/** Books one chunk, the cheapest way for this dialect. `busy`: another gateway is booking. */
 export const book = (
   store: Store,
   chunk: Omit<ReceiptChunk, 'dialect'>,
@@ -60,7 +60,7 @@ export const book = (
   store.book?.(chunk.limit) ??
   store.tx((tx) => issueReceipts(tx, { ...chunk, dialect: store.dialect }))
 
-/** The same inside a transaction, on either engine. */
+/** The same inside a transaction, on either dialect. */
 export async function issueReceipts(
   tx: Kysely<Schema>,
   chunk: ReceiptChunk,
@@ -78,7 +78,7 @@ export async function issueReceipts(
   const lastId = rows.at(-1)?.id ?? pass.afterId
   const booked = { entries: rows.length, accounts }
   if (rows.length === limit) {
-    // Where there is one writer, ids come in order and all up to this one are there.
+    // With one writer, ids come in order and all up to this one exist.
     await raiseFloor(tx, floor, isShared ? Math.min(pass.settledId, lastId) : lastId)
     return { ...booked, pass: { ...pass, afterId: lastId, chunks: pass.chunks + 1 } }
   }
@@ -91,12 +91,12 @@ export async function issueReceipts(
   return (await pollAgain(tx, raised)) > raised ? { ...booked, unsettled: true } : booked
 }
 
-/** A long pass that can move no floor begins again: by now something will have settled. */
+/** A long pass that cannot raise the floor restarts: by now entries will have settled. */
 const maxUnsettledChunks = 32
 const isStale = ({ settledId, chunks }: ReceiptPass, floor: number): boolean =>
   settledId <= floor && chunks >= maxUnsettledChunks
 
-/** Without a time to settle there is one writer, and its ids come in order. */
+/** Without a settle time there is one writer, and its ids come in order. */
 async function beginPass(
   tx: Kysely<Schema>,
   floor: number,
@@ -108,7 +108,7 @@ async function beginPass(
   return { afterId: floor, settledId: settled, chunks: 0 }
 }
 
-/** Bounded before it is joined, so that no plan reads the whole log for it. */
+/** Bounded before the join, so that no plan reads the whole log. */
 async function findPending(
   tx: Kysely<Schema>,
   afterId: number,
@@ -130,7 +130,7 @@ export async function newestEntryId(db: Kysely<Schema>): Promise<number> {
   return rows[0]?.id ?? 0
 }
 
-/** Answers whose receipts they were. */
+/** Returns the accounts whose receipts were written. */
 async function writeReceipts(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -173,7 +173,7 @@ async function findEnds(
   )
 }
 
-/** An entry with what its receipt and its hour take from elsewhere. */
+/** An entry with the fields that its receipt and hourly total take from other tables. */
 export interface PendingRow extends Selectable<Schema['entries']> {
   spent_with: string
   input_tokens: number
@@ -200,7 +200,7 @@ export interface ChainEnd {
 
 const noReceiptYet: ChainEnd = { number: 0, balanceNanos: 0n, hash: '' }
 
-/** Entries in order, on to the ends of their accounts, which move along. */
+/** Appends entries in order to the chains of their accounts and moves the chain ends. */
 export function makeReceipts(
   rows: readonly PendingRow[],
   ends: Map<string, ChainEnd>,
@@ -219,7 +219,7 @@ export function makeReceipts(
   })
 }
 
-/** Amounts carry none of their own: it is the database's. */
+/** Amounts have no currency of their own: the database has one. */
 export const currencyKey = 'currency'
 
 export const currencyOf = async (db: Kysely<Schema>): Promise<string> =>

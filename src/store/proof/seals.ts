@@ -1,5 +1,5 @@
-// Signed points of the chains of receipts. Between two lie at most `sealEvery` receipts, and the last
-// one moves with the end of its chain. Knows no keys: whoever calls hands in a signer.
+// Signed points of the receipt chains. At most `sealEvery` receipts lie between two seals, and the
+// last seal moves with the end of its chain. Knows no keys: the caller passes a signer.
 import { type Kysely, sql } from 'kysely'
 import { sealText } from '../../contract/receipt.ts'
 import type { Signer } from '../../lib/crypto/signing.ts'
@@ -13,7 +13,7 @@ export const sealEvery = 1_000
 /** Made in one transaction. */
 const maxSealsAtOnce = 16
 
-/** Signs the chain up to its end, or a stretch of it; false when there is more to do. */
+/** Signs the chain up to its end, or a part of it; false when there is more to do. */
 export async function sealChain(
   tx: Kysely<Schema>,
   accountId: string,
@@ -39,7 +39,7 @@ export async function sealChain(
   return points.length <= maxSealsAtOnce
 }
 
-/** The multiples of `sealEvery` on the way, and the end. */
+/** The multiples of `sealEvery` in the range, and the end. */
 function pointsBetween(from: number, end: number): number[] {
   if (end <= from) return []
   const points: number[] = []
@@ -48,7 +48,7 @@ function pointsBetween(from: number, end: number): number[] {
   return [...points, end]
 }
 
-/** What vouched for the end of the chain is within what the newer seal vouches for. */
+/** Deletes earlier end seals, which the newer seal covers. */
 async function dropFormerEnds(tx: Kysely<Schema>, accountId: string, end: number): Promise<void> {
   await sql`
     DELETE FROM seals WHERE account_id = ${accountId} AND number < ${end}
@@ -83,7 +83,7 @@ export async function findLastSeal(
     .executeTakeFirst()
 }
 
-/** The first one that vouches for this receipt. */
+/** The first seal that covers this receipt. */
 export async function findSealOf(
   db: Kysely<Schema>,
   accountId: string,
@@ -115,8 +115,8 @@ export async function findSealsBetween(
 }
 
 /**
- * A number up to which every receipt is of before that moment, close to the last such one: a seal
- * carries the latest time of all entries up to it.
+ * A number up to which every receipt is earlier than that moment, close to the last such one: a
+ * seal carries the latest time of all entries up to it.
  */
 export async function numberBefore(
   db: Kysely<Schema>,
@@ -136,7 +136,7 @@ export async function numberBefore(
 
 const accountsAtOnce = 500
 
-/** Accounts whose last receipt no seal vouches for. */
+/** Accounts whose last receipt is not sealed. */
 export async function* unsealedAccounts(db: Kysely<Schema>): AsyncGenerator<string[]> {
   let after = ''
   for (;;) {

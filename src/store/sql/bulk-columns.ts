@@ -1,10 +1,10 @@
-// Many rows in one statement on PostgreSQL, column by column: the server then reads a few lists instead
-// of thousands of parameters. SQLite is handed the rows as they are.
+// Bulk insert on PostgreSQL, column by column: the server then reads a few arrays instead of
+// thousands of parameters. SQLite gets the rows as they are.
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { type BulkInsert, insertRows } from './bulk.ts'
 
-/** Whole numbers and texts only, none of them null. */
+/** Integers and texts only, none of them null. */
 export async function insertColumns(
   tx: Kysely<Schema>,
   dialect: Dialect,

@@ -1,15 +1,15 @@
-// Many rows in few statements. The statements have few lengths, so that an engine that keeps what it
-// has prepared keeps these too, and no builder looks at each value.
+// Bulk insert in few statements. The statements have few lengths, so that prepared statements are
+// reused, and no query builder inspects each value.
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 
-/** Both engines take more; past this nothing is gained. */
+/** Both dialects accept more, without a gain. */
 const maxParameters = 2_048
 
 export interface BulkInsert {
   table: keyof Schema
   columns: readonly string[]
-  /** Of `columns.length` each, laid end to end. */
+  /** `columns.length` values per row, concatenated. */
   values: readonly unknown[]
   /** What follows the values, such as ON CONFLICT. */
   ending?: string
@@ -28,7 +28,7 @@ export async function insertRows(
     while (size > rows) size /= 2
     const text = `${into} ${placeholders(dialect, size, width)} ${ending}`
     const parameters = values.slice(at, at + size * width)
-    // Handed over like this: given to `raw`, they would be frozen, which costs more than sending.
+    // Passed this way because `raw` would freeze them, which costs more than sending.
     await tx.executeQuery({ ...CompiledQuery.raw(text), parameters })
     at += size * width
   }

@@ -1,10 +1,10 @@
-// How many rows a list has, as far as that is quickly told.
+// Row counts of lists, as far as they are cheap.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 const counted = { tasks: 'tasks', ledger: 'entries', audit_log: 'audit_log' } as const
 
-/** How many rows have these values; undefined when they are more than is worth counting. */
+/** Number of rows with these values; undefined above the counting limit. */
 export async function countRows(
   db: Kysely<Schema>,
   of: keyof typeof counted,

@@ -1,5 +1,5 @@
-// Paging: one more row than asked for tells whether there is a next page, and the key of the last
-// row shown, wrapped so that nobody builds on it, says where that begins.
+// Paging: one row more than asked for tells whether there is a next page, and the cursor is the
+// encoded key of the last row shown, opaque to clients.
 
 export interface PageQuery {
   limit: number
@@ -29,7 +29,7 @@ export function pageOf<Row, T>(
   return page
 }
 
-/** Where a page that goes on after this key begins. */
+/** Cursor of a page that continues after this key. */
 export const cursorAt = (key: string | number): string => wrap(String(key))
 
 const wrap = (key: string) => Buffer.from(`:${key}`).toString('base64url')

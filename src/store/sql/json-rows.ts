@@ -1,8 +1,8 @@
-// Rows that a statement is given to work on, however many.
+// Rows passed to a statement as one JSON parameter, however many.
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../schema.ts'
 
-/** Any number of rows, `given` as one parameter, so that the statement is the same for all of them. */
+/** Any number of rows, `given` as one parameter, so that the statement text is always the same. */
 export function listed(
   dialect: Dialect,
   columns: Readonly<Record<string, 'text' | 'int'>>,

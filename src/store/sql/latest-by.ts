@@ -1,8 +1,8 @@
-// How long a row may be put off, by how often it was tried: a row that waits for longer was put off by
-// a clock that has been set back since.
+// Maximum delay of a row by its number of attempts: a row that waits longer was postponed under a
+// clock that has been set back since.
 import { type RawBuilder, sql } from 'kysely'
 
-/** The latest that a row can be due which is put off now: after more tries, as after the last. */
+/** The latest due time of a row postponed now; attempts beyond the list use its last delay. */
 export function latestBy(
   nowMs: number,
   column: string,

@@ -15,7 +15,7 @@ export async function setMeta(db: Kysely<Schema>, key: string, value: string): P
     .execute()
 }
 
-/** Makes it if it is not there, and nobody else changes it until the transaction ends. */
+/** Creates the value if absent, and locks it until the transaction ends. */
 export async function touchMeta(tx: Kysely<Schema>, key: string, first: string): Promise<void> {
   await tx
     .insertInto('meta')
@@ -26,7 +26,7 @@ export async function touchMeta(tx: Kysely<Schema>, key: string, first: string):
     .execute()
 }
 
-/** The value that is stored afterwards: the one given, or the one that was there first. */
+/** The value stored afterwards: the given one, or the one that existed. */
 export async function putMetaIfAbsent(
   tx: Kysely<Schema>,
   key: string,

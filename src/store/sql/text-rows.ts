@@ -1,18 +1,18 @@
-// Many rows as one text: neither threads nor drivers then handle values one by one, which would cost
-// an audit most of its time. Null comes back as the empty text, or as nothing where it is a number.
+// Many rows as one text: neither threads nor drivers then handle single values, which would cost an
+// audit most of its time. Null comes back as the empty string, or as undefined for a number.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 
 type Shape = 'text' | 'number' | 'nanos'
 
-/** What a column is and where it is read from. */
+/** Type and source expression of each column. */
 export type TextColumns = Readonly<Record<string, readonly [shape: Shape, from: string]>>
 
 const S = '\x1f'
 const separator = { sqlite: 'char(31)', postgres: 'chr(31)' } as const
 const gather = { sqlite: 'group_concat', postgres: 'string_agg' } as const
 
-/** `rows` is all behind the columns: from, where, order and limit. */
+/** `rows` is everything after the columns: from, where, order and limit. */
 export async function readTextRows<Row>(
   db: Kysely<Schema>,
   dialect: Dialect,
@@ -21,7 +21,7 @@ export async function readTextRows<Row>(
 ): Promise<Row[]> {
   const cells = Object.values(columns).map(([, from]) => `coalesce(CAST(${from} AS text), '')`)
   const line = sql.raw(`concat_ws(${separator[dialect]}, ${cells.join(', ')})`)
-  // Of an ordered subquery: both engines gather in its order.
+  // From an ordered subquery: both dialects aggregate in its order.
   const gathered = sql.raw(`${gather[dialect]}(line, ${separator[dialect]})`)
   const { rows: found } = await sql<{ packed: string | null; lines: number }>`
     SELECT ${gathered} AS packed, count(*) AS lines FROM (
@@ -32,7 +32,7 @@ export async function readTextRows<Row>(
   const width = cells.length
   if (lines === 0) return []
   if (values.length === lines * width) return shaped<Row>(values, columns)
-  // A text has the separator in it: so these go the long way.
+  // A value contains the separator: these rows are read one by one.
   return (await oneByOne(db, columns, rows)) as Row[]
 }
 
@@ -68,13 +68,10 @@ async function oneByOne(
   )
 }
 
-/** Looked at in one go; everybody else has their turn after so many. */
+/** Rows processed in one turn of the event loop. */
 const rowsInOneGo = 500
 
-/**
- * One page after the other, each in small parts; the next one is read while the last one is looked
- * at.
- */
+/** Page after page, each in small parts; the next one is read while the last one is processed. */
 export async function* readAhead<Row>(
   rowsAtOnce: number,
   read: (last: Row | undefined) => Promise<Row[]>,
@@ -85,7 +82,7 @@ export async function* readAhead<Row>(
     const isLast = page.length < rowsAtOnce
     if (!isLast) {
       reading = read(page.at(-1))
-      // Whoever asks for it hears of a failure; if nobody does, nobody needs to.
+      // A consumer sees the failure when it awaits the page; without one it may be ignored.
       reading.catch(() => {})
     }
     for (let at = 0; at < page.length; at += rowsInOneGo) {

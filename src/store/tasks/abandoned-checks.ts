@@ -1,5 +1,5 @@
-// Tasks that were given up and are looked for now and then. Whoever takes one moves it on, so that
-// no two gateways ask at once and nothing is lost with the one that asked.
+// Abandoned tasks that are checked at intervals. Taking one postpones it, so that no two gateways
+// poll it at once and nothing is lost when a gateway dies.
 import { type Kysely, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
@@ -22,10 +22,10 @@ export async function insertAbandonedCheck(
     .execute()
 }
 
-/** Gateways' clocks agree to much less. */
+/** Clocks of gateways differ by much less. */
 const slackMs = 5_000
 
-/** Those that a clock set back since has put off for longer than is ever waited are due at once. */
+/** Checks that were postponed beyond the maximum delay, by a clock set back since, become due. */
 export async function wakeStrandedPolls(
   tx: Kysely<Schema>,
   nowMs: number,
@@ -36,7 +36,7 @@ export async function wakeStrandedPolls(
     WHERE next_at_ms > ${latestBy(nowMs + slackMs, 'polls', maxMs)}`.execute(tx)
 }
 
-/** Those that are due, the oldest first; if nothing is heard of them, they are due again then. */
+/** Takes due checks, oldest first; without a result, they are due again at the given time. */
 export async function takeAbandonedChecks(
   tx: Kysely<Schema>,
   dialect: Dialect,

@@ -1,6 +1,6 @@
-// Notices of tasks' ends: one row for each task that has somebody to tell, written with its end, and
-// one row for each attempt. A lease is leave to send; whoever comes back late may tell twice, never
-// not at all. Knows neither what is told nor how.
+// Callbacks about task ends: one row per task with a callback address, written with its end, and
+// one row per attempt. A lease grants the right to send; a late holder may deliver twice, but no
+// callback is lost. Knows neither the content nor the transport.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
@@ -13,7 +13,7 @@ export interface Callback {
   accountId: string
   url: string
   state: CallbackState
-  /** Since it was last started from the beginning. */
+  /** Attempts since the last restart. */
   attempts: number
   nextAtMs: number
   createdAtMs: number
@@ -27,12 +27,12 @@ export interface CallbackAttempt {
   error?: string
 }
 
-/** What becomes of a callback after an attempt. */
+/** State of a callback after an attempt. */
 export type Fate =
   | { state: 'waiting'; nextAtMs: number }
   | { state: 'delivered' | 'given_up'; endedAtMs: number }
 
-// The words of the partial index: only with these does a planner see that it serves.
+// Literal as in the partial index: only then does a planner use it.
 const waiting = sql.raw(`state = 'waiting'`)
 
 /** Once per task. */
@@ -60,28 +60,28 @@ export async function insertCallback(
 
 export interface CallbackInput {
   owner: string
-  /** What is due by now is wanted. */
+  /** Selects what is due by now. */
   nowMs: number
   untilMs: number
-  /** Now by the clock of `untilMs`, if that is not the clock callbacks are due by. */
+  /** Now by the clock of `untilMs`, if due times use another clock. */
   leaseClockMs?: number
-  /** Rows that are looked at. */
+  /** Maximum number of rows to read. */
   window: number
-  /** Which of those are wanted. */
+  /** Chooses among those. */
   choose: (due: readonly Callback[]) => readonly Callback[]
-  /** Beginnings of addresses, and accounts, of which no more are wanted. */
+  /** Origins, and accounts, that are at their limit. */
   fullOrigins: readonly string[]
   fullAccounts: readonly string[]
 }
 
-/** No lease is for longer: one that ends later was taken before the clock was set back. */
+/** Maximum lease: one that ends later was taken before the clock was set back. */
 const maxLeaseMs = 60_000
-/** Gateways' clocks agree to much less. */
+/** Clocks of gateways differ by much less. */
 const slackMs = 5_000
 
 /**
- * Callbacks that were put off by a clock that has been set back since: due after more than is ever
- * waited after so many attempts. They are due at once.
+ * Callbacks that were postponed under a clock that has been set back since: due later than the
+ * maximum delay for their number of attempts. They become due at once.
  */
 export async function wakeStrandedCallbacks(
   tx: Kysely<Schema>,
@@ -94,11 +94,11 @@ export async function wakeStrandedCallbacks(
       AND next_at_ms > ${latestBy(nowMs + slackMs, 'attempts', maxMs)}`.execute(tx)
 }
 
-/** Nobody is sending it by the time of this clock. */
+/** Not leased, by the time of this clock. */
 const freeAt = (clockMs: number) =>
   sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + maxLeaseMs})`
 
-/** Due callbacks that nobody is sending, oldest first, taken until `untilMs`. */
+/** Leases due callbacks until `untilMs`, oldest first. */
 export async function leaseDueCallbacks(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -116,7 +116,7 @@ export async function leaseDueCallbacks(
   const chosen = input.choose(found.rows.map(shape)).map(({ id }) => id)
   if (chosen.length === 0) return []
   const free = sql`SELECT id FROM callbacks WHERE id IN (${sql.join(chosen)}) AND ${due}`
-  // Somebody else who takes the same at this moment is not waited for.
+  // Rows that another gateway is taking at this moment are skipped.
   const taken = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Row>`
     UPDATE callbacks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}
@@ -124,7 +124,7 @@ export async function leaseDueCallbacks(
   return rows.map(shape)
 }
 
-/** When the next one is due that nobody is sending; undefined when there is none. */
+/** When the next unleased one is due; undefined when there is none. */
 export async function nextCallbackMs(
   db: Kysely<Schema>,
   leaseClockMs: number,
@@ -136,8 +136,8 @@ export async function nextCallbackMs(
 }
 
 /**
- * Adds an attempt. What has arrived has arrived, whoever sent it; but when to try again is for whoever
- * has the lease to say.
+ * Adds an attempt. A delivery counts whichever gateway made it; only the lease holder schedules the
+ * next attempt.
  */
 export async function recordAttempt(
   tx: Kysely<Schema>,
@@ -170,7 +170,7 @@ export async function recordAttempt(
     .execute()
 }
 
-/** Numbers go on through restarts from the beginning. */
+/** Numbers continue across restarts. */
 async function insertAttempt(
   tx: Kysely<Schema>,
   id: string,
@@ -196,7 +196,7 @@ async function insertAttempt(
     .execute()
 }
 
-/** From the beginning, at once, under the same id; the state it was in, undefined when there is none. */
+/** Restarts it at once under the same id; returns its former state, undefined if it is unknown. */
 export async function restartCallback(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -215,7 +215,7 @@ export async function restartCallback(
   return row.state
 }
 
-/** Those of an owner that is no more; without one, everybody's. */
+/** Frees the callbacks of a dead owner; without one, of all owners. */
 export async function freeCallbacks(tx: Kysely<Schema>, owner?: string): Promise<void> {
   const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
   await sql`
@@ -235,7 +235,7 @@ export async function findCallback(
   return row && shape(row)
 }
 
-/** With the newest so many attempts, oldest first; one statement, so that they fit together. */
+/** With the newest attempts, oldest first; one statement, so that they are consistent. */
 export async function findCallbackStory(
   db: Kysely<Schema>,
   taskId: string,

@@ -1,5 +1,5 @@
-// Tasks as their caller lists and searches them: one account's, without those it has put away. What is
-// searched stands in the index, so that counting reads no task.
+// Tasks as their caller lists and searches them: those of one account, without deleted ones.
+// Searchable fields are in the index, so that counting reads no task.
 
 import type { Kysely } from 'kysely'
 import type { CallerTaskFilter } from '../../contract/caller-api.ts'
@@ -8,7 +8,7 @@ import type { Task } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
 import { listedColumns, shape } from './tasks.ts'
 
-/** What a caller sees of its own: ids follow time, so they page. */
+/** Tasks visible to a caller; ids are ordered by time and serve as cursors. */
 export async function listCallerTasks(
   db: Kysely<Schema>,
   accountId: string,
@@ -33,7 +33,7 @@ export async function listCallerTasks(
   return (await query.execute()).map(shape)
 }
 
-/** A page of an account's own tasks, newest first, and how many there are in all. */
+/** A page of an account's own tasks, newest first, and their total number. */
 export async function searchCallerTasks(
   db: Kysely<Schema>,
   accountId: string,

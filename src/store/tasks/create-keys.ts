@@ -1,5 +1,5 @@
-// Keys under which callers create tasks, each with the task it made. A row exists if and only if its
-// task does; what was answered is not kept, the task tells it.
+// Idempotency keys of creates, each with the task it created. A row exists if and only if its task
+// does; the response is not stored, as the task provides it.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
@@ -15,7 +15,7 @@ export interface CreateRow extends CreateName {
   createdAtMs: number
 }
 
-/** False, and nothing changes, when the key is taken. What is older than `sinceMs` takes nothing. */
+/** False, and nothing changes, when the key is taken. Keys older than `sinceMs` are free. */
 export async function insertCreate(
   tx: Kysely<Schema>,
   row: CreateRow,
@@ -54,7 +54,7 @@ export async function findCreate(
   return { accountId, path, key, fingerprint, taskId, createdAtMs }
 }
 
-/** Frees the key, if it is still that task's. */
+/** Frees the key if it still belongs to that task. */
 export async function dropCreate(
   tx: Kysely<Schema>,
   { accountId, path, key }: CreateName,
@@ -66,13 +66,13 @@ export async function dropCreate(
     .execute()
 }
 
-/** Removes up to `limit` keys from before `sinceMs`, oldest first; how many there were. */
+/** Deletes up to `limit` keys from before `sinceMs`, oldest first; returns how many. */
 export async function pruneCreates(
   tx: Kysely<Schema>,
   sinceMs: number,
   limit: number,
 ): Promise<number> {
-  // The second look at the time spares a key that was taken anew meanwhile.
+  // The repeated time condition spares a key that was reused meanwhile.
   const { numAffectedRows } = await sql`
     DELETE FROM idempotency_keys
     WHERE created_at_ms < ${sinceMs} AND (account_id, path, key) IN (

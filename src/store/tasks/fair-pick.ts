@@ -1,5 +1,5 @@
-// Chooses among due tasks: one of each account, then a second of each, and so on, while there is
-// room for their channels. Pure; knows nothing of where they come from.
+// Fair choice among due tasks: one per account, then a second per account, and so on, within the
+// limits of their channels. Pure; does not know where tasks come from.
 
 export interface DueTask {
   id: string
@@ -8,7 +8,7 @@ export interface DueTask {
   dueMs: number
 }
 
-/** In the order in which they were chosen. */
+/** In the order of choice. */
 export function pickFairly(
   due: readonly DueTask[],
   limit: number,
@@ -28,7 +28,7 @@ export function pickFairly(
   return picked
 }
 
-/** One queue for each account, those that have waited longest first in it and of them. */
+/** One queue per account; queues and their tasks ordered by longest wait. */
 function queuesOf(due: readonly DueTask[]): DueTask[][] {
   const sorted = due.toSorted((a, b) => a.dueMs - b.dueMs)
   const queues = new Map<string, DueTask[]>()
@@ -37,11 +37,11 @@ function queuesOf(due: readonly DueTask[]): DueTask[][] {
     if (queue === undefined) queues.set(task.accountId, [task])
     else queue.push(task)
   }
-  // Reversed, so that taking the first costs nothing.
+  // Reversed, so that taking the first is cheap.
   return [...queues.values()].map((queue) => queue.reverse())
 }
 
-/** The first for whose channel there is room; those before it are passed over. */
+/** The first task whose channel has capacity; earlier ones are skipped. */
 function takeFirst(
   queue: DueTask[],
   rooms: Map<string, number>,

@@ -1,6 +1,6 @@
-// Rows of kept files, one for each output of a task that succeeded. A row is first a claim: leave to
-// copy until a moment. Then it is a kept file. When that is gone it is a mark: nothing is kept, and
-// nobody shall try again.
+// Rows of stored files, one per output of a succeeded task. A row is first a claim, the right to
+// copy until a given time; then a stored file; after its removal a tombstone: nothing is stored,
+// and no copy is tried again.
 
 import type { Kysely, Selectable } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
@@ -17,7 +17,7 @@ export interface KeptFile {
   keptAtMs: number
 }
 
-/** Where a copy goes; the name is nobody else's. */
+/** Destination of a copy; the name is unique. */
 export interface CopyTarget {
   part: number
   place: string
@@ -28,24 +28,24 @@ export interface Claim extends CopyTarget {
   taskId: string
   /** This one included. */
   attempts: number
-  /** What somebody before may have written. */
+  /** File that an earlier attempt may have written. */
   left?: { place: string; name: string }
 }
 
 type Row = Selectable<Schema['files']>
 
-/** Gateways' clocks agree to much less. */
+/** Clocks of gateways differ by much less. */
 const slackMs = 5_000
-/** A claim lasts, or a copy that failed waits, for no longer after so many attempts. */
+/** Maximum duration of a claim, or of the wait after a failed copy, by number of attempts. */
 const maxMs = [0, 1, 2, 3, 4, 5, 6].map(
   (attempts) => slackMs + Math.max(30_000, 5_000 * 4 ** (attempts - 1)),
 )
 
-/** It ran out, or was made before the clock was set back. */
+/** It expired, or was made before the clock was set back. */
 const isFree = ({ claimed_until_ms: untilMs, attempts }: Row, nowMs: number): boolean =>
   untilMs <= nowMs || untilMs > nowMs + (maxMs[attempts] ?? maxMs.at(-1)!)
 
-/** Those of the targets that are free; a claim that ran out is free. */
+/** Claims the free targets; an expired claim is free. */
 export async function claimFiles(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -105,7 +105,7 @@ async function takeOver(tx: Kysely<Schema>, claim: Claim, untilMs: number): Prom
     .execute()
 }
 
-/** Holds claims longer, or frees them later or at once. */
+/** Extends claims, or frees them later or at once. */
 export async function moveClaims(
   tx: Kysely<Schema>,
   claims: readonly Claim[],
@@ -114,7 +114,7 @@ export async function moveClaims(
   for (const claim of claims) await changeClaim(tx, claim, { claimed_until_ms: untilMs })
 }
 
-/** False when the claim has passed to somebody else. */
+/** False when another gateway has the claim. */
 export const keepFile = (
   tx: Kysely<Schema>,
   claim: Claim,
@@ -122,7 +122,7 @@ export const keepFile = (
 ): Promise<boolean> =>
   changeClaim(tx, claim, { state: 'kept', bytes, type, etag, since_ms: keptAtMs })
 
-/** Nothing will be kept of it. */
+/** No file will be stored for this output. */
 export const giveUpClaim = (tx: Kysely<Schema>, claim: Claim, nowMs: number): Promise<boolean> =>
   changeClaim(tx, claim, { state: 'gone', since_ms: nowMs })
 
@@ -142,7 +142,7 @@ async function changeClaim(
   return numUpdatedRows === 1n
 }
 
-/** For a store that nobody else has open: who held these is no more. */
+/** For a store that no other process has open: earlier claim holders are dead. */
 export async function freeAllClaims(tx: Kysely<Schema>): Promise<void> {
   await tx
     .updateTable('files')
@@ -151,7 +151,7 @@ export async function freeAllClaims(tx: Kysely<Schema>): Promise<void> {
     .execute()
 }
 
-/** Tasks with a claim that ran out. */
+/** Tasks with an expired claim. */
 export async function tasksWithFreeClaims(
   db: Kysely<Schema>,
   nowMs: number,
@@ -173,7 +173,7 @@ export async function tasksWithFreeClaims(
   return rows.map(({ task_id }) => task_id)
 }
 
-/** When the next claim runs out. */
+/** When the next claim expires. */
 export async function nextClaimEndMs(db: Kysely<Schema>): Promise<number | undefined> {
   const row = await db
     .selectFrom('files')
@@ -185,7 +185,7 @@ export async function nextClaimEndMs(db: Kysely<Schema>): Promise<number | undef
   return row?.claimed_until_ms
 }
 
-/** Ids follow time. Tasks after this id that succeeded and of which no file was ever claimed. */
+/** Succeeded tasks after this id without any claim; ids are ordered by time. */
 export async function tasksWithoutFiles(
   db: Kysely<Schema>,
   afterId: string,
@@ -231,7 +231,7 @@ export async function sumKeptBytes(db: Kysely<Schema>, place: string): Promise<n
   return Number(sum ?? 0)
 }
 
-/** Oldest first; kept before a moment where one is given. */
+/** Oldest first; stored before the given time, if any. */
 export async function oldestFiles(
   db: Kysely<Schema>,
   place: string,
@@ -249,7 +249,7 @@ export async function oldestFiles(
   return (await query.execute()).map(shape)
 }
 
-/** A kept file becomes a mark; false when it was none any more. */
+/** Turns a stored file into a tombstone; false when it was not stored any more. */
 export async function dropFile(
   tx: Kysely<Schema>,
   { taskId, part, name }: KeptFile,
@@ -266,7 +266,7 @@ export async function dropFile(
   return numUpdatedRows === 1n
 }
 
-/** Marks made before a moment. */
+/** Tombstones older than a given time. */
 export async function oldMarks(
   db: Kysely<Schema>,
   place: string,
@@ -305,7 +305,7 @@ const shape = (row: Row): KeptFile => ({
   keptAtMs: row.since_ms,
 })
 
-/** Whatever there is of a task becomes marks; what was kept is given back, to be removed. */
+/** Turns all files of a task into tombstones; returns the stored ones, to be removed. */
 export async function dropTaskFiles(
   tx: Kysely<Schema>,
   taskId: string,

@@ -1,5 +1,5 @@
-// Who looks after which task, and until when. A lease is leave, not a lock: what keeps its last owner
-// from writing is the fence. Knows no upstream and no waiting.
+// Task leases: which gateway polls which task, and until when. A lease is not a lock: the fence
+// token keeps former owners from writing. Knows no upstream and no scheduling.
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { listed } from '../sql/json-rows.ts'
@@ -8,19 +8,19 @@ import { type LeasedTask, liveStates, shape } from './tasks.ts'
 
 export interface LeaseOptions {
   owner: string
-  /** What is due by now is wanted. */
+  /** Selects what is due by now. */
   nowMs: number
   untilMs: number
-  /** Now by the clock of `untilMs`, if that is not the clock tasks are due by. */
+  /** Now by the clock of `untilMs`, if due times use another clock. */
   leaseClockMs?: number
   limit: number
-  /** How many more of a channel are wanted; all of them without it. */
+  /** Remaining capacity of a channel; unlimited if absent. */
   roomFor?: (channelId: string) => number
-  /** Where the last turn through the accounts stopped. */
+  /** Where the last round through the accounts stopped. */
   after?: Place
 }
 
-/** A channel and an account that has tasks there: the order in which turns are taken. */
+/** A channel and an account with tasks there: the order of the round. */
 export interface Place {
   channelId: string
   accountId: string
@@ -28,40 +28,40 @@ export interface Place {
 
 export interface Leased {
   leased: LeasedTask[]
-  /** More may be due than were taken. */
+  /** More tasks may be due than were taken. */
   more: boolean
-  /** Where the next turn starts; undefined at the beginning. */
+  /** Where the next round starts; undefined at the beginning. */
   next: Place | undefined
 }
 
-/** Candidates read in order of time for each that is wanted. */
+/** Candidates read in order of time per task wanted. */
 const readAhead = 2
 const minRead = 256
-/** Places visited in one turn, and tasks taken up at each. */
+/** Places visited in one round, and tasks taken at each. */
 const maxPlaces = 64
 const maxPerPlace = 64
-/** No lease is for longer: one that ends later was taken before the clock was set back. */
+/** Maximum lease: one that ends later was taken before the clock was set back. */
 const maxLeaseMs = 60_000
-/** Gateways' clocks agree to much less. */
+/** Clocks of gateways differ by much less. */
 const slackMs = 5_000
 
-// The words of the partial indexes: only with these does a planner see that they serve.
+// Literal as in the partial indexes: only then does a planner use them.
 const live = sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)
 
-/** Nobody has it by the time of this clock. */
+/** Not leased, by the time of this clock. */
 const freeAt = (clockMs: number) =>
   sql`(lease_until_ms <= ${clockMs} OR lease_until_ms > ${clockMs + maxLeaseMs})`
 
 export interface MaxWaits {
-  /** Between two looks at a task that runs. */
+  /** Between two polls of a running task. */
   pollMs: number
-  /** Between any two looks at a task. */
+  /** Between any two polls of a task. */
   waitMs: number
 }
 
 /**
- * Tasks that were put off by a clock that has been set back since: last written later than it is now,
- * or due after more than any task waits. They are due at once; how many there were.
+ * Tasks that were postponed under a clock that has been set back since: last written in the future,
+ * or due later than the maximum delay. They become due at once; returns how many.
  */
 export async function wakeStranded(
   tx: Kysely<Schema>,
@@ -76,7 +76,7 @@ export async function wakeStranded(
   return Number(numAffectedRows)
 }
 
-/** Due tasks that nobody works on, fairly chosen between accounts, taken until `untilMs`. */
+/** Leases due tasks until `untilMs`, fairly chosen between accounts. */
 export async function leaseDueTasks(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -85,7 +85,7 @@ export async function leaseDueTasks(
   const { limit } = input
   const window = Math.max(minRead, limit * readAhead)
   const oldest = await findOldest(tx, input, window)
-  // The oldest may all be one account's, or wait for one channel: then everybody gets a turn.
+  // The oldest may all belong to one account or channel: then a round visits all accounts.
   const turn = oldest.length < window ? noTurn : await findInTurn(tx, dialect, input)
   const roomFor = input.roomFor ?? (() => limit)
   const inTurn = pickFairly(turn.due, Math.ceil(limit / 2), roomFor)
@@ -116,7 +116,7 @@ async function findOldest(
   return rows
 }
 
-/** Goes from place to place by the index, wherever tasks live, and takes up a few at each. */
+/** Goes from place to place by the index and takes a few tasks at each. */
 async function findInTurn(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -152,7 +152,7 @@ async function findInTurn(
   }
 }
 
-/** The longest due of a place `p`, as `t`. */
+/** The longest-due tasks of a place `p`, as `t`. */
 function joinDue(
   dialect: Dialect,
   { nowMs, leaseClockMs = nowMs }: LeaseOptions,
@@ -181,7 +181,7 @@ async function lease(
       ids.map((id) => ({ id })),
     )})
       AND ${live} AND next_check_at_ms <= ${nowMs} AND ${freeAt(leaseClockMs)}`
-  // Somebody else who takes the same at this moment is not waited for.
+  // Rows that another gateway is taking at this moment are skipped.
   const taken = dialect === 'postgres' ? sql`${free} FOR UPDATE SKIP LOCKED` : free
   const { rows } = await sql<Selectable<Schema['tasks']>>`
     UPDATE tasks SET lease_owner = ${owner}, lease_until_ms = ${untilMs}, fence = fence + 1
@@ -196,7 +196,7 @@ export interface HeldLease {
   fence: number
 }
 
-/** Holds on to leases that are still the owner's; gives the ids of those. */
+/** Renews leases that the owner still has; returns their ids. */
 export async function renewLeases(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -212,7 +212,7 @@ export async function renewLeases(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Lets go of them, so that somebody else need not wait until they end. */
+/** Releases leases, so that another gateway need not wait until they expire. */
 export async function releaseLeases(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -225,7 +225,7 @@ export async function releaseLeases(
     WHERE lease_owner = ${owner} AND (id, fence) IN (SELECT id, fence FROM ${given})`.execute(tx)
 }
 
-/** Those that a gateway has by the table and, as it says itself, not in its hands. */
+/** Releases leases that the table assigns to a gateway but that gateway does not hold. */
 export async function releaseStrays(
   tx: Kysely<Schema>,
   dialect: Dialect,
@@ -242,13 +242,13 @@ export async function releaseStrays(
     WHERE ${live} AND lease_owner = ${owner} AND id NOT IN (SELECT id FROM ${given})`.execute(tx)
 }
 
-/** Those of a gateway that is no more, and what waited in it; without one, everybody's. */
+/** Frees leases of a dead gateway, and tasks whose caller waited there; without one, of all. */
 export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<void> {
   const theirs = owner === undefined ? sql`IS NOT NULL` : sql`= ${owner}`
   await sql`
     UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
     WHERE ${live} AND lease_owner ${theirs}`.execute(tx)
-  // Who waited for these waits no more.
+  // The callers that waited for these are gone.
   const waitedFor = `%"waitedBy":"${owner ?? ''}%`
   await sql`
     UPDATE tasks SET next_check_at_ms = 0
@@ -257,7 +257,7 @@ export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<vo
   )
 }
 
-/** When the next live task is due that nobody works on; undefined when there is none. */
+/** When the next unleased live task is due; undefined when there is none. */
 export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ next_check_at_ms: number }>`
     SELECT next_check_at_ms FROM tasks WHERE ${live} AND ${freeAt(nowMs)}
@@ -265,7 +265,7 @@ export async function nextDueMs(db: Kysely<Schema>, nowMs: number): Promise<numb
   return rows[0]?.next_check_at_ms
 }
 
-/** The time all gateways agree on; undefined when there is only one of them. */
+/** The clock that all gateways share; undefined when there is only one gateway. */
 export async function sharedClockMs(
   db: Kysely<Schema>,
   dialect: Dialect,
@@ -276,7 +276,7 @@ export async function sharedClockMs(
   return rows[0]!.now_ms
 }
 
-/** How long those of the newest tasks took that have succeeded, oldest first. */
+/** Durations of the newest succeeded tasks, oldest first. */
 export async function recentDurations(
   db: Kysely<Schema>,
   newest: number,

@@ -1,11 +1,11 @@
-// What has to be known of other tasks before one whose create was cut off may take an upstream's id.
+// What must be known of other tasks before an interrupted create may claim an upstream id.
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-/** More than this in one channel at a time are not told apart. */
+/** More open tasks in one channel are not distinguished. */
 const maxOpen = 1_000
 
-/** Those of these ids of a channel that some task goes by. */
+/** Those of these ids of a channel that belong to a task. */
 export async function claimedIds(
   db: Kysely<Schema>,
   channelId: string,
@@ -21,7 +21,7 @@ export async function claimedIds(
   return new Set(rows.map(({ upstream_id }) => upstream_id!))
 }
 
-/** Whether another task of the channel, with the same prompt, still waits for an id of its own. */
+/** Whether another task of the channel with the same prompt still lacks an upstream id. */
 export async function hasTwin(
   db: Kysely<Schema>,
   { id, channelId, model, prompt }: TwinOf,

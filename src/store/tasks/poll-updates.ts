@@ -1,17 +1,17 @@
-// What is written of polls that ended nothing: many in one statement, each only while it is the
-// writer's to write.
+// Writes polls that did not end their task: many in one statement, each only while its fence is
+// valid.
 import { type Kysely, sql } from 'kysely'
 import type { Task, TaskState } from '../../contract/task.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { listed } from '../sql/json-rows.ts'
 import { changing } from './tasks.ts'
 
-/** What a look that ends nothing changes of a row. */
+/** The columns that a poll without an end changes. */
 export interface Poll {
   task: Task
   still: TaskState
   fence: number
-  /** The task as it was leased, if that is known: what has not changed is not written again. */
+  /** The task as it was leased, if known: unchanged columns are not written again. */
   before?: Task | undefined
 }
 
@@ -29,7 +29,7 @@ const pollColumns = {
   timeline: 'text',
 } as const
 
-/** True for whatever `saveLooks` does not write is as it was. */
+/** True when nothing changed outside the columns that `savePolls` writes. */
 export const isPlainPoll = ({ task, before }: Poll): boolean =>
   before !== undefined &&
   task.upstreamId === before.upstreamId &&
@@ -41,7 +41,7 @@ export const isPlainPoll = ({ task, before }: Poll): boolean =>
   task.finishedAtMs === before.finishedAtMs &&
   task.hidden === before.hidden
 
-/** Writes many polls at once, each only if its fence holds and its task is still where it was. */
+/** Writes many polls at once, each only if its fence holds and its task is in the same state. */
 export async function savePolls(
   tx: Kysely<Schema>,
   dialect: Dialect,

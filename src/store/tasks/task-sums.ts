@@ -1,5 +1,5 @@
-// What became of the tasks of the last hours, and how long those took that came to something. Counted
-// in the index; only what is timed is read, and of that a bounded number.
+// Outcomes of the tasks of the last hours, and durations of those that succeeded. Counted in the
+// index; only timed tasks are read, a bounded number.
 import { type Kysely, sql } from 'kysely'
 import type { TaskState } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
@@ -14,7 +14,7 @@ export interface SumQuery
 export interface TaskSums {
   slots: { atMs: number; state: TaskState; count: number }[]
   durations: { model: string; tookMs: number }[]
-  /** Older tasks than these were not counted: there are too many. */
+  /** Older tasks were not counted: there are too many. */
   sinceMs: number
 }
 

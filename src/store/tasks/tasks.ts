@@ -1,5 +1,5 @@
-// Rows of tasks. A move is "set if still": whoever comes second changes nothing. What is searched has
-// a column; the rest lies in `body`.
+// Rows of tasks. Updates are conditional ("set if still"): the loser of a race changes nothing.
+// Searchable fields have a column; the rest is in `body`.
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Interface, Protocol } from '../../contract/catalog.ts'
 import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
@@ -16,13 +16,13 @@ import {
 /** Those that have not ended. */
 export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
 
-/** A task somebody has leave to work on; `fence` outdates everybody who had it before. */
+/** A task under a lease; `fence` invalidates earlier holders. */
 export interface LeasedTask {
   task: Task
   fence: number
 }
 
-/** False, and nothing changes, when the account has a task by its external id. */
+/** False, and nothing changes, when the account already has a task with this external id. */
 export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('tasks')
@@ -52,12 +52,12 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** The caller may use its own id for another task. */
+/** Releases the external id, so that the caller may use it for another task. */
 export async function freeExternalId(tx: Kysely<Schema>, id: string): Promise<void> {
   await tx.updateTable('tasks').set({ external_id: null }).where('id', '=', id).execute()
 }
 
-/** Writes the task as it is now if its row is still in such a state; false when it has moved on. */
+/** Writes the task if its row is still in such a state; false when it has moved on. */
 export async function updateTask(
   tx: Kysely<Schema>,
   task: Task,
@@ -80,12 +80,12 @@ export async function updateTask(
   return numUpdatedRows === 1n
 }
 
-/** What is told of a task after its end, and nothing besides. */
+/** Updates only the timeline, after the end of a task. */
 export async function putTimeline(tx: Kysely<Schema>, id: string, timeline: string): Promise<void> {
   await tx.updateTable('tasks').set({ timeline }).where('id', '=', id).execute()
 }
 
-/** New addresses for what a task made; only while it is the same success, and nothing besides. */
+/** Updates only the media addresses of a task, while it is the same success. */
 export async function putTaskMedia(tx: Kysely<Schema>, task: Task): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('tasks')
@@ -97,13 +97,13 @@ export async function putTaskMedia(tx: Kysely<Schema>, task: Task): Promise<bool
   return numUpdatedRows === 1n
 }
 
-/** By the gateway's id, an upstream's or, within an account, the caller's own. */
+/** By the gateway's id, an upstream's or, within an account, the external id. */
 export async function findTaskRow(
   db: Kysely<Schema>,
   anyId: string,
   accountId?: string,
 ): Promise<Task | undefined> {
-  // PostgreSQL takes no such text, and no id has it.
+  // PostgreSQL rejects such text, and no id contains it.
   if (anyId.includes('\0')) return undefined
   const columns = ['id', 'upstream_id', ...(accountId === undefined ? [] : ['external_id'])]
   for (const column of columns as ('id' | 'upstream_id' | 'external_id')[]) {
@@ -115,7 +115,7 @@ export async function findTaskRow(
   return undefined
 }
 
-/** Those of these ids that there are. */
+/** Those of these ids that exist. */
 export async function findTaskRows(db: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
   if (ids.length === 0) return []
   const rows = await db.selectFrom('tasks').select(listedColumns).where('id', 'in', ids).execute()
@@ -130,13 +130,13 @@ export interface TaskFilter extends PageQuery {
   interface?: string | undefined
 }
 
-/** Rows of the index that are looked at for one page. */
+/** Index rows read for one page. */
 const maxPolled = 50_000
 
 /** Newest first. A page may be short, even empty, and still have a next one. */
 export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
   const { limit, cursor, accountId } = filter
-  // What is asked for stands in the index itself: no task is read that is not shown.
+  // The filter columns are in the index: no task outside the page is read.
   const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
@@ -169,14 +169,14 @@ const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
     .orderBy('id', 'desc')
     .execute()
 
-/** Ids of different kinds follow time only among themselves. */
+/** Ids of different kinds are ordered by time only among themselves. */
 function before(cursor: string): RawBuilder<SqlBool> {
   const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
   if (id === undefined) throw new BadCursor('unknown cursor')
   return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
 }
 
-/** The columns that may change, as they are now. */
+/** The columns that may change, with their current values. */
 export function changing(task: Task) {
   const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
   const { missingSinceMs, callbackUrl, waitedBy, unseen, trace } = task
@@ -233,7 +233,7 @@ type Body = Pick<
 
 type Row = Selectable<Schema['tasks']>
 
-/** All that a list shows: the timeline of a task is read with that one task only. */
+/** The columns that a list shows; the timeline is read with a single task only. */
 export const listedColumns = [
   'id',
   'account_id',
@@ -263,7 +263,7 @@ export const listedColumns = [
 
 export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<Row>): Task {
   const use = row.interface as Interface
-  // The id says which kind of request lies in the body.
+  // The id says which kind of request the body contains.
   return {
     ...(JSON.parse(row.body) as Body),
     kind: kindOf(row.id),

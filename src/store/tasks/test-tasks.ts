@@ -4,7 +4,7 @@ import { newId } from '../../lib/crypto/ids.ts'
 
 let made = 0
 
-/** Each is a millisecond younger than the one before. */
+/** Each is a millisecond newer than the previous one. */
 export const aTask = (more: Partial<VideoTask> = {}): VideoTask => ({
   kind: 'video',
   id: newId('video', 1_700_000_000_000 + made++),

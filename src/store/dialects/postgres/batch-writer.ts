@@ -1,6 +1,6 @@
-// The hot statement of the PostgreSQL engine: one batch of records is one statement, one round
-// trip and one commit. It may be sent again with the same content: rows that are already there change
-// nothing. Run after its deadline, by the database's clock, it fails as a whole.
+// The hot statement of the PostgreSQL dialect: one batch of records is one statement, one round
+// trip and one commit. It is idempotent: rows that already exist change nothing. Executed after its
+// deadline, by the database's clock, it fails as a whole.
 import type pg from 'pg'
 import { codeOf } from '../errors.ts'
 import {
@@ -48,7 +48,7 @@ const deadlineParameter = `$${2 + requestColumns.length + entryColumns.length}::
 
 const firstLossParameter = 3 + requestColumns.length + entryColumns.length
 
-/** Prepared twice: with what the operator bears, which hardly any batch has, and without. */
+/** Prepared twice: with losses, which few batches have, and without. */
 const statementWith = (more: string) => `
 WITH logged AS (
   ${insert('requests', requestColumns, 1)} ON CONFLICT (request_id) DO NOTHING
@@ -99,14 +99,14 @@ const statementWithLosses = statementWith(`, lost AS (
   ${insert('losses', lossColumns, firstLossParameter)} ON CONFLICT DO NOTHING
 )`)
 
-/** The batch came to be run after its deadline. */
+/** The batch was executed after its deadline. */
 export const isTooLate = (error: unknown): boolean =>
   codeOf(error) === '22P02' && String((error as Error).message).includes('too late for ')
 
-/** The credit behind a charge went back to the account while this gateway was away. */
+/** The credit lease behind a charge was returned to the account while this gateway was away. */
 export const isLostCreditLease = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
 
-/** Rows laid end to end become one array per column. */
+/** Turns concatenated rows into one array per column. */
 function byColumn(
   rows: string,
   names: readonly string[],
@@ -122,21 +122,23 @@ function byColumn(
   return columns
 }
 
-/** PostgreSQL has no NUL in text; a caller can put one into a model name and must not be able to
- * make the batch of everybody else fail with it. */
+/**
+ * PostgreSQL text cannot contain NUL; a caller can put one into a model name, and it must not fail
+ * the batch for all other callers.
+ */
 const storable = (cell: string): string =>
   cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
 export interface Sending {
-  /** Whose credit leases the charges are paid from; absent, they are paid from the balance. */
+  /** Gateway whose credit leases pay the charges; absent, the balance pays them. */
   gatewayId: string | undefined
   /** By the database's clock. */
   deadlineMs: number
-  /** How long an answer is waited for. */
+  /** Time limit for the reply. */
   timeoutMs: number
 }
 
-/** One try. */
+/** One attempt. */
 export async function sendBatch(
   pool: pg.Pool,
   { requests, entries, losses }: Rows,
@@ -170,7 +172,7 @@ SELECT id FROM accounts WHERE id = ANY($1::text[]) AND (
   )
 )`
 
-/** Those of these accounts whose rows somebody else has locked at the moment. */
+/** Those of these accounts whose rows another transaction has locked. */
 export async function findLocked(
   pool: pg.Pool,
   accountIds: readonly string[],

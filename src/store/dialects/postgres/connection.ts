@@ -1,4 +1,4 @@
-// How this gateway connects to PostgreSQL, and which of its errors mean what.
+// How this gateway connects to PostgreSQL, and what its errors mean.
 import pg from 'pg'
 import { codeOf, StoreRefused } from '../errors.ts'
 import { messageOf } from '../health.ts'
@@ -14,14 +14,14 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
-/** Nobody waits longer for a lock: what is locked waits aside, everybody else goes on. */
+/** Lock wait limit: a locked record waits aside while the others proceed. */
 const lockTimeoutMs = 500
-/** Reports of a large log take seconds; longer than this nobody waits. */
+/** Statement time-out; reports over a large log take seconds. */
 const statementTimeoutMs = 60_000
-/** A gateway that was stopped inside a transaction keeps its locks for this long. */
+/** A gateway that stops inside a transaction keeps its locks for this long. */
 const idleTransactionMs = 5_000
 
-/** What bounds every session that others may have to wait for. */
+/** Time limits of every session that can block others. */
 export const bounded = {
   lock_timeout: lockTimeoutMs,
   statement_timeout: statementTimeoutMs,
@@ -33,34 +33,34 @@ export function clientConfig(databaseUrl: string): pg.ClientConfig {
     connectionString: databaseUrl,
     types,
     connectionTimeoutMillis: connectTimeoutMs,
-    // A transaction that hangs must end long before the late index counts on it having ended.
+    // A hanging transaction must end long before the log indexer assumes that it has ended.
     idle_in_transaction_session_timeout: 20_000,
     keepAlive: true,
     application_name: 'model-gateway',
   }
 }
 
-/** Another try may find the server back, or the other transaction gone. */
+/** A retry may find the server back, or the other transaction ended. */
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
   if (!/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE') return true // not from the server
   return /^(08|53|40|57P)/.test(code)
 }
 
-/** Somebody else has a row or a table locked; nothing was done. */
+/** Another transaction holds a lock on a row or table; nothing was done. */
 export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
 
-/** Serialization failure or deadlock: nothing was done, do it again. */
+/** Serialization failure or deadlock: nothing was done, retry. */
 export const isRaced = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
-/** The connection is gone, or was ended by the server; it is not said whether there is another. */
+/** The connection is gone or was ended by the server; a new one may or may not be possible. */
 export const isCut = (error: unknown): boolean =>
   /^(57P0[123]|ECONNRESET|EPIPE|25P03)$/.test(codeOf(error)) ||
   lostConnection.test(messageOf(error))
 
 const lostConnection = /^(Connection terminated|Client has encountered a connection error)/
 
-/** The work may throw anything of its own; only the connection's errors speak of the database. */
+/** The work may throw errors of its own; only connection errors indicate database trouble. */
 export const isDatabaseTrouble = (error: unknown): boolean =>
   error instanceof Error &&
   isPassing(error) &&

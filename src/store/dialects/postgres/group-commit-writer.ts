@@ -1,6 +1,6 @@
-// Writes the hot batches. A batch is tried until it is stored or its time is over; what waits for a
-// locked account is taken aside (lanes.ts), so that one account holds up no other. Whoever is told that
-// a record was not stored can rely on it: by then the database no longer takes it.
+// Writes the hot batches. A batch is retried until it is stored or its time is over; records of a
+// locked account are set aside (lanes.ts), so that one account delays no other. A record reported
+// as not stored stays that way: by then the database rejects it.
 import type pg from 'pg'
 import type { Batch, Rows } from '../group-commit.ts'
 import { payersOf, splitBatch } from '../split-batch.ts'
@@ -8,14 +8,14 @@ import { findLocked, isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
 import type { Lanes } from './lanes.ts'
 
-/** Callers hear within 5 s; what is left is for writing down that they were told so. */
+/** Callers get a reply within 5 s; the remainder is for recording that they were refused. */
 export const giveUpAfterMs = 4_700
-/** The database refuses what it comes to later; the rest is for clocks that do not agree. */
+/** The database rejects a batch executed later; the remainder allows for clock differences. */
 const applyWithinMs = 4_200
 const retryPausesMs = [100, 300, 700, 1300, 2000]
-/** Locks in a row that nobody is found to hold. */
+/** Consecutive lock errors without a locked account. */
 const maxUnexplained = 3
-/** With less time than this, a try is not worth it. */
+/** With less time left than this, no attempt is made. */
 const minTryMs = 50
 
 export interface GroupCommitWriterOptions {
@@ -24,13 +24,13 @@ export interface GroupCommitWriterOptions {
   /** By the database's clock. */
   nowMs: () => number
   lanes: Pick<Lanes, 'put'>
-  /** While the work waits for the database, its silence counts. */
+  /** Counts the database as silent while the work waits for it. */
   during: <T>(work: Promise<T>) => Promise<T>
-  /** It is tried again. */
+  /** The batch is retried. */
   interrupted: (error: unknown) => void
 }
 
-/** When the time of a record is over, here and by the database's clock. */
+/** Deadline of a record, by the local clock and by the database's. */
 export function limitsOf(sinceMs: number, nowMs: number) {
   const agoMs = performance.now() - sinceMs
   return { deadlineMs: nowMs - agoMs + applyWithinMs, leftMs: giveUpAfterMs - agoMs }
@@ -68,8 +68,8 @@ export class GroupCommitWriter {
           continue
         }
         if (!isPassing(error) && !isLocked(error)) throw error
-        // By now it may be free. If not, it is on none of its accounts but on a table, and everybody
-        // waits for it.
+        // It may be free by now. If not, the lock is on a table rather than on one of its accounts,
+        // and every record waits for it.
         if (isLocked(error) && ++unexplained < maxUnexplained) continue
         this.#options.interrupted(error)
         const pauseMs = (retryPausesMs[tries] ?? 2000) * (0.5 + Math.random() / 2)
@@ -78,7 +78,7 @@ export class GroupCommitWriter {
     }
   }
 
-  /** Not before the database itself would refuse it. */
+  /** Not before the database itself would reject it. */
   async #giveUp(sinceMs: number, error: unknown): Promise<never> {
     const { leftMs } = limitsOf(sinceMs, 0)
     if (error !== undefined && leftMs > 0) await pause(leftMs)
@@ -95,12 +95,12 @@ export class GroupCommitWriter {
     })
   }
 
-  /** Gives what nobody keeps from being written. */
+  /** Returns the part of the batch that no lock blocks. */
   async #setAside(batch: Batch): Promise<Batch> {
     const { pool, gatewayId, lanes } = this.#options
     const timeoutMs = Math.max(1, Math.ceil(limitsOf(batch.sinceMs, 0).leftMs))
     const asked = findLocked(pool, payersOf(batch), { gatewayId, timeoutMs })
-    // Without an answer nobody can be told from the others.
+    // Without a reply, locked accounts cannot be told from the others.
     const locked = await within(asked, timeoutMs).catch(() => new Set<string>())
     if (locked.size === 0) return batch
     const { rest, parts } = splitBatch(batch, locked)
@@ -109,7 +109,7 @@ export class GroupCommitWriter {
   }
 }
 
-/** Whoever waits in the pool for a connection has no time-out of its own. */
+/** Waiting for a pool connection has no time-out of its own. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

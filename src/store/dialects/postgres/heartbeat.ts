@@ -1,21 +1,22 @@
-// Whether the database still answers. A server that is gone says so at once; one that hangs says
-// nothing, and whoever waits for it would wait as long as TCP lets them. Knows neither SQL nor health.
+// Detects whether the database still responds. A server that is down reports an error at once; one
+// that hangs reports nothing, and a client would wait for the TCP time-out. Knows neither SQL nor
+// health.
 
-/** Time is counted in ticks, so that a late event loop is not taken for a silent server. */
+/** Time is counted in ticks, so that a delayed event loop is not mistaken for a silent server. */
 const tickMs = 200
-/** So many ticks without an answer, and nothing new is begun. */
+/** After this many ticks without a reply, no new work starts. */
 const silentTicks = 3
-/** A batch may have to wait for a row or a disk, which a plain question never does. */
+/** A batch may wait for a row lock or a disk, which the heartbeat query never does. */
 const stuckTicks = 5
-/** From then on the connections are not worth waiting for: new ones tell sooner. */
+/** From then on the connections are abandoned: new ones report the state sooner. */
 const lostTicks = 15
 
 export interface HeartbeatOptions {
-  /** The smallest question there is; undefined when there is nobody to ask. */
+  /** The heartbeat query; undefined when there is no connection. */
   ask: () => Promise<unknown> | undefined
-  /** Once per silence, while it may still pass. */
+  /** Called once per silence, while it may still pass. */
   silent: (forMs: number) => void
-  /** The same for a batch, which the database may be busy with. */
+  /** The same for a batch, which the database may be busy executing. */
   stuck: (forMs: number) => void
   lost: () => void
 }
@@ -23,7 +24,7 @@ export interface HeartbeatOptions {
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   #timer: ReturnType<typeof setInterval> | undefined
-  /** Ticks since the question was asked, or the batch was sent; undefined when none is under way. */
+  /** Ticks since the query or batch was sent; undefined when none is in flight. */
   #askedTicks: number | undefined
   #batchTicks: number | undefined
 
@@ -40,7 +41,7 @@ export class Heartbeat {
     clearInterval(this.#timer)
   }
 
-  /** While the work waits for the database, its silence counts. One at a time. */
+  /** Counts the database as silent while the work waits for it. One at a time. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#batchTicks = 0
     try {
@@ -64,7 +65,7 @@ export class Heartbeat {
     const asked = this.#options.ask()
     if (asked === undefined) return
     this.#askedTicks = 0
-    // A question that fails ends with its connection, which is told elsewhere.
+    // A query that fails ends with its connection, which is reported elsewhere.
     const over = () => {
       this.#askedTicks = undefined
     }

@@ -1,6 +1,6 @@
-// Accounts whose rows somebody else keeps locked: their records wait here, each account by itself, over
-// few connections and for a bounded time, while everybody else is written without them. An account
-// comes back to the others with the first of its records that is stored.
+// Accounts whose rows another transaction keeps locked: their records wait here, per account, over
+// few connections and for a bounded time, while all other records are written. An account leaves as
+// soon as one of its records is stored.
 import type pg from 'pg'
 import { StoreBusy } from '../errors.ts'
 import type { Aside, Part, Rows } from '../group-commit.ts'
@@ -10,14 +10,14 @@ import { isLocked, isPassing, pause } from './connection.ts'
 import { giveUpAfterMs, hasTime, limitsOf, within } from './group-commit-writer.ts'
 import type { Semaphore } from './semaphore.ts'
 
-/** Of one account; those beyond are refused at once. */
+/** Per account; further records are refused at once. */
 const maxWaiting = 4096
 const retryPauseMs = 50
 const expireEveryMs = 100
 
 export interface LanesOptions {
   pool: pg.Pool
-  /** Connections of the pool, shared with transactions that wait. */
+  /** Pool connections, shared with waiting transactions. */
   places: Semaphore
   gatewayId: string | undefined
   /** By the database's clock. */
@@ -62,7 +62,7 @@ export class Lanes implements Aside {
     clearInterval(this.#timer)
   }
 
-  /** Until nothing of the account waits any more. */
+  /** Runs until no record of the account waits. */
   async #run(accountId: string, lane: Lane): Promise<void> {
     lane.running = true
     while (lane.waiting.length > 0) {
@@ -73,7 +73,9 @@ export class Lanes implements Aside {
     lane.running = false
   }
 
-  /** One try with all that waits and still has time; true when the account can be written. */
+  /**
+   * One attempt with all waiting records that have time left; true when the account is writable.
+   */
   async #try(lane: Lane): Promise<boolean> {
     const parts = lane.waiting.filter(({ sinceMs }) => hasTime(sinceMs))
     if (parts.length === 0) return false
@@ -98,7 +100,7 @@ export class Lanes implements Aside {
     await within(sendBatch(pool, rows, { gatewayId, deadlineMs, timeoutMs }), timeoutMs)
   }
 
-  /** Those that wait for their turn, too, hear in time. */
+  /** Records still waiting for a connection also fail on time. */
   #expire(): void {
     const before = performance.now() - giveUpAfterMs
     for (const lane of this.#lanes.values()) {

@@ -1,5 +1,5 @@
-// The PostgreSQL engine: a pool for transactions and reads, one connection of its own for the hot
-// batches so that no report can keep them waiting, and one that says that this gateway lives.
+// The PostgreSQL dialect: a pool for transactions and reads, a dedicated connection for the hot
+// batches so that no report delays them, and one for this gateway's presence.
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { SteadyClock } from '../../../lib/clock.ts'
@@ -25,22 +25,22 @@ import { transactionsOf } from './transactions.ts'
 
 export interface PostgresOptions {
   databaseUrl: string
-  /** Newest schema to bring the database to; absent, the newest there is. */
+  /** Schema version to migrate to; absent: the newest. */
   schema?: number | undefined
   join: boolean
   log: Log
   logIndexer: LogIndexerLimits
 }
 
-/** With the hot connection and the one of its presence: ten, and two more where something is locked. */
+/** Plus the hot connection and the presence connection: ten, and two more when rows are locked. */
 const maxConnections = 8
 const maxAsideConnections = 2
 const commitQueryTimeoutMs = 5000
-/** A batch locks accounts and then leases: twice this is still no sign of a silent database. */
+/** A batch locks accounts and then leases: twice this still does not indicate a silent database. */
 const commitLockTimeoutMs = 300
-/** Callers wait for it. */
+/** Callers wait for this connection. */
 const commitConnectTimeoutMs = 2000
-/** The best of these is where the clock starts; what is asked later makes it better. */
+/** The best of these sets the clock; later readings improve it. */
 const firstReadings = 3
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -62,7 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       lock_timeout: commitLockTimeoutMs,
       max: 1,
       query_timeout: commitQueryTimeoutMs,
-      // The server gives up soon after: no row may appear when the late index has long passed it.
+      // The server ends it soon after: no row may appear after the log indexer has passed it.
       statement_timeout: commitQueryTimeoutMs + 1_000,
       connectionTimeoutMillis: commitConnectTimeoutMs,
       stream: commitSockets.stream,
@@ -77,7 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     log,
   )
   let isOpen = false
-  // A failure while it opens ends the start, and is told there.
+  // A failure while opening ends the start-up and is reported there.
   const failed = (error: unknown) => {
     if (isOpen) health.failed(error)
   }
@@ -107,7 +107,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     ask: () => presence?.ask(),
     silent: (ms) => {
       unanswered(ms)
-      // Whoever waits in a transaction hears now; a charge under way may still be answered.
+      // Waiting transactions fail now; a charge in flight may still get its reply.
       sockets.cut()
     },
     stuck: unanswered,
@@ -177,7 +177,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 }
 
-/** On a connection of its own: a long one must not take one of those that everybody waits for. */
+/** Uses a dedicated connection: a long snapshot must not occupy one of the shared pool. */
 async function snapshotOf(databaseUrl: string) {
   const pool = openPool({ ...clientConfig(databaseUrl), max: 1 }, () => {})
   let connections = 0
@@ -185,12 +185,12 @@ async function snapshotOf(databaseUrl: string) {
   const db = kyselyOver(pool)
   const end = async () => {
     await db.destroy()
-    // The pool mends what it lost, but with another moment.
+    // The pool replaces a lost connection, but the new one sees another moment.
     if (connections > 1) throw new Error('the connection of a snapshot was lost')
   }
   try {
     await pool.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    // Before the first look: a week of the log that is dropped goes for every moment, also this one.
+    // Before the first read: dropping a week of the log removes it from every snapshot.
     await pool.query('LOCK TABLE requests IN ACCESS SHARE MODE')
   } catch (error) {
     await db.destroy()
@@ -199,7 +199,7 @@ async function snapshotOf(databaseUrl: string) {
   return { db, end }
 }
 
-/** A step may take as long as it takes, and waits for whoever takes it first. */
+/** A migration step has no time limit and waits for a gateway that is already running it. */
 async function migrateAlone(
   databaseUrl: string,
   name: string,
@@ -217,7 +217,7 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   const pool = new pg.Pool(config)
   // An idle connection that the server closed is replaced at the next use.
   pool.on('error', (error) => log('warn', `a database connection was lost: ${error.message}`))
-  // One that is lost in use tells whoever uses it; without a listener it would also be nobody's.
+  // A connection lost in use fails its query; without a listener the error would also be unhandled.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }

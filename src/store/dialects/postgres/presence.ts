@@ -1,6 +1,6 @@
-// This gateway among those that share the database: a connection of its own, whose advisory lock
-// says that it lives and over which gateways hear from each other. When one dies, its lock falls
-// free, and whoever sees that first gives back what it had drawn.
+// This gateway's presence among those that share the database: a dedicated connection whose
+// advisory lock shows that the gateway is alive, and over which gateways exchange notices. When a
+// gateway dies its lock is released, and the first gateway to notice returns its leased credit.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { type SteadyClock, stepMs } from '../../../lib/clock.ts'
@@ -13,16 +13,16 @@ import { clientConfig, pause } from './connection.ts'
 import { readClock } from './read-clock.ts'
 import { Sockets } from './sockets.ts'
 
-/** Any constant will do as long as no release changes it. */
+/** Arbitrary, but no release may change it. */
 const clusterLock = 7_203_114_502
 const channel = 'model_gateway'
 const reconnectEveryMs = 250
 const connectTimeoutMs = 2000
-/** A notice that nobody hears is a change that is not in force: it is sent again. */
+/** An undelivered notice is a change that is not in force: it is sent again. */
 const tellPausesMs = [50, 200, 500, 1000, 2000]
-/** Whoever lost the connection with us may come back first, and is not dead. */
+/** A gateway that lost its connection together with ours may be alive and reconnect first. */
 const graceMs = 3000
-/** Take-over of what a dead gateway left must not take longer. */
+/** Upper limit for taking over the work of a dead gateway. */
 const sweepEveryMs = 10_000
 
 export interface PresenceOptions {
@@ -36,7 +36,7 @@ export interface PresenceOptions {
 
 export class Presence implements Cluster {
   readonly gatewayId = newShortId('gwy')
-  /** Above every constant key. */
+  /** Above every constant lock key. */
   readonly #lockKey = 2 ** 41 + randomBytes(5).readUIntBE(0, 5)
   readonly #options: PresenceOptions
   readonly #listeners: ((notice: Notice) => void)[] = []
@@ -85,7 +85,7 @@ export class Presence implements Cluster {
     }
   }
 
-  /** A small question, where nobody else can be in the way: what time it is there. */
+  /** Reads the database's clock over a connection that nothing else can block. */
   ask(): Promise<unknown> | undefined {
     return this.#client && this.#askTime(this.#client)
   }
@@ -97,7 +97,7 @@ export class Presence implements Cluster {
     log('error', `the clock of the database was set by ${Math.round(byMs / 1000)} s`)
   }
 
-  /** Fails while this gateway is not here, or nothing can be written. */
+  /** Fails while this gateway is not registered, or nothing can be written. */
   async write(): Promise<void> {
     const client = this.#client
     if (client === undefined) throw new Error('the others cannot see this gateway')
@@ -108,12 +108,12 @@ export class Presence implements Cluster {
     )
   }
 
-  /** Gives the connection up; a new one is made at once. */
+  /** Drops the connection; a new one is opened at once. */
   cut(): void {
     this.#sockets.cut()
   }
 
-  /** One sweep at a time; who asks meanwhile waits for the one that runs. */
+  /** One sweep at a time; concurrent callers wait for the running one. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
       .catch((error) => this.#options.log('warn', `dead gateways stay: ${messageOf(error)}`))
@@ -123,7 +123,7 @@ export class Presence implements Cluster {
     return this.#sweeping
   }
 
-  /** Whoever has no lock is no more: the sweep forgets it. */
+  /** A gateway without a lock is dead: the sweep removes it. */
   async lives(gatewayId: string): Promise<boolean> {
     await this.sweep()
     return this.#options.tx((tx) => isGateway(tx, gatewayId))
@@ -139,7 +139,7 @@ export class Presence implements Cluster {
     }
   }
 
-  /** What is left in its credit leases goes back. */
+  /** Returns what is left in its credit leases. */
   async leave(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
@@ -152,20 +152,20 @@ export class Presence implements Cluster {
     await this.#hangUp()
   }
 
-  /** The lock comes before the row: whoever finds a row without its lock may bury the gateway. */
+  /** Takes the lock before it inserts the row: a row without its lock may be evicted. */
   async #connect(): Promise<void> {
     const client = await connected(this.#options.databaseUrl, {
       stream: this.#sockets.stream,
       connectionTimeoutMillis: connectTimeoutMs,
     })
     try {
-      // A server that hears nothing from a dead machine lets go of the lock in 25 s.
+      // A server that hears nothing from a dead machine releases the lock within 25 s.
       await client.query(
         'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3',
       )
       await client.query(endFormer, [this.#lockKey])
       await client.query('SELECT pg_advisory_lock($1)', [this.#lockKey])
-      // From here on it waits for nobody: what keeps it waiting would look like a silent database.
+      // From here on it waits for no lock: a wait would look like a silent database.
       await client.query(`LISTEN ${channel}; SET lock_timeout = 500`)
       const { rowCount } = await client.query(
         'INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING',
@@ -174,7 +174,7 @@ export class Presence implements Cluster {
       client.on('notification', ({ payload }) => this.#reply(payload ?? ''))
       client.once('end', () => void this.#again())
       this.#client = client
-      // Its row is new: at the first start nothing was drawn, later all of it has been given back.
+      // Its row is new: at the first start nothing was leased, later all of it has been returned.
       if (rowCount === 1) this.#say({ kind: 'buried' })
     } catch (error) {
       await client.end().catch(() => {})
@@ -220,7 +220,7 @@ export class Presence implements Cluster {
       try {
         await this.#options.tx((tx) => evictGateway(tx, id))
         this.#options.log('info', `gateway ${id} is gone; what it had drawn was given back`)
-        // It may have died between a change and the word about it.
+        // It may have died between a change and the notice about it.
         this.tell({ kind: 'changed' })
         this.#say({ kind: 'changed' })
       } finally {
@@ -239,7 +239,7 @@ export class Presence implements Cluster {
   }
 }
 
-/** A session of ours that the server has not found dead yet would keep the lock from us. */
+/** An earlier session of this gateway that the server still considers alive would keep the lock. */
 const endFormer = `
 SELECT pg_terminate_backend(pid) FROM pg_locks
 WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_backend_pid()
@@ -248,7 +248,7 @@ WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_backend_pid()
 
 async function connected(databaseUrl: string, more: pg.ClientConfig = {}): Promise<pg.Client> {
   const client = new pg.Client({ ...clientConfig(databaseUrl), ...more })
-  // Without a listener a connection that dies would end the process.
+  // Without a listener, a connection that dies would end the process.
   client.on('error', () => {})
   await client.connect()
   return client

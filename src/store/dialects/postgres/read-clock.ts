@@ -1,10 +1,10 @@
-// The database's clock, as exactly as the way there and back lets it be known.
+// The database's clock, as exact as the round trip allows.
 import type pg from 'pg'
 import type { SteadyClock } from '../../../lib/clock.ts'
 
 const question = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
 
-/** Gives by how much the clock was set. */
+/** Returns by how much the clock was adjusted. */
 export async function readClock(
   client: Pick<pg.Pool, 'query'> | Pick<pg.Client, 'query'>,
   clock: SteadyClock,

@@ -1,5 +1,5 @@
-// A bounded number at once, the rest in line, first come, first served. Who waits for the pool itself
-// is told after a few seconds that the database is gone, which under load is not true.
+// A FIFO semaphore. Waiting on the pool itself fails after a few seconds as if the database were
+// gone, which is wrong under load.
 
 export class Semaphore {
   readonly #waiting: (() => void)[] = []

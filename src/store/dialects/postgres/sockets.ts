@@ -1,11 +1,11 @@
-// The sockets of one group of database connections, so that all of them can be given up at once.
-// A pool gives none of its connections back while somebody waits on it.
+// The sockets of one group of database connections, so that all can be closed at once. A pool
+// releases no connection while a query waits on it.
 import { Socket } from 'node:net'
 
 export class Sockets {
   readonly #open = new Set<Socket>()
 
-  /** What a connection of the driver is made with. */
+  /** Stream factory for the driver's connections. */
   readonly stream = (): Socket => {
     const socket = new Socket()
     this.#open.add(socket)
@@ -13,7 +13,7 @@ export class Sockets {
     return socket
   }
 
-  /** Whoever waits on one of them fails. */
+  /** Pending queries on these sockets fail. */
   cut(): void {
     for (const socket of this.#open) socket.destroy()
   }

@@ -1,6 +1,6 @@
-// Transactions of the pool: a bounded number at once, done again after a race. One that waits for a lock
-// goes aside, to the few places where what is locked waits; so does what comes for the same account,
-// until one of them gets through.
+// Transactions of the pool: a bounded number at once, retried after a serialization race. One that
+// waits for a lock moves to the few connections reserved for locked work, and so do later ones for
+// the same account, until one of them succeeds.
 import type { Kysely } from 'kysely'
 import type { Schema } from '../../schema.ts'
 import type { Store } from '../../store.ts'
@@ -9,10 +9,10 @@ import type { Health } from '../health.ts'
 import { isCut, isDatabaseTrouble, isLocked, isRaced, pause } from './connection.ts'
 import { Semaphore } from './semaphore.ts'
 
-/** The other connections of the pool are for reads. */
+/** The other pool connections are for reads. */
 const maxTransactions = 6
 const maxTries = 5
-/** For a lock, all tries together. */
+/** Total wait for a lock, over all attempts. */
 const lockWaitMs = 4_700
 const lockPauseMs = 50
 
@@ -20,9 +20,9 @@ export interface TransactionOptions {
   db: Kysely<Schema>
   health: Health
   failed: (error: unknown) => void
-  /** Over connections of its own. */
+  /** Uses connections of its own. */
   aside: { db: Kysely<Schema>; places: Semaphore }
-  /** Whether somebody has found the account locked already. */
+  /** Whether the account is already known to be locked. */
   isStuck: (accountId: string) => boolean
 }
 
@@ -56,7 +56,7 @@ export function transactionsOf(options: TransactionOptions): Store['tx'] {
           await pause(lockPauseMs)
           continue
         }
-        // A lost connection took all of it along, unless the commit had been sent.
+        // A lost connection rolled all of it back, unless the commit had been sent.
         const isUndone = isCut(error) && !isWorked && health.healthy && races === 0
         if ((isRaced(error) || isUndone) && ++races < maxTries) {
           await pause(Math.random() * 20 * 2 ** races)

@@ -1,5 +1,5 @@
-// The hot statements of the SQLite engine: one batch of records in one transaction. Runs in the
-// writer thread. Nearly all of the CPU that the store costs is spent in this file.
+// The hot statements of the SQLite dialect: one batch of records in one transaction. Runs in the
+// writer thread. Nearly all of the store's CPU time is spent in this file.
 import type { Database, Statement } from 'bun:sqlite'
 import {
   entryColumns,
@@ -84,7 +84,7 @@ export class BatchWriter {
     }
   }
 
-  /** An entry that is already there changes nothing, the balance included. */
+  /** An entry that already exists changes nothing, the balance included. */
   #insertEntry(entries: string[], at: number): void {
     const account = entries[at + entryAccount]!
     const row = entries.slice(at, at + entryWidth)

@@ -1,5 +1,5 @@
 // Kysely over a database thread: every query is one message. Writers share the thread with the hot
-// batches, so a connection is held under the same mutex; readers need none.
+// batches, so a write connection takes the same mutex; readers need none.
 import {
   CompiledQuery,
   type DatabaseConnection,

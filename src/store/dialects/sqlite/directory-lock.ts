@@ -1,5 +1,5 @@
-// A lock on the data directory itself, which nobody can delete from under it as a lock file can be.
-// The kernel drops it with the process. Where the system has no such lock, the lock file alone counts.
+// A lock on the data directory itself, which cannot be deleted as a lock file can. The kernel
+// releases it with the process. Where the system has no such lock, the lock file alone counts.
 import { dlopen, FFIType, read } from 'bun:ffi'
 import { closeSync, openSync } from 'node:fs'
 
@@ -16,7 +16,7 @@ export interface DirectoryLock {
   release(): void
 }
 
-/** `busy`: another process has it. Undefined: it cannot be locked on this file system. */
+/** `busy`: another process holds it. Undefined: this file system does not support the lock. */
 export function lockDirectory(path: string, waitMs: number): DirectoryLock | 'busy' | undefined {
   const system = openSystem()
   if (system === undefined) return undefined
@@ -51,7 +51,7 @@ function openSystem(): System | undefined {
       } & Record<string, () => Parameters<typeof read.i32>[0]>
       return { flock, errno: () => read.i32(place!(), 0) }
     } catch {
-      // Another library, or none.
+      // Another C library, or none.
     }
   }
   return undefined

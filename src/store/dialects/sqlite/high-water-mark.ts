@@ -1,24 +1,24 @@
-// Proof of what the database had, in a file beside it: an id and a count of commits, sealed. A file
-// that is behind the database is normal (the process was killed in between); a database that is behind
-// the file has lost commits. Written after each commit, and never waited for.
+// High-water mark: a sealed file beside the database with an id and a commit count. A file behind
+// the database is normal (the process was killed in between); a database behind the file has lost
+// commits. Written after each commit, and never waited for.
 import type { Database, Statement } from 'bun:sqlite'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 const idKey = 'mark_id'
 const countKey = 'mark_count'
-/** Tells another master key from a file that was changed. */
+/** Distinguishes another master key from a tampered file. */
 const sealKey = 'mark_seal'
 
-/** Always the same length, so that a write replaces all of it. */
+/** Fixed length, so that a write replaces all of it. */
 const markBytes = 'v1 '.length + 32 + 1 + 16 + 1 + 64 + 1
 
-/** The database has less than the mark says. */
+/** The database has fewer commits than the mark says. */
 export const lostCode = 'GATEWAY_LOST'
 
 export interface MarkPlace {
   file: string
-  /** Base64; made from the master key. */
+  /** Base64, derived from the master key. */
   key: string
 }
 
@@ -41,13 +41,13 @@ function readMark({ file, key }: MarkPlace): Kept {
   return isOurs ? { id, count: Number(count) } : 'unreadable'
 }
 
-/** Throws when the mark proves that something is gone; `db` is undefined when there is no file. */
+/** Throws when the mark proves a loss; `db` is undefined when there is no database file. */
 export function checkMark(place: MarkPlace, db: Database | undefined): void {
   const kept = readMark(place)
   if (kept === undefined) return
   const id = db && metaOf(db, idKey)
   const seal = db && metaOf(db, sealKey)
-  // A database of another master key is refused elsewhere, in words about the key.
+  // A database of another master key is refused elsewhere, with a message about the key.
   if (seal !== undefined && seal !== sealOf(place.key, sealKey)) return
   const isWhole =
     kept !== 'unreadable' && id === kept.id && Number(metaOf(db!, countKey)) >= kept.count
@@ -73,7 +73,7 @@ export class HighWaterMark {
   readonly #update: Statement
   #count: number
 
-  /** The tables must exist. Begins a mark, or goes on with the one that is there. */
+  /** The tables must exist. Creates a mark, or continues the existing one. */
   constructor(db: Database, { file, key }: MarkPlace) {
     const put = db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING')
     db.run('BEGIN IMMEDIATE')
@@ -91,7 +91,7 @@ export class HighWaterMark {
     ftruncateSync(this.#file, markBytes)
   }
 
-  /** In every transaction, before its end. */
+  /** Called in every transaction, before it commits. */
   count(): void {
     this.#update.run(String(++this.#count))
   }
@@ -101,7 +101,7 @@ export class HighWaterMark {
     try {
       writeSync(this.#file, `v1 ${text} ${sealOf(this.#key, text)}\n`, 0)
     } catch {
-      // A full disk: the old mark is behind, which proves less and nothing wrong.
+      // Disk full: the old mark is behind, which proves less but nothing false.
     }
   }
 

@@ -1,10 +1,10 @@
-// What the main thread and a database thread say to each other.
+// Messages between the main thread and a database thread.
 import type { MarkPlace } from './high-water-mark.ts'
 
 export type Question =
   | { kind: 'open'; role: 'reader'; file: string }
   | { kind: 'open'; role: 'writer'; file: string; lockFile: string; mark: MarkPlace | undefined }
-  /** The master key is the right one: from here on commits are counted. */
+  /** The master key is correct: count commits from here on. */
   | { kind: 'mark'; mark: MarkPlace }
   | { kind: 'query'; sql: string; parameters: readonly unknown[] }
   | { kind: 'rollback' }
@@ -13,7 +13,7 @@ export type Question =
   | { kind: 'index'; settledSeq: number }
   | { kind: 'close' }
 
-/** Flat: what is nested goes from thread to thread by a slower way. */
+/** Flat: nested values take a slower path between threads. */
 export type Asked = Question & { id: number }
 
 export interface Rows {
@@ -24,9 +24,9 @@ export interface Rows {
 export interface Failure {
   code: string
   message: string
-  /** Set while opening: which of the two files it is about. */
+  /** Set while opening: which of the two files failed. */
   file?: string
 }
 
-/** A number alone is the id of a question that was done and has nothing to show. */
+/** A bare number is the id of a completed request without a result. */
 export type Answer = number | { id: number; rows?: Rows; failure?: Failure }

@@ -1,10 +1,10 @@
-// One holder at a time, first come, first served.
+// A FIFO mutex.
 
 export class Mutex {
   readonly #waiting: (() => void)[] = []
   #held = false
 
-  /** Undefined when it could be taken at once, so that the free case costs no turn. */
+  /** Undefined when it was free, so that the uncontended case costs no turn. */
   lock(): Promise<void> | undefined {
     if (!this.#held) {
       this.#held = true
@@ -13,7 +13,7 @@ export class Mutex {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Hands over to the longest waiting, if any. */
+  /** Passes the lock to the longest-waiting caller, if any. */
   unlock(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#held = false

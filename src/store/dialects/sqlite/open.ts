@@ -1,5 +1,5 @@
-// The SQLite engine: a writer thread that also holds the data directory's lock, and a reader thread
-// of its own, so that a slow report never stalls a commit.
+// The SQLite dialect: a writer thread that also holds the data directory's lock, and a separate
+// reader thread, so that a slow report never delays a commit.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SteadyClock } from '../../../lib/clock.ts'
@@ -21,17 +21,17 @@ import { DatabaseThread } from './thread.ts'
 
 export interface SqliteOptions {
   dataDir: string
-  /** Newest schema to bring the database to; absent, the newest there is. */
+  /** Schema version to migrate to; absent: the newest. */
   schema?: number | undefined
   log: Log
   logIndexer: LogIndexerLimits
-  /** Base64; with it, what is lost from the database is noticed. */
+  /** Base64; with it, the store detects data lost from the database. */
   markKey?: string | undefined
 }
 
 export const markFile = 'gateway.mark'
 
-/** There is no other clock than this machine's: its drift is followed, a step is not. */
+/** The machine's clock is the only one: its drift is followed, a step is not. */
 const slewEveryMs = 5_000
 
 const brokenDisk = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/
@@ -68,7 +68,7 @@ export async function openSqlite({
     const lockFile = join(dataDir, 'gateway.lock')
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile, mark })
     await migrate({ dialect: 'sqlite', name: file, tx }, schema)
-    // A write that changes something tells now what the first paying caller would find out.
+    // A real write reports now what the first paying caller would otherwise discover.
     await clockKeeper.start()
   } catch (error) {
     health.stop()
@@ -131,7 +131,7 @@ export async function openSqlite({
   }
 }
 
-/** What the writer does by itself, while nobody else has it. */
+/** Runs a request of the writer thread under the mutex. */
 async function askInTurn<T>(question: Question, mutex: Mutex, ask: Ask): Promise<T> {
   await mutex.lock()
   try {
@@ -142,10 +142,10 @@ async function askInTurn<T>(question: Question, mutex: Mutex, ask: Ask): Promise
   }
 }
 
-/** How long the reading thread stays after the last question. */
+/** How long the reader thread stays after the last query. */
 const readerIdleMs = 10_000
 
-/** A thread costs memory: it starts with the first read and goes when nobody reads any more. */
+/** A thread costs memory: it starts with the first read and stops when reads cease. */
 function lazyReader(file: string): { ask: Ask; close(): Promise<void> } {
   let thread: DatabaseThread | undefined
   let opened: Promise<unknown> = Promise.resolve()

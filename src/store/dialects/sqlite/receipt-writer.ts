@@ -1,5 +1,5 @@
-// The late pass of receipts.ts on SQLite: a chunk in one transaction, in the writer thread, because
-// sending rows to another thread and back costs several times what is done with them.
+// The receipt pass of receipts.ts on SQLite: a chunk in one transaction, in the writer thread,
+// because sending rows to another thread and back costs several times the work itself.
 import type { Database, Statement } from 'bun:sqlite'
 import {
   addToHours,
@@ -70,7 +70,7 @@ export class SqliteReceiptWriter {
     }
   }
 
-  /** There is one writer: ids come in order, and all below the newest are there. */
+  /** There is one writer: ids come in order, and all below the newest exist. */
   #chunk(limit: number): Booked {
     const floor = Number(this.#metaOf(floorKey) ?? '0')
     const rows = this.#pending.all(floor, limit) as PendingRow[]

@@ -1,4 +1,4 @@
-// What went wrong while opening the SQLite store, as one sentence that says what to do.
+// Errors while opening the SQLite store, as one sentence that says what to do.
 
 import { codeOf, StoreRefused } from '../errors.ts'
 import { messageOf } from '../health.ts'

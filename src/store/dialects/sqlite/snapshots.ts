@@ -1,5 +1,5 @@
-// Connections whose transaction stays open: what is committed meanwhile is not seen by them. Starting
-// a thread costs far more than a small audit does, so the last one stays for a while.
+// Connections whose transaction stays open and so do not see later commits. Starting a thread costs
+// far more than a small audit, so the last one is kept for a while.
 import type { Store } from '../../store.ts'
 import { kyselyOverThread } from './dialect.ts'
 import { DatabaseThread } from './thread.ts'

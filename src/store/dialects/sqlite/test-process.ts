@@ -1,5 +1,5 @@
-// For tests: a store in a process of its own, told by its arguments what to do there. It reports
-// in lines of JSON.
+// For tests: a store in a separate process, controlled by its arguments. It reports in lines of
+// JSON.
 import { rmSync, writeFileSync } from 'node:fs'
 import { findAccount, insertAccount } from '../../catalog/accounts.ts'
 import { openStore, type Store } from '../../index.ts'
@@ -24,7 +24,7 @@ async function chargeOnce(store: Store, padding = ''): Promise<string> {
   return request.requestId
 }
 
-/** Says whether the directory could be opened. */
+/** Reports whether the directory could be opened. */
 async function tryOpen(): Promise<void> {
   const outcome = await openStore({ dataDir }).catch((error: Error) => error)
   if (outcome instanceof Error) return say({ refused: outcome.name, message: outcome.message })
@@ -32,7 +32,7 @@ async function tryOpen(): Promise<void> {
   say({ opened: true })
 }
 
-/** Records until it is killed, and says what it was promised. */
+/** Records until it is killed, and reports every confirmed record. */
 async function recordForever(): Promise<void> {
   const store = await open()
   const worker = async () => {
@@ -41,7 +41,7 @@ async function recordForever(): Promise<void> {
   await Promise.all([worker(), worker(), worker(), worker()])
 }
 
-/** Fills a small disk with records, frees some of it, and looks at what is left. */
+/** Fills a small disk with records, frees some of it, and checks what is left. */
 async function fillDisk(): Promise<void> {
   const filler = `${dataDir}/filler`
   const store = await open()

@@ -1,4 +1,4 @@
-// The main thread's end of a database thread: questions out, answers back in order of asking.
+// The main thread's end of a database thread: requests out, replies back in order.
 import { assets } from '../../../lib/assets.ts'
 import { DatabaseError } from '../errors.ts'
 import type { Answer, Asked, Question, Rows } from './messages.ts'
@@ -9,7 +9,7 @@ interface Pending {
 }
 
 export class DatabaseThread {
-  // A small heap: what passes through it is text on its way to the disk.
+  // A small heap: it only passes text to the disk.
   readonly #worker = new Worker(assets.databaseThread, { smol: true })
   readonly #pending = new Map<number, Pending>()
   #lastId = 0

@@ -1,5 +1,5 @@
-// A database thread: owns one SQLite connection and does what it is told, in order. It waits for
-// the disk so that the main thread never does. Knows no domain words but those of the hot batch.
+// A database thread: owns one SQLite connection and executes requests in order. It waits for the
+// disk so that the main thread never does. Knows no domain words but those of the hot batch.
 import { Database, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -18,14 +18,14 @@ import { SqliteReceiptWriter } from './receipt-writer.ts'
 declare const self: Worker
 
 const busyTimeoutMs = 5000
-/** Long enough for a gateway that is just stopping, short enough to be told soon. */
+/** Long enough for a gateway that is stopping, short enough to report soon. */
 const lockTimeoutMs = 1000
 const maxStatements = 256
-/** Pages of log after which a commit merges it: 4 MB or so. */
+/** WAL pages after which a commit runs a checkpoint: about 4 MB. */
 const checkpointPages = 1000
-/** A log that is not merged by then is merged aside: what is in the database file survives the log. */
+/** A WAL not merged by then gets a separate checkpoint: merged data survives loss of the WAL. */
 const checkpointMs = 2_000
-/** Larger ones would hold up a start; they are checked while the gateway runs. */
+/** Larger files would delay the start; they are checked while the gateway runs. */
 const checkedAtOpenBytes = 64 * 1024 * 1024
 
 let db: Database | undefined
@@ -36,7 +36,7 @@ let merging: ReturnType<typeof setTimeout> | undefined
 let writer: BatchWriter | undefined
 let receiptWriter: SqliteReceiptWriter | undefined
 const statements = new Map<string, Statement>()
-/** Never leaves the turn of the question it belongs to: whoever asks holds the writer. */
+/** Runs within the turn of its request, while the caller holds the writer. */
 const own = kyselyOverThread(async (question) => await answer(question), {
   mutex: new Mutex(),
   failed: () => {},
@@ -75,7 +75,7 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
       if (question.sql === 'COMMIT') return commit(db)
       return query(db, question.sql, question.parameters)
     case 'rollback':
-      // SQLite ends the transaction by itself after some errors; a second end would be one more.
+      // SQLite ends the transaction by itself after some errors; a second rollback would fail.
       if (db.inTransaction) db.run('ROLLBACK')
       return undefined
   }
@@ -98,7 +98,7 @@ function committed(): void {
   if (lock !== undefined) merging ??= setTimeout(merge, checkpointMs)
 }
 
-/** Copies what the log has into the database file. */
+/** Copies the WAL into the database file. */
 function merge(): void {
   merging = undefined
   if (db === undefined) return
@@ -122,7 +122,7 @@ function open(question: Question & { kind: 'open' }): undefined {
     directoryLock = locked
     lock = new Database(lockFile, { create: true, readwrite: true })
     lock.run(`PRAGMA busy_timeout = ${lockTimeoutMs}`)
-    // The kernel drops this lock with the process, however the process ends.
+    // The kernel releases this lock with the process, however the process ends.
     lock.run('BEGIN EXCLUSIVE')
   })
   about(file, () => {
@@ -130,9 +130,9 @@ function open(question: Question & { kind: 'open' }): undefined {
     db = connect(file)
     db.run('PRAGMA journal_mode = WAL')
     db.run('PRAGMA synchronous = FULL')
-    // A page that changes in every batch is then copied back once in a while, not all the time.
+    // A page that changes in every batch is then copied back occasionally, not every time.
     db.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-    // Without it INSERT OR REPLACE would get past the triggers that keep the ledger append-only.
+    // Without it INSERT OR REPLACE would bypass the triggers that keep the ledger append-only.
     db.run('PRAGMA recursive_triggers = ON')
     db.prepare('SELECT count(*) FROM sqlite_master').get()
     if (place !== undefined) checkMark(place, db)
@@ -140,7 +140,7 @@ function open(question: Question & { kind: 'open' }): undefined {
   })
 }
 
-/** Values that a column does not allow are the audit's business: the pages are whole then. */
+/** Values that a column does not allow are left to the audit: the pages are intact then. */
 const aboutValues = / value in |constraint failed in /
 
 function checkPages(db: Database): void {
@@ -190,7 +190,7 @@ function close(): undefined {
   writer?.close()
   receiptWriter?.close()
   for (const statement of statements.values()) statement.finalize()
-  // Closing alone leaves this to whoever collects the last statement, which may be nobody.
+  // Closing alone leaves the checkpoint to garbage collection, which may never run.
   if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
   mark?.close()
   db?.close()
