@@ -1,4 +1,4 @@
-// The catalog that ships: every model the gateway knows without configuration, and a first price
+// The built-in catalog: every model the gateway knows without configuration, and an initial price
 // for each. Rows only; which channel serves a model is configuration.
 import type { Interface, Model, ModelKind, Protocol } from '../contract/catalog.ts'
 import { modelFrom, type PriceDeclaration } from '../contract/config-schema/index.ts'
@@ -6,7 +6,7 @@ import { modelFrom, type PriceDeclaration } from '../contract/config-schema/inde
 interface Family {
   kind: ModelKind
   interfaces: Interface[]
-  /** Left out where the interfaces' own protocols serve. */
+  /** Absent where the interfaces' own protocols apply. */
   protocols?: Protocol[]
   context_window?: number
   max_output_tokens?: number
@@ -80,7 +80,7 @@ const families: readonly Family[] = [
   { kind: 'video', interfaces: ['vendorg', 'videos'], names: ['vendorg-video-1'] },
 ]
 
-// Known so that asking for it is a wrong interface rather than an unknown name: the vendor makes
+// Listed so that a request gets "wrong interface" rather than "unknown model": the vendor makes
 // videos with it, and no interface of this gateway reaches those.
 const unreachable: Model = {
   name: 'imgvendor-v2-5-turbo',

@@ -1,9 +1,9 @@
-// Names of video models that end in a date: they pin a version upstream and cost as the name without
-// it. Asking for one makes it known.
+// Names of video models that end in a date: they pin an upstream version and cost the same as the
+// undated name. The first request for one registers it.
 import type { Model } from '../contract/catalog.ts'
 
 const dated = /^(.+)-(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/
-/** Names come from callers; beyond this, what was learned is forgotten. */
+/** Names come from callers; beyond this number, learned names are cleared. */
 const maxKnown = 1_000
 
 /** vfa-2.7-t2v-2026-04-25 -> vfa-2.7-t2v and 2026-04-25; undefined when it has no date. */
@@ -17,7 +17,7 @@ export class DatedModels {
   readonly #serve: (model: Model) => boolean
   readonly #known = new Map<string, Model | undefined>()
 
-  /** `serve` makes the routes of a new name, and says whether there are any. */
+  /** `serve` creates the routes of a new name, and returns whether there are any. */
   constructor(plain: ReadonlyMap<string, Model>, serve: (model: Model) => boolean) {
     this.#plain = plain
     this.#serve = serve

@@ -1,6 +1,6 @@
-// What may be asked, by whom, and where it is served: one immutable picture, swapped as a whole
-// when something changes. Knows no money beyond whether a model has a price, which it asks every
-// time: a price may begin between two swaps.
+// Which models may be called, by which tokens, and through which channels: one immutable snapshot,
+// replaced as a whole on each change. Knows no money beyond whether a model has a price, which it
+// looks up each time: a price may start between two replacements.
 
 import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
 import { hasOwnProtocol } from '../contract/config-schema/names.ts'
@@ -13,9 +13,9 @@ export interface CatalogParts {
   channels: Iterable<Channel>
   /** By the keyed hash of the secret. */
   tokens: ReadonlyMap<string, Token>
-  /** Whether there is a price in force now, for everybody or for this account. */
+  /** Whether a price is in force now, for all accounts or for this one. */
   isPriced: (model: string, accountId?: string) => boolean
-  /** What upstream accounts turned out not to be entitled to; asked every time, too. */
+  /** Models that upstream accounts turned out not to be entitled to; also looked up each time. */
   entitlements?: { readonly any: boolean; isDenied(channel: string, model: string): boolean }
 }
 
@@ -31,15 +31,15 @@ export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
   readonly tokens: ReadonlyMap<string, Token>
-  /** There are tokens of more than one account. */
+  /** The tokens belong to more than one account. */
   readonly hasManyAccounts: boolean
-  /** Some channel serves it and everybody has a price for it now. */
+  /** Some channel serves it and a price for all accounts is in force. */
   offers(name: string): boolean
   /** Some channel serves it, priced or not. */
   serves(name: string): boolean
   /** Routes of a model for one interface, best first. */
   routes(model: Model, use: Interface): readonly Route[]
-  /** Interfaces by which it can be asked now. */
+  /** Interfaces through which it can be called now. */
   servedBy(model: Model): Interface[]
   visible(token: Token, name: string): Model | undefined
   listVisible(token: Token): Model[]
@@ -51,7 +51,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const routes = new Map<string, readonly Route[]>()
   const served = new Map<string, Model>()
   const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
-  /** False when nobody serves it by any of its interfaces. */
+  /** False when no channel serves it through any of its interfaces. */
   const addRoutes = (model: Model, found: Route[]): boolean => {
     found.sort((a, b) => b.channel.priority - a.channel.priority)
     let any = false
@@ -85,7 +85,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const dated = new DatedModels(models, (model) =>
     addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))),
   )
-  /** Snapshots that channels name; of others there is no end. */
+  /** Only dated versions that channels name; the set of others is unbounded. */
   const pinned = usable.flatMap(({ models: names }) =>
     Object.keys(names).filter((name) => splitDate(name) !== undefined),
   )
@@ -128,11 +128,11 @@ function withoutStandIns(routes: readonly Route[]): Route[] {
   return real.length > 0 ? real : [...routes]
 }
 
-/** How one channel would serve a model for one interface, be the channel enabled or not. */
+/** How one channel would serve a model for one interface, whether the channel is enabled or not. */
 export const routesThrough = (channel: Channel, model: Model, use: Interface): Route[] =>
   model.interfaces.includes(use) ? servingRoutes(routesOf(model, channel), use) : []
 
-/** A channel that speaks several protocols of a model is asked by the one it prefers. */
+/** A channel with several protocols for a model uses the one it prefers. */
 function servingRoutes(found: readonly Route[], use: Interface): Route[] {
   const serving = found.filter((route) => serves(route, use))
   return serving.filter(
@@ -140,7 +140,7 @@ function servingRoutes(found: readonly Route[], use: Interface): Route[] {
   )
 }
 
-/** An interface with a protocol of its own is asked in that; others in whatever the model speaks. */
+/** An interface with its own protocol requires that; others use any protocol of the model. */
 const serves = ({ protocol }: Route, use: Interface): boolean =>
   hasOwnProtocol(use) ? protocol === use : !hasOwnProtocol(protocol)
 
@@ -163,7 +163,7 @@ function upstreamName(channel: Channel, name: string): string | undefined {
   return target === '*' ? name : target
 }
 
-/** By a channel that offers the model without its date: the version is the upstream's own name for it. */
+/** For a channel that offers the undated model, the dated name is the upstream name. */
 function datedName(channel: Channel, { name, pricedAs }: Model): string | undefined {
   const plain = pricedAs === undefined ? undefined : upstreamName(channel, pricedAs)
   if (plain === undefined) return undefined

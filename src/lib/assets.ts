@@ -1,21 +1,21 @@
-// Where those parts of the program lie that are not code of this process: run from the repository,
-// they are files beside the source. A built program has another file in this one's place.
+// Locations of bundled assets (thread scripts, docs, console). In the repository they are files
+// beside the source; a built program replaces this file with another.
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export interface Assets {
-  /** Starts this program once more. */
+  /** Command that starts this program again. */
   command: readonly string[]
-  /** What the thread that writes to SQLite runs. */
+  /** Script of the SQLite database thread. */
   databaseThread: string
-  /** What the thread that reads imported lists runs. */
+  /** Script of the thread that reads imported lists. */
   importThread: string
   configSchema(): Promise<string>
-  /** The texts under docs, by their path there without the ending. */
+  /** The texts under docs, by path without the extension. */
   docs: ReadonlyMap<string, string>
-  /** The console, ready to be served, by file name; without it, it is bundled when first asked for. */
+  /** The built console, by file name; absent: bundled on first request. */
   consoleFiles?: ReadonlyMap<string, string>
-  /** One file that runs by itself: nobody has set its environment for it. */
+  /** A single executable file: it has no environment prepared for it. */
   standsAlone?: boolean
 }
 

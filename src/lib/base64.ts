@@ -1,11 +1,10 @@
-// Base64 of any length as it comes from outside: whether it is that, and without the blanks that
-// tools put into it.
+// Validates base64 of any length from outside, and removes the whitespace that tools insert.
 
 const shortText = 64 * 1024
-/** Letters that are read at once, into the same place again and again: a whole number of bytes. */
+/** Characters decoded at once into a reused buffer: a whole number of bytes. */
 const stretch = 1024 * 1024
 
-/** Without blanks and line ends; undefined when it is no base64. The same text when it has none. */
+/** Without whitespace; undefined when it is not base64. The same text when it has none. */
 export function plainBase64(text: string): string | undefined {
   if (text.length <= shortText) {
     const plain = text.replaceAll(/\s+/g, '')
@@ -14,11 +13,11 @@ export function plainBase64(text: string): string | undefined {
   return plainLong(text)
 }
 
-/** Reading a long one is much quicker than looking at each letter of it. */
+/** Decoding a long text is much faster than checking each character. */
 function plainLong(text: string): string | undefined {
   const place = new Uint8Array((stretch / 4) * 3)
   let bytes = 0
-  /** What was read so far without its blanks; undefined while it has none. */
+  /** What was decoded so far without its whitespace; undefined while it has none. */
   let plain: string | undefined
   for (let at = 0; at < text.length; ) {
     const isLast = at + stretch >= text.length
@@ -29,7 +28,7 @@ function plainLong(text: string): string | undefined {
     if (plain === undefined && !hasOnly(text, letters, at + done.read)) plain = text.slice(0, at)
     if (plain !== undefined) plain += place.subarray(0, done.written).toBase64()
     at += done.read
-    // After padding nothing comes any more.
+    // Nothing may follow the padding.
     if (done.written % 3 !== 0 && text.slice(at).trim() !== '') return undefined
   }
   return bytes === 0 ? undefined : (plain ?? text)
@@ -48,6 +47,6 @@ function readInto(
   }
 }
 
-/** Whether nothing but that many letters and their padding stands before the end. */
+/** Whether only that many characters and their padding precede the end. */
 const hasOnly = (text: string, letters: number, end: number): boolean =>
   end <= letters + 2 && /^=*$/.test(text.slice(letters, end))

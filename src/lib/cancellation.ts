@@ -1,11 +1,10 @@
-// "Stop that": said by one side, heard by the other. Lighter than an AbortController, of which
-// every call would need one.
+// A one-way cancel signal. Lighter than an AbortController, of which every call would need one.
 
 export class Cancellation {
   #reply: { cancel(): void } | undefined
   cancelled = false
 
-  /** Passes it on to `other`, at once if it has been said already. */
+  /** Cancels `other` when this is cancelled, at once if it already is. */
   replyBy(other: { cancel(): void }): void {
     this.#reply = other
     if (this.cancelled) other.cancel()
@@ -17,7 +16,7 @@ export class Cancellation {
     this.#reply?.cancel()
   }
 
-  /** So that it can listen to an AbortSignal itself. */
+  /** So that it can be the listener of an AbortSignal. */
   handleEvent(): void {
     this.cancel()
   }

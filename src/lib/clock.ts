@@ -3,26 +3,26 @@
 
 export interface Clock {
   nowMs(): number
-  /** Now, for an age that ends something for good; absent: the same as `nowMs`. */
+  /** Now, for ages that trigger something irreversible; absent: the same as `nowMs`. */
   sureMs?(): number
 }
 
 export const systemClock: Clock = { nowMs: Date.now }
 
-/** Now, for an age that ends something for good. */
+/** Now, for ages that trigger something irreversible. */
 export const sureNowMs = (clock: Clock): number => clock.sureMs?.() ?? clock.nowMs()
 
-/** A larger difference is no drift: somebody, or something, has set a clock. */
+/** A larger difference is not drift: a clock was set. */
 export const stepMs = 60_000
-/** A jump ahead counts for ages only after the clock has run on for so long. */
+/** A forward jump counts towards ages only after the clock has run this long. */
 const doubtForMs = 3_600_000
-/** By how much at most a clock without a reference follows its machine's: half a percent. */
+/** Maximum rate at which a clock without a reference follows its machine's: half a percent. */
 const slewRate = 0.005
 
 /**
- * `nowMs` is the time of what it was last set by, plus the monotonic time since. After a jump ahead
- * (the reference was set, or nobody ran for long), `sureMs` leaves the jump out for an hour: a wrong
- * clock that is put right within that time has ended nothing.
+ * `nowMs` is the time of the last reference, plus the monotonic time since. After a forward jump
+ * (the reference was set, or no process ran for long), `sureMs` excludes the jump for an hour: a
+ * wrong clock corrected within that time has ended nothing.
  */
 export class SteadyClock implements Clock {
   #offsetMs: number
@@ -41,14 +41,14 @@ export class SteadyClock implements Clock {
     return Math.floor(this.nowMs() - this.#doubtMs)
   }
 
-  /** By how much the wall clock of this machine is ahead. */
+  /** By how much this machine's wall clock is ahead. */
   aheadMs(): number {
     return Date.now() - this.nowMs()
   }
 
   /**
-   * The reference said `theirMs` between two moments of the monotonic clock. What does not
-   * contradict it stays as it is. Gives by how much this clock was set, after the first time.
+   * The reference read `theirMs` between two moments of the monotonic clock. A consistent clock
+   * stays as it is. Returns by how much this clock was set, after the first time.
    */
   reply(theirMs: number, fromMs: number, untilMs: number): number {
     const [least, most] = [theirMs - untilMs, theirMs - fromMs]
@@ -62,13 +62,13 @@ export class SteadyClock implements Clock {
     return this.#set(isStep ? (least + most) / 2 : within)
   }
 
-  /** Follows the wall clock, slowly, for as long as has passed. */
+  /** Follows the wall clock slowly, in proportion to the time passed. */
   slew(passedMs: number): void {
     const maxMs = passedMs * slewRate
     this.#offsetMs += Math.min(maxMs, Math.max(-maxMs, this.aheadMs()))
   }
 
-  /** The last moment that is known to have been: what lies between is left out of ages for a while. */
+  /** The last known moment: the gap since then is excluded from ages for a while. */
   knownUntil(lastMs: number): void {
     this.#doubt(this.nowMs() - lastMs)
   }
@@ -80,7 +80,7 @@ export class SteadyClock implements Clock {
     return byMs
   }
 
-  /** A jump back takes away from a jump ahead that is still in doubt. */
+  /** A backward jump reduces a forward jump that is still in doubt. */
   #doubt(byMs: number): void {
     if (Math.abs(byMs) <= stepMs) return
     this.#doubtMs = Math.max(0, this.#doubtMs + byMs)

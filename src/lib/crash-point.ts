@@ -1,4 +1,4 @@
-// Named moments at which the process can be made to die, for tests that prove it may. Not armed, a
+// Named points at which tests can kill the process, to prove that it may die there. An unarmed
 // point costs one comparison. Knows nothing of what happens around it.
 
 export const crashPoints = [
@@ -28,11 +28,11 @@ export type CrashPoint = (typeof crashPoints)[number]
 
 export interface CrashAt {
   point: CrashPoint
-  /** The how-manieth time it is passed; 1 is the first. */
+  /** On which pass to crash, 1-based. */
   time: number
 }
 
-/** Told of every point that is passed; whoever simulates processes lets them die in its own way. */
+/** Called for every point passed; a simulation uses it to end its processes. */
 export type CrashWatch = (point: CrashPoint) => void
 
 let armed: CrashAt | CrashWatch | undefined

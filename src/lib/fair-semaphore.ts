@@ -1,10 +1,10 @@
-// A semaphore whose queue is fair: those who wait take turns by key, so that one key with many waiters
-// does not hold up the others, and both the queue and each key's part of it are bounded.
+// A semaphore with a fair queue: waiters take turns by key, so that one key with many waiters does
+// not delay the others. Both the queue and each key's share of it are bounded.
 
 export interface SemaphoreLimits {
-  /** At the same time. */
+  /** Maximum concurrent runs. */
   concurrency: number
-  /** Waiting, of all keys and of one. */
+  /** Maximum waiters, of all keys and of one. */
   queue: number
   queuePerKey: number
 }
@@ -15,14 +15,14 @@ export class FairSemaphore {
   readonly #limits: SemaphoreLimits
   #running = 0
   #waiting = 0
-  /** By key; keys stand in the order in which it is their turn. */
+  /** By key, in the order of their turns. */
   readonly #queues = new Map<string, Waiter[]>()
 
   constructor(limits: SemaphoreLimits) {
     this.#limits = limits
   }
 
-  /** Undefined, at once, when too many wait already. */
+  /** Undefined, at once, when the queue is full. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
     if (this.#running < this.#limits.concurrency) this.#running++
     else if (!(await this.#enter(key))) return undefined
@@ -33,7 +33,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Resolves with a place that the one before has left. */
+  /** Resolves when the previous holder releases its slot. */
   #enter(key: string): Promise<true> | false {
     const queue = this.#queues.get(key) ?? []
     const { queue: most, queuePerKey } = this.#limits
@@ -54,7 +54,7 @@ export class FairSemaphore {
     const [key, queue] = next
     const waiter = queue.shift()!
     this.#waiting--
-    // To the end of the line, if more of this key wait.
+    // Moves the key to the end, if it has more waiters.
     this.#queues.delete(key)
     if (queue.length > 0) this.#queues.set(key, queue)
     waiter()

@@ -1,10 +1,10 @@
-// Bytes of long texts and of JSON with long texts in it, made a stretch per turn of the event loop:
-// one go over tens of megabytes takes longer than others may have to wait.
+// Encodes long texts, and JSON that contains them, one part per turn of the event loop: encoding
+// tens of megabytes at once would block other work for too long.
 import { nextTurn } from './turns.ts'
 
-/** Shorter ones are made in one go. */
+/** Shorter texts are encoded at once. */
 const longText = 256 * 1024
-/** Letters in one turn; the slowest ones take some milliseconds. */
+/** Characters per turn; the slowest take some milliseconds. */
 const turnLength = 1024 * 1024
 
 export async function utf8InTurns(text: string): Promise<Uint8Array> {
@@ -14,7 +14,7 @@ export async function utf8InTurns(text: string): Promise<Uint8Array> {
   return writer.end()
 }
 
-/** What JSON.stringify gives, for plain data: a text when it is short, else bytes. */
+/** The result of JSON.stringify for plain data: a string when it is short, else bytes. */
 export async function jsonInTurns(value: unknown): Promise<string | Uint8Array> {
   if (!isLong(value)) return JSON.stringify(value)
   const writer = new Writer()
@@ -72,7 +72,7 @@ function* quoted(writer: Writer, text: string): Generator<void> {
   yield* writer.add('"')
 }
 
-/** Two halves of one letter stay together. */
+/** Keeps surrogate pairs together. */
 function* stretchesOf(text: string): Generator<string> {
   let at = 0
   while (at < text.length) {
@@ -97,7 +97,7 @@ class Writer {
     return Buffer.concat(this.#chunks)
   }
 
-  /** Yields after each stretch. */
+  /** Yields after each part. */
   *add(text: string): Generator<void> {
     if (text.length <= turnLength) {
       this.#pending += text

@@ -1,5 +1,5 @@
-// Turns of the event loop for work that takes milliseconds: one piece per turn in the whole process,
-// so that what others wait for comes in between, however many pieces there are.
+// Yields to the event loop for work that takes milliseconds: one piece of work per turn in the
+// whole process, so that other events run in between, however many pieces there are.
 
 const waiting: (() => void)[] = []
 let scheduled = false

@@ -1,16 +1,15 @@
-// A short name for a value that JSON can hold: equal values have the same one, in whatever order
-// their keys came.
+// A fingerprint of a JSON value: equal values have the same one, whatever the order of their keys.
 import { createHash, type Hash } from 'node:crypto'
 import { nextTurn } from '../turns.ts'
 
-/** SHA-256 in hex. Keys without a value count as absent. Long texts are hashed in several turns. */
+/** SHA-256 in hex. Undefined properties count as absent. Long texts are hashed in several turns. */
 export async function fingerprintOf(value: unknown): Promise<string> {
   const writer = new Writer()
   for (const _ of fed(writer, value)) await nextTurn()
   return writer.end()
 }
 
-/** Every part says its kind and size first, so that no two values read the same. */
+/** Every part is prefixed with its kind and size, so that no two values encode the same. */
 function* fed(writer: Writer, value: unknown): Generator<void> {
   if (typeof value === 'string') {
     writer.add(`s${value.length}:`)
@@ -33,7 +32,7 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < 
 const pieceLength = 65_536
 const turnLength = 2 * 1024 * 1024
 
-/** Gathers small parts: hashing each of a million alone would take seconds. */
+/** Buffers small parts: hashing a million of them one by one would take seconds. */
 class Writer {
   readonly #hash: Hash = createHash('sha256')
   #pending = ''
@@ -43,11 +42,11 @@ class Writer {
     if (this.#pending.length >= pieceLength) this.#flush()
   }
 
-  /** Yields between stretches that take some milliseconds. */
+  /** Yields between parts that take some milliseconds. */
   *addLong(text: string): Generator<void> {
     let at = 0
     while (text.length - at > turnLength) {
-      // Two halves of one letter stay together.
+      // Keeps surrogate pairs together.
       const end = at + turnLength - (isHighHalf(text.charCodeAt(at + turnLength - 1)) ? 1 : 0)
       this.add(text.slice(at, end))
       at = end

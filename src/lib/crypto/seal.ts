@@ -1,5 +1,5 @@
-// Secrets at rest: AES-256-GCM bound to the row it belongs to, and a keyed hash for tokens.
-// One master key; each use has its own derived key.
+// Secrets at rest: AES-256-GCM bound to the row it belongs to, and a keyed hash for tokens. One
+// master key; each purpose has its own derived key.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface Seal {
@@ -8,16 +8,16 @@ export interface Seal {
   decrypt(sealed: string, context: string): string
   /** Keyed hash of a whole token; the pepper is useless without the master key. */
   hash(token: string): string
-  /** A signature nobody without the master key can make; safe in an address. */
+  /** A signature that requires the master key; safe in a URL. */
   sign(text: string): string
-  /** 32 bytes that only the master key and this text make, the same each time. */
+  /** 32 bytes derived from the master key and this text; deterministic. */
   derive(text: string): Uint8Array
 }
 
 const derived = (masterKey: Uint8Array, use: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, '', use, 32))
 
-/** Seals the mark beside a SQLite database; base64. */
+/** Key that seals the high-water mark beside a SQLite database; base64. */
 export const markKeyOf = (masterKey: Uint8Array): string =>
   derived(masterKey, 'high-water mark').toString('base64')
 

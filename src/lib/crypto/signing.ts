@@ -1,5 +1,5 @@
-// Hashes and Ed25519 signatures, all as base64url. Knows nothing of what is signed or where keys are
-// kept.
+// Hashes and Ed25519 signatures, all as base64url. Knows nothing of what is signed or where keys
+// are stored.
 import {
   createHash,
   createPrivateKey,
@@ -17,7 +17,7 @@ export interface Signer {
   sign(text: string): string
 }
 
-/** A key as it is kept: both halves as base64url. */
+/** A stored key: both halves as base64url. */
 export interface KeyPair {
   key: string
   secret: string
@@ -25,7 +25,7 @@ export interface KeyPair {
 
 export const hashText = (text: string): string => hash('sha256', text, 'base64url')
 
-/** A hash over many texts, one after the other. */
+/** A hash over a sequence of texts. */
 export function newDigest(): { add(text: string): void; end(): string } {
   const sha = createHash('sha256')
   return {
@@ -34,7 +34,7 @@ export function newDigest(): { add(text: string): void; end(): string } {
   }
 }
 
-/** One whose public half nobody takes for a flag when it is typed on a command line. */
+/** A key pair whose public half does not start like a command-line flag. */
 export function newKeyPair(): KeyPair {
   for (;;) {
     const { privateKey } = generateKeyPairSync('ed25519')
@@ -52,14 +52,14 @@ export function createSigner({ key, secret }: KeyPair): Signer {
   }
 }
 
-/** The form that other tools read. */
+/** PEM, as other tools read it. */
 export const publicPem = (key: string): string =>
   publicKey(key).export({ type: 'spki', format: 'pem' }) as string
 
 const keyBytes = 32
 const signatureBytes = 64
 
-/** Only the one spelling that these bytes have. */
+/** Accepts only the canonical spelling of these bytes. */
 export const isBase64url = (text: string, bytes: number): boolean => {
   const decoded = Buffer.from(text, 'base64url')
   return decoded.length === bytes && decoded.toString('base64url') === text
@@ -72,7 +72,7 @@ export function isSigned(text: string, key: string, signature: string): boolean 
   try {
     return verify(null, Buffer.from(text), publicKey(key), Buffer.from(signature, 'base64url'))
   } catch {
-    // Bytes that are no point of the curve.
+    // The bytes are not a point of the curve.
     return false
   }
 }
@@ -80,7 +80,7 @@ export function isSigned(text: string, key: string, signature: string): boolean 
 const maxKnownKeys = 64
 const knownKeys = new Map<string, KeyObject>()
 
-/** Making one costs more than using it. */
+/** Cached: creating one costs more than using it. */
 function publicKey(key: string): KeyObject {
   const known = knownKeys.get(key)
   if (known !== undefined) return known

@@ -1,12 +1,12 @@
-// One call's answer: takes bytes as they arrive, gives the head, then the body, to whoever asked.
-// Knows of its connection only how to slow it, give it back and drop it.
+// One call's reply: takes bytes as they arrive and delivers the head, then the body, to the reader.
+// Knows of its connection only how to slow it, release it and drop it.
 
 import { ChunkedBody } from './chunked.ts'
 import { HttpError } from './error.ts'
 import { HttpHead } from './head.ts'
 
 const MAX_INTERIM_ANSWERS = 10
-/** How long the end of a body that nobody reads any more may take. */
+/** Time allowed for the end of a body that is no longer read. */
 const RELEASE_MS = 1000
 const PAUSE_ABOVE_BYTES = 256 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -20,33 +20,33 @@ export interface HttpAnswer {
   header(name: string): string | undefined
   /**
    * The whole body as text; undefined when larger than `maxBytes` (the connection is then closed).
-   * Rejects when it breaks off.
+   * Rejects when the body is truncated.
    */
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
-  /** Next bytes; undefined at the proper end. Rejects when it breaks off. One call at a time. */
+  /** Next bytes; undefined at the proper end. Rejects when truncated. One call at a time. */
   read(): Promise<Uint8Array | undefined>
-  /** Nobody wants the rest: the connection is closed, or kept if the body was complete. */
+  /** Discards the rest: the connection is closed, or kept if the body was complete. */
   cancel(): void
-  /** All that matters has come: the connection is kept if the body's end follows soon. */
+  /** The reader has all it needs: the connection is kept if the body's end follows soon. */
   release(): void
-  /** The body comes bit by bit and may be read slowly: little of it shall wait in memory. */
+  /** The body is a stream that may be read slowly: buffer little of it in memory. */
   expectTrickle(): void
 }
 
 export interface HttpCall {
   readonly answer: Promise<HttpAnswer>
-  /** Ends it wherever it is; answer, read and text then reject. */
+  /** Ends the call at any stage; answer, read and text then reject. */
   cancel(): void
 }
 
-/** What an exchange may do to the connection it runs on. */
+/** Operations of an exchange on its connection. */
 export interface Link {
   pause(): void
   resume(): void
   /** How much may wait unread on the connection: little of a stream, much of a whole body. */
   narrow(): void
   widen(): void
-  /** The answer is complete; the connection may wait that long for another call. */
+  /** The reply is complete; the connection may stay idle this long. */
   finished(keepMs: number): void
   drop(): void
 }
@@ -56,7 +56,7 @@ export interface AnswerLimits {
   readonly idleMs: number
 }
 
-/** Both the call and its answer: one object serves a whole exchange. */
+/** Both the call and its reply: one object serves a whole exchange. */
 export class Exchange implements HttpCall, HttpAnswer {
   readonly answer: Promise<HttpAnswer>
   readonly #limits: AnswerLimits
@@ -107,7 +107,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     return this.#head?.header(name)
   }
 
-  /** Bytes from the connection; they are the exchange's own from now on, and may be moved. */
+  /** Bytes from the connection; the exchange owns them from now on and may move them. */
   receive(data: Buffer): void {
     try {
       if (this.#head === undefined) this.#receiveHead(data)
@@ -117,7 +117,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     }
   }
 
-  /** The connection is gone; `proper` when the other side closed it in order. */
+  /** The connection is gone; `proper` when the peer closed it in order. */
   closed(proper: boolean): void {
     if (proper && this.#leftBytes === Number.POSITIVE_INFINITY) this.#complete(0)
     else
@@ -128,7 +128,7 @@ export class Exchange implements HttpCall, HttpAnswer {
     if (this.ended) return
     this.#error = error
     if (this.#head === undefined) {
-      // Nobody may be listening any more; a rejection must not bring the process down.
+      // There may be no listener left; a rejection must not end the process.
       this.answer.catch(ignore)
       this.#refuse(error)
     }
@@ -149,7 +149,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   }
 
   expectTrickle(): void {
-    // One piece that nobody asked for yet is enough: hundreds of slow readers must not add up.
+    // One unread chunk is enough: hundreds of slow readers must not add up.
     this.#maxQueuedBytes = 0
     this.#link?.narrow()
   }
@@ -217,12 +217,12 @@ export class Exchange implements HttpCall, HttpAnswer {
       if (end > start && !this.#push(data.subarray(start, end))) return
       if (this.#leftBytes > 0) return
     }
-    // Bytes nobody asked for make the connection's state unknown.
+    // Unrequested bytes make the connection's state unknown.
     const keepMs = end < data.length ? 0 : (this.#head?.keepMs(this.#limits.idleMs) ?? 0)
     this.#complete(keepMs)
   }
 
-  /** False when no more is wanted. */
+  /** False when the reader wants no more. */
   #push(bytes: Buffer): boolean {
     if (this.ended) return false
     if (this.#released) return true
@@ -303,10 +303,10 @@ export class Exchange implements HttpCall, HttpAnswer {
   }
 }
 
-/** One for all: an error is dear to make, and this one is hardly ever seen. */
+/** Shared: creating an error is expensive, and this one is hardly ever seen. */
 const afterTheEnd = new HttpError('cancelled', 'the answer was put away')
 
-/** Refuses early what can never become a head, so that nobody waits for its end. */
+/** Rejects early what can never become a head, instead of waiting for its end. */
 function checkUnfinishedHead(bytes: Buffer): void {
   const text = bytes.toString('latin1', 0, bytes.length)
   if (!HEAD_START.startsWith(text.slice(0, HEAD_START.length)) || BARE_LINE_FEED.test(text)) {

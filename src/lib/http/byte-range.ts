@@ -1,5 +1,5 @@
-// What a Range header asks of a file whose size is known, and whether a tag in a condition is the
-// file's. Knows no file.
+// Evaluates a Range header for a file of known size, and matches entity tags in conditions. Knows
+// no file.
 
 /** First and last byte, both included. */
 export interface ByteRange {
@@ -7,7 +7,7 @@ export interface ByteRange {
   last: number
 }
 
-/** Anything but one range of bytes means the whole, as if nothing had been asked. */
+/** Anything but a single byte range means the whole file, as without the header. */
 export function rangeIn(header: string | undefined, size: number): ByteRange | 'none' | undefined {
   const parts = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/.exec(header?.trim() ?? '')
   if (parts === null) return undefined
@@ -22,7 +22,7 @@ export function rangeIn(header: string | undefined, size: number): ByteRange | '
   return first >= size ? 'none' : { first, last }
 }
 
-/** `*`, or a list that has the tag; a weak one is as good here. */
+/** `*`, or a list that contains the tag; weak tags match too. */
 export function hasTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   if (header.trim() === '*') return true

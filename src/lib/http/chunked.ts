@@ -1,5 +1,5 @@
-// Takes the chunked framing off a body, however the bytes are split. Extensions and trailers are
-// read over, never kept. Knows nothing of heads, connections or readers.
+// Decodes chunked transfer encoding, however the bytes are split. Extensions and trailers are
+// skipped. Knows nothing of heads, connections or readers.
 
 import { HttpError } from './error.ts'
 
@@ -25,8 +25,9 @@ export class ChunkedBody {
   }
 
   /**
-   * The offset just behind the body's end, or -1 while it goes on; throws on bad framing. Chunks
-   * that came together are given on together: their bytes are moved up over the framing between.
+   * The offset just after the body's end, or -1 while it continues; throws on bad framing. Chunks
+   * that arrived together are passed on together: their bytes are moved over the framing between
+   * them.
    */
   feed(data: Buffer, start: number): number {
     let at = start
@@ -65,7 +66,7 @@ export class ChunkedBody {
     return over ? at : -1
   }
 
-  /** Reads the usual line ends and sizes straight from the bytes; -1 leaves it to the long way. */
+  /** Fast path: reads the usual line ends and sizes from the bytes; -1 means use the slow path. */
   #plainFraming(data: Buffer, at: number): number {
     if (this.#line !== '' || this.#expect === 'trailer') return -1
     if (this.#expect === 'dataEnd') {

@@ -1,5 +1,5 @@
-// A lean HTTP/1.1 client for GET, POST and DELETE on the calling thread, with kept connections. Follows no
-// redirects, undoes no compression, keeps no cookies, and never sends a request twice.
+// A lean HTTP/1.1 client for GET, POST and DELETE on the calling thread, with connection reuse.
+// Follows no redirects, decodes no compression, keeps no cookies, and never sends a request twice.
 
 import { isIP } from 'node:net'
 import { utf8InTurns } from '../in-turns.ts'
@@ -13,12 +13,12 @@ export { HttpError, type HttpErrorKind } from './error.ts'
 
 const MAX_CACHED_URLS = 256
 const SWEEP_MS = 1000
-/** Longer bodies are neither copied nor made into bytes in the turn that made them. */
+/** Longer bodies are neither copied nor encoded in the turn that created them. */
 const LONG_TEXT = 256 * 1024
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/
-// Bytes beyond ASCII are refused: what they mean in a header differs between readers.
+// Bytes beyond ASCII are rejected: servers interpret them differently in a header.
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
-// The client alone says where the request goes and where it ends.
+// Only the client sets where the request goes and where it ends.
 const OWN_HEADER = /^(?:host|content-length|transfer-encoding)$/i
 
 export interface HttpClient {
@@ -51,7 +51,7 @@ export interface HttpClientOptions {
 
 interface Target {
   readonly origin: Origin
-  /** The request line but for its method, and the host header. */
+  /** The request line without its method, and the host header. */
   readonly opening: string
 }
 
@@ -74,7 +74,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
           return exchange
         }
         if (body.length > LONG_TEXT) {
-          // Making bytes of it takes milliseconds, as did whatever made the text.
+          // Encoding takes milliseconds, as did creating the text.
           nextTurn()
             .then(() => (exchange.ended ? undefined : utf8InTurns(body)))
             .then((bytes) => {
@@ -156,7 +156,7 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
   return lines
 }
 
-/** The same few names come again and again. */
+/** Cache: the same few names recur. */
 const goodNames = new Set<string>()
 const MAX_GOOD_NAMES = 256
 
@@ -233,7 +233,7 @@ class IdlePool implements Pool {
     this.#maxPerOrigin = maxPerOrigin
   }
 
-  /** The connection used last: the others get the chance to grow old. */
+  /** The most recently used connection: the others may expire. */
   take(origin: Origin): HttpConnection | undefined {
     for (;;) {
       const connection = origin.idle.pop()

@@ -1,5 +1,5 @@
-// One socket to one origin: connects, proves the other side's identity, sends one request at a
-// time and hands what comes back to its exchange. Knows nothing of pools but whom to tell.
+// One socket to one origin: connects, verifies the peer's identity, sends one request at a time and
+// passes incoming bytes to its exchange. Knows of the pool only its callback.
 
 import type { Exchange, Link } from './answer.ts'
 import { HttpError } from './error.ts'
@@ -8,22 +8,22 @@ import { setReceiveBuffer } from './receive-buffer.ts'
 export interface Origin {
   readonly hostname: string
   readonly port: number
-  /** Undefined for plain connections. */
+  /** Undefined for unencrypted connections. */
   readonly tls: Bun.TLSOptions | undefined
-  /** How much may wait unread when little should; for what must still come fast from afar. */
+  /** Receive buffer in narrow mode; large enough for fast transfers over long distances. */
   readonly narrowBytes?: number
   readonly idle: HttpConnection[]
 }
 
 export interface Pool {
-  /** The connection waits for its next call; the pool may close it instead. */
+  /** The connection is idle; the pool may close it instead of keeping it. */
   keep(connection: HttpConnection, keepMs: number): void
   forget(connection: HttpConnection): void
 }
 
 type Socket = Bun.Socket<HttpConnection>
 
-/** Less is a trap: a window below half of a large packet (64 KiB on loopback) makes senders wait. */
+/** Not less: a window below half of a large packet (64 KiB on loopback) stalls senders. */
 const NARROW_BYTES = 64 * 1024
 /** More than most kernels grant. */
 const WIDE_BYTES = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ export class HttpConnection implements Link {
   #exchange: Exchange | undefined
   #request: string | Buffer = ''
   #requestBytes = 0
-  /** Of a request whose head alone is in #request. */
+  /** Body of a request whose head alone is in #request. */
   #body: Uint8Array | undefined
   #unsent: Buffer | undefined
   #connectTimer: ReturnType<typeof setTimeout> | undefined
@@ -50,7 +50,7 @@ export class HttpConnection implements Link {
     this.#pool = pool
   }
 
-  /** Connects and sends the request as soon as the other side is known to be the right one. */
+  /** Connects and sends the request once the peer is verified. */
   open(
     exchange: Exchange,
     request: string | Buffer,
@@ -127,7 +127,7 @@ export class HttpConnection implements Link {
 
   opened(socket: Socket): void {
     this.#socket = socket
-    // The call may have ended while the connection was under way; nothing can stop that earlier.
+    // The call may have ended while connecting; nothing can stop that earlier.
     if (this.#closed) socket.terminate()
     else if (this.origin.tls === undefined) this.#becomeReady()
   }
@@ -135,7 +135,7 @@ export class HttpConnection implements Link {
   shookHands(socket: Socket, success: boolean, error: Error | null): void {
     if (this.#closed || this.#ready) return
     const verified = success && error === null && socket.authorized
-    // Unverified on purpose still needs a handshake that took place.
+    // Deliberately unverified connections still need a completed handshake.
     const tolerated =
       this.origin.tls?.rejectUnauthorized === false && Boolean(socket.getPeerCertificate())
     if (verified || tolerated) this.#becomeReady()
@@ -204,7 +204,7 @@ export class HttpConnection implements Link {
 
   finished(keepMs: number): void {
     this.#exchange = undefined
-    // An answer that came before the request was out leaves a half-sent request behind.
+    // A reply that came before the request was fully sent leaves a half-sent request behind.
     if (keepMs > 0 && this.#unsent === undefined && !this.#closed) this.#pool.keep(this, keepMs)
     else this.drop()
   }
@@ -219,8 +219,8 @@ export class HttpConnection implements Link {
     this.#unsent = undefined
     this.#body = undefined
     this.#request = ''
-    // A reset tells the other side at once that its work is not wanted any more. Not end(): over
-    // TLS it waits for the other side's farewell, and one that never comes keeps the socket.
+    // A reset tells the peer at once that its work is no longer wanted. Not end(): over TLS it
+    // waits for the peer's close notice, and one that never comes keeps the socket.
     if (orderly) this.#socket?.close()
     else this.#socket?.terminate()
   }

@@ -1,4 +1,4 @@
-// The one way an HTTP call fails. It knows the kinds of failure, not what a caller does about them.
+// The error of a failed HTTP call. Knows the kinds of failure, not how a caller handles them.
 
 export type HttpErrorKind = 'unreachable' | 'tls' | 'timeout' | 'broken' | 'invalid' | 'cancelled'
 

@@ -1,5 +1,5 @@
-// Reads the head of an HTTP/1.x answer: status, header look-up, and how the body is framed.
-// Strict where leniency lets two readers disagree about where a body ends. Knows no sockets.
+// Parses the head of an HTTP/1.x reply: status, header look-up, and body framing. Strict where
+// leniency lets two parsers disagree about where a body ends. Knows no sockets.
 
 import { HttpError } from './error.ts'
 
@@ -62,7 +62,7 @@ export class HttpHead {
     return coding !== undefined ? 'chunked' : (declared ?? 'untilClose')
   }
 
-  /** How long the connection may wait for its next call; 0 when it must not be used again. */
+  /** How long the connection may stay idle; 0 when it must not be reused. */
   keepMs(maxMs: number): number {
     if (this.#minor === 0) return 0
     const connection = this.header('connection')
@@ -70,7 +70,7 @@ export class HttpHead {
     const promised = this.header('keep-alive')
     const seconds = promised === undefined ? null : TIMEOUT_PARAMETER.exec(promised)
     if (seconds === null) return maxMs
-    // Half a second less than promised: a call must not cross the server's own closing.
+    // Half a second less than promised: a call must not race with the server's own close.
     return Math.max(0, Math.min(maxMs, Number(seconds[1]) * 1000 - 500))
   }
 }

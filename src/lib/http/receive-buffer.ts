@@ -1,6 +1,6 @@
-// How much of a connection the kernel may hold for us. Bun reads all of it at once, so for streams
-// that are passed on bit by bit this bounds what one slow reader costs. Bun has no setting for it;
-// where the C library cannot be reached, connections stay as they are.
+// Limits how much of a connection the kernel buffers. Bun reads all of it at once, so for forwarded
+// streams this bounds what one slow reader costs. Bun has no setting for it; where the C library
+// cannot be loaded, connections keep their defaults.
 import { dlopen, ptr } from 'bun:ffi'
 
 type SetOption = (fd: number, level: number, name: number, value: unknown, size: number) => number
@@ -10,7 +10,7 @@ const solSocket = 1
 const soRcvbuf = 8
 let setOption: SetOption | undefined | false
 
-/** Only a wish: the kernel has bounds of its own. */
+/** A hint: the kernel has limits of its own. */
 export function setReceiveBuffer(fd: number, sizeBytes: number): void {
   setOption ??= process.platform === 'linux' && load()
   if (setOption === false || !Number.isInteger(fd) || fd < 0) return
@@ -25,7 +25,7 @@ function load(): SetOption | false {
       })
       return library.symbols.setsockopt as SetOption
     } catch {
-      // The other kind of Linux, or none that lets us.
+      // Another C library (musl), or FFI is not permitted.
     }
   }
   return false

@@ -1,9 +1,9 @@
-// Server-sent events as bytes: where they end, and what they say. Knows no protocol.
+// Server-sent events as bytes: their boundaries and data. Knows no protocol.
 
 const blankLine = Buffer.from('\n\n')
 const dosBlankLine = Buffer.from('\r\n\r\n')
 
-/** Index just after the last blank line; 0 when no event is whole yet. */
+/** Index just after the last blank line; 0 when no event is complete yet. */
 export function endOfLastEvent(bytes: Buffer): number {
   const last = bytes.length - 1
   if (last >= 1 && bytes[last] === 0x0a && bytes[last - 1] === 0x0a) return bytes.length
@@ -12,14 +12,14 @@ export function endOfLastEvent(bytes: Buffer): number {
   return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
 }
 
-/** Index where the event that holds this byte begins. */
+/** Index where the event that contains this byte begins. */
 export function startOfEvent(bytes: Buffer, at: number): number {
   const unix = bytes.lastIndexOf(blankLine, at)
   const dos = bytes.lastIndexOf(dosBlankLine, at)
   return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
 }
 
-/** Whole events, each with its closing blank line. */
+/** Complete events, each with its closing blank line. */
 export const splitEvents = (text: string): string[] =>
   text.match(/[\s\S]*?(?:\r\n\r\n|\n\n)/g) ?? []
 
@@ -33,7 +33,7 @@ export function dataOf(event: string): string | undefined {
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
 }
 
-/** What stands after `event:`. */
+/** The value after `event:`. */
 export const nameOf = (event: string): string | undefined => /^event: ?([^\r\n]*)/m.exec(event)?.[1]
 
 /** Index just after the event that begins at `start`. */
@@ -45,9 +45,9 @@ export function endOfEvent(bytes: Buffer, start: number): number {
 }
 
 /**
- * Where the first event between `start` and `end` begins that is not one line of `data: {…}`; -1
- * if all are. With `names`, each must have a line `event: …` before it that begins with one of
- * them. `seen` is told how many were as they should be. A look at both ends of each event: opening
+ * Where the first event between `start` and `end` begins that is not one line of `data: {…}`; -1 if
+ * there is none. With `names`, each must be preceded by an `event: …` line that begins with one of
+ * them. `seen` receives the number of regular events. Checks only both ends of each event: parsing
  * every one would cost more than forwarding it.
  */
 export function findOddEvent(
@@ -77,7 +77,7 @@ export function findOddEvent(
 
 const nameAt = 'event: '.length
 
-/** Where the line after `event: <name>…` begins; beyond everything when the name is another. */
+/** Where the line after `event: <name>…` begins; beyond the end when the name is another. */
 function dataAfterName(bytes: Buffer, start: number, names: readonly Buffer[]): number {
   if (bytes[start] !== 0x65 || bytes[start + nameAt - 1] !== 0x20) return bytes.length
   for (const name of names) {

@@ -1,9 +1,10 @@
-// Parses a JSON text with long strings in it, such as pictures: those are taken out before, and read
-// a stretch per turn of the event loop. Letters beyond Latin anywhere make parsing all of them slow.
+// Parses JSON with long strings in it, such as images: those are taken out first and decoded one
+// part per turn of the event loop. Characters beyond Latin-1 anywhere make parsing all of them
+// slow.
 import { randomUUID } from 'node:crypto'
 import { nextTurn } from '../turns.ts'
 
-/** Where the letters of a string begin and end, without its quotes. */
+/** Start and end of a string's characters, without its quotes. */
 export interface LongString {
   start: number
   end: number
@@ -13,7 +14,7 @@ export interface LongString {
 export const longString = 512 * 1024
 const stretch = 1024 * 1024
 
-/** What JSON.parse gives, or throws. `strings` are values, in their order. */
+/** Returns or throws what JSON.parse would. `strings` are values, in order. */
 export async function parseLong(text: string, strings: readonly LongString[]): Promise<unknown> {
   if (strings.length === 0) return JSON.parse(text)
   const mark = `long:${randomUUID()}:`
@@ -30,7 +31,7 @@ export async function parseLong(text: string, strings: readonly LongString[]): P
 }
 
 async function stringIn(text: string, start: number, end: number): Promise<string> {
-  /** What was read so far; undefined while it is as it stands there. */
+  /** What was decoded so far; undefined while it equals the source. */
   let value: string | undefined
   for (let at = start; at < end; ) {
     const to = at + stretch >= end ? end : beforeEscape(text, at, at + stretch)
@@ -43,7 +44,7 @@ async function stringIn(text: string, start: number, end: number): Promise<strin
   return value ?? text.slice(start, end)
 }
 
-/** The place itself, or the beginning of the escape that it would cut through. */
+/** The position itself, or the start of the escape that it would split. */
 function beforeEscape(text: string, from: number, place: number): number {
   for (let at = place - 1; at >= place - 5; at--) {
     if (text.charCodeAt(at) !== 0x5c || isEscaped(text, from, at)) continue
@@ -53,14 +54,14 @@ function beforeEscape(text: string, from: number, place: number): number {
   return place
 }
 
-/** Whether a backslash is itself behind one that escapes it. */
+/** Whether a backslash is itself escaped. */
 function isEscaped(text: string, from: number, at: number): boolean {
   let before = 0
   while (at - before > from && text.charCodeAt(at - before - 1) === 0x5c) before++
   return before % 2 === 1
 }
 
-/** The same value with the long strings in their places. */
+/** The same value with the long strings restored. */
 function restored(value: unknown, values: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return values.get(value) ?? value
   if (typeof value !== 'object' || value === null) return value

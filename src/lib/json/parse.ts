@@ -1,5 +1,5 @@
-// JSON from strangers. Refuses nesting bombs before parsing and prototype keys after; on success
-// the caller keeps both the text and the value, so nothing has to be serialised again.
+// JSON from untrusted sources. Rejects deep nesting before parsing and prototype keys after; on
+// success the caller gets both the text and the value, so nothing has to be serialised again.
 
 export type JsonResult = { value: unknown } | { problem: string }
 
@@ -35,7 +35,7 @@ function countUpTo(text: string, char: string, limit: number): number {
   return count
 }
 
-/** Depth of nesting, brackets inside strings not counted; stops counting past the limit. */
+/** Depth of nesting, ignoring brackets in strings; stops counting past the limit. */
 function depthOf(text: string, limit: number): number {
   let depth = 0
   let maxDepth = 0

@@ -1,28 +1,27 @@
-// Looks through a JSON text before it is parsed: how deep it nests, how much work parsing it will be,
-// whether an object has a key twice. Can stop and go on later, so that a large text does not keep the
-// event loop. Whether the text is valid JSON is for the parser to say.
+// Scans a JSON text before it is parsed: nesting depth, cost of parsing, duplicate keys. Can pause
+// and resume, so that a large text does not block the event loop. Leaves validity to the parser.
 import { type LongString, longString } from './long-strings.ts'
 import { endOfString } from './parse.ts'
 
 export interface ScanLimits {
   depth: number
-  /** Absent: the text is so short that no shape of it is much work. */
+  /** Absent: the text is so short that no content makes it expensive. */
   work?: WorkLimits
 }
 
 /** In nanoseconds of parsing, roughly. */
 export interface WorkLimits {
   total: number
-  /** What is not the letters of strings: containers, keys, numbers, white space. */
+  /** Everything but string characters: containers, keys, numbers, white space. */
   structure: number
 }
 
 export type ScanProblem =
   | { kind: 'too_deep' | 'too_much_work' | 'prototype_key' }
-  /** Where, such as `stream_options.include_usage`. */
+  /** Path, such as `stream_options.include_usage`. */
   | { kind: 'key_twice'; path: string }
 
-/** What parts of a text cost the parser; a key or a short text that is new has to be interned. */
+/** Cost of each part for the parser; a new key or short text has to be interned. */
 const cost = {
   character: 0.85,
   escape: 14,
@@ -57,7 +56,7 @@ export class JsonScan {
   /** Values that are long strings; only looked for where work is bounded. */
   readonly long: LongString[] = []
   #at = 0
-  /** A string that has begun and where the search for its end goes on; -1 outside of strings. */
+  /** Where the search for the end of an open string resumes; -1 outside of strings. */
   #stringAt = -1
   #from = 0
   #nextSlash = -1
@@ -68,12 +67,12 @@ export class JsonScan {
   readonly #interned: Int32Array | undefined
   #depth = 0
   #wantsKey = false
-  /** By depth: whether it is an object, its first key in the lists below, entries of a list so far. */
+  /** By depth: whether it is an object, its first key in the lists below, array entries so far. */
   readonly #isObject: boolean[] = [false]
   readonly #firstKey: number[] = [0]
   readonly #entry: number[] = [0]
   readonly #sets: (Set<string> | undefined)[] = []
-  /** Where the keys of all open objects begin and end. */
+  /** Start and end of the keys of all open objects. */
   readonly #keyFrom: number[] = []
   readonly #keyTo: number[] = []
   #keys = 0
@@ -84,7 +83,7 @@ export class JsonScan {
     if (limits.work !== undefined) this.#interned = new Int32Array(internSlots)
   }
 
-  /** From the beginning with another text; keeps what it has allocated. */
+  /** Restarts with another text; keeps its allocations. */
   reset(text: string, limits: ScanLimits): void {
     this.#text = text
     this.#limits = limits
@@ -95,7 +94,7 @@ export class JsonScan {
     this.#sets.length = 0
   }
 
-  /** Goes on for so many steps. True when it is through, with or without a problem. */
+  /** Runs for up to this many steps. True when it is done, with or without a problem. */
   run(steps = Number.POSITIVE_INFINITY): boolean {
     const text = this.#text
     const { length } = text
@@ -162,7 +161,7 @@ export class JsonScan {
     this.#wantsKey = false
   }
 
-  /** Over the string that has begun. False when it has to wait, or is one too many. */
+  /** Scans the open string. False when it has to pause, or exceeds a limit. */
   #string(): boolean {
     const start = this.#stringAt + 1
     const end = this.#limits.work === undefined ? endOfString(this.#text, start - 1) : this.#end()
@@ -180,7 +179,7 @@ export class JsonScan {
     return this.problem === undefined
   }
 
-  /** Of the string, counting its escapes; -1 when the steps are used up or the work is too much. */
+  /** End of the string, counting escapes; -1 when out of steps or over the work limit. */
   #end(): number {
     const text = this.#text
     let quote = text.indexOf('"', this.#from)
@@ -206,7 +205,7 @@ export class JsonScan {
     else this.#structure += isNew ? cost.newString : cost.string
   }
 
-  /** By a hash: two that share one are a mistake that does not matter here. */
+  /** By hash: a collision is an error that does not matter here. */
   #isInterned(start: number, end: number): boolean {
     let hash = 0x811c9dc5
     for (let at = start; at < end; at++) {
@@ -293,7 +292,7 @@ export class JsonScan {
     return name === 'prototype' && this.#holder() === 'constructor'
   }
 
-  /** The key whose value the innermost object is. */
+  /** The key whose value is the innermost object. */
   #holder(): string | undefined {
     const key = this.#firstKey[this.#depth]! - 1
     if (this.#depth < 2 || !this.#isObject[this.#depth - 1]) return undefined
@@ -317,7 +316,7 @@ const maxPath = 200
 
 const shortScan = new JsonScan('', { depth: 0 })
 
-/** All of a text that is short enough for it. */
+/** Scans all of a text that is short enough. */
 export function scanShort(text: string, depth: number): ScanProblem | undefined {
   shortScan.reset(text, { depth })
   shortScan.run()

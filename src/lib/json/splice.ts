@@ -1,13 +1,13 @@
 // Changes single fields of a JSON text without rebuilding it: numbers beyond double precision, key
-// order and unknown fields survive as they came. The text must be valid JSON, with or without words
-// before its first brace.
+// order and unknown fields are preserved. The text must be valid JSON, optionally with text before
+// its first brace.
 import { endOfString } from './parse.ts'
 
 const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
 /**
  * `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. For a text that is known
- * to name a model, or to have the word nowhere. `isOnce`: where it was looked for already.
+ * to name a model, or not to contain the word. `isOnce`: the result of an earlier check.
  */
 export function withModel(text: string, model: string, isOnce = namesOnce(text)): string {
   const value = JSON.stringify(model)
@@ -17,7 +17,7 @@ export function withModel(text: string, model: string, isOnce = namesOnce(text))
   return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
 }
 
-/** The same for a text that may name none, which then stays as it is. */
+/** The same for a text that may name none and is then returned unchanged. */
 export function restoreModel(text: string, model: string): string {
   if (!text.includes('"model"') && !hasEscapedLetter(text)) return text
   const field = namesOnce(text) ? modelField.exec(text) : null
@@ -30,7 +30,7 @@ export function restoreModel(text: string, model: string): string {
   return restored
 }
 
-/** Cheap, and true only when no other object or list has begun before; false means: look closely. */
+/** Cheap check that no other object or array has begun before; false means: parse. */
 const isOutermost = (text: string, at: number): boolean =>
   text.lastIndexOf('{', at) === text.indexOf('{') && text.lastIndexOf('[', at) === -1
 
@@ -43,9 +43,9 @@ export function withModelIn(text: string, holder: string, model: string): string
 }
 
 /**
- * Whether `"model"` stands in the text once and plainly; it is then the field itself, because
- * inside a JSON string every quote is escaped. Given twice, or spelled with escapes, two parsers
- * could read two models from the text, and the one served would not be the one billed.
+ * Whether `"model"` occurs in the text once and unescaped; it is then the field itself, because
+ * inside a JSON string every quote is escaped. If it is repeated or spelled with escapes, two
+ * parsers could read two models from the text, and the one served would not be the one billed.
  */
 export function namesOnce(text: string): boolean {
   const first = text.indexOf('"model"')
@@ -61,7 +61,7 @@ function hasEscapedLetter(text: string): boolean {
   return false
 }
 
-/** Sets a field of the outermost object; adds it if it is not there, and keeps one if it is twice. */
+/** Sets a field of the outermost object; adds it if absent, and keeps one if duplicated. */
 export function withField(text: string, name: string, value: string): string {
   if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) {
     const open = text.indexOf('{') + 1
@@ -81,7 +81,7 @@ function rebuilt(text: string, name: string, value: string): string {
   return text.slice(0, open) + JSON.stringify(fields) + text.slice(end)
 }
 
-/** Where the values of a field of the outermost object begin and end. The text is valid JSON. */
+/** Start and end of the values of a field of the outermost object. The text is valid JSON. */
 function valuesOf(text: string, name: string): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = []
   let depth = 0
@@ -108,7 +108,7 @@ function valuesOf(text: string, name: string): { start: number; end: number }[] 
   return found
 }
 
-/** Events of a stream come here unparsed, so a key may be spelled as no JSON is. */
+/** Stream events arrive unparsed, so a key may be invalid JSON. */
 function keyOf(spelled: string): string | undefined {
   if (!spelled.includes('\\')) return spelled
   try {

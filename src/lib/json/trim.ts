@@ -1,10 +1,10 @@
-// JSON from outside, cut to a size that can be kept: long texts, many entries and great depth go.
+// Cuts JSON from outside to a size that can be stored: drops long texts, excess entries and depth.
 
 const maxText = 256
 const maxEntries = 64
 const maxDepth = 6
 
-/** The same value when it is small, which is the usual case. */
+/** Returns the same value when it is small, which is the usual case. */
 export function trimmed(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
     return value.length <= maxText ? value : `${value.slice(0, maxText)}…`

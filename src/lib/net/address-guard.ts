@@ -1,5 +1,5 @@
-// Which addresses somebody else may make us ask: a name is resolved once, every answer is judged, in
-// whatever spelling, and whoever connects does so to the judged answers by number. Opens nothing.
+// SSRF guard for URLs chosen by third parties: resolves a name once, checks every address in any
+// spelling, and returns the checked addresses to connect to. Opens no connection.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -8,25 +8,25 @@ const maxUrlLength = 8192
 const lookupTimeoutMs = 5_000
 const openPorts = ['', '80', '443']
 
-/** Metadata services that live among public addresses, or that a range might one day forget. */
+/** Metadata services at public addresses, or in ranges that a list may miss. */
 const metadataAddresses = ['168.63.129.16', '100.100.100.200']
-/** What is handed out for the public part of IPv6; all else has a special meaning or none. */
+/** The allocated public range of IPv6; all else is special or unassigned. */
 const publicIPv6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const sixToFour = ipaddr.IPv6.parseCIDR('2002::/16')
 
 export interface AddressRules {
-  /** Networks (CIDRs) and single addresses that may be asked although they are private, on any port, without TLS too. */
+  /** Networks (CIDRs) and addresses allowed although private, on any port and without TLS. */
   allow: readonly string[]
   httpsOnly: boolean
-  /** Hosts that may be asked, by name or `*.` and a domain; left out, any. */
+  /** Allowed hosts, by name or `*.` and a domain; absent: any. */
   hosts?: readonly string[]
 }
 
-/** Every address of a name. */
+/** Resolves a name to all its addresses. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** `addresses` are all that the name has, in the order in which they are to be tried. */
+/** `addresses` are all addresses of the name, in the order to try them. */
 export type Guarded = { addresses: readonly string[]; url: URL } | { problem: string }
 
 const lookupAll: Lookup = async (host) =>
@@ -66,27 +66,27 @@ function readAddress(text: string): URL | { problem: string } {
 }
 
 /**
- * An address as it will be asked, judged by what can be told without resolving its name. What passes
- * may still be refused when it is asked.
+ * The URL as it will be requested, checked as far as possible without resolving its name. It may
+ * still be refused when it is requested.
  */
 export function previewAddress(text: string, rules: AddressRules): URL | { problem: string } {
   const url = readAddress(text)
   if ('problem' in url) return url
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   const isNamed = isIP(literal) === 0
-  // A name may lead to a network that may be asked in any way.
+  // A name may resolve to an allowed network, where any port and scheme is permitted.
   if (isNamed && rules.allow.length > 0) return url
   const problem = isNamed ? problemOfPublic(url, rules) : problemOf(literal, url, rules)
   return problem === undefined ? url : { problem }
 }
 
-/** `*.a.example` is every host below it, not a.example itself. */
+/** `*.a.example` matches every host below it, not a.example itself. */
 function isHost(hostname: string, pattern: string): boolean {
   const name = hostname.replace(/\.$/, '')
   return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern
 }
 
-/** An IPv4 address in the clothes of IPv6 is dialled as what it is. */
+/** An IPv4-mapped IPv6 address is dialled as IPv4. */
 function dialled(answer: string): string {
   const address = ipaddr.parse(answer)
   return isV6(address) && address.isIPv4MappedAddress()
@@ -107,7 +107,7 @@ async function resolveName(host: string, lookupName: Lookup): Promise<readonly s
 }
 
 const notAsked = 'the address may not be asked'
-/** The same for a name that does not exist and one of a private network, so that nothing inside is told. */
+/** The same for an unknown name and one of a private network, so that nothing internal leaks. */
 const unresolved = 'the name of the host cannot be resolved, or the address may not be asked'
 
 function problemOf(answer: string, url: URL, rules: AddressRules): string | undefined {
@@ -127,7 +127,7 @@ function problemOfPublic(url: URL, rules: AddressRules): string | undefined {
 type Address = ReturnType<typeof ipaddr.parse>
 const isV6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6'
 
-/** The IPv4 address that an IPv6 one stands for, where it stands for one. */
+/** The IPv4 address that an IPv6 address embeds, if any. */
 function unwrap(address: Address): Address {
   if (!isV6(address)) return address
   if (address.isIPv4MappedAddress()) return address.toIPv4Address()

@@ -1,5 +1,5 @@
-// A request to an address that has been judged: dialled by number, under the name that was asked
-// for, with no proxy in between. Neither judges nor follows anything.
+// A request to a checked address: dialled by IP, under the requested host name, without a proxy.
+// Checks no address and follows no redirect.
 import { isIP } from 'node:net'
 import { Exchange, type HttpAnswer } from '../http/answer.ts'
 import { HttpConnection, type Origin } from '../http/connection.ts'
@@ -7,15 +7,15 @@ import { HttpError } from '../http/error.ts'
 import type { Guarded } from './address-guard.ts'
 
 const connectMs = 5_000
-/** Of the addresses of one name, as long as none of them takes the connection. */
+/** Addresses of one name to try while none accepts the connection. */
 const maxTried = 4
-/** Enough for 5 MB/s at 25 ms, and little beside a reader that is slow. */
+/** Enough for 5 MB/s at 25 ms, and little for a slow reader. */
 const receiveBytes = 128 * 1024
-/** A connection serves one request: nobody else may find it by its address. */
+/** A connection serves one request: no other request may reuse it by its address. */
 const limits = { maxHeaderBytes: 64 * 1024, idleMs: 0 }
 const noPool = { keep: (connection: HttpConnection) => connection.drop(), forget() {} }
 
-/** Ends what is under way, whichever hop it has come to. */
+/** Stops the request, whichever hop it has reached. */
 export class Stop {
   stopped = false
   call: { cancel(): void } | undefined
@@ -34,7 +34,7 @@ export class Stop {
     this.call?.cancel()
   }
 
-  /** It is over; nobody has to be heard any more. */
+  /** The request is over; removes the listeners. */
   release(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort)
   }
@@ -75,7 +75,7 @@ const isUnconnected = (error: unknown): boolean =>
 function originOf(address: string, url: URL, tls: { ca: string } | undefined): Origin {
   const secure = url.protocol === 'https:'
   const name = url.hostname.replace(/^\[|\]$|\.$/g, '')
-  // Verification is said aloud, as an environment variable can turn it off.
+  // Verification is set explicitly, as an environment variable can turn it off.
   const verified = {
     ...tls,
     rejectUnauthorized: true,

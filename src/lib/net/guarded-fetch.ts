@@ -1,6 +1,6 @@
-// Downloads from addresses that somebody else chose: every hop is judged and dialled by number, with
-// no proxy in between, and read no faster than it is wanted. A credential never leaves the origin it
-// was given for. It does not know what is downloaded, nor for whom.
+// Downloads from URLs chosen by third parties: every hop is checked and dialled by IP, without a
+// proxy, and read no faster than it is consumed. Credentials never leave their origin. Does not
+// know what is downloaded, nor for whom.
 
 import type { HttpAnswer } from '../http/answer.ts'
 import { headerLines } from '../http/client.ts'
@@ -20,18 +20,18 @@ const shownHeaders = ['content-type', 'content-length', 'content-range', 'etag']
 
 export interface DownloadOptions {
   rules: AddressRules
-  /** `bytes=0-99`; anything but a single range is left out, and the whole is what comes. */
+  /** `bytes=0-99`; anything but a single range is ignored and returns the whole file. */
   range?: string | undefined
-  /** For the origin of the first address only, and no longer once a redirect has left it. */
+  /** For the origin of the first URL only; dropped once a redirect has left it. */
   credentials?: Readonly<Record<string, string>> | undefined
   maxRedirects: number
-  /** For all hops together, until the head of the last answer is there. */
+  /** For all hops together, until the head of the last reply. */
   headTimeoutMs: number
-  /** Longest silence within the body. */
+  /** Maximum silence within the body. */
   idleTimeoutMs?: number
-  /** Longest time for which nobody reads. */
+  /** Maximum time without a read. */
   readerTimeoutMs?: number
-  /** Longest for the whole body. */
+  /** Maximum time for the whole body. */
   maxMs?: number
   maxBytes?: number
   signal?: AbortSignal
@@ -42,11 +42,11 @@ export interface DownloadOptions {
 export interface Download {
   status: number
   headers: Readonly<Partial<Record<(typeof shownHeaders)[number], string>>>
-  /** Read no faster than it is asked for; fails if it breaks off, and must be read or cancelled. */
+  /** Read on demand; fails if truncated, and must be read or cancelled. */
   body: ReadableStream<Uint8Array>
 }
 
-/** `forbidden`: the address or a redirect is at fault. `failed`: nothing usable came from it. */
+/** `forbidden`: the URL or a redirect is not allowed. `failed`: no usable reply. */
 export interface DownloadProblem {
   kind: 'forbidden' | 'timeout' | 'failed'
   problem: string
@@ -119,7 +119,7 @@ async function ask(
   return answer
 }
 
-/** All of it is ASCII: the parser of the address has seen to that, and headers are checked. */
+/** All of it is ASCII: the URL parser ensures that, and headers are checked. */
 function requestFor(url: URL, { range, credentials }: DownloadOptions): string {
   const headers: Record<string, string> = {
     ...credentials,
@@ -153,7 +153,7 @@ function download(
   return { status: answer.status, headers, body: paced(answer, options, stop) }
 }
 
-/** How long a body may take as a whole, and how long whoever's turn it is may take. */
+/** Time limits of a body: in total, for the sender and for the reader. */
 class Watch {
   readonly #giveUp: (why: string) => void
   readonly #max: ReturnType<typeof setTimeout>
@@ -216,6 +216,6 @@ function paced(
     },
     cancel: () => giveUp('the reader has left'),
   }
-  // No piece is fetched before somebody wants it.
+  // No chunk is fetched before the reader asks for it.
   return new ReadableStream(source, { highWaterMark: 0 })
 }

@@ -1,5 +1,5 @@
-// A message to an address that somebody else chose: judged, dialled by number, sent once, followed
-// nowhere. Of the answer only its status counts. It does not know what is said, nor to whom.
+// A POST to a URL chosen by a third party: checked, dialled by IP, sent once, without redirects.
+// Only the status of the reply counts. Does not know the message, nor its recipient.
 
 import type { HttpAnswer } from '../http/answer.ts'
 import { headerLines } from '../http/client.ts'
@@ -7,21 +7,21 @@ import { HttpError, type HttpErrorKind } from '../http/error.ts'
 import { type AddressRules, guardAddress, type Lookup } from './address-guard.ts'
 import { dialGuarded, type GuardedRequest, Stop } from './guarded-dial.ts'
 
-/** Of the answer's body, so that whoever writes a polite one is not cut short. */
+/** Maximum reply body, so that a receiver with a short reply is not cut off. */
 const maxAnswerBytes = 64 * 1024
 
 export interface PostOptions {
   rules: AddressRules
   headers: Readonly<Record<string, string>>
   body: string
-  /** For all of it. */
+  /** For the whole request. */
   timeoutMs: number
   signal?: AbortSignal
   lookup?: Lookup
   tls?: { ca: string }
 }
 
-/** The status of the answer, or why there was none. No address and no secret is in a problem. */
+/** The status of the reply, or why there was none. A problem contains no address and no secret. */
 export type Posted = { status: number } | { problem: string }
 
 const problems: Readonly<Record<HttpErrorKind, string>> = {
@@ -56,7 +56,7 @@ export async function guardedPost(text: string, options: PostOptions): Promise<P
   }
 }
 
-/** All but the body is ASCII: the parser of the address has seen to that, and headers are checked. */
+/** All but the body is ASCII: the URL parser ensures that, and headers are checked. */
 function requestFor(url: URL, { headers, body }: PostOptions): GuardedRequest {
   const bodyBytes = Buffer.byteLength(body)
   const lines = headerLines({ ...headers, accept: '*/*', connection: 'close' })
@@ -65,7 +65,7 @@ function requestFor(url: URL, { headers, body }: PostOptions): GuardedRequest {
   return { text: head + body, bytes: head.length + bodyBytes }
 }
 
-/** The head has said it all: however the body ends, the message has arrived. */
+/** The head is sufficient: however the body ends, the message has arrived. */
 async function readAway(answer: HttpAnswer): Promise<void> {
   try {
     await answer.text(maxAnswerBytes)

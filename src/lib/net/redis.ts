@@ -1,10 +1,10 @@
-// A connection to Redis that may be lost at any time. Every script is answered within a limit, with
-// its reply or with `redisAway`; nothing here throws, waits for a dead server or keeps the process
-// alive. What the scripts do is the business of whoever sends them.
+// A connection to Redis that may be lost at any time. Every script returns within a limit, with its
+// reply or with `redisAway`; nothing here throws, waits for a dead server or keeps the process
+// alive. Does not know what the scripts do.
 import { createHash } from 'node:crypto'
 import { RedisClient } from 'bun'
 
-/** Instead of a reply: the server is away, too slow, or will not do it. */
+/** Instead of a reply: the server is away, too slow, or refuses the command. */
 export const redisAway: unique symbol = Symbol('redis is away')
 
 export interface Script {
@@ -25,17 +25,17 @@ export type RunScript = (
 ) => Promise<unknown>
 
 export interface RedisTimes {
-  /** A server that needs longer for a script counts as away. */
+  /** A server that takes longer for a script counts as away. */
   commandMs: number
   connectMs: number
-  /** From a loss to the next try. */
+  /** Delay between a loss and the next attempt. */
   retryMs: number
 }
 
 export interface RedisOptions {
   url: string
   times: RedisTimes
-  /** The first words on a connection; whether they were answered well. */
+  /** First commands on a connection; resolves to whether they succeeded. */
   greet(run: RunScript): Promise<boolean>
   /** Once per outage. */
   onLost(reason: string): void
@@ -43,14 +43,14 @@ export interface RedisOptions {
 }
 
 export interface Redis {
-  /** Whether asking is worth while at the moment. */
+  /** Whether sending is worthwhile at the moment. */
   readonly ready: boolean
   readonly run: RunScript
   close(): void
 }
 
 const maxPending = 10_000
-/** A command's limit is counted in ticks, so that a late event loop is not taken for a loss. */
+/** A command's limit is counted in ticks, so that a delayed event loop is not taken for a loss. */
 const ticksPerLimit = 4
 
 interface Pending {
@@ -117,7 +117,7 @@ class Connection {
       if (--pending.ticksLeft > 0) continue
       this.#pending.delete(pending)
       pending.settle(redisAway)
-      // Before that the connection has a limit of its own.
+      // Connecting has a limit of its own.
       if (!this.#client.connected) continue
       this.end('no answer in time')
       return
@@ -174,7 +174,7 @@ class Link implements Redis {
     try {
       connection = new Connection(url, times, (reason) => this.#lost(reason))
     } catch (error) {
-      // The address itself is wrong; the message may repeat it, so it is not passed on.
+      // The URL itself is invalid; the message may repeat it, so it is not passed on.
       this.#lost(error instanceof Error ? error.name : 'no connection')
       return
     }

@@ -1,5 +1,5 @@
-// For tests: a Redis server of one's own that may be stopped, killed and spoilt, and where to find
-// the shared one.
+// For tests: a private Redis server that can be stopped, killed and broken, and the URL of the
+// shared one.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export const hasRedisServer = Bun.which('redis-server') !== null
 const tries = 400
 const pauseMs = 25
 
-/** Waits for something that is to come about. */
+/** Waits for a condition. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < tries; turn++) {
     if (await holds()) return
@@ -25,13 +25,13 @@ export interface RedisServer {
   url: string
   ask(...command: string[]): Promise<unknown>
   signal(name: NodeJS.Signals): void
-  /** Ends it without a word; start() brings it back, empty, at the same address. */
+  /** Kills it; start() restarts it, empty, at the same address. */
   kill(): Promise<void>
   start(): Promise<void>
   remove(): Promise<void>
 }
 
-/** One command on a connection of its own. */
+/** One command on a separate connection. */
 async function askOnce(url: string, [command = '', ...args]: string[]): Promise<unknown> {
   const client = new RedisClient(url, { autoReconnect: false })
   try {
@@ -60,7 +60,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
         stdout: 'ignore',
         stderr: 'ignore',
       })
-      // A server that wants a password answers as well.
+      // A server that wants a password replies as well.
       await until('redis-server answers', () =>
         askOnce(url, ['PING']).then(
           () => true,

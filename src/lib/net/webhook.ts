@@ -1,15 +1,15 @@
-// Notices signed the Standard Webhooks way: id, time and body under a shared secret. Knows neither
-// what is told nor to whom.
+// Standard Webhooks signatures: id, time and body under a shared secret. Knows neither the message
+// nor its recipient.
 import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 const newKeyBytes = 32
-/** Fewer can be guessed; more is most likely something else. */
+/** Fewer can be guessed; a longer value is probably not a secret. */
 const minBytes = 24
 const maxBytes = 64
 
 export interface Notice {
-  /** The same for every attempt, so that a receiver can tell a repeat. */
+  /** The same for every attempt, so that a receiver can detect repeats. */
   id: string
   atMs: number
   body: string
@@ -21,7 +21,7 @@ export const webhookSecretOf = (key: Uint8Array): string =>
 export const newWebhookSecret = (): string => webhookSecretOf(randomBytes(newKeyBytes))
 
 /**
- * Headers of one attempt, with a signature by each secret. Throws for what is no secret: nothing is
+ * Headers of one attempt, with a signature by each secret. Throws for an invalid secret: nothing is
  * ever signed with an empty one.
  */
 export function signedHeaders(

@@ -1,6 +1,6 @@
-// Cleans text that came from an upstream before anybody outside reads it: secrets, internal
-// addresses and stack traces go, the sentence stays. What the caller itself sent stays readable.
-// Each rule is in a file of its own; this one knows their order only.
+// Redacts upstream text before it leaves the gateway: removes secrets, internal addresses and stack
+// traces, keeps the sentence. What the caller itself sent stays readable. Each rule has its own
+// file; this one knows only their order.
 import { createKept, createOwn, type Kept, withoutShields } from './keep.ts'
 import { hostsOf, withoutAddresses, withoutHosts, withoutPaths, withoutUrls } from './places.ts'
 import { createEraser } from './secrets.ts'
@@ -10,28 +10,28 @@ import { withoutStack } from './stack.ts'
 export { takeRequestId } from './request-id.ts'
 
 export interface CleanContext {
-  /** The caller's request as it came: its own addresses stay readable, secrets never do. */
+  /** The caller's request as received: its own addresses stay readable, secrets never do. */
   readonly keep?: string
-  /** Whole words to write differently, such as an upstream's model name. */
+  /** Whole words to replace, such as an upstream's model name. */
   readonly rename?: readonly (readonly [from: string, to: string])[]
 }
 
 export interface Cleaner {
   /**
    * For whole error texts. There is no window over a stream: model output is never rewritten, and
-   * an error event is taken apart as a whole before its text comes here, so that no secret can lie
-   * across two chunks. A plain string as context is `keep`.
+   * an error event is parsed as a whole before its text comes here, so that no secret can span two
+   * chunks. A plain string as context is `keep`.
    */
   clean(text: string, context?: string | CleanContext): string
-  /** Configured secrets only, everything else as it is: for our own log lines. */
+  /** Removes configured secrets only: for our own log lines. */
   cleanLine(text: string): string
 }
 
-/** Longest error text anybody gets to read. */
+/** Maximum length of a redacted error text. */
 const maxLength = 2_000
-/** Longest text that is looked at for it. */
+/** Maximum length of the text that is processed. */
 const maxInput = maxLength * 4
-/** A rule may uncover work for another one; after the second round that is a contrived text. */
+/** A rule may expose work for another one; beyond the second round the text is contrived. */
 const maxRounds = 12
 
 export function createCleaner(secrets: Iterable<string>, hosts: Iterable<string> = []): Cleaner {
@@ -68,14 +68,14 @@ function squeezed(text: string): string {
     .trim()
 }
 
-/** Not through the middle of a character. */
+/** Does not split a character. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const isSplit = /[\ud800-\udbff]/.test(text[length - 1]!)
   return text.slice(0, isSplit ? length - 1 : length)
 }
 
-/** Whole words, all at once: what one pair wrote is not a word for the next. */
+/** Whole words, all at once: one pair's output is not input for the next. */
 function renamed(text: string, rename: readonly (readonly [string, string])[]): string {
   const names = new Map(rename.filter(([from]) => from !== ''))
   if (names.size === 0) return text

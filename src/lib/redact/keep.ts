@@ -1,19 +1,19 @@
-// The caller's own words: what of an upstream's text stood, as a thing of its own, in the request.
-// Parts that stay are taken out of the way of the other rules and put back at the end.
+// The caller's own words: parts of an upstream's text that occur in the request as whole tokens.
+// They are shielded from the other rules and restored at the end.
 
 /**
- * Upstreams quote one or two addresses of a request. Each question goes through the whole request, so
- * what all of them may read together is bounded: hundreds of a short request, a few of a long one.
+ * Upstreams quote one or two addresses of a request. Each check scans the whole request, so the
+ * total is bounded: hundreds of checks of a short request, a few of a long one.
  */
 const maxRead = 12 * 1024 * 1024
 const maxQuestions = 256
-/** A request with media inside is long; its addresses are looked for up to here. */
+/** A request with inline media is long; addresses are searched up to here. */
 const maxKeepLength = 4 * 1024 * 1024
 /** No address is longer. */
 const maxMatch = 2_048
-/** How often one match may turn out to be a part of something longer. */
+/** How often one match may turn out to be part of a longer token. */
 const maxPlaces = 64
-/** One private-use character stands for each part that stays. */
+/** One private-use character represents each shielded part. */
 const firstShield = 0xe000
 const maxShields = 256
 
@@ -21,16 +21,16 @@ const maxShields = 256
 type KeptKind = 'url' | 'path' | 'word'
 
 export interface Kept {
-  /** Whether the caller wrote exactly this, and not something longer that contains it. */
+  /** Whether the caller wrote exactly this, and not a longer token that contains it. */
   isOwn(match: string, kind: KeptKind): boolean
-  /** A stand-in no rule looks at; the match itself once there are too many. */
+  /** A placeholder that no rule matches; the match itself once there are too many. */
   shield(match: string): string
   restore(text: string): string
 }
 
 export type IsOwn = Kept['isOwn']
 
-/** Answers are remembered: the same is asked in every round of cleaning. */
+/** Results are cached: every round of redaction checks the same matches. */
 export function createOwn(sent: string): IsOwn {
   const keep = sent.length > maxKeepLength ? sent.slice(0, maxKeepLength) : sent
   const known = new Map<string, boolean>()
@@ -64,12 +64,12 @@ export function createKept(sent: string | IsOwn): Kept {
   }
 }
 
-/** So that nobody's text can pass for a shield. */
+/** Removes shield characters from the input, so that text cannot imitate a shield. */
 export function withoutShields(text: string): string {
   return text.replace(/[\ue000-\ue0ff]/g, '\ufffd')
 }
 
-/** The request is JSON, in which the same address can be written in several ways. */
+/** The request is JSON, in which one address has several spellings. */
 function spellingsOf(match: string): string[] {
   const spellings = new Set([
     match,
@@ -93,7 +93,7 @@ function standsIn(keep: string, match: string, kind: KeptKind): boolean {
 function isWhole(keep: string, start: number, end: number, kind: KeptKind): boolean {
   const before = keep[start - 1] ?? ' '
   if (kind !== 'word') {
-    // An address inside another one, as in `?from=https://…`, is not the caller's own.
+    // An address inside another one, as in `?from=https://…`, does not count as the caller's own.
     if (!/[\s"'`<>()[\]{},;|\\]/.test(before)) return false
     if (kind === 'path') return keep[end] === '?'
     return /^[.,;:!?)\]}]{0,4}(?:[\s"'`<>\\|]|$)/.test(keep.slice(end, end + 8))

@@ -1,24 +1,24 @@
-// Readings of a text in which a secret is spread out: with separators between its characters (line wraps,
-// spaces, colons, quotes), or spelled as numbers (hex bytes, decimal, octal or binary codes). Each knows
-// the way back to the places in the original; what anybody looks for in them is decided elsewhere.
+// Views of a text in which a secret is spread out: with separators between its characters (line
+// wraps, spaces, colons, quotes), or spelled as numbers (hex bytes, decimal, octal or binary
+// codes). Each maps back to positions in the original; the search itself is elsewhere.
 import type { View } from './view.ts'
 
 export interface LooseView {
   readonly text: string
-  /** Where each character begins and ends in the original. */
+  /** Start and end of each character in the original. */
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** Numbers spell nothing by chance; letters and digits with all else left out might. */
+  /** Numbers spell nothing by chance; letters and digits stripped of everything else might. */
   readonly isSpelled: boolean
 }
 
-/** Longer texts are read as they are only: errors are cut long before, and log lines are short. */
+/** Longer texts get no such views: errors are cut long before, and log lines are short. */
 const maxLooseLength = 32_000
-/** Fewer numbers spell no piece of a secret. */
+/** Fewer numbers cannot spell a piece of a secret. */
 const minNumbers = 8
-/** What may stand between two numbers of one list, as in `chr(115)+chr(107)`. */
+/** Maximum gap between two numbers of one list, as in `chr(115)+chr(107)`. */
 const maxGap = 8
-/** Stands between lists: part of no secret. */
+/** Separates lists: part of no secret. */
 const between = '\uffff'
 
 interface Spelling {
@@ -33,7 +33,7 @@ const spellings: readonly Spelling[] = [
   { token: /(?<!\d)(?:0b)?([01]{7,8})(?!\d)/g, base: 2 },
 ]
 
-/** All of one view of a text. */
+/** All loose views of one view. */
 export function looseViewsOf(view: View): LooseView[] {
   if (view.text.length > maxLooseLength) return []
   const views = [lettersOf(view)]
@@ -44,7 +44,7 @@ export function looseViewsOf(view: View): LooseView[] {
   return views
 }
 
-/** The letters and digits of a text, wide ones as plain ones. */
+/** The letters and digits of a text, full-width ones converted. */
 export function lettersIn(text: string): string {
   let out = ''
   for (let i = 0; i < text.length; i++) {
@@ -57,7 +57,7 @@ export function lettersIn(text: string): string {
 /** 0: neither a letter nor a digit. */
 function letterAt(text: string, at: number): number {
   const given = text.charCodeAt(at)
-  // The same characters in double width.
+  // Full-width forms of the same characters.
   const code = given >= 0xff01 && given <= 0xff5e ? given - 0xfee0 : given
   const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
   return isLetter || (code >= 48 && code <= 57) ? code : 0

@@ -1,5 +1,5 @@
 // Finds secrets of which only the ends are shown: `sk-ab12****wxyz`, `sk-ab12...wxyz`. Knows how
-// configured secrets begin and end; masks of other people's keys are a matter of shape.
+// configured secrets begin and end; masks of other keys are matched by shape.
 import { lower, type Range } from './view.ts'
 
 export interface EndIndex {
@@ -7,7 +7,7 @@ export interface EndIndex {
   readonly tails: ReadonlySet<string>
 }
 
-/** Fewer shown characters are no match; from eight on a piece is found wherever it stands. */
+/** Fewer shown characters do not match; pieces of eight or more are found anywhere. */
 const minShown = 3
 const maxIndexed = 7
 const maxEnd = 64
@@ -36,7 +36,7 @@ export function maskedRanges(text: string, ends: EndIndex, ranges: Range[]): voi
     const head = headBefore(text, index, ends)
     const tail = tailAfter(text, after, ends)
     if (head === 0 && tail === 0) continue
-    // Three dots also end sentences and a run of x ends words: one plain end is no proof.
+    // Three dots also end sentences and a run of x ends words: one plain end is not enough.
     const shown = text.slice(index - head, index) + text.slice(after, after + tail)
     const isVague = /^[.…xX<]/.test(mask) && (head === 0 || tail === 0)
     if (isVague && (shown.length < 4 || !/\d/.test(shown))) continue
@@ -60,7 +60,7 @@ function headBefore(text: string, end: number, { heads }: EndIndex): number {
   return 0
 }
 
-/** How many characters behind the mask are the end of a secret. */
+/** How many characters after the mask are the end of a secret. */
 function tailAfter(text: string, start: number, { tails }: EndIndex): number {
   const long = wordAfter(text, start)
   const end = start + long

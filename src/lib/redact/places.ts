@@ -1,11 +1,11 @@
-// Where things are: addresses, hosts, IP numbers, file paths. Each becomes a label unless the caller
-// named it itself. Knows the configured upstream hosts; what a secret is is decided elsewhere.
+// Locations: URLs, hosts, IP addresses, file paths. Each becomes a label unless the caller's
+// request contains it. Knows the configured upstream hosts; secrets are found elsewhere.
 import { isIPv6 } from 'node:net'
 import type { Kept } from './keep.ts'
 import { hasShape } from './shapes.ts'
 import { withoutTrailing } from './view.ts'
 
-/** Host names as far down as anybody names them. */
+/** Maximum labels of a host name. */
 const maxLabels = 8
 const maxScheme = 20
 
@@ -15,7 +15,7 @@ const urlEnd = /[\s"'`<>|]|[^\x21-\x7e\ue000-\ue0ff]/
 const word = /[A-Za-z0-9_.-]+(?::\d{1,5}(?!\d))?/g
 const internal =
   /^(?:internal|local|localdomain|lan|corp|intra|intranet|svc|cluster|consul|localhost)$/
-/** Parts of a label by which clouds name what only their own networks reach. */
+/** Label parts that clouds use for names of internal networks. */
 const internalPart =
   /(?:^|-)(?:internal|intranet|intra|inner|private|privatelink|vpc|vpce|svc)\d*(?:-|$)/
 /** Fewer labels may be a setting: `internal.timeout`. */
@@ -43,7 +43,7 @@ export function hostsOf(hosts: Iterable<string>): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ''))
 }
 
-/** By hand, from the `://` outwards: a pattern would try a scheme at every letter. */
+/** Hand-written, from the `://` outwards: a pattern would try a scheme at every letter. */
 export function withoutUrls(text: string, kept: Kept): string {
   let out = ''
   let from = 0
@@ -77,7 +77,7 @@ function endOfUrl(text: string, from: number): number {
   return end
 }
 
-/** The caller's own address stays; a signature in its query does not, as this goes into logs. */
+/** The caller's own URL stays; a signature in its query does not, as this goes into logs. */
 function urlLabel(url: string, kept: Kept): string {
   const at = url.indexOf('?')
   const base = at < 0 ? url : url.slice(0, at)
@@ -110,7 +110,7 @@ function isPrivateHost(name: string, hasPort: boolean, hosts: ReadonlySet<string
   if (name === 'localhost' || /^ip-\d{1,3}(?:-\d{1,3}){3}$/.test(name)) return true
   const labels = name.split('.').slice(-maxLabels)
   if (labels.length === 1) {
-    // A container called `sandbox` must not take that word out of every sentence.
+    // A container named `sandbox` must not remove that word from every sentence.
     return hosts.has(name) && (hasPort || /[\d-]/.test(name))
   }
   if (labels.some((part) => part === '')) return false

@@ -1,5 +1,5 @@
-// Finds the request id that an upstream writes into its error texts and takes it out of the
-// sentence. What is done with the id is up to whoever asked.
+// Extracts the request id that an upstream writes into its error texts. The caller decides what to
+// do with the id.
 
 const gatewayId = /^req_[0-9a-f]{32}$/
 
@@ -25,12 +25,12 @@ export function takeRequestId(text: string): { text: string; requestId?: string 
   return { text }
 }
 
-/** `request id missing` names no id: there is a digit in every one that upstreams write. */
+/** `request id missing` names no id: every upstream id contains a digit. */
 function isId(value: string): boolean {
   return value.length >= 6 && value.length <= 128 && /\d/.test(value) && !gatewayId.test(value)
 }
 
-/** Makes one sentence of what stood before and behind the id. */
+/** Joins the text before and after the id into one sentence. */
 function joined(before: string, after: string): string {
   const head = before.replace(/[\s,;:|，；：\-–—]{1,16}$/, '')
   const tail = after.replace(/^[\s,;|，；]{1,16}/, '')

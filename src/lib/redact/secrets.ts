@@ -1,18 +1,19 @@
-// Finds configured secrets in a text: whole or in pieces, in any case, plain, escaped or backwards, in
-// base64, base32 or hex, spread out, spelled as numbers, or with the middle hidden. Knows the secrets and nothing else of what may be private.
+// Finds configured secrets in a text: whole or in pieces, in any case, plain, escaped or reversed,
+// in base64, base32 or hex, spread out, spelled as numbers, or with the middle hidden. Knows the
+// secrets and nothing else of what may be private.
 import { type LooseView, lettersIn, looseViewsOf } from './loose.ts'
 import { indexEnds, maskedRanges } from './masked.ts'
 import { lower, type Range, viewsOf } from './view.ts'
 
-/** The shortest piece of a secret that tells something; shorter secrets cannot be looked for. */
+/** The shortest piece of a secret that reveals something; shorter secrets are not searched for. */
 const minPiece = 8
-/** A piece made of plain words goes from this length on: one word, or several. */
+/** A piece made of plain words is removed from this length on: one word, or several. */
 const longWord = 16
 const longWords = 12
 
-/** With all but letters and digits left out, shorter runs may be chance; whole secrets are not. */
+/** In letters and digits alone, shorter runs may be chance; whole secrets are not. */
 const minLetters = 12
-/** So many letters of a secret made of words are no sentence. */
+/** This many letters of a secret made of words are not a sentence. */
 const minWordLetters = 16
 
 const hard = 1
@@ -21,14 +22,14 @@ const weak = 4
 const encoded = 8
 
 interface PieceIndex {
-  /** A bit for each hash of a piece: nearly every place in a text ends here. */
+  /** A bit for each hash of a piece: nearly every position fails here. */
   readonly bits: Uint32Array
   readonly shift: number
   readonly kinds: ReadonlyMap<number, number>
 }
 
 interface SecretIndex extends PieceIndex {
-  /** Of secrets that runs do not show: their letters and digits as a whole, lower case. */
+  /** For secrets too short for runs: their letters and digits as a whole, lower case. */
   readonly letters: ReadonlySet<string>
 }
 
@@ -37,7 +38,7 @@ interface Form {
   readonly isEncoded: boolean
 }
 
-/** Takes every trace of the secrets out of a text, in time linear in its length. */
+/** Removes every trace of the secrets from a text, in time linear in its length. */
 export function createEraser(secrets: Iterable<string>): (text: string) => string {
   const known = [...new Set(secrets)].filter((secret) => secret.length >= minPiece)
   if (known.length === 0) return (text) => text
@@ -64,11 +65,11 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
   }
 }
 
-/** Escaped forms are not here: the views of a text undo those. */
+/** Excludes escaped forms: the views of a text undo those. */
 function formsOf(secret: string): Form[] {
   const bytes = Buffer.from(secret)
   const forms: Form[] = [{ text: bytes.toString('hex'), isEncoded: true }]
-  // Percent signs stand for bytes, and so do characters read in the wrong alphabet.
+  // Percent escapes stand for bytes, and so do characters decoded with the wrong charset.
   for (const text of new Set([secret, bytes.toString('latin1')])) {
     forms.push({ text, isEncoded: false })
     forms.push({ text: [...text].reverse().join(''), isEncoded: false })
@@ -78,7 +79,7 @@ function formsOf(secret: string): Form[] {
   forms.push(...base32Of(bytes))
   for (const before of [0, 1, 2]) {
     const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    // The first character also carries bits of the neighbour, and the last one if there is any.
+    // The first character also carries bits of the preceding byte, and the last those of the next.
     const end = Math.ceil(((before + bytes.length) * 8) / 6)
     const own = base64.slice(Math.ceil((before * 8) / 6), end)
     forms.push({ text: own, isEncoded: true }, { text: lettersIn(own), isEncoded: true })
@@ -91,11 +92,11 @@ function formsOf(secret: string): Form[] {
 
 const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** At each of the five places within a group that it may begin at. */
+/** At each of the five positions within a group at which it may begin. */
 function base32Of(bytes: Uint8Array): Form[] {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return [0, 1, 2, 3, 4].map((before) => {
-    // The first character is shared with the byte before, unless that ends with a character.
+    // The first character is shared with the preceding byte, unless that ends on a boundary.
     const shared = (5 - ((before * 8) % 5)) % 5
     const own = bits.slice(shared).match(/.{5}/g) ?? []
     return {
@@ -105,7 +106,7 @@ function base32Of(bytes: Uint8Array): Form[] {
   })
 }
 
-/** Adds all pieces of a form, and tells which kinds there were. */
+/** Adds all pieces of a form, and returns which kinds there were. */
 function addPieces(kinds: Map<number, number>, { text, isEncoded }: Form): number {
   let any = 0
   const dated = isEncoded ? [] : [...text.matchAll(/20\d\d[-/.]?[01]\d[-/.]?[0-3]\d/g)]
@@ -122,7 +123,7 @@ function addPieces(kinds: Map<number, number>, { text, isEncoded }: Form): numbe
   return any
 }
 
-/** Soft: could be words of a sentence. Weak: a ruler of dashes, which says nothing by itself. */
+/** Soft: could be words of a sentence. Weak: a line of dashes, which reveals nothing by itself. */
 function kindOf(piece: string): number {
   if (new Set(piece).size <= 2) return weak
   if (/[0-9]/.test(piece) || /[^\x20-\x7e]/.test(piece)) return hard
@@ -131,7 +132,7 @@ function kindOf(piece: string): number {
   return isPlain && words.length <= 3 ? soft : hard
 }
 
-/** Two rolling hashes of the `shortestPiece` characters at every place, without regard to case. */
+/** Two rolling hashes of the `shortestPiece` characters at every position, ignoring case. */
 function walk(text: string, visit: (start: number, a: number, b: number) => void): void {
   let a = 0
   let b = 0
@@ -161,7 +162,7 @@ function power(base: number, exponent: number): number {
 
 const folded = (code: number): number => (code >= 65 && code <= 90 ? code + 32 : code)
 
-/** 53 bits of both hashes: chance hits on pieces that are nobody's do not happen. */
+/** 53 bits of both hashes: chance collisions do not happen. */
 const keyOf = (a: number, b: number): number => (a >>> 0) * 2 ** 21 + (b >>> 11)
 
 function indexOf(kinds: ReadonlyMap<number, number>): PieceIndex {
@@ -175,7 +176,7 @@ function indexOf(kinds: ReadonlyMap<number, number>): PieceIndex {
   return { bits, shift, kinds }
 }
 
-/** The low bits of the hash know the low bits of the characters only, so the high ones choose. */
+/** The low bits of the hash depend only on the low bits of the characters, so use the high ones. */
 const slotOf = (hash: number, shift: number): number => Math.imul(hash, 0x9e3779b1) >>> shift
 
 function findRanges(text: string, index: SecretIndex, wordy: readonly string[]): Range[] {
@@ -192,7 +193,7 @@ function findRanges(text: string, index: SecretIndex, wordy: readonly string[]):
   return ranges
 }
 
-/** What is found spread out; the rest of an encoded word beside it goes as well. */
+/** Finds spread-out secrets; the rest of an encoded word beside one is removed as well. */
 function findLoose(text: string, view: LooseView, index: SecretIndex, ranges: Range[]): void {
   const { starts, ends, isSpelled } = view
   const add = (start: number, end: number, isEncoded: boolean) => {
@@ -225,7 +226,7 @@ function findWhole(text: string, wordy: readonly string[], found: Range[]): void
   }
 }
 
-/** Pieces that overlap or touch are one run; a run goes if it tells something. */
+/** Pieces that overlap or touch form one run; a run is removed if it reveals something. */
 function runsIn(text: string, index: PieceIndex): Range[] {
   const runs: Range[] = []
   eachRun(text, index, (start, end, kind) => {
@@ -270,7 +271,7 @@ function tells(run: string, kind: number): boolean {
   return letters >= (words.length > 1 ? longWords : longWord)
 }
 
-/** The rest of an encoded word is what stood beside the secret, and one character of both. */
+/** The rest of an encoded word is the text beside the secret, plus one character of both. */
 function widened(text: string, start: number, end: number): Range {
   let from = start
   let to = end

@@ -1,15 +1,15 @@
-// What looks like a credential or an account's id, whoever it belongs to. Knows shapes only: the
+// Matches credentials and account ids by shape, whatever their origin. Knows shapes only:
 // configured secrets are found elsewhere, and the caller's own words come in as `isOwn`.
 
 import { withoutTrailing } from './view.ts'
 
 export type IsOwn = (match: string) => boolean
 
-/** A word of a sentence: letters of one case, at most a capital in front. */
+/** An ordinary word: letters of one case, optionally capitalised. */
 const ordinary = /^(?:[A-Za-z]?[a-z]{0,18}|[A-Z]{1,19})$/
 const isTelling = (text: string) => /\d/.test(text) || /[a-z][A-Z]/.test(text) || text.length >= 20
 
-/** What stands behind `password:` when the sentence is about a password, not with one. */
+/** What follows `password:` when the sentence is about a password but contains none. */
 const remarks =
   /^(?:is|are|was|must|should|not|no|the|a|an|your|this|that|has|cannot|can|could|may|null|none|nil|undefined|empty|true|false|required|missing|invalid|incorrect|wrong|expired|mismatch|unknown|field|header|string|value|too|please|provide|use|check|does|did|do|in|for|from|and|or|bearer|basic)$/i
 
@@ -30,7 +30,7 @@ const vendors = /(?<![A-Za-z0-9])(?:AKIA|ASIA|AKLT|AKTP|LTAI|AIza|AKID|ya29\.)[A
 const starred = /(?<![\w*-])([\w-]{0,64})(\*{3,})([\w-]{0,64})/g
 const login = /(?<![\w.%+-])[\w.%+-]{1,64}:[^\s:@/"'<>[\]]{3,128}@(?=[A-Za-z0-9[])/g
 const longRun = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{32,}/g
-// `req_…` and `task_…` are names the gateway itself gave.
+// `req_…` and `task_…` are ids of the gateway itself.
 const hexRun = /(?<![A-Za-z0-9]|[a-z]_)[0-9a-f]{32,}(?![A-Za-z0-9])/gi
 
 const ids: readonly RegExp[] = [
@@ -59,7 +59,7 @@ export function withoutShapes(text: string, isOwn: IsOwn): string {
   return out.replace(hexRun, (match) => (isOwn(match) ? match : '[secret]'))
 }
 
-/** Whether there is something in it that nobody should keep in a log. */
+/** Whether it contains something that must not be logged. */
 export function hasShape(text: string): boolean {
   return withoutShapes(text, () => true) !== text
 }
@@ -70,7 +70,7 @@ function cleanPair(match: string, ...parts: string[]): string {
   if (/^\d{1,7}[.:]?$/.test(value)) return match
   const word = withoutTrailing(value, '.!?:')
   if (remarks.test(/^\S*/.exec(word)![0])) return match
-  // `key: temperature` speaks of a name, `api_key: temperature` and `key=temperature` do not.
+  // `key: temperature` names a field, `api_key: temperature` and `key=temperature` do not.
   const isBare = prefix === '' || suffix === 's'
   const isSpoken = /:\s+\\?["']?$/.test(between) || /:\\?["']$/.test(between)
   const isName =
@@ -93,7 +93,7 @@ function isRandom(run: string): boolean {
   return max.length >= 16 && [/[a-z]/, /[A-Z]/, /\d/].every((kind) => kind.test(max))
 }
 
-/** By hand: a pattern would look for the missing end once for every beginning. */
+/** Hand-written: a regular expression would search for the missing end once for every beginning. */
 function withoutPrivateKeys(text: string): string {
   let out = ''
   let from = 0

@@ -1,16 +1,16 @@
-// Takes stack traces out of a text, also those squeezed into one line, and leaves the sentence they
-// belong to. Knows what frames look like in a few languages; secrets are none of its business.
+// Removes stack traces from a text, also those on one line, and leaves the sentence they belong to.
+// Knows the frame formats of a few languages; knows no secrets.
 
-/** A real line, or one of a trace that went through JSON once more than it came out. */
+/** A real line break, or an escaped one in a trace that was JSON-encoded once too often. */
 const flattenedFrame =
   /\\n(?:\\[rnt]|[ \t]){0,16}(?:at |File \\?"|Traceback |goroutine \d|Caused by: |stack backtrace:|\d{1,4}: |#\d{1,3} |[^\s\\]{1,200}\.go:\d)/
 
 const frameLines: readonly RegExp[] = [
-  // JS and Rust: a place at the end. Java and .NET: a dotted name and an argument list.
+  // JS and Rust: a location at the end. Java and .NET: a dotted name and an argument list.
   /^at (?:async |new )?\S.{0,500}:(?:line )?\d{1,7}\)?$/,
   /^at (?:[\w$<>`+[\],/@-]{1,200}\.)+[\w$<>`[\],]{1,200}\([^()]{0,300}\)(?: \[\S{1,200}\])?$/,
   /^at (?:async )?[\w$.<> ]{1,200}\((?:<anonymous>|native|index \d+)\)$/,
-  // Of a runtime or a file, without a line.
+  // A runtime or file frame without a line number.
   /^at (?:async |new )?[\w$.<>/]{1,200}(?: \[as \w{1,80}\])? ?\((?:[a-z]{2,12}:|internal\/|\/)[^()\s]{0,300}\)$/,
   /^Traceback \(most recent call last\):$/,
   /^File "[^"]{1,500}", line \d+.{0,300}$/,
@@ -44,7 +44,7 @@ const inlineFrames: readonly RegExp[] = [
   /(?<![\w/.*()-])[\w/.*()-]{1,200}\.go:\d{1,7} \+0x[0-9a-f]{1,16}/g,
 ]
 
-/** Longer lines are not lines of a trace. */
+/** Longer lines are not stack frames. */
 const maxFrame = 2_000
 
 export function withoutStack(text: string): string {
@@ -65,7 +65,7 @@ function withoutFrameLines(lines: readonly string[]): string[] {
     const line = lines[i]!
     const trimmed = line.trim()
     if (isFrame(trimmed)) {
-      // The source line that follows its place is indented further.
+      // The source line after its location is indented further.
       const isPython = trimmed.startsWith('File "')
       if (isPython && indentOf(lines[i + 1]) > indentOf(line)) i++
       continue

@@ -1,5 +1,5 @@
-// Text as it reads once escapes are undone, with the way back to the places in the original.
-// Knows the escapes (percent, backslash, HTML) and what is invisible, not what anybody looks for in the text.
+// Text with escapes undone, mapped back to positions in the original. Knows the escapes (percent,
+// backslash, HTML) and invisible characters, not what is searched for.
 
 export type Range = readonly [start: number, end: number]
 
@@ -9,13 +9,13 @@ export interface View {
   readonly starts: Int32Array | undefined
 }
 
-/** Percent signs of percent signs: more layers than this are nobody's accident. */
+/** Nested percent escapes: more layers than this are deliberate. */
 const maxLayers = 3
 
 const escapes =
   /%u[0-9a-f]{4}|%[0-9a-f]{2}|\\u[0-9a-f]{4}|\\u\{[0-9a-f]{1,6}\}|\\x[0-9a-f]{2}|\\[0-3][0-7]{2}|\\[\\"'/nrtbf]|U\+[0-9a-f]{4}|&#\d{1,7};|&#x[0-9a-f]{1,6};|&[a-z]{2,8};|[\p{Cf}\p{Mn}\p{Me}]+/giu
 
-/** Nobody sees them: soft hyphens, joiners, marks that go on top of another character. */
+/** Invisible: soft hyphens, joiners, combining marks. */
 const invisible = /^[\p{Cf}\p{Mn}\p{Me}]/u
 const mayEscape = /[%\\&]|U\+|[\p{Cf}\p{Mn}\p{Me}]/u
 
@@ -45,12 +45,12 @@ const entities: Readonly<Record<string, string>> = {
 
 const controls: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
-/** ASCII only, so that every character keeps its place. */
+/** ASCII only, so that every character keeps its position. */
 export function lower(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** By hand: a pattern for the end of a text is tried at every place before it. */
+/** Hand-written: an end-anchored regular expression is tried at every position before it. */
 export function withoutTrailing(text: string, marks: string): string {
   let end = text.length
   while (end > 0 && marks.includes(text[end - 1]!)) end--
@@ -107,7 +107,7 @@ function meaningOf(written: string): string | undefined {
   return controls[letter] ?? letter
 }
 
-/** Nothing outside the first plane: a view never has more characters than its original. */
+/** Only the basic plane: a view never has more characters than its original. */
 function character(code: string): string {
   return String.fromCharCode(Number(code) & 0xffff)
 }

@@ -1,10 +1,10 @@
-// Structured logs: one JSON object per line on stderr, a readable line on a terminal. Fields have
-// names of one list, and whatever else is handed over is left out; bodies and headers never come here.
+// Structured logs: one JSON object per line on stderr, a readable line on a terminal. Field names
+// come from one list, others are dropped; bodies and headers never come here.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** All that a line can say besides its time, level and sentence. */
+/** All fields of a line besides its time, level and message. */
 export const logFields = [
   'request_id',
   'trace_id',
@@ -46,9 +46,9 @@ export type LogFields = Readonly<Partial<Record<LogField, unknown>>>
 
 export interface Log {
   readonly level: LogLevel
-  /** How many lines of each level were written; absent where nobody counts. */
+  /** Number of lines written per level; absent where they are not counted. */
   readonly lines?: Readonly<Record<LogLevel, number>>
-  /** The last warnings and errors as JSON, the newest first; absent where nobody keeps any. */
+  /** The last warnings and errors as JSON, newest first; absent where they are not kept. */
   recent?(): readonly string[]
   debug(msg: string, fields?: LogFields): void
   info(msg: string, fields?: LogFields): void
@@ -64,10 +64,10 @@ interface Options {
   clean?: (text: string) => string
 }
 
-/** Warnings and errors that are kept to be looked at. */
+/** Number of warnings and errors kept for display. */
 const mostRecent = 100
 
-/** Longest text of one field; a stack fits. */
+/** Maximum length of a field; a stack fits. */
 const maxText = 8_000
 
 export function createLog({ level, pretty, write, clean = (text) => text }: Options): Log {
@@ -100,7 +100,7 @@ export function createLog({ level, pretty, write, clean = (text) => text }: Opti
 
 type Plain = string | number | boolean | null
 
-/** In the order they were given. */
+/** In the given order. */
 function listedIn(fields: LogFields): [name: string, value: Plain][] {
   return Object.entries(fields).flatMap(([name, value]): [string, Plain][] =>
     value === undefined || !listed.has(name) ? [] : [[name, plain(value)]],
@@ -109,7 +109,7 @@ function listedIn(fields: LogFields): [name: string, value: Plain][] {
 
 const listed: ReadonlySet<string> = new Set(logFields)
 
-/** Errors keep their message and stack; what has parts of its own is not taken apart. */
+/** Errors keep their message and stack; other objects are not expanded. */
 function plain(value: unknown): Plain {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
   const text = value instanceof Error ? (value.stack ?? value.message) : String(value)

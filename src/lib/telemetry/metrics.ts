@@ -1,21 +1,21 @@
-// Numbers for Prometheus: histograms, families of series, how those of several processes become one,
-// and the text they are read as. Knows no gateway and what none of the numbers mean.
+// Prometheus metrics: histograms, families of series, merging those of several processes, and the
+// text format. Domain-free: knows nothing of the gateway or what the numbers mean.
 
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
-/** One series: its name with labels and suffix as it stands in the text, and its value. */
+/** One series: its name with labels and suffix as in the text format, and its value. */
 export type Sample = readonly [series: string, value: number]
 
 export interface Family {
   name: string
   help: string
   type: MetricType
-  /** What the values of several processes become. */
+  /** How the values of several processes are merged. */
   across: 'sum' | 'max' | 'min'
   samples: Sample[]
 }
 
-/** Counts values into fixed classes. `note` is for hot paths: it makes nothing. */
+/** Counts values into fixed buckets. `note` is for hot paths: it allocates nothing. */
 export class Histogram {
   readonly bounds: readonly number[]
   readonly counts: Float64Array
@@ -39,7 +39,7 @@ export class Histogram {
   }
 }
 
-/** Series of one histogram, spelled once: a scrape only adds the numbers. */
+/** Series names of one histogram, built once: a scrape only adds the numbers. */
 export class HistogramSeries {
   readonly histogram: Histogram
   readonly #buckets: readonly string[]
@@ -78,7 +78,7 @@ export const labelsOf = (labels: Readonly<Record<string, string>>): string =>
 const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** The families of several processes as one process would have them. */
+/** Merges the families of several processes into those of one. */
 export function mergeFamilies(parts: readonly (readonly Family[])[]): Family[] {
   const merged = new Map<string, { family: Family; values: Map<string, number> }>()
   for (const family of parts.flat()) {
@@ -100,14 +100,14 @@ function joined(across: Family['across'], a: number, b: number): number {
   return across === 'max' ? Math.max(a, b) : Math.min(a, b)
 }
 
-/** What is left of a process that has ended: what it counted, not how it was. */
+/** What remains of an ended process: its counters, not its gauges. */
 export const countedBy = (families: readonly Family[]): Family[] =>
   families.filter(({ type }) => type !== 'gauge')
 
 export const textType = 'text/plain; version=0.0.4; charset=utf-8'
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** OpenMetrics names a counter without its ending, and says where the text ends. */
+/** OpenMetrics names a counter without its suffix, and marks the end of the text. */
 export function writeFamilies(families: readonly Family[], isOpen = false): string {
   let text = ''
   for (const { name, help, type, samples } of families) {

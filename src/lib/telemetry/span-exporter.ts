@@ -1,5 +1,5 @@
-// Sends finished spans to a collector as OTLP over HTTP, in JSON and in batches. What cannot be sent is
-// dropped and counted: nobody ever waits for it. Knows neither requests nor what the spans mean.
+// Sends finished spans to a collector as OTLP over HTTP, in JSON and in batches. Spans that cannot
+// be sent are dropped and counted; no caller waits. Knows neither requests nor what the spans mean.
 
 export type SpanValue = string | number | boolean
 
@@ -12,7 +12,7 @@ export interface Span {
   startMs: number
   endMs: number
   attributes: Readonly<Record<string, SpanValue | undefined>>
-  /** A word for what went wrong, never a sentence of somebody else's. */
+  /** A keyword for the failure, never text from outside. */
   error?: string
 }
 
@@ -20,26 +20,26 @@ export interface ExporterSettings {
   url: string
   headers: Readonly<Record<string, string>>
   timeoutMs: number
-  /** What all spans have in common, such as service.name. */
+  /** Attributes of all spans, such as service.name. */
   resource: Readonly<Record<string, string>>
 }
 
 interface ExporterOptions extends ExporterSettings {
   version: string
   post?: (url: string, init: RequestInit) => Promise<Response>
-  /** Told at most once a minute. */
+  /** Called at most once a minute. */
   failed?: (reason: string) => void
   limits?: Partial<typeof exporterLimits>
 }
 
 export const exporterLimits = {
-  /** Spans that wait; more are dropped. */
+  /** Maximum waiting spans; more are dropped. */
   queue: 2_048,
   /** Spans of one request. */
   batch: 512,
-  /** How long spans wait for company. */
+  /** How long spans wait to form a batch. */
   everyMs: 1_000,
-  /** Between two complaints. */
+  /** Between two failure reports. */
   complainMs: 60_000,
 }
 
@@ -47,7 +47,7 @@ const kinds = { internal: 1, server: 2, client: 3 } as const
 const errorStatus = 2
 
 export class SpanExporter {
-  /** What became of them. */
+  /** Counts by outcome. */
   readonly spans = { sent: 0, dropped: 0, failed: 0 }
   readonly #options: ExporterOptions
   readonly #limits: typeof exporterLimits
@@ -72,7 +72,7 @@ export class SpanExporter {
     else this.#timer ??= this.#later()
   }
 
-  /** Sends what waits, once; what does not get through by then is lost. */
+  /** Sends waiting spans once; those that fail are lost. */
   async close(): Promise<void> {
     await this.#sending
     if (this.#queue.length > 0) this.#send()

@@ -3,7 +3,7 @@
 
 const wideLetter = /[\u2e80-\uffff]/
 
-/** Longer ones are counted by their bytes, which is quick: two more than letters for a wide one. */
+/** Longer texts are counted by their bytes, which is fast: a wide character has two more bytes. */
 const longText = 64 * 1024
 
 export function countTokens(text: string): number {

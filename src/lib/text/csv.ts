@@ -1,8 +1,7 @@
-// Tables as spreadsheets read them: rows to text, and text to rows. A cell that would be taken for a
-// formula is marked as text on the way out, and the mark is told from the cell's own words on the
-// way in. Numbers stay numbers.
+// Spreadsheet tables (CSV): rows to text, and text to rows. A cell that would be read as a formula
+// is marked as text on output, and the mark is removed on input. Numbers stay numbers.
 
-/** Also the wide forms, which some spreadsheets take for the plain ones. */
+/** Also the full-width forms, which some spreadsheets treat like the plain ones. */
 const isFormula = /^[=+\-@\t\r\n＝＋－＠]/
 /** Such a text would read like a marked one. */
 const looksMarked = /^'['=+\-@\t\r\n＝＋－＠]/
@@ -28,22 +27,22 @@ export interface CsvRow {
   cells: string[]
 }
 
-/** What is not a table, and where. */
+/** What is malformed, and where. */
 export interface CsvProblem {
   line: number
   problem: string
 }
 
-/** What stands between two cells; some countries need the comma for their numbers. */
+/** The cell separator; some countries use the comma in numbers. */
 export type Separator = ',' | ';' | '\t'
 
-/** A row that is longer is not read any further. */
+/** Maximum row length. */
 const maxRowLength = 1_000_000
 
 /**
- * Reads a table that comes in pieces, by RFC 4180 to the letter, except that a line may end without
- * a carriage return and the file may begin with a mark for UTF-8. A problem is the last thing it
- * gives. The text after the last whole row is kept until more of it comes.
+ * Reads a table that arrives in chunks, strictly by RFC 4180, except that a line may end without a
+ * carriage return and the file may begin with a UTF-8 byte order mark. A problem is the last item
+ * it returns. Text after the last complete row is buffered.
  */
 export class CsvReader {
   #text = ''
@@ -56,7 +55,7 @@ export class CsvReader {
     this.#separator = separator
   }
 
-  /** The rows that are complete now. */
+  /** Returns the rows that are complete now. */
   push(text: string): (CsvRow | CsvProblem)[] {
     if (this.#failed) return []
     this.#text += text
@@ -70,7 +69,7 @@ export class CsvReader {
     return [...found, { line: this.#line, problem: 'the row is too long' }]
   }
 
-  /** What is left: a row whose line has no end. */
+  /** Returns the rest: a row without a line end. */
   end(): (CsvRow | CsvProblem)[] {
     return this.#failed || this.#text === '' ? [] : this.#read(true)
   }
@@ -102,7 +101,7 @@ interface ReadRow {
   lines: number
 }
 
-/** Undefined: the row goes on in text that is not here yet. A text is what is wrong. */
+/** Undefined: the row continues in text that has not arrived. A string is the problem. */
 function readRow(
   text: string,
   at: number,
@@ -121,7 +120,7 @@ function readRow(
 
 const strayReturn = 'a carriage return is not followed by a line feed'
 
-/** A row with quotes, cell by cell: its quoted cells may hold line ends. */
+/** A row with quotes, cell by cell: quoted cells may contain line ends. */
 function readQuoted(
   text: string,
   from: number,
@@ -149,7 +148,7 @@ function readQuoted(
 
 interface ReadCell {
   value: string
-  /** Of what follows it. */
+  /** Position after it. */
   next: number
   lines: number
 }
@@ -159,7 +158,7 @@ function quotedCell(text: string, at: number, isAll: boolean): ReadCell | string
   do {
     end = text.indexOf('"', end + 1)
     if (end < 0) return isAll ? 'a quoted cell has no end' : undefined
-    // The last character that is here may be half of a doubled quote.
+    // The last character received may be half of a doubled quote.
     if (end + 1 === text.length && !isAll) return undefined
   } while (text[end + 1] === '"' && ++end)
   const value = text.slice(at + 1, end).replaceAll('""', '"')

@@ -1,4 +1,4 @@
-// How far two words are apart, for guessing what a typing slip was meant to be.
+// Edit distance of two words, for suggesting the intended spelling.
 
 /** Insertions, deletions, replacements and swaps of neighbours each count one. */
 export function editDistance(left: string, right: string): number {

@@ -1,5 +1,5 @@
-// Lines of text as a gzip stream and back, a bounded piece at a time. Pieces are packed one by one
-// on the runtime's own threads, and pieces laid end to end are one gzip file.
+// Lines of text as a gzip stream and back, one bounded chunk at a time. Chunks are compressed one
+// by one on the runtime's own threads, and concatenated chunks are one gzip file.
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 
@@ -18,10 +18,10 @@ export function gzipOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Array
   })
 }
 
-/** Longest line that is taken for one. */
+/** Maximum line length. */
 const maxLine = 64 * 1024 * 1024
 
-/** Without their ends. Throws when the bytes are no gzip or break off. */
+/** Without line ends. Throws when the bytes are not gzip or are truncated. */
 export async function* gunzipLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

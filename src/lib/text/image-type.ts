@@ -1,4 +1,4 @@
-// Which kind of picture some bytes are, by how they begin. What anybody says of them does not count.
+// Image type of some bytes, by their signature. Declared types do not count.
 
 /** WebP has its size before its name. */
 const beginnings: readonly [type: string, pattern: RegExp][] = [
@@ -8,7 +8,7 @@ const beginnings: readonly [type: string, pattern: RegExp][] = [
   ['image/gif', /^GIF8[79]a/],
 ]
 
-/** Undefined when they are none of these. */
+/** Undefined when it is none of these. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const opening = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
   return beginnings.find(([, pattern]) => pattern.test(opening))?.[0]

@@ -1,10 +1,10 @@
-// JSON without the bytes that came inside it: what is kept of a request need not hold its pictures.
+// JSON without inline binary data: a stored request need not contain its images.
 
 const max = 256
 
 /**
- * `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`, and base64 that is longer
- * than any address -> `base64,…`; everything else stays.
+ * `data:image/png;base64,iVBOR…` of any length -> `data:image/png;base64,…`, and base64 longer than
+ * any address -> `base64,…`; everything else stays.
  */
 export function withoutInlineData<T>(value: T): T {
   if (typeof value === 'string') return cut(value) as T

@@ -15,7 +15,7 @@ export function monthBounds(text: string): Stretch | undefined {
 
 export const monthAt = (ms: number): string => new Date(ms).toISOString().slice(0, 7)
 
-/** That many months later, or earlier. */
+/** That many months later, or earlier if negative. */
 export function monthPlus(month: string, months: number): string {
   const [year, number] = month.split('-').map(Number) as [number, number]
   return monthAt(Date.UTC(year, number - 1 + months, 1))
