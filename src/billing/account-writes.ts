@@ -1,6 +1,6 @@
-// Transactions that change what an account has: corrections, and the holds of tasks and their ends.
-// What they take is set aside in memory while it is written; where gateways share a database, it is
-// looked for in the database, with the help of all of them.
+// Transactions that change an account's balance: corrections, and the holds of tasks and their
+// ends. The amount is reserved in memory while it is written; where gateways share a database, it
+// is reserved in the database, and all gateways return unused credit for it.
 import type { Store, Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
@@ -25,7 +25,7 @@ export class AccountWrites {
     this.#onEntry = onEntry
   }
 
-  /** Ends a task's hold; what its charge has beyond that comes from the free balance. */
+  /** Ends a task's hold; the part of its charge beyond the hold comes from the free balance. */
   async endTask(ending: EndingHold): Promise<boolean> {
     const funds = this.#balances.of(ending.accountId)
     const isShared = this.#creditLeases !== undefined
@@ -53,8 +53,8 @@ export class AccountWrites {
   }
 
   /**
-   * A write that takes money off an account, if it has that much: set aside in memory while it
-   * is written, or looked for by the store, with every gateway's help.
+   * A write that takes money from an account, if there is enough: reserved in memory while it is
+   * written, or taken by the store after all gateways return unused credit.
    */
   async take(
     accountId: string,
@@ -87,7 +87,7 @@ export class AccountWrites {
     }
   }
 
-  /** The shadow follows what has been written; a credit lease is only touched by what it pays for. */
+  /** The in-memory balance follows what was written; a lease changes only by what it pays for. */
   booked(funds: AccountFunds, shadow: () => void): void {
     this.#onEntry()
     if (this.#creditLeases === undefined) shadow()
@@ -95,7 +95,7 @@ export class AccountWrites {
   }
 }
 
-/** Out of the reach of calls while a charge beyond its hold is written. */
+/** Keeps the amount from calls while a charge beyond its hold is written. */
 function setAside(funds: AccountFunds, beyond: BeyondHold, missingNanos: bigint): void {
   const free = availableNanos(funds)
   const most = free > 0n ? free : 0n

@@ -1,6 +1,6 @@
-// What this gateway can spend of every account right now, in memory: balance minus holds. The store
-// is the truth; this is its shadow, deducted before a write starts and corrected from the store when
-// one fails.
+// What this gateway can spend of every account, in memory: balance minus holds. The store is
+// authoritative; this copy is deducted before a write starts and corrected from the store when one
+// fails.
 import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
@@ -8,19 +8,19 @@ import { readCreditLease } from '../store/ledger/credit-leases.ts'
 
 export interface AccountFunds {
   readonly id: string
-  /** Of the account; where gateways share a database, of what this one has drawn. */
+  /** The account's balance; where gateways share a database, this gateway's credit lease. */
   balanceNanos: bigint
-  /** Holds of calls in flight; they live in memory only and die with the process. */
+  /** Holds of calls in flight; in memory only, lost with the process. */
   callHoldsNanos: bigint
-  /** Holds of tasks; each is an entry in the store. Never on what has been drawn. */
+  /** Holds of tasks; each is an entry in the store. Never part of a credit lease. */
   taskHoldsNanos: bigint
-  /** Writes on their way to the store. */
+  /** Writes in progress. */
   pending: number
-  /** Grows with every finished write, so that a re-read can tell whether it raced with one. */
+  /** Incremented by every finished write, so that a re-read can detect a race with one. */
   version: number
   /** A write failed in a way that leaves its outcome open; no new holds until re-read. */
   stale: boolean
-  /** Used since somebody last asked. */
+  /** Used since the last check. */
   touched: boolean
 }
 
@@ -56,7 +56,7 @@ export class Balances {
     return this.#accounts.values()
   }
 
-  /** Only what this gateway has had to do with. */
+  /** Only accounts that this gateway has used. */
   peek(accountId: string): AccountFunds | undefined {
     return this.#accounts.get(accountId)
   }
@@ -89,7 +89,7 @@ export class Balances {
     return funds
   }
 
-  /** A write for the account; if it fails, the account waits until the store has been asked. */
+  /** A write for the account; if it fails, the account is blocked until re-read from the store. */
   async tracked<T>(funds: AccountFunds, write: () => Promise<T>): Promise<T> {
     funds.pending++
     try {

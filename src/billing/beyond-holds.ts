@@ -1,5 +1,5 @@
-// What the charge of a call needs beyond its hold, reserved before the hold ends, so that no other call
-// takes it. All that is free at any gateway counts; only what is nowhere is short, and an account gets
+// What the charge of a call needs beyond its hold, reserved before the hold ends so that no other
+// call takes it. Free credit at every gateway counts; only the rest is short, and an account gets
 // one answer between two credits that its balance does not cover.
 import type { Store } from '../store/index.ts'
 import { claimShort } from '../store/short-accounts.ts'
@@ -17,9 +17,9 @@ export class BeyondHolds {
   }
 
   /**
-   * Gives all that is then reserved for the charge, the hold included: less than it needs only for the
-   * one answer that the balance does not cover. Undefined: the account has had that one, and only the
-   * hold is left, still open.
+   * Returns the total reserved for the charge, the hold included: less than it needs only for the
+   * one answer that the balance does not cover. Undefined: the account has had that one, and only
+   * the hold is left, still open.
    */
   async reserve(
     funds: AccountFunds,
@@ -33,7 +33,7 @@ export class BeyondHolds {
       for (;;) {
         const lackingNanos = amountNanos - backedNanos(funds, reservedNanos)
         if (lackingNanos <= 0n) return reservedNanos
-        // A part of it is taken only by the one that may be short: others may need it meanwhile.
+        // Only the answer that may be short takes a part: others may need it meanwhile.
         const extraNanos = await this.#extra(funds, lackingNanos, isClaimed)
         reservedNanos += extraNanos
         if (extraNanos >= lackingNanos) continue
@@ -45,13 +45,13 @@ export class BeyondHolds {
         return undefined
       }
     } catch (error) {
-      // What cannot be told now is no loss yet: the call ends like one whose charge was not written.
+      // An unknown result is not a loss yet: the call ends like one whose charge was not written.
       unhold(funds, reservedNanos)
       throw error
     }
   }
 
-  /** All of it or nothing, or what there is. */
+  /** All of it or nothing, or with `takesLess` what is available. */
   async #extra(funds: AccountFunds, lackingNanos: bigint, takesLess: boolean): Promise<bigint> {
     const free = availableNanos(funds)
     const isKnown = this.#creditLeases === undefined || !funds.stale
@@ -70,7 +70,7 @@ export class BeyondHolds {
   }
 }
 
-/** What of a reserved amount there is credit for: a gateway that was evicted has lost its leases. */
+/** The part of a reserved amount with credit behind it: an evicted gateway has lost its leases. */
 export function backedNanos(funds: AccountFunds, reservedNanos: bigint): bigint {
   const missing = availableNanos(funds)
   if (missing >= 0n) return reservedNanos

@@ -1,5 +1,5 @@
-// What calls hold of accounts at the other gateways on one database. Such holds live in memory only:
-// whoever wants to know asks, and all that are there answer.
+// Holds of calls at the other gateways on one database. Such holds live in memory only: a gateway
+// asks, and all live gateways reply.
 
 import type { Cluster, Notice, Store } from '../store/index.ts'
 import { leasesBetween } from '../store/ledger/credit-leases.ts'
@@ -7,9 +7,9 @@ import { listGateways } from '../store/maintenance/gateways.ts'
 import type { Balances } from './balances.ts'
 import type { Inquiries } from './inquiries.ts'
 
-/** A gateway that does not answer in this time is taken to hold all that it has leased. */
+/** A gateway that does not reply in time is assumed to hold all that it has leased. */
 const maxWaitMs = 500
-/** A notice has room for 8,000 bytes. */
+/** A notice holds up to 8,000 bytes. */
 const holdsPerNotice = 80
 
 export class CallHolds {
@@ -26,7 +26,7 @@ export class CallHolds {
     cluster.hear((notice) => this.#reply(notice))
   }
 
-  /** By account; without what this gateway's own calls hold. */
+  /** By account; without the holds of this gateway's own calls. */
   async of(accountIds: readonly string[]): Promise<Map<string, bigint>> {
     const held = new Map<string, bigint>()
     const sorted = [...accountIds].sort()

@@ -1,5 +1,5 @@
-// What the operator bears of a call, noted on its log row; the store writes it into the list of
-// losses in the same commit. Knows neither why work was lost nor how it is shown.
+// Losses of a call, noted on its log row; the store writes them to the losses table in the same
+// commit. Knows neither why work was lost nor how it is shown.
 import type { LossReason } from '../contract/ledger.ts'
 import type { CallLoss, RequestDetail, RequestRecord } from '../contract/requests.ts'
 import { formatNanos } from '../lib/text/decimal.ts'
@@ -7,7 +7,7 @@ import { formatNanos } from '../lib/text/decimal.ts'
 /** The largest amount a row can hold. */
 const maxNanos = 2n ** 63n - 1n
 
-/** Parts that cannot be told apart afterwards are added up. */
+/** Parts that cannot be distinguished afterwards are merged. */
 export function addLoss(
   detail: RequestDetail,
   part: Omit<CallLoss, 'nanos'>,
@@ -29,11 +29,11 @@ export function addLoss(
 const isSame = (a: Omit<CallLoss, 'nanos'>, b: Omit<CallLoss, 'nanos'>): boolean =>
   a.reason === b.reason && a.channel === b.channel && a.upstreamId === b.upstreamId
 
-/** All that the operator bears of a call. */
+/** Total loss of a call. */
 export const lossNanos = ({ loss = [] }: Pick<RequestDetail, 'loss'>): bigint =>
   loss.reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)
 
-/** What a call cost more than its account had. */
+/** The part of a call's cost that its account could not cover. */
 export function addShortLoss(
   { channel = '', upstreamRequestId, detail }: RequestRecord,
   { estimated }: { estimated?: boolean },
@@ -48,7 +48,7 @@ export function addShortLoss(
   addLoss(detail, part, shortNanos)
 }
 
-/** For a person, one line for each part. */
+/** Readable text, one line per part. */
 export const explainLoss = ({ loss = [] }: Pick<RequestDetail, 'loss'>): string[] =>
   loss.map(({ reason, channel, nanos, estimated }) => {
     const about = estimated === true ? 'about ' : ''

@@ -1,4 +1,4 @@
-// Usage times price. Pure, exact and in one place: whole nano-units, one rounding, half up, per charge.
+// Usage times price. Pure and exact: whole nano-units, one rounding per charge, half up.
 import type { ImageSize, PriceTerms, TokenRates, TokenTier } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
@@ -13,7 +13,7 @@ export interface ChargeLine {
   perMillionNanos: bigint
 }
 
-/** The whole input chooses the tier; what lies above the last bound is priced by the last tier. */
+/** The whole input selects the tier; an input above the last bound uses the last tier. */
 export function tierFor(tiers: readonly TokenTier[], inputTokens: number): TokenTier {
   const only = tiers.length === 1 ? tiers[0] : undefined
   const tier =
@@ -25,15 +25,15 @@ export function tierFor(tiers: readonly TokenTier[], inputTokens: number): Token
 const labels = new WeakMap<TokenTier, string>()
 
 /**
- * How a charge names its tier: 'up to 32000', 'above 128000'. Undefined where there is but one, so
- * that most calls pay no more than a look at the number of tiers.
+ * Name of a charge's tier: 'up to 32000', 'above 128000'. Undefined where there is only one, so
+ * that most calls pay only for checking the number of tiers.
  */
 export function tierLabel(terms: PriceTerms, inputTokens: number): string | undefined {
   if (terms.unit !== 'token' || terms.tiers.length === 1) return undefined
   const tier = tierFor(terms.tiers, inputTokens)
   const known = labels.get(tier)
   if (known !== undefined) return known
-  // The last tier takes everything above, whatever its own bound says.
+  // The last tier covers everything above, whatever its own bound.
   const below = tier === terms.tiers.at(-1) ? terms.tiers.at(-2)?.upTo : undefined
   const label = below === undefined ? `up to ${tier.upTo}` : `above ${below}`
   labels.set(tier, label)
@@ -68,8 +68,8 @@ export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
 }
 
 /**
- * The most that a call within these bounds can cost: all of its input at the dearest input rate, in
- * the dearest of the tiers that its input can reach.
+ * Maximum cost of a call within these bounds: all of its input at the highest input rate, in the
+ * most expensive tier that its input can reach.
  */
 export function maxChargeTokens(
   terms: PriceTerms,
@@ -112,7 +112,7 @@ export function chargeSeconds(
   return (thousandths * perSecond + 500n) / 1000n
 }
 
-/** Delivered pictures of a size. Undefined: the price is by another unit, or has no such size. */
+/** Delivered images of a size. Undefined: the price is by another unit, or has no such size. */
 export function chargeImages(
   terms: PriceTerms,
   pictures: number,
@@ -123,20 +123,20 @@ export function chargeImages(
   return each === undefined ? undefined : BigInt(pictures) * each
 }
 
-/** What one picture costs; `tier` is its size, where the price goes by that. */
+/** Price of one image; `tier` is its size, where the price depends on it. */
 export function imageRateNanos(terms: PriceTerms, tier?: string): bigint | undefined {
   if (terms.unit !== 'image') return undefined
   return 'perSizeNanos' in terms ? terms.perSizeNanos[tier as ImageSize] : terms.perImageNanos
 }
 
-/** Video tokens as the upstream counts them. Undefined: the price is by another unit. */
+/** Video tokens as counted upstream. Undefined: the price is by another unit. */
 export function chargeVideoTokens(terms: PriceTerms, tokens: number): bigint | undefined {
   ensure(Number.isSafeInteger(tokens) && tokens >= 0, 'tokens are whole and never negative')
   if (terms.unit !== 'video_token') return undefined
   return (BigInt(tokens) * terms.perMillionNanos + million / 2n) / million
 }
 
-/** The same sum as that of the lines, without making them: this runs twice per call. */
+/** Equals the sum of the lines, without creating them: this runs twice per call. */
 function sumOf(rates: TokenRates, usage: TokenUsage): bigint {
   const { inputTokens, outputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage
   const plain = inputTokens - read - written

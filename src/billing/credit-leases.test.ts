@@ -1,5 +1,5 @@
-// Several gateways on one PostgreSQL spend one account: together they are the same simple model as
-// one alone, and whatever happens at once, nobody spends what is not there.
+// Several gateways on one PostgreSQL spend one account: together they match the same simple model
+// as a single one, and no concurrency lets them spend more than there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { newId } from '../lib/crypto/ids.ts'

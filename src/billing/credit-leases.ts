@@ -1,7 +1,7 @@
 // When several gateways share a database, each leases credit of an account before it spends it:
-// calls are held against the lease in memory, charges come out of it, and what no call needs goes
-// back. What is leased is out of every other gateway's reach, so no two can spend it. A call is told
-// that there is too little only when what others do not use has come back and does not suffice.
+// calls are held against the lease in memory, charges are paid from it, and unused credit is
+// returned. Only the lease holder can spend leased credit. A call is refused for lack of credit only
+// after the other gateways have returned what they do not use and that does not suffice.
 //
 //   account: balance ── held by tasks
 //                    ── leased ──> this gateway's ── holds of its calls
@@ -25,28 +25,28 @@ import {
 } from './credit-queue.ts'
 import type { Inquiries } from './inquiries.ts'
 
-/** A draw brings as much as this many more calls of the same size would take, if there is plenty. */
+/** A draw also leases for this many more calls of the same size, if there is plenty. */
 const callsAhead = 32n
-/** Of an account that is spent from all the time; every draw in a row brings twice as much. */
+/** Maximum for an account in constant use; each consecutive draw doubles the amount. */
 const maxCallsAhead = 8192n
-/** Draws that follow each other within this are in a row. */
+/** Draws within this interval count as consecutive. */
 const inRowMs = 1_000
-/** What was not touched for this long goes back. */
+/** Unused credit is returned after this time. */
 const idleMs = 5_000
-/** How long each round waits until all that have a lease have returned what they do not hold. */
+/** How long each round waits for all lease holders to return what they do not hold. */
 const recallWaitsMs = [60, 400, 900] as const
-/** Calls that find an account empty are served together: nobody is asked more often than this. */
+/** Calls that find an account empty are served together: recalls are at least this far apart. */
 const recallEveryMs = 20
-/** After a recall nothing is leased in advance, and what becomes free goes back soon. */
+/** After a recall nothing is leased in advance, and freed credit is returned soon. */
 const scarceMs = 1_000
 const returnSoonMs = 10
-/** An account of which no other gateway has any is not asked about again for this long. */
+/** An account without credit at other gateways is not recalled again for this long. */
 const emptyMs = 100
-/** How long an account whose last write has an open outcome is waited for. */
+/** How often to re-check an account whose last write has an unknown outcome. */
 const staleTries = 20
 const staleWaitMs = 50
 
-/** Whether there is credit cannot be told at the moment. */
+/** Whether there is credit is unknown at the moment. */
 export class CreditUnknown extends Error {}
 
 export class CreditLeases {
@@ -68,9 +68,9 @@ export class CreditLeases {
   }
 
   /**
-   * Adds to the calls' holds as soon as there is credit; gives how much, which is less than wanted
-   * only for those that take less. Undefined: there is not enough at any gateway. What was found out a
-   * moment ago is no answer where it has to be fresh.
+   * Adds to the call holds as soon as there is credit; returns how much, which is less than wanted
+   * only for callers that accept less. Undefined: there is not enough at any gateway. With
+   * `isFresh`, a recent negative result is not reused.
    */
   reserve(
     funds: AccountFunds,
@@ -92,7 +92,7 @@ export class CreditLeases {
     })
   }
 
-  /** For what is taken from the account itself: true when another try is worth it. */
+  /** For amounts taken from the account itself: true when a retry is worthwhile. */
   async gather(funds: AccountFunds, tries: number): Promise<boolean> {
     const waitMs = recallWaitsMs[tries]
     if (waitMs === undefined) return false
@@ -101,12 +101,12 @@ export class CreditLeases {
     const givenNanos = await this.giveBack(funds)
     const holders = await otherHolders(this.#store.read, this.#creditLeaseOf(funds))
     const isAnswered = await this.#recall(queue, holders, waitMs)
-    // What moved meanwhile was not seen by the last try.
+    // The last attempt did not see credit that moved meanwhile.
     const isFirst = tries === 0 && (wasMoving || holders.length > 0)
     return isFirst || givenNanos > 0n || !isAnswered
   }
 
-  /** Money has come in, or become free: for those who wait here, or elsewhere. */
+  /** Credit arrived or became free: serves waiters here or at other gateways. */
   freed({ id }: AccountFunds): void {
     const queue = this.#queues.get(id)
     if (queue === undefined) return
@@ -115,13 +115,13 @@ export class CreditLeases {
     else if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
   }
 
-  /** The other gateways look again, too. */
+  /** The other gateways check again, too. */
   funded(funds: AccountFunds): void {
     this.freed(funds)
     this.#cluster.tell({ kind: 'funded', accountId: funds.id })
   }
 
-  /** What no call holds goes back to the account; gives how much that was. */
+  /** Returns unheld credit to the account; resolves to the amount. */
   giveBack(funds: AccountFunds): Promise<bigint> {
     return this.#queueOf(funds).inTurn(() => this.#giveBackNow(funds))
   }
@@ -159,7 +159,7 @@ export class CreditLeases {
     }
   }
 
-  /** All who wait at its end got credit, or were told that there is none, or came too late for it. */
+  /** When it ends, all waiters got credit, were refused, or arrived too late for it. */
   async #round(queue: CreditQueue): Promise<void> {
     let isAnswered = false
     for (const waitMs of [...recallWaitsMs, undefined]) {
@@ -167,7 +167,7 @@ export class CreditLeases {
       const drawn = await this.#draw(queue, asking, false)
       const left = leftOf(queue, asking)
       if (left.length === 0) return
-      // There was enough, but calls that came meanwhile have taken some of it.
+      // There was enough, but calls that arrived meanwhile have taken some of it.
       if (!drawn.isShort) continue
       const { holders } = drawn
       if (holders.length === 0 || isAnswered || waitMs === undefined) {
@@ -177,7 +177,7 @@ export class CreditLeases {
     }
   }
 
-  /** There is not enough for these anywhere. */
+  /** No gateway has enough for these. */
   async #giveUp(queue: CreditQueue, lacking: readonly Waiter[], isAllHere: boolean): Promise<void> {
     let left = lacking
     if (left.some(({ takesLess }) => takesLess)) {
@@ -186,14 +186,14 @@ export class CreditLeases {
     }
     const refused = left.filter(({ takesLess }) => !takesLess)
     const nanos = refused.reduce<bigint | undefined>(smallest, undefined)
-    // Where nobody can give any back, this was quick: it must not be a way to keep the store busy.
+    // With nothing to return, this was quick: cached, so that callers cannot keep the store busy.
     if (isAllHere && nanos !== undefined) {
       queue.lacking = { nanos, untilMs: performance.now() + emptyMs }
     }
     queue.refuse(new Set(left))
   }
 
-  /** Brings what these need and holds it for them in the turn in which it arrives. */
+  /** Draws what these waiters need and holds it for them in the turn in which it arrives. */
   async #draw(queue: CreditQueue, waiters: readonly Waiter[], isLast: boolean): Promise<Drawn> {
     const { funds } = queue
     await this.#settled(funds)
@@ -229,7 +229,7 @@ export class CreditLeases {
     }
   }
 
-  /** Draws of a busy account must be rare, they lock it: so many calls ahead are drawn for. */
+  /** Draws lock the account, so a busy one must draw rarely: leases for this many calls ahead. */
   #ahead(queue: CreditQueue, waiters: readonly Waiter[]): bigint {
     const nowMs = performance.now()
     if (nowMs < queue.scarceUntilMs) return 0n
@@ -240,7 +240,7 @@ export class CreditLeases {
     return waiters[0]!.wantedNanos * calls
   }
 
-  /** True when all of them have answered, and none had anything to return. */
+  /** True when all of them have replied, and none had anything to return. */
   async #recall(queue: CreditQueue, holders: readonly string[], waitMs: number): Promise<boolean> {
     if (holders.length === 0) return true
     const sinceMs = performance.now() - queue.askedAtMs
@@ -249,7 +249,7 @@ export class CreditLeases {
     this.#isScarce(queue)
     const question = { kind: 'wanted', accountId: queue.funds.id } as const
     const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
-    // Who does not answer may be dead.
+    // A gateway that does not reply may be dead.
     if (missing.size > 0) await this.#cluster.sweep()
     return missing.size === 0 && answers.every((each) => 'nanos' in each && each.nanos === '0')
   }
@@ -265,7 +265,7 @@ export class CreditLeases {
     if (notice.kind === 'wanted') void this.#return(notice)
   }
 
-  /** Whoever asks waits for the answer: all that is under way comes before it. */
+  /** The asking gateway waits for the reply: pending operations complete before it. */
   async #return({ accountId, nonce }: { accountId: string; nonce: string }): Promise<void> {
     const funds = this.#balances.peek(accountId)
     if (funds === undefined) return
@@ -275,7 +275,7 @@ export class CreditLeases {
       if (funds.stale) return
       this.#inquiries.answer(nonce, { kind: 'returned', nanos: nanos.toString() })
     } catch {
-      // It has made the account suspect, which sets it right.
+      // The failure has marked the account stale, which corrects it.
     }
   }
 
@@ -304,7 +304,7 @@ export class CreditLeases {
     }
   }
 
-  /** A return that fails has made the account suspect, which sets it right. */
+  /** A return that fails has marked the account stale, which corrects it. */
   #giveBackQuietly(funds: AccountFunds): void {
     this.giveBack(funds).catch(() => {})
   }

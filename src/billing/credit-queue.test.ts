@@ -80,7 +80,7 @@ test('a draw serves as many as it can, takes no more than is free, and no part t
       queue.grant()
       if (!isShort) expect(told).toEqual(wanted)
       else if (nanos > 0n) expect(availableNanos(queue.funds)).toBe(0n)
-      // With everything that is free, in the same order, nobody else would have been served.
+      // With everything that is free, in the same order, no other waiter would have been served.
       const all = new CreditQueue(fundsOf(have + free))
       const could: (bigint | undefined)[] = []
       all.waiters = wanted.map((each) => waiter(each, could))

@@ -1,32 +1,32 @@
-// Calls that wait for credit of one account at this gateway, and what a draw must bring for them.
-// Credit that arrives is held for them in the same turn, in the order in which they came: none of
-// them sees credit that another one takes.
+// Calls that wait for credit of one account at this gateway, and how much a draw must lease for
+// them. Arriving credit is held for them in the same turn, in order of arrival: none of them sees
+// credit that another one takes.
 import type { Draw } from '../store/ledger/credit-leases.ts'
 import { type AccountFunds, availableNanos } from './balances.ts'
 
 export interface Waiter {
   wantedNanos: bigint
-  /** Takes what there is when there is not all of it. */
+  /** Accepts a part when there is not enough. */
   takesLess: boolean
-  /** With what is held for it now; undefined: there is not enough anywhere. */
+  /** With the amount now held for it; undefined: there is not enough anywhere. */
   resolve(heldNanos: bigint | undefined): void
   reject(error: unknown): void
 }
 
-/** More than this many calls waiting for one account are turned away. */
+/** Further calls waiting for one account are refused. */
 export const maxWaiters = 20_000
 
 export class CreditQueue {
   readonly funds: AccountFunds
   waiters: Waiter[] = []
-  /** Draws and returns of the account, one after the other. */
+  /** Draws and returns of the account, serialised. */
   #tail: Promise<unknown> = Promise.resolve()
   turns = 0
   serving = false
-  /** Until then others may lack what this gateway does not use. */
+  /** Until then other gateways may lack what this one does not use. */
   scarceUntilMs = 0
   returning: ReturnType<typeof setTimeout> | undefined
-  /** So much could not be had, and until then it is not looked for again. */
+  /** This amount was unavailable, and until then it is not requested again. */
   lacking: { nanos: bigint; untilMs: number } | undefined
   askedAtMs = Number.NEGATIVE_INFINITY
   pace: { atMs: number; calls: bigint } | undefined
@@ -35,7 +35,7 @@ export class CreditQueue {
     this.funds = funds
   }
 
-  /** Nothing depends on it. */
+  /** Nothing depends on this queue. */
   get isIdle(): boolean {
     return this.waiters.length === 0 && this.turns === 0 && this.returning === undefined
   }
@@ -49,18 +49,18 @@ export class CreditQueue {
     return done
   }
 
-  /** Holds what there is for those it suffices for, in order. */
+  /** Grants credit in order to the waiters for whom it suffices. */
   grant(): void {
     const { funds } = this
     this.waiters = this.waiters.filter((waiter) => !granted(funds, waiter))
   }
 
-  /** The same for the first in line only: for money that comes in small parts. */
+  /** The same for the first waiter only: for money that arrives in small parts. */
   grantFirst(): void {
     while (this.waiters.length > 0 && granted(this.funds, this.waiters[0]!)) this.waiters.shift()
   }
 
-  /** There is no more: those that take less get what there is, the others nothing. */
+  /** There is no more: waiters that accept less get what there is, the others nothing. */
   refuse(refused: ReadonlySet<Waiter>): void {
     this.waiters = this.waiters.filter((waiter) => !refused.has(waiter))
     for (const waiter of refused) {
@@ -83,20 +83,20 @@ function granted(funds: AccountFunds, { wantedNanos, resolve }: Waiter): boolean
   return true
 }
 
-/** No draw takes more than this part of what is free, unless calls need it. */
+/** Maximum share of the free balance in a draw, unless calls need more: one part in this many. */
 const freeShare = 4n
 
 export interface DrawNeed {
   waiters: readonly Waiter[]
-  /** What this gateway can spend already. */
+  /** What this gateway can already spend. */
   haveNanos: bigint
-  /** What to bring in advance, if there is plenty. */
+  /** Amount to lease in advance, if there is plenty. */
   aheadNanos: bigint
-  /** Those that take less take it now. */
+  /** Waiters that accept less take it now. */
   isLast: boolean
 }
 
-/** Never a part that serves nobody: it would only be missing elsewhere. */
+/** Never a part that serves no waiter: it would only be missing elsewhere. */
 export function sizeDraw(freeNanos: bigint, need: DrawNeed): Draw {
   const { waiters, haveNanos, aheadNanos } = need
   const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)
@@ -107,7 +107,7 @@ export function sizeDraw(freeNanos: bigint, need: DrawNeed): Draw {
   return { nanos: lacking + smaller(aheadNanos, share), isShort: false }
 }
 
-/** For those in order for whom it suffices. */
+/** For the waiters, in order, for whom it suffices. */
 function shortDraw(freeNanos: bigint, { waiters, haveNanos, isLast }: DrawNeed): bigint {
   if (freeNanos <= 0n) return 0n
   let room = haveNanos + freeNanos

@@ -1,7 +1,7 @@
 // The end of a task's hold, in one transaction: the release, and the charge for what was delivered.
-// A charge above the hold takes the rest from the free balance of the account; what that does not
-// cover is reported as short, and the balance never falls below zero. An account that was short since
-// its last credit is charged nothing for a task that would make it short again: that one is withheld.
+// A charge above the hold takes the rest from the free balance; what that does not cover is
+// reported as short, and the balance never falls below zero. An account that was short since its
+// last credit is charged nothing for a task that would make it short again: that one is withheld.
 import type { Entry } from '../contract/ledger.ts'
 import { ensure } from '../lib/ensure.ts'
 import type { Tx } from '../store/index.ts'
@@ -17,7 +17,7 @@ export type ChargeLabels = Pick<
 
 export interface TaskSettlement extends ChargeLabels {
   taskId: string
-  /** What was delivered comes to, whatever was held for it. */
+  /** Cost of what was delivered, whatever was held for it. */
   chargeNanos: bigint
 }
 
@@ -41,16 +41,16 @@ export interface EndingHold {
 
 /** What may be taken beyond the hold. */
 export interface BeyondHold {
-  /** Reserved for this charge; undefined: the free balance as the database has it. */
+  /** Reserved for this charge; undefined: use the free balance in the database. */
   reservedNanos: bigint | undefined
-  /** Nothing more can be had: what is missing is short. */
+  /** No more is available: what is missing is short. */
   isLast: boolean
 }
 
-/** `missingNanos`: nothing was written, because so much more is needed. */
+/** `missingNanos`: nothing was written, because this much more is needed. */
 export type EndedHold = (TaskBooking & { heldNanos: bigint }) | { missingNanos: bigint }
 
-/** Undefined: it had ended, or never was. */
+/** Undefined: the hold had ended, or never existed. */
 export async function endHold(
   tx: Tx,
   { accountId, taskId, atMs, charge, alongside }: EndingHold,

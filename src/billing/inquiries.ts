@@ -1,10 +1,10 @@
-// Questions that gateways on one database ask each other by notices, and the answers: an answer is
-// waited for by the ids of the gateways that should give one, within a limit. Knows no money.
+// Questions and replies among gateways on one database, sent as notices: a question waits for the
+// replies of the named gateways, within a limit. Knows no money.
 import { newShortId } from '../lib/crypto/ids.ts'
 import type { Answer, Cluster, Notice, Question, Reply } from '../store/index.ts'
 
 interface Pending {
-  /** Who has not answered yet. */
+  /** Gateways that have not replied yet. */
   readonly missing: Set<string>
   readonly answers: Answer[]
   done: () => void
@@ -12,7 +12,7 @@ interface Pending {
 
 export interface Answered {
   answers: readonly Answer[]
-  /** Gateways that did not answer in time. */
+  /** Gateways that did not reply in time. */
   missing: ReadonlySet<string>
 }
 
@@ -25,7 +25,7 @@ export class Inquiries {
     cluster.hear((notice) => this.#reply(notice))
   }
 
-  /** Resolves when all of these gateways have answered, or the time is over. */
+  /** Resolves when all of these gateways have replied, or the time is over. */
   async ask(question: Question, gatewayIds: readonly string[], maxMs: number): Promise<Answered> {
     const nonce = newShortId('ask')
     const { promise, resolve } = Promise.withResolvers<void>()

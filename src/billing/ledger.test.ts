@@ -217,7 +217,7 @@ class Bench {
     model.balance -= charged
   }
 
-  /** Memory, store and model agree, and nobody has spent what they had not. */
+  /** Memory, store and model agree, and no account is overspent. */
   async check(): Promise<void> {
     const { ledger, model, accountId, store } = this
     const funds = ledger.funds(accountId)!
@@ -305,7 +305,7 @@ describe.each([...storeKinds])('the ledger on %s', (dialect) => {
   )
 })
 
-/** The same steps with nobody waiting for anybody; only what can be said without a model is checked. */
+/** The same steps without waiting for each other; checks only what holds without a model. */
 async function atOnce({ ledger, accountId, holds }: Bench, step: Op): Promise<void> {
   if (step.op === 'hold') {
     const hold = ledger.hold(accountId, step.wanted)

@@ -1,12 +1,12 @@
-// Hold, settle, release, credit, adjust: each happens once only, by the id it is for.
-// Knows accounts and amounts; knows no caller, model or upstream beyond the labels it writes down.
+// Hold, settle, release, credit, adjust: each idempotent by its id.
+// Knows accounts and amounts; knows no caller, model or upstream beyond the labels it stores.
 //
 //   a call:  hold (memory) ── settle ──> charge entry + request row, one commit
 //                          └─ release ─> nothing to write
 //   a task:  hold entry ───── settle ──> release entry + charge entry, one commit
 //                          └─ release ─> release entry
 //
-// Among several gateways, calls are held against this one's credit lease; the store decides the rest.
+// With several gateways, calls are held against this one's credit lease; the store does the rest.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
@@ -52,16 +52,16 @@ export type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 export class Ledger {
   readonly #store: Store
   readonly #balances: Balances
-  /** Absent when this is the only gateway there can be. */
+  /** Absent when the database cannot be shared. */
   readonly #creditLeases: CreditLeases | undefined
   readonly #elsewhere: CallHolds | undefined
-  /** Accounts whose books do not add up; swapped as a whole. */
+  /** Suspended accounts, whose ledger does not add up; replaced as a whole. */
   stopped: ReadonlySet<string> = new Set()
   readonly #voided: VoidedCalls
   readonly #writes: AccountWrites
   readonly #beyond: BeyondHolds
 
-  /** Told of every entry that has been written; must cost nothing. */
+  /** Called for every written entry; must be cheap. */
   onEntry: () => void = () => {}
 
   private constructor(store: Store, journal: Journal | undefined) {
@@ -97,17 +97,17 @@ export class Ledger {
     this.#creditLeases?.close()
   }
 
-  /** An account that has just been created. */
+  /** Registers a new account. */
   add(stored: StoredBalance): void {
     if (this.#creditLeases === undefined) this.#balances.add(stored)
   }
 
-  /** What this gateway knows it can spend; asking the store may bring more. */
+  /** What this gateway knows it can spend; the store may have more. */
   funds(accountId: string): Readonly<AccountFunds> {
     return this.#balances.of(accountId)
   }
 
-  /** What of stored balances can be spent, holds of calls in flight at all gateways taken off. */
+  /** The spendable part of stored balances, minus holds of calls in flight at all gateways. */
   async spendable(stored: readonly StoredBalance[]): Promise<Spendable[]> {
     const elsewhere = await this.#elsewhere?.of(stored.map(({ id }) => id))
     return stored.map(({ id, balanceNanos, heldNanos }) => {
@@ -117,19 +117,19 @@ export class Ledger {
     })
   }
 
-  /** Whether nothing at all is left for another hold, as far as this gateway can tell by itself. */
+  /** Whether nothing is left for another hold, as far as this gateway knows. */
   isSpent(accountId: string): boolean {
     if (this.#creditLeases !== undefined) return false
     const funds = this.#balances.find(accountId)
     return funds !== undefined && !funds.stale && availableNanos(funds) <= 0n
   }
 
-  /** False while the account's last write has an open outcome. */
+  /** False while the account's last write has an unknown outcome. */
   usable(accountId: string): boolean {
     return this.#balances.find(accountId)?.stale === false
   }
 
-  /** Holds `wantedNanos` of what can be spent without asking. */
+  /** Holds `wantedNanos` of the locally spendable amount. */
   hold(accountId: string, wantedNanos: bigint): Hold | undefined {
     const funds = this.#balances.find(accountId)
     if (funds === undefined || funds.stale) return undefined
@@ -140,8 +140,8 @@ export class Ledger {
   }
 
   /**
-   * Holds `wantedNanos`, at once or after more credit was leased for it. Undefined: the account
-   * cannot pay for it, whatever other gateways give back. Fails when that cannot be told now.
+   * Holds `wantedNanos`, at once or after leasing more credit for it. Undefined: the account cannot
+   * pay for it, whatever other gateways return. Fails when that is unknown now.
    */
   reserve(accountId: string, wantedNanos: bigint): Hold | undefined | Promise<Hold | undefined> {
     const hold = this.hold(accountId, wantedNanos)
@@ -163,9 +163,9 @@ export class Ledger {
 
   /**
    * Ends a hold with a charge and writes it together with the call's log row; durable when this
-   * resolves. What the account cannot cover is not charged but noted on the row as lost; that
-   * happens once between two credits. `already_short`: it has happened, nothing was written, and the
-   * hold is still open.
+   * resolves. What the account cannot cover is not charged but noted on the row as a loss; that
+   * happens once between two credits. `already_short`: it has happened, nothing was written, and
+   * the hold is still open.
    */
   async settle(
     hold: Hold,
@@ -199,7 +199,7 @@ export class Ledger {
     await this.#balances.tracked(funds, () =>
       this.#store.record(record, {
         ...labels,
-        // Of the month in which it was booked; the store moves it out of one that is closed.
+        // Time of booking; the store moves it out of a closed month.
         atMs: record.atMs + record.totalMs,
         tokenId: record.tokenId,
         accountId: hold.accountId,
@@ -213,7 +213,7 @@ export class Ledger {
     return 'charged'
   }
 
-  /** The caller of a charge that could not be written hears that it failed: it must be free. */
+  /** A call whose charge could not be written is reported as failed: it must be free. */
   voidCall(record: RequestRecord): Promise<void> {
     return this.#voided.add(record)
   }
@@ -229,7 +229,7 @@ export class Ledger {
     })
   }
 
-  /** Top up with a positive amount, take back with a negative one; once per `ref`. */
+  /** Tops up with a positive amount, takes back with a negative one; once per `ref`. */
   async credit(
     accountId: string,
     amountNanos: bigint,
@@ -241,7 +241,7 @@ export class Ledger {
     if (before !== undefined) return before.amountNanos === amountNanos ? 'repeated' : 'mismatch'
     const kind = takesBack ? 'adjust' : 'credit'
     const write = async (tx: Tx) => {
-      // One ref is one correction, whichever its sign.
+      // One ref is one correction, whatever its sign.
       if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
       if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
       if (!takesBack) await clearShort(tx, accountId)
@@ -257,8 +257,8 @@ export class Ledger {
   }
 
   /**
-   * A hold that outlives the process; written together with `alongside`, usually the task's row.
-   * If that gives false, nothing at all is written and nothing is held: `undone`.
+   * A hold that outlives the process; written together with `alongside`, usually the task's row. If
+   * that returns false, nothing is written and nothing is held: `undone`.
    */
   async holdTask(
     taskId: string,
@@ -285,9 +285,9 @@ export class Ledger {
   }
 
   /**
-   * Ends a task's hold: with a charge if there is one, else with nothing. What a charge has beyond the
-   * hold comes from the free balance; `alongside` is told what of it was booked, or that nothing was
-   * because the account was short before. False: it had ended.
+   * Ends a task's hold, with a charge if there is one. The part of a charge beyond the hold comes
+   * from the free balance; `alongside` receives what was booked, or that nothing was because the
+   * account was short before. False: it had ended.
    */
   endTask(
     accountId: string,

@@ -1,4 +1,4 @@
-// The losses of one account by one reason, added up for a person who has to look at them.
+// The losses of one account by one reason, summed for an alert.
 import type { LossReason } from '../contract/ledger.ts'
 import { formatNanos } from '../lib/text/decimal.ts'
 

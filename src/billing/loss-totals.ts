@@ -1,4 +1,4 @@
-// What losses come to, all together and by one of their properties.
+// Totals of losses, overall and by one of their properties.
 import type { LossSum } from '../store/ledger/losses.ts'
 
 export type LossTotal = Pick<LossSum, 'losses' | 'amountNanos' | 'estimatedNanos'>
@@ -13,7 +13,7 @@ export function totalLosses(sums: readonly LossTotal[]): LossTotal {
   return total
 }
 
-/** The largest first. */
+/** Largest first. */
 export function groupLosses(
   sums: readonly LossSum[],
   field: 'reason' | 'channel' | 'model',

@@ -1,4 +1,4 @@
-// What was charged to tokens in the last days, from the days of money. Never reads the log.
+// Charges per token over the last days, from the daily totals. Never reads the log.
 import type { Tx } from '../store/index.ts'
 import { sumDailyTotals } from '../store/proof/daily-totals.ts'
 import { hourMs } from '../store/proof/hourly-totals.ts'
@@ -15,7 +15,7 @@ export interface TokenSpend {
   lastMs: number
 }
 
-/** By the id of the token; those that were charged nothing are not in it. */
+/** By token id; tokens without charges are omitted. */
 export async function tokenSpends(
   db: Tx,
   nowMs: number,

@@ -1,3 +1,3 @@
-// Amounts as plain numbers of the currency, for charts and counters. Not exact, hence never for money.
+// Amounts as plain numbers of the currency, for charts and counters. Not exact: never for billing.
 
 export const inUnits = (nanos: bigint): number => Number(nanos) / 1e9

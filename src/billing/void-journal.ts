@@ -1,12 +1,12 @@
-// The void journal: calls that were told to their callers as failed, on disk until the store has written
-// each of them as free. One file per process in the data directory; that of a process that is no more is
-// taken over by the next one. Knows neither the store nor when a line is settled.
+// The void journal: calls that were reported to their callers as failed, on disk until the store
+// has written each of them as free. One file per process in the data directory; the next process
+// takes over the file of a dead one. Knows neither the store nor when a line is settled.
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 
-/** A call that is free, and what it would have cost. */
+/** A voided call, and what it would have cost. */
 export interface Voided {
   record: RequestRecord
   chargeNanos: bigint
@@ -14,24 +14,24 @@ export interface Voided {
 
 export interface VoidJournalOptions {
   dir: string
-  /** Of this process; where several share a database, its name there. */
+  /** This process; where several share a database, its name there. */
   owner: string
   log: Log
 }
 
-/** What the ledger needs of it. */
+/** The part that the ledger uses. */
 export type Journal = Pick<VoidJournal, 'append' | 'clear' | 'takeOver'>
 
 const named = (owner: string) => `void-journal-${owner}.jsonl`
 const nameShape = /^void-journal-([\w-]+)\.jsonl$/
-/** A disk that hangs must not keep the caller waiting. */
+/** A hanging disk must not keep the caller waiting. */
 const maxWaitMs = 1_000
 
 export class VoidJournal {
   readonly #options: VoidJournalOptions
   readonly #file: string
   #lines = ''
-  /** One thing at a time. */
+  /** One operation at a time. */
   #running: Promise<unknown> = Promise.resolve()
   #flushing: Promise<boolean> | undefined
   #hasFile = false
@@ -53,7 +53,7 @@ export class VoidJournal {
     ])
   }
 
-  /** Every line is settled, if that still holds when it comes to it. */
+  /** Clears the journal if every line is still settled when its turn comes. */
   clear(isSettled: () => boolean): Promise<void> {
     return this.#next(async () => {
       if (!this.#hasFile || !isSettled()) return
@@ -62,7 +62,7 @@ export class VoidJournal {
     })
   }
 
-  /** What processes that are no more have left behind; from here on it is in this one's file. */
+  /** Lines that dead processes left behind; moves them into this process's file. */
   async takeOver(isAlive: (owner: string) => boolean): Promise<Voided[]> {
     const { dir, owner, log } = this.#options
     const found: Voided[] = []
@@ -79,14 +79,14 @@ export class VoidJournal {
     return found
   }
 
-  /** Left by a process of the same name, which was this one before a restart. */
+  /** Left by an earlier process of the same name, before a restart. */
   async #own(): Promise<Voided[]> {
     if (this.#hasFile) return []
     this.#hasFile = true
     return parse(await readFile(this.#file, 'utf8'))
   }
 
-  /** Moved first, so that only one takes it, and that one only once. */
+  /** Renamed first, so that only one process takes it, and only once. */
   async #adopt(name: string): Promise<Voided[]> {
     const { dir, owner } = this.#options
     const old = join(dir, name)
@@ -132,7 +132,7 @@ export class VoidJournal {
   }
 }
 
-/** Without it a new file may be gone after a power cut, whatever is in it. */
+/** Without it a new file may be lost after a power failure, with its content. */
 async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, 'r')
   await handle.sync().finally(() => handle.close())
@@ -144,7 +144,7 @@ function lineOf({ record, chargeNanos }: Voided): string {
   return `${JSON.stringify(line)}\n`
 }
 
-/** The last line may have been cut off: nobody had been told of that call yet. */
+/** The last line may be truncated: its caller had not been told yet. */
 function parse(text: string): Voided[] {
   return text.split('\n').flatMap((line) => {
     try {

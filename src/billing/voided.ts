@@ -1,7 +1,8 @@
-// Calls that were told to their callers as failed because their charge could not be written. The
-// store may have taken the charge all the same, or may still take it: as soon as it answers again,
-// each of them is written as free, and a charge that was there before is given back. They are in the
-// void journal before their callers hear, so that a process that dies leaves them to the next.
+// Calls that were reported to their callers as failed because their charge could not be written.
+// The store may have taken the charge all the same, or may still take it: as soon as it responds
+// again, each of them is written as free, and an existing charge is credited back. They are in the
+// void journal before their callers get the reply, so that the next process can continue after a
+// crash.
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { raiseAlert } from '../store/catalog/alerts.ts'
@@ -12,11 +13,11 @@ import { addLoss } from './call-loss.ts'
 import type { Journal, Voided } from './void-journal.ts'
 
 const retryEveryMs = 250
-/** About a kilobyte each. More than that in one outage stay as the store has them. */
+/** About a kilobyte each. Further calls of one outage stay as the store has them. */
 const maxWaiting = 20_000
 /** Written together. */
 const maxAtOnce = 64
-/** Looks for what processes that have died left behind. */
+/** Interval of checks for journals of dead processes. */
 const takeOverEveryMs = 5_000
 
 export class VoidedCalls {
@@ -25,14 +26,14 @@ export class VoidedCalls {
   readonly #giveBack: (entry: Entry) => Promise<void>
   readonly #journal: Journal | undefined
   readonly #waiting: Voided[] = []
-  /** Being written. */
+  /** Calls being written. */
   #freeing = 0
   #isUnkept = false
   #timer: ReturnType<typeof setTimeout> | undefined
   #takeOverTimer: ReturnType<typeof setInterval> | undefined
   #closed = false
 
-  /** `giveBack` books a credit, once. Without a journal they die with the process. */
+  /** `giveBack` books a credit, once. Without a journal, voided calls are lost with the process. */
   constructor(
     store: Store,
     giveBack: (entry: Entry) => Promise<void>,
@@ -44,7 +45,7 @@ export class VoidedCalls {
     this.#journal = journal
   }
 
-  /** What is in journals whose processes are no more, now and from time to time. */
+  /** Takes over the journals of dead processes, now and at intervals. */
   async start(): Promise<void> {
     if (this.#journal === undefined) return
     await this.#takeOver()
@@ -55,7 +56,7 @@ export class VoidedCalls {
     this.#takeOverTimer.unref()
   }
 
-  /** Resolves when its caller may hear of it. */
+  /** Resolves when its caller may get the reply. */
   async add(record: RequestRecord): Promise<void> {
     if (this.#closed || this.#waiting.length >= maxWaiting) return
     const voided = { record: freed(record), chargeNanos: record.chargeNanos }
@@ -66,7 +67,7 @@ export class VoidedCalls {
     this.#later()
   }
 
-  /** What is not settled stays in the journal. */
+  /** Unsettled calls stay in the journal. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -96,7 +97,7 @@ export class VoidedCalls {
       const ends = await Promise.allSettled(some.map((each) => this.#free(each)))
       this.#freeing = 0
       const left = some.filter((_, at) => ends[at]!.status === 'rejected')
-      // Those of an account that is locked keep nobody else waiting.
+      // Calls of a locked account do not delay the others.
       this.#waiting.push(...left)
       if (left.length > 0) break
     }
@@ -115,7 +116,7 @@ export class VoidedCalls {
     this.#isUnkept = false
   }
 
-  /** From the first write on, the charge itself can no longer come. */
+  /** After the first write, the charge itself can no longer be written. */
   async #free({ record, chargeNanos }: Voided): Promise<void> {
     const { accountId, tokenId, model, requestId: ref } = record
     const atMs = this.#nowMs()

@@ -1,5 +1,5 @@
-// All lines of a bill, in order and a bounded number at a time, ready to be checked by whoever gets
-// them. The gateway signs the end of the table only if every line is what was booked.
+// All lines of a bill, in order and a bounded number at a time, in a form that the recipient can
+// verify. The gateway signs the end of the table only if every line is what was booked.
 import type { BillLine } from '../../contract/bill-line.ts'
 import { receiptText, tableText } from '../../contract/receipt.ts'
 import { hashText, newDigest } from '../../lib/crypto/signing.ts'
@@ -19,7 +19,7 @@ import type { SigningKeys } from '../proof/signing-keys.ts'
 
 const linesAtOnce = 1_000
 
-/** How many there are, and between which numbers they are found. */
+/** Number of lines, and the range of their receipt numbers. */
 export interface LineRange {
   lines: number
   afterNumber: number
@@ -31,7 +31,7 @@ export async function rangeOf(db: Tx, stretch: Stretch): Promise<LineRange> {
   const { accountId, fromMs } = stretch
   const lastNumber = await lastNumberOf(db, accountId)
   const afterNumber = await numberBefore(db, accountId, fromMs)
-  // Their number tells when to stop looking: times are not quite in order of the numbers.
+  // The count tells when to stop: times are not strictly in order of the numbers.
   const [sum] = await sumMoney(db, { ...stretch, by: [] })
   return { lines: sum?.entries ?? 0, afterNumber, lastNumber }
 }
@@ -44,9 +44,9 @@ export class BillTable {
   #currency = ''
   #lines = 0
   #first: BillLine | undefined
-  /** Held back: it may be the last, which is signed. */
+  /** Held back: it may be the last line, which is signed. */
   #held: BillLine | undefined
-  /** The first place where the books are not what they were. */
+  /** The first place where the ledger differs from what was booked. */
   broken: BrokenChain | undefined
 
   constructor(db: Tx, keys: SigningKeys, stretch: Stretch) {
@@ -93,7 +93,7 @@ export class BillTable {
     return page
   }
 
-  /** Numbers of receipts that are not here and come right before one that is. */
+  /** Numbers of missing receipts directly before an existing one. */
   #beforeGaps(found: readonly StoredReceipt[]): number[] {
     const numbers = [this.#held?.number ?? -1, ...found.map(({ number }) => number)]
     return numbers

@@ -1,5 +1,5 @@
-// A month of one account as a bill, from the ledger as it is now: what was there, what came in, what
-// each model and each token cost, what is left. Knows no answer's shape beyond its own, closes nothing.
+// A month of one account as a bill, from the ledger as it is now: opening balance, credits, cost
+// per model and token, closing balance. Knows no response format beyond its own, closes nothing.
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthBounds } from '../../lib/text/month.ts'
 import { namesOfTokens } from '../../store/catalog/tokens.ts'
@@ -12,9 +12,9 @@ export interface BillTotal {
   charges: number
   quantity: number
   amount: string
-  /** How many of the charges are estimates. */
+  /** Number of estimated charges. */
   estimated: number
-  /** Of texts only. */
+  /** Text models only. */
   input_tokens?: number
   output_tokens?: number
   cache_read_tokens?: number
@@ -29,7 +29,7 @@ export interface BillMovement {
   note: string | null
 }
 
-/** As it goes over the wire, and into the books when its month is closed. */
+/** As sent over the wire, and as stored when its month is closed. */
 export interface Bill {
   account: string
   account_id: string
@@ -40,12 +40,12 @@ export interface Bill {
   adjustments: string
   charges: string
   closing_balance: string
-  /** How many charges there were. */
+  /** Number of charges. */
   charge_count: number
   totals: ({ model: string | null; unit: string | null } & BillTotal)[]
   tokens: { token_id: string | null; name: string | null; charges: number; amount: string }[]
   movements: BillMovement[]
-  /** There are more credits and adjustments than are listed here; the lines have all. */
+  /** There are more credits and adjustments than listed here; the lines include all. */
   has_more_movements: boolean
 }
 
@@ -63,7 +63,7 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
   const { accountId, account, month, currency } = of
   const stretch = { accountId, ...monthBounds(month)! }
   const openingNanos = await balanceBefore(db, accountId, month)
-  // One look at the month, so that its parts add up even while it is running.
+  // One read of the month, so that its parts add up even while it is running.
   const sums = await sumMoney(db, { ...stretch, by: ['kind', 'token', 'model', 'unit'] })
   const charges = sums.filter(({ kind }) => kind === 'charge')
   const movements = await listMovements(db, stretch, maxMovements + 1)
@@ -99,22 +99,22 @@ export interface Figures {
   closing_balance: string
 }
 
-/** The five lines at the top of a bill; `sums` must know their kinds. */
+/** The five figures at the top of a bill; `sums` must be grouped by kind. */
 export function figuresOf(openingNanos: bigint, sums: readonly MoneySum[]): Figures {
   const total = (kind: MoneySum['kind']) => sumOf(sums.filter((each) => each.kind === kind))
   return {
     opening_balance: formatNanos(openingNanos),
     credits: formatNanos(total('credit')),
     adjustments: formatNanos(total('adjust')),
-    // What a month cost is told as people say it, without a sign.
+    // The cost of a month is shown without a sign.
     charges: formatNanos(-total('charge')),
     closing_balance: formatNanos(openingNanos + sumOf(sums)),
   }
 }
 
 /**
- * What an account had when a month began: what the last closed month before it ended with, and what
- * has moved since. Reading a closed month proves that it still ends with that.
+ * An account's balance at the start of a month: the closing balance of the last closed month before
+ * it, plus movements since. Reading a closed month verifies its closing balance.
  */
 export async function balanceBefore(db: Tx, accountId: string, month: string): Promise<bigint> {
   return balanceFrom(db, accountId, month, await lastClosedBefore(db, accountId, month))
@@ -125,7 +125,7 @@ export async function balanceFrom(
   accountId: string,
   month: string,
   closed: ClosedMonth | undefined,
-  /** Those who only look on may know some of it by heart. */
+  /** Dashboards may pass a cached version. */
   sum: typeof sumMoney = sumMoney,
 ): Promise<bigint> {
   const untilMs = monthBounds(month)!.fromMs
@@ -140,7 +140,7 @@ export const billIn = ({ body }: ClosedMonth): Bill => JSON.parse(body) as Bill
 export const closingNanosOf = (closed: ClosedMonth): bigint =>
   nanosOf(billIn(closed).closing_balance)
 
-/** The reverse of formatNanos, of whatever size. */
+/** The inverse of formatNanos, of any size. */
 function nanosOf(text: string): bigint {
   const [whole, fraction = ''] = text.replace('-', '').split('.')
   const nanos = BigInt(`${whole}${fraction.padEnd(9, '0')}`)
@@ -150,7 +150,7 @@ function nanosOf(text: string): bigint {
 export const sumOf = (sums: readonly MoneySum[]): bigint =>
   sums.reduce((sum, { amountNanos }) => sum + amountNanos, 0n)
 
-/** Sums that agree in all parts of the key, in order of the keys. */
+/** Sums grouped by all parts of the key, in key order. */
 export function grouped(
   sums: readonly MoneySum[],
   keyOf: (sum: MoneySum) => readonly unknown[],
@@ -165,7 +165,7 @@ export function grouped(
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
 }
 
-/** Seconds are the only fractions there are; adding them up must not leave dust. */
+/** Seconds are the only fractions; their sum must not show rounding noise. */
 const quantityPlaces = 6
 
 export function totalOf(sums: readonly MoneySum[]): BillTotal {
@@ -194,7 +194,7 @@ async function tokensOf(db: Tx, charges: readonly MoneySum[]): Promise<Bill['tok
   })
 }
 
-/** What people call the tokens of these sums; those of long ago are not named. */
+/** Names of the tokens of these sums; very old charges have none. */
 export async function namesOf(db: Tx, sums: readonly MoneySum[]): Promise<Map<string, string>> {
   const ids = [...new Set(sums.map(({ tokenId }) => tokenId ?? ''))].filter((id) => id !== '')
   const names = new Map<string, string>()

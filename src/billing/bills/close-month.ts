@@ -1,5 +1,5 @@
-// Closing a month: its bill is made once more, proven from the first entry on, signed and written down,
-// once and for good. What is wrong later is put right in a later month.
+// Closes a month: its bill is computed again, verified from the first entry on, signed and stored
+// permanently. Later corrections go into a later month.
 import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -16,26 +16,26 @@ import { sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillOf, makeBill, sumOf } from './bill.ts'
 import type { BillDeps, ClosedBill } from './read-bill.ts'
 
-/** After the end of a month, for what was booked in its last moments and for clocks that differ. */
+/** Wait after the end of a month, for entries of its last moments and for clock differences. */
 export const closeGraceMs = 5 * 60_000
 
 export interface ClosingDeps extends BillDeps {
-  /** Everything that has been written gets its receipt. */
+  /** Writes receipts for all entries so far. */
   receiptWriter: { drain(accountId: string): Promise<unknown> }
 }
 
 export type Closing =
-  /** Now, or `again`: it had been. */
+  /** Closed now, or `again`: it already was. */
   | { kind: 'closed'; again: boolean }
   | { kind: 'too_early'; fromMs: number }
-  /** There is money in an earlier month that is open: that one first. */
+  /** An earlier month with money in it is open: close that one first. */
   | { kind: 'earlier_open'; month: string }
-  /** Not everything has its receipt yet. */
+  /** Some entries have no receipt yet. */
   | { kind: 'behind'; entries: number }
   /** The bill does not add up to the ledger. */
   | { kind: 'differs'; bill: string; ledger: string }
 
-/** `alongside` runs in the transaction that closes it, and only if this is what closes it. */
+/** `alongside` runs in the transaction that closes the month, and only if this call closes it. */
 export async function closeMonth(
   desk: ClosingDeps,
   of: BillOf,
@@ -57,7 +57,7 @@ export async function closeMonth(
   }
 }
 
-/** What is booked while the bill is made makes it another bill: it is made again, so many times. */
+/** Entries booked meanwhile change the bill: it is computed again, up to this many times. */
 const maxTries = 5
 
 async function tryToClose(
@@ -79,7 +79,7 @@ async function tryToClose(
     const again = await store.tx(async (tx) => {
       await closeUntil(tx, accountId, untilMs)
       if (!(await insertClosedMonth(tx, closed))) return true
-      // The account's row is locked: what was booked up to here can be seen, and nothing follows.
+      // The account's row is locked: all entries so far are visible, and none can follow.
       const late = await countLate(tx, closed, untilMs)
       if (late > 0) throw new Outdated(late)
       await alongside(tx, JSON.parse(closed.body) as ClosedBill)
@@ -93,7 +93,7 @@ async function tryToClose(
   }
 }
 
-/** Thrown to roll back: entries came into the month after its bill was made. */
+/** Thrown to roll back: entries were booked in the month after its bill was computed. */
 class Outdated extends Error {
   readonly entries: number
 
@@ -103,7 +103,7 @@ class Outdated extends Error {
   }
 }
 
-/** Entries of the month, or of an earlier one, that its bill does not know. */
+/** Entries of the month, or of an earlier one, that are not in its bill. */
 async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
   const pending = await countPending(tx, accountId, untilMs)
   return pending + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
@@ -117,7 +117,7 @@ async function signedMonth(
   const { accountId, month } = of
   const { untilMs } = monthBounds(month)!
   const bill = await makeBill(store.read, of)
-  // From the first entry on: not from what an earlier month was closed with.
+  // From the first entry on, not from the closing balance of an earlier month.
   const whole = await sumMoney(store.read, { accountId, fromMs: 0, untilMs, by: [] })
   const ledger = formatNanos(sumOf(whole))
   if (ledger !== bill.closing_balance) {
@@ -138,7 +138,7 @@ async function signedMonth(
   return note === undefined ? closed : { ...closed, note }
 }
 
-/** The first month with money in it that comes before this one and after the last closed one. */
+/** The first month with money in it before this one and after the last closed one. */
 async function firstOpenBefore(
   db: Tx,
   accountId: string,

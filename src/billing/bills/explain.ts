@@ -1,4 +1,4 @@
-// Why this amount: the arithmetic of a charge, line by line, as a person would do it.
+// The arithmetic of a charge, line by line, for a person to follow.
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -41,7 +41,7 @@ export function explainTokens(price: Price, usage: TokenUsage, currency: string)
 
 export const roundingRule = 'once per charge, half up, to 0.000000001'
 
-/** How what an upstream reported became what is charged for: where it counts cached tokens. */
+/** How reported usage became charged usage: where the upstream counts cached tokens. */
 export function explainReading(reported: unknown, usage: TokenUsage): string[] {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   if (!isObject(reported)) return []
@@ -59,7 +59,7 @@ export function explainReading(reported: unknown, usage: TokenUsage): string[] {
   ]
 }
 
-/** What was delivered times its price; `tier` is that of the request, where the price has any. */
+/** Delivered quantity times price; `tier` is that of the request, where the price has tiers. */
 export function explainUnits(
   { terms }: Price,
   { quantity, tier }: { quantity: number; tier: string | undefined },

@@ -1,5 +1,5 @@
-// Where finance begins: the months of one account, and one month of all accounts. A row is the top of
-// a bill. A closed month is shown as it was closed: its own bill holds that against the ledger.
+// Overview of bills: the months of one account, and one month of all accounts. A row is the top of
+// a bill. A closed month is shown as closed; its own bill compares that with the ledger.
 import { monthAt, monthBounds, monthPlus } from '../../lib/text/month.ts'
 import { type Account, listAccounts } from '../../store/catalog/accounts.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../../store/index.ts'
@@ -26,7 +26,7 @@ export interface MonthRow extends Figures {
 
 type Owner = Pick<Account, 'id' | 'name'>
 
-/** Months in which money moved, newest first, and this one. */
+/** Months in which money moved, newest first, and the current one. */
 export async function listMonths(
   db: Tx,
   account: Owner,
@@ -59,7 +59,7 @@ export async function listMonths(
     openingNanos = openingNanos + sumOf(sums)
   }
   const page: Page<MonthRow> = { items: rows.reverse() }
-  // The cursor is the month after the next page's first.
+  // The cursor is the month after the first one of the next page.
   const more = from > oldest ? pageOf([from, ''], 1, (key) => key, String).nextCursor : undefined
   return more === undefined ? page : { ...page, nextCursor: more }
 }
@@ -70,10 +70,10 @@ function monthCursor(cursor: string): string {
   return month
 }
 
-/** How many accounts are looked at together. */
+/** Accounts processed in parallel. */
 const accountsAtOnce = 8
 
-/** Every account that was there by the end of the month, in order of id. */
+/** Every account that existed by the end of the month, in order of id. */
 export async function listAccountsOf(
   db: Tx,
   month: string,

@@ -1,12 +1,13 @@
-// A bill as it is shown: an open month from the ledger, a closed one as it was closed, which is held
-// against the ledger each time: a difference is said and raises an alert. Closes nothing.
+// A bill as it is shown: an open month from the ledger, a closed one as it was closed. A closed
+// bill is compared with the ledger each time: a difference is reported and raises an alert. Closes
+// nothing.
 import type { Log } from '../../lib/telemetry/log.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
 import type { Store } from '../../store/index.ts'
 import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-months.ts'
 import { type Bill, type BillOf, makeBill } from './bill.ts'
 
-/** Who signs closed bills, and knows its signatures again. */
+/** Signs closed bills, and verifies its signatures. */
 export interface Signer {
   sign(text: string): { key: string; signature: string }
   knows(text: string, signed: { key: string; signature: string }): boolean
@@ -27,7 +28,7 @@ export interface ClosedBill extends Bill {
   last_number: number
 }
 
-/** What a closed bill says, and what the ledger says now. */
+/** A figure of the closed bill, and its value in the ledger now. */
 export interface Difference {
   what: string
   closed: string
@@ -38,7 +39,7 @@ export type ShownBill =
   | (Bill & { state: 'open'; closed_at: null; note: null; last_number: null; differences: [] })
   | (ClosedBill & { differences: Difference[]; proof: BillProof })
 
-/** The closed bill is the JSON text whose signature this is, when differences and proof are taken off. */
+/** The signature covers the closed bill's JSON text without differences and proof. */
 export interface BillProof {
   key: string
   signature: string
@@ -71,7 +72,7 @@ async function showClosed(desk: BillDeps, closed: ClosedMonth, now: Bill): Promi
   return { ...bill, differences, proof: { key, signature } }
 }
 
-/** Names may change; what was paid for may not. */
+/** Names may change; charged quantities and amounts may not. */
 export function differencesOf(closed: Bill, now: Bill): Difference[] {
   const parts: [what: string, of: (bill: Bill) => unknown][] = [
     ['account_id', (bill) => bill.account_id],
@@ -96,7 +97,7 @@ export function differencesOf(closed: Bill, now: Bill): Difference[] {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-/** Of each side of a difference, in the alert. */
+/** Maximum length of each side of a difference in the alert. */
 const maxCharacters = 200
 
 async function raise(
@@ -116,7 +117,7 @@ async function raise(
       raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs: clock.nowMs() }),
     )
   } catch (error) {
-    // Whoever asked is told all the same.
+    // The reader gets the bill in any case.
     log.error('the alert could not be written', { account_id: accountId, error })
   }
 }

@@ -1,5 +1,5 @@
-// What draft prices would have charged over a past period, by account, model and unit, and how that
-// compares with what was charged. From sums, never from single charges.
+// What draft prices would have charged over a past period, by account, model and unit, compared
+// with what was charged. Computed from sums, never from single charges.
 import type { PriceTerms } from '../../contract/price.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { PriceBook } from './price-book.ts'
@@ -8,7 +8,7 @@ import { type Range, reprice, type Spent } from './reprice.ts'
 /** A price that is not in force. */
 export interface Draft {
   model: string
-  /** Whose own price it would be; absent: everybody's. */
+  /** Account of an account-specific price; absent: for all accounts. */
   accountId?: string
   terms: PriceTerms
 }
@@ -19,12 +19,12 @@ export interface PreviewRow {
   unit: string
   charges: number
   quantity: number
-  /** Decimals of the currency; what would be charged is null where nobody can say. */
+  /** Decimals of the currency; the preview is null where it cannot be computed. */
   charged: string
   would_charge: string | null
   difference: string | null
   exact: boolean
-  /** The truth is between these; `would_charge` is their middle. */
+  /** Bounds of the exact value; `would_charge` is their middle. */
   at_least?: string
   at_most?: string
   /** Why the two cannot be compared. */
@@ -81,7 +81,7 @@ export function previewPrices(
   return { rows, total: view(total) }
 }
 
-/** A draft for an account wins over one for everybody, which no account with its own price feels. */
+/** A draft for an account wins over one for all accounts, which skips accounts with own prices. */
 function draftsOf(drafts: readonly Draft[], book: PriceBook) {
   const named = new Map(drafts.map((draft) => [nameOf(draft.model, draft.accountId), draft.terms]))
   const everybodys = (model: string) => named.get(nameOf(model)) ?? book.current(model)?.terms

@@ -1,23 +1,23 @@
 // The prices in force. A price is never edited: a newer version takes over, and a call keeps the
-// version it was admitted with. An account's own price wins over everybody's; within either list
-// declared prices win over the admin API's, those over shipped ones.
+// version it was admitted with. An account's own price wins over the general one; within either
+// list declared prices win over the admin API's, those over built-in ones.
 import type { Source } from '../../contract/catalog.ts'
 import { hasBegun, type Price, type PriceTerms } from '../../contract/price.ts'
 
 export interface PriceBook {
-  /** What this account, or anybody, pays now; undefined means that the model cannot be called. */
+  /** What this account, or any account, pays now; undefined: the model cannot be called. */
   current(model: string, accountId?: string): Price | undefined
-  /** The version of one list alone: that of the account, or everybody's. */
+  /** The version of one list alone: the account's own, or the general one. */
   listed(model: string, accountId?: string): Price | undefined
-  /** Any version, also one that has been taken over. */
+  /** Any version, also a superseded one. */
   byId(id: string): Price | undefined
-  /** What is in force in each list and what will take over, by model, account and start. */
+  /** Versions in force and upcoming in each list, by model, account and start. */
   active(): Price[]
-  /** Names of the accounts with a price of their own for a model now. */
+  /** Names of the accounts with their own price for a model now. */
   ownersOf(model: string): string[]
-  /** Whether some model may cost nothing, now or later. */
+  /** Whether some model may be free, now or later. */
   readonly hasFree: boolean
-  /** When the next version begins that has not; undefined: none will. */
+  /** When the next upcoming version starts; undefined: there is none. */
   nextStartMs(): number | undefined
 }
 
@@ -25,10 +25,10 @@ const rank: Readonly<Record<Source, number>> = { builtin: 0, api: 1, file: 2 }
 
 type Lists = Map<string, Price[]>
 
-/** No account has it. */
+/** Not a valid account id. */
 const everybodysId = ''
 
-/** `declared` says which models still have a price in the file; older ones of theirs fall away. */
+/** `declared`: models that still have a price in the file; older declared prices of others end. */
 export function createPriceBook(
   versions: readonly Price[],
   declared: ReadonlySet<string>,
@@ -42,7 +42,7 @@ export function createPriceBook(
   }
   const everybody = ofAccounts.get(everybodysId) ?? new Map<string, Price[]>()
   ofAccounts.delete(everybodysId)
-  // Most gateways have no such price: their calls must not pay for looking.
+  // Most gateways have no such price: their calls must not pay for the look-up.
   const anyOwn = ofAccounts.size > 0
   const own = (model: string, accountId: string | undefined): Price | undefined => {
     const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
@@ -108,7 +108,7 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
   return undefined
 }
 
-/** The one in force, and those to come that will be: a lower source never takes over. */
+/** The version in force, and upcoming ones that will be: a lower source never takes over. */
 function active(list: readonly Price[], now: number): Price[] {
   const current = begun(list, now)
   const least = current === undefined ? 0 : rank[current.source]

@@ -1,5 +1,5 @@
-// Price lists as YAML, in the words of gateway.yaml: read with the lines of what is wrong, and
-// written. Knows no store and no account but by name.
+// Price lists as YAML, in the format of gateway.yaml: parsed with line numbers for problems, and
+// written. Knows no store, and accounts only by name.
 import { type Document, LineCounter, parseDocument, stringify } from 'yaml'
 import {
   checkDeclaration,
@@ -12,7 +12,7 @@ import type { Price } from '../../contract/price.ts'
 
 export interface ListedPrice {
   declared: PriceDeclaration
-  /** Where it stands in its file, counted from 1. */
+  /** Line in its file, from 1. */
   line: number
 }
 
@@ -20,7 +20,7 @@ export interface ListProblem {
   line: number
   /** The setting or the column. */
   field: string
-  /** Reads on after the field. */
+  /** Continues the field's name. */
   message: string
 }
 
@@ -67,7 +67,7 @@ function plainValue(doc: Document): unknown {
   }
 }
 
-/** Of the deepest node on the way that is there. */
+/** Of the deepest existing node on the path. */
 function offsetOf(doc: Document, path: readonly (string | number)[]): number {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = doc.getIn(path.slice(0, depth), true)
@@ -77,7 +77,7 @@ function offsetOf(doc: Document, path: readonly (string | number)[]): number {
   return 0
 }
 
-/** As it could stand in gateway.yaml. */
+/** As it could appear in gateway.yaml. */
 export const declarationOf = ({ model, account, effectiveFromMs, terms }: Price) => ({
   model,
   ...(account !== undefined && { account: account.name }),

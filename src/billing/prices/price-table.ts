@@ -2,10 +2,10 @@
 //
 //   unit           tier                          amounts
 //   token          largest input, or empty       input, output, cache_read, cache_write: per million
-//   image          1k, 2k, 4k, or empty          price: per picture; default_size
+//   image          1k, 2k, 4k, or empty          price: per image; default_size
 //   video_second   resolution                    price: per second
 //   video_token                                  price: per million
-//   default                                      none: the account pays what everybody pays
+//   default                                      none: the account pays the general price
 import {
   checkDeclaration,
   maxListed,
@@ -86,7 +86,7 @@ const broken = (line: number, problem: string): PriceList => ({
   problems: [{ line, field: 'the table', message: `is broken: ${problem}` }],
 })
 
-/** Spreadsheets of many countries write semicolons; no name of a column has one. */
+/** Spreadsheets of many countries use semicolons; no column name contains one. */
 function separatorIn(text: string): Separator {
   const head = text.slice(0, text.indexOf('\n'))
   return ([';', '\t'] as const).find((each) => head.includes(each)) ?? ','
@@ -135,7 +135,7 @@ function pricesOf(rows: readonly Row[]): PriceList {
   return problems.length > 0 ? { problems } : { prices }
 }
 
-/** An amount in a column that its unit does not read would be lost without a word. */
+/** An amount in a column that its unit does not use would be silently lost. */
 function strayCells({ line, cells }: Row): ListProblem[] {
   const taken = columnsOf[cells.unit]
   if (taken === undefined) return []
@@ -190,7 +190,7 @@ const filled = (cells: Cells, names: readonly Column[]): Partial<Cells> =>
 
 const numberIn = (text: string): number | string => (/^\d{1,15}$/.test(text) ? Number(text) : text)
 
-/** From a place in the declaration to the row and the column it was made of. */
+/** Maps a path in the declaration to its source row and column. */
 function placed(
   group: readonly Row[],
   { path, message }: { path: readonly (string | number)[]; message: string },

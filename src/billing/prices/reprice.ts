@@ -1,5 +1,5 @@
-// What sums of usage would have come to at other terms. A sum does not know its single charges, so
-// the answer is a range: exact wherever rounding and tiers leave no doubt. Pure.
+// What sums of usage would have cost at other terms. A sum does not contain its single charges, so
+// the result is a range: exact wherever rounding and tiers are unambiguous. Pure.
 import { sizeCharged } from '../../contract/image-size.ts'
 import {
   imageSizes,
@@ -33,7 +33,7 @@ export interface Range {
   maxNanos: bigint
 }
 
-/** `bounds`: of the size classes, ascending. A text says why the two cannot be compared. */
+/** `bounds`: of the size classes, ascending. A string result says why they are not comparable. */
 export function reprice(
   terms: PriceTerms,
   spent: Spent,
@@ -93,14 +93,14 @@ function repriceTokens(
   return rounded({ parts, per: million, rates }, spent.entries)
 }
 
-/** Tiers that an input of this size class can fall under: one, unless a tier ends inside it. */
+/** Tiers possible for an input of this size class: one, unless a tier ends inside it. */
 function tiersWithin(
   tiers: readonly TokenTier[],
   bucket: number,
   bounds: readonly number[],
 ): TokenTier[] {
   const upTo = bounds.find((bound) => bound > bucket) ?? Number.POSITIVE_INFINITY
-  // The lowest class holds the empty input too.
+  // The lowest class includes the empty input.
   const above = bucket === 0 ? -1 : bucket
   return tiers.filter((tier, index) => {
     const start = tiers[index - 1]?.upTo ?? -1
@@ -109,7 +109,7 @@ function tiersWithin(
   })
 }
 
-/** The size that was asked for is known as far as the old price told sizes apart. */
+/** The requested size is known only as far as the old price distinguished sizes. */
 function repriceImages(
   terms: Extract<PriceTerms, { unit: 'image' }>,
   { quantity, tier }: Spent,
@@ -129,21 +129,21 @@ function repriceImages(
   return { minNanos: pictures * smallest(known), maxNanos: pictures * max(known) }
 }
 
-/** So much of a thing, at this rate at least and at that one at most. */
+/** A quantity with its minimum and maximum rate. */
 type Part = readonly [quantity: bigint, minRate: bigint, maxRate: bigint]
 
 interface Sum {
   parts: readonly Part[]
   /** How many units a rate is for. */
   per: bigint
-  /** Every rate that may have a part in it; those of the parts when left out. */
+  /** Every rate that may apply; absent: those of the parts. */
   rates?: readonly bigint[]
 }
 
 /**
- * Every charge rounds its own part of the sum to whole nano-units, half up. All rates being multiples
- * of some step, a charge is a multiple of `step / per`, which bounds how far rounding can move it;
- * where that is whole, it cannot.
+ * Every charge rounds its own part of the sum to whole nano-units, half up. All rates being
+ * multiples of some step, a charge is a multiple of `step / per`, which bounds how far rounding can
+ * move it; where that is whole, it cannot.
  */
 function rounded({ parts, per, rates }: Sum, charges: number): Range {
   let least = 0n
@@ -157,7 +157,7 @@ function rounded({ parts, per, rates }: Sum, charges: number): Range {
     return { minNanos: nanos, maxNanos: nanos }
   }
   const step = (rates ?? parts.map(([, rate]) => rate)).reduce(divisor, per)
-  // Of fractions that are multiples of the step, the largest below one half and the smallest from it.
+  // Of fractions that are multiples of the step: the largest below one half, the smallest from it.
   const down = ((per - 1n) / 2n / step) * step
   const up = per - ((per / 2n + (per % 2n) + step - 1n) / step) * step
   const count = BigInt(charges)

@@ -1,12 +1,12 @@
-// What was charged in a stretch of time, row by row of whatever it is asked by. Sums of charges only;
-// knows nobody who asks.
+// Charges over a period, in rows by the requested keys. Sums of charges only; does not know who
+// asks.
 import { usageKeys } from '../../contract/caller-api.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import type { Tx } from '../../store/index.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
 
-/** What can be asked of several accounts together. */
+/** Keys for queries over several accounts. */
 export const manyKeys = [...usageKeys, 'account'] as const
 export type UsageKey = (typeof manyKeys)[number]
 
@@ -20,7 +20,7 @@ export interface UsageRow extends Omit<BillTotal, 'quantity'> {
   tier?: string | null
   price_id?: string | null
   account_id?: string
-  /** Null where the row adds up several units; then there is no quantity either. */
+  /** Null where the row sums several units; then there is no quantity either. */
   unit: string | null
   quantity: number | null
 }
@@ -39,7 +39,7 @@ const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
 
 const at = ({ hourMs }: MoneySum): string => new Date(hourMs!).toISOString()
 
-/** What a sum shows under a key. */
+/** Value of a sum under a key. */
 const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   month: ({ hourMs }) => monthAt(hourMs!),
   day: (sum) => at(sum).slice(0, 10),
@@ -53,13 +53,13 @@ const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
 }
 
 export interface UsageQuestion {
-  /** Absent: of all accounts. */
+  /** Absent: all accounts. */
   accountId?: string | undefined
   /** Whole hours, both. */
   fromMs: number
   untilMs: number
   by: readonly UsageKey[]
-  /** What was spent with this token only. */
+  /** Only charges of this token. */
   tokenId?: string | undefined
 }
 
@@ -69,7 +69,7 @@ export interface Usage {
   rows: UsageRow[]
 }
 
-/** Rows are in order of the keys, as they were asked for. `sum` may know some of it by heart. */
+/** Rows are in order of the keys, as requested. `sum` may be a cached version. */
 export async function sumUsage(
   db: Tx,
   asked: UsageQuestion,

@@ -1,4 +1,4 @@
-// The chain of receipts, made again from the entries: numbers without gaps, the balance after each
+// The chain of receipts, recomputed from the entries: numbers without gaps, the balance after each
 // and the hash over all of it. Reads nothing by itself.
 import type { Entry, EntryKind } from '../../contract/ledger.ts'
 import { receiptText, sealText } from '../../contract/receipt.ts'
@@ -10,7 +10,7 @@ import { sealEvery } from '../../store/proof/seals.ts'
 
 export type Wrong = Mismatch & { number?: number }
 
-/** Where a chain stands. */
+/** Position of a chain. */
 export interface ChainEnd {
   number: number
   balanceNanos: bigint
@@ -20,8 +20,8 @@ export interface ChainEnd {
 const start: ChainEnd = { number: 0, balanceNanos: 0n, hash: '' }
 
 /**
- * Follows the receipts of one account after the other. After something wrong it goes on with what is
- * stored, so that each wrong entry is told once, and the first of them first.
+ * Follows the receipts of one account after the other. After a problem it continues with what is
+ * stored, so that each wrong entry is reported once, and the first of them first.
  */
 export class ChainWalk {
   readonly #currency: string
@@ -34,7 +34,7 @@ export class ChainWalk {
     this.#tell = tell
   }
 
-  /** Goes on behind a receipt that was found good before. */
+  /** Continues after a receipt that was verified before. */
   resume(accountId: string, end: ChainEnd): void {
     this.#accountId = accountId
     this.#end = end
@@ -56,7 +56,7 @@ export class ChainWalk {
   #tellGap({ account_id: accountId, number }: ReceiptRow, expected: number): void {
     const gone = number === expected + 1 ? `${expected} is` : `${expected} to ${number - 1} are`
     this.#tell({ accountId, number: expected, problem: `receipt ${gone} gone` })
-    // Without what is gone neither balance nor hash of the next one can be made again.
+    // Without the missing entries neither balance nor hash of the next one can be recomputed.
     this.#end = { number: number - 1, balanceNanos: unknown, hash: '' }
   }
 
@@ -79,10 +79,10 @@ export class ChainWalk {
   }
 }
 
-/** No balance is that large: stands for one that cannot be known. */
+/** Out of range for a balance: represents an unknown one. */
 const unknown = 2n ** 63n
 
-/** Receipts do not tell what is empty from what is not there. */
+/** Receipts do not distinguish empty from absent. */
 function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
   const { quantity } = row
   const entry: Entry & { id: number } = {
@@ -104,10 +104,10 @@ function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
   return entry
 }
 
-/** Whether a signature is of this text and of one of this gateway's keys. */
+/** Whether a signature matches this text and one of this gateway's keys. */
 export type Knows = (text: string, signed: { key: string; signature: string }) => boolean
 
-/** Where our own keys are not known: that it is of the key it names. */
+/** Where our own keys are unknown: checks the signature against the key it names. */
 export const knowsAny: Knows = (text, { key, signature }) => isSigned(text, key, signature)
 
 /** Follows the seals of one account after the other, from the first of each. */

@@ -1,5 +1,5 @@
-// Whether a charge is right by itself: it belongs to a request that succeeded or to a task, says the
-// same as that, and its amount is price times quantity. Reads nothing by itself.
+// Whether a charge is valid by itself: it belongs to a succeeded request or to a task, agrees with
+// it, and its amount is price times quantity. Reads nothing by itself.
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
@@ -14,9 +14,9 @@ import type { CheckName } from './audit-findings.ts'
 
 export interface ChargeDeps {
   priceOf: (id: string) => Price | undefined
-  /** What of the cost of a request or task its account could not cover. */
+  /** The part of the cost of a request or task that its account could not cover. */
   lossOf: (ref: string) => Promise<bigint>
-  /** Request rows of before may be gone. */
+  /** Request rows before this time may be gone. */
   logHorizonMs: number
 }
 
@@ -60,7 +60,7 @@ function rowProblem(row: ChargeRow, logHorizonMs: number): string | undefined {
   return succeeded ? undefined : `a request that ended with ${row.status} is charged`
 }
 
-/** A call that failed at its very end: the entry is there so that no other charge can come. */
+/** A call that failed at its very end: the zero entry prevents any other charge. */
 const isFree = (row: ChargeRow): boolean =>
   row.amount_nanos === 0n && row.row_charge_nanos === 0n && row.error_code !== ''
 
@@ -68,7 +68,7 @@ const isFree = (row: ChargeRow): boolean =>
 const timeOf = (requestId: string): number => Number.parseInt(requestId.slice(4, 16), 16)
 
 async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string | undefined> {
-  // Without its request row only the receipt can speak for a call.
+  // Without its request row, a call is proven only by its receipt.
   if (isCall(row) && (row.request_id === '' || isFree(row))) return undefined
   const price = deps.priceOf(row.price_id)
   if (price === undefined) return `its price ${row.price_id} is not there`
@@ -84,7 +84,7 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
   return `${entry} are charged, price ${price.id} times quantity is ${made}`
 }
 
-/** What it comes to, or why that cannot be said. */
+/** Its cost, or why that cannot be computed. */
 function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = row
   if (terms.unit !== 'token' || row.unit !== 'token') return 'a call is priced by tokens'
@@ -120,7 +120,7 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   return cost ?? `its price has no tier '${tier}'`
 }
 
-/** Charges of before schema 5 name no tier: the one that comes to their amount. */
+/** Charges from before schema 5 name no tier: finds the one that yields their amount. */
 const olderTier = (terms: PriceTerms & { unit: 'video_second' }, row: ChargeRow): string =>
   Object.keys(terms.perSecondNanos).find(
     (tier) => chargeSeconds(terms, tier, row.quantity ?? 0) === -row.amount_nanos,

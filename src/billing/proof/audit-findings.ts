@@ -1,5 +1,5 @@
-// What an audit says: each check by its name, and each thing that is wrong with where it was found.
-// Looks into nothing itself.
+// Results of an audit: each check by name, and each problem with its location. Inspects nothing
+// itself.
 import type { Mismatch } from '../../store/proof/audit.ts'
 
 /**
@@ -30,7 +30,7 @@ export type CheckName = keyof typeof checks
 
 export interface Problem {
   check: CheckName
-  /** By name, where it has one. */
+  /** By name, if known. */
   account?: string
   account_id?: string
   /** Id of the entry, and the number of its receipt. */
@@ -44,7 +44,7 @@ export interface Problem {
 export const maxOfEach = 100
 const maxInAll = 5_000
 
-/** Gathers problems, bounded in each check, and says how each check went. */
+/** Collects problems, bounded per check, and reports the result of each check. */
 export class Findings {
   readonly #problems: Problem[] = []
   readonly #counts = new Map<CheckName, number>()
@@ -53,7 +53,7 @@ export class Findings {
   add(check: CheckName, found: Mismatch & { number?: number | undefined }): void {
     const count = (this.#counts.get(check) ?? 0) + 1
     this.#counts.set(check, count)
-    // One account with much wrong must not hide that others have something wrong too.
+    // One account with many problems must not hide those of others.
     const isFirst = !this.#seen.has(`${check} ${found.accountId}`)
     if (count > maxOfEach && !isFirst) return
     if (this.#problems.length >= maxInAll) return
@@ -73,7 +73,7 @@ export class Findings {
     for (const each of found) this.add(check, each)
   }
 
-  /** The earliest first within an account: what comes later may only follow from it. */
+  /** Earliest first within an account: later ones may only follow from it. */
   problems(nameOf: (accountId: string) => string | undefined): Problem[] {
     return this.#problems
       .map((problem) => {

@@ -1,4 +1,5 @@
-// Entries against what they are for: charges with requests and tasks, holds with tasks, both ways.
+// Compares entries with their subjects, both ways: charges with requests and tasks, holds with
+// tasks.
 
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { logHorizonMs } from '../../store/log/requests.ts'

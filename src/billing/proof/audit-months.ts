@@ -1,4 +1,4 @@
-// Closed months against the ledger as it is: the signature, the last receipt, every figure.
+// Compares closed months with the current ledger: the signature, the last receipt, every figure.
 import { monthBounds } from '../../lib/text/month.ts'
 import type { Tx } from '../../store/index.ts'
 import { lastNumberBefore } from '../../store/ledger/bills.ts'
@@ -18,7 +18,7 @@ export async function compareMonths(
   for await (const page of closedMonthPages(db, accountId)) {
     for (const closed of page) {
       const problem = await problemOfMonth(db, closed, knows).catch((error: unknown) => {
-        // Of numbers that somebody has made up no bill can be made.
+        // No bill can be computed from tampered numbers.
         if (findings.isEmpty) throw error
         return `the closed month ${closed.month} cannot be made again: ${(error as Error).message}`
       })

@@ -1,5 +1,5 @@
-// The books proven where they have moved: what came since the last look, every account it touched, and
-// some of the others in turn. What a full audit would find there, found within a minute.
+// Incremental audit: entries since the last run, every account they touched, and some of the others
+// in turn. Finds there within a minute what a full audit would.
 
 import type { Store, Tx } from '../../store/index.ts'
 import { type AuditScope, impossible } from '../../store/proof/audit.ts'
@@ -20,30 +20,30 @@ import { ChainWalk, type Knows, knowsAny, problemOfSeal } from './audit-chain.ts
 import { Findings, maxOfEach, type Problem } from './audit-findings.ts'
 import { matchEntries } from './audit-matches.ts'
 
-/** Up to where the books have been looked at. */
+/** Up to where the ledger has been audited. */
 export interface AuditMarks {
   entryId: number
-  /** Of the look before as well: rows may be committed out of order. */
+  /** Of the previous run as well: rows may be committed out of order. */
   seqs: readonly [before: number, last: number]
-  /** The account that was looked at last in turn. */
+  /** The account audited last in turn. */
   accountId: string
 }
 
 export const noMarks: AuditMarks = { entryId: 0, seqs: [0, 0], accountId: '' }
 
-/** More than this waits for the next look. */
+/** More than this waits for the next run. */
 const maxEntries = 50_000
 const accountsAtOnce = 200
 
 export interface RecentAudit {
   marks: AuditMarks
   problems: Problem[]
-  /** Entries were left for the next look. */
+  /** Entries were left for the next run. */
   isBehind: boolean
 }
 
 export interface RecentOptions extends AuditOptions {
-  /** Waited for between pages, so that this leaves room for everything else. */
+  /** Awaited between pages, so that other work can proceed. */
   pause?: () => Promise<void>
 }
 
@@ -65,7 +65,7 @@ export async function auditRecent(
     await findOverdue(db, {}, findings, options)
     await findGuards(books, findings)
     return {
-      // Below the floor nothing can come any more.
+      // No entry can appear below the floor.
       marks: {
         entryId: Math.max(marks.entryId, Math.min(reached.floor, untilEntryId)),
         seqs: [marks.seqs[1], reached.seq],

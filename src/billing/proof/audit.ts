@@ -1,5 +1,5 @@
-// The books proven from their entries, all of them or those of one account, as they were at one
-// moment and while everything goes on: each check by name, each difference with its place.
+// Verifies the ledger from its entries, for all accounts or one, at one moment and while the
+// gateway runs: each check by name, each difference with its location.
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Store, Tx } from '../../store/index.ts'
 import {
@@ -29,11 +29,11 @@ import { compareMonths } from './audit-months.ts'
 export type { Problem } from './audit-findings.ts'
 
 export interface AuditOptions {
-  /** Only of this account. */
+  /** Only this account. */
   accountId?: string | undefined
-  /** Absent: a signature need only be of the key it names. */
+  /** Absent: a signature is checked only against the key it names. */
   knows?: Knows | undefined
-  /** Longest a task may take. */
+  /** Maximum lifetime of a task. */
   taskLifetimeMs?: number | undefined
   nowMs?: number | undefined
 }
@@ -51,7 +51,7 @@ export interface AuditResult {
 }
 
 const dayMs = 24 * 3_600_000
-/** After a task's time is over, or the gateway is back, its hold ends within this. */
+/** A hold ends within this time after its task expires or the gateway is back. */
 export const holdGraceMs = 3_600_000
 
 export async function auditBooks(store: Store, options: AuditOptions = {}): Promise<AuditResult> {
@@ -109,7 +109,7 @@ export function compareBalance(findings: Findings, books: BooksOf): void {
   }
 }
 
-/** While nothing ran, nothing could end: time counts from when the database was opened. */
+/** While no gateway ran, no hold could end: time counts from when the database was opened. */
 export async function findOverdue(
   db: Tx,
   scope: AuditScope,

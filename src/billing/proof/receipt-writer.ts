@@ -1,6 +1,6 @@
-// Gives entries their receipts after the fact: when it is quiet, or when too many wait. Works in
-// chunks with pauses, so that records waiting for the writer go first, and signs the ends of the
-// chains it has moved. Knows no callers; nothing it does can fail one.
+// Writes receipts for entries in the background: when it is quiet, or when too many are pending.
+// Works in chunks with pauses, so that records waiting for the writer go first, and signs the ends
+// of the chains it has moved. Knows no callers, and cannot fail a call.
 
 import type { Signer } from '../../lib/crypto/signing.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
@@ -10,13 +10,13 @@ import { sealChain, unsealedAccounts } from '../../store/proof/seals.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 export interface ReceiptWriterLimits {
-  /** Of one transaction; some 10 µs each. */
+  /** Per transaction; about 10 µs each. */
   chunkEntries: number
-  /** Without a new entry for this long, a pass begins. */
+  /** A pass starts after this long without a new entry. */
   quietMs: number
-  /** So many waiting entries begin one although it is not quiet. */
+  /** This many pending entries start a pass although it is not quiet. */
   behindEntries: number
-  /** A pass is made after this long in any case. */
+  /** A pass runs after this long in any case. */
   idleMs: number
   /** After a failure. */
   retryMs: number
@@ -30,11 +30,11 @@ export const receiptWriterLimits: ReceiptWriterLimits = {
   retryMs: 5_000,
 }
 
-/** On PostgreSQL, when entries that were passed by have settled. */
+/** On PostgreSQL, when entries that were skipped have settled. */
 const comeAgainMs = 3_000
-/** Of the time, while it is not quiet: one part work and four parts pause. */
+/** While it is not quiet: one part work and four parts pause. */
 const pauseShare = 4
-/** So many times the limit behind, the pause is as long as the work. */
+/** When pending entries exceed the limit this many times, the pause is as long as the work. */
 const farBehind = 10
 const shortPauseMs = 2
 
@@ -50,10 +50,10 @@ export class ReceiptWriter {
   #started = false
   #stopped = false
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** What runs now; one thing at a time. */
+  /** The current operation; one at a time. */
   #running: Promise<unknown> = Promise.resolve()
   #isRunning = false
-  /** Drains that wait for their turn share it. */
+  /** Drains that wait for their turn share one pass. */
   #nextDrain: Promise<void> | undefined
   #sealsAll = false
 
@@ -73,7 +73,7 @@ export class ReceiptWriter {
     return this.keys.signer
   }
 
-  /** Entries it was told of that have no receipt yet. */
+  /** Reported entries that have no receipt yet. */
   get behind(): number {
     return this.#behind
   }
@@ -81,7 +81,7 @@ export class ReceiptWriter {
   start(): void {
     this.#started = true
     this.#wake(this.#limits.quietMs)
-    // Chains that moved before the last end of the process.
+    // Chains that moved before the last process ended.
     this.#inTurn(() => this.#findUnsealed()).catch((error) => this.#failed(error))
   }
 
@@ -95,8 +95,8 @@ export class ReceiptWriter {
   }
 
   /**
-   * When it resolves, every entry there was when it was called has its receipt, and the chains are
-   * signed to their ends: that of one account, or all.
+   * When it resolves, every entry that existed when it was called has its receipt, and the chains
+   * are signed to their ends: that of one account, or all.
    */
   async drain(accountId?: string): Promise<void> {
     if (accountId === undefined) this.#sealsAll = true
@@ -113,7 +113,7 @@ export class ReceiptWriter {
     return this.#nextDrain
   }
 
-  /** What is not booked yet is booked after the next start. */
+  /** Entries without a receipt get theirs after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
@@ -160,7 +160,7 @@ export class ReceiptWriter {
     return turn
   }
 
-  /** Answers when to come again. */
+  /** Returns when to run again. */
   async #run(): Promise<number> {
     if (this.#stopped) return this.#limits.idleMs
     const last = await this.#pass(false)
@@ -169,7 +169,7 @@ export class ReceiptWriter {
     return this.#behind > 0 ? this.#limits.quietMs : this.#limits.idleMs
   }
 
-  /** Through all entries there are now; a patient one waits for other gateways. */
+  /** One pass over all current entries; a patient one waits for other gateways. */
   async #pass(patient: boolean): Promise<Booked | 'busy'> {
     const upTo = patient ? await newestEntryId(this.#store.read) : Number.MAX_SAFE_INTEGER
     const limit = this.#limits.chunkEntries
@@ -178,7 +178,7 @@ export class ReceiptWriter {
       const [counted, beganMs] = [this.#behind, performance.now()]
       const booked = await book(this.#store, { limit, pass, patient })
       const isEnd = booked === 'busy' || booked.pass === undefined
-      // At the end of a pass all that had been counted is booked, by whomever.
+      // At the end of a pass all counted entries are booked, by this gateway or another.
       this.#behind -= isEnd ? counted : Math.min(counted, booked.entries)
       if (booked === 'busy') return booked
       for (const account of booked.accounts) this.#unsealed.add(account)

@@ -1,5 +1,5 @@
-// Receipts that are given out: before one is signed, the chain from it to the next seal is computed
-// again from the entries, so that the gateway never signs what somebody altered behind its back.
+// Issues receipts: before one is signed, the chain from it to the next seal is recomputed from the
+// entries, so that the gateway never signs tampered data.
 import type { BillLine } from '../../contract/bill-line.ts'
 import { receiptText, sealText } from '../../contract/receipt.ts'
 import { hashText, isSigned } from '../../lib/crypto/signing.ts'
@@ -14,7 +14,7 @@ import { currencyOf } from '../../store/proof/receipts.ts'
 import { findSealOf } from '../../store/proof/seals.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** A place in a chain where what is stored is not what was booked. */
+/** A place in a chain where the stored data differs from what was booked. */
 export interface BrokenChain {
   number: number
   problem: string
@@ -22,12 +22,12 @@ export interface BrokenChain {
 
 export interface CheckedReceipt {
   line: BillLine
-  /** Number of the seal that vouches for it. */
+  /** Number of the seal that covers it. */
   sealedBy?: number
   broken?: BrokenChain
 }
 
-/** The receipt of an entry, signed if it is in order. Undefined: it has none yet. */
+/** The receipt of an entry, signed if it is valid. Undefined: it has none yet. */
 export async function checkedReceipt(
   db: Tx,
   keys: SigningKeys,
@@ -60,7 +60,7 @@ export async function checkedReceipt(
   return { line, sealedBy: seal.number }
 }
 
-/** The same text as a seal on this very receipt would sign. */
+/** The same text that a seal on this receipt would sign. */
 export const signatureOf = ({ signer }: SigningKeys, { entry, number, hash }: StoredReceipt) =>
   signer.sign(sealText(entry.accountId, number, hash))
 

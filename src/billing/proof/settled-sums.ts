@@ -1,5 +1,5 @@
-// Sums of money for those who look on, put together from what can no longer change, most of which is
-// known by heart, and from the rest.
+// Sums of money for dashboards, combined from settled days, most of which are cached, and from the
+// rest.
 import type { Tx } from '../../store/index.ts'
 import { type DaysQuery, settledUntil, sumDailyTotals } from '../../store/proof/daily-totals.ts'
 import {
@@ -9,7 +9,7 @@ import {
   sumMoney,
 } from '../../store/proof/hourly-totals.ts'
 
-/** The same as `sumMoney`, from the days. */
+/** The same as `sumMoney`, from the daily totals. */
 export async function sumSettledMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
   const days = await sumDailyTotals(db, asked)
   return together(
@@ -23,11 +23,11 @@ interface Begun {
   sums: readonly MoneySum[]
 }
 
-/** How many beginnings are known; then all of them are forgotten. */
+/** Maximum cached prefixes; beyond it the cache is cleared. */
 const maxBegun = 10_000
 const begunBy = new WeakMap<Tx, Map<string, Begun>>()
 
-/** The same as `sumMoney`, for a stretch that is asked for often: its settled beginning is kept. */
+/** The same as `sumMoney`, for a period that is queried often: its settled prefix is cached. */
 export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
   const known = begunBy.get(db) ?? new Map<string, Begun>()
   begunBy.set(db, known)
@@ -36,7 +36,7 @@ export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySu
   const settledMs = await settledUntil(db)
   const endMs = Math.max(fromMs, Math.min(untilMs, settledMs - (settledMs % hourMs)))
   let begun = known.get(key) ?? { untilMs: fromMs, sums: [] }
-  // Another stretch that begins there may have been longer.
+  // The cached period with the same start may be longer.
   if (begun.untilMs > endMs) begun = { untilMs: fromMs, sums: [] }
   if (endMs > begun.untilMs) {
     const grown = await sumMoney(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })

@@ -1,5 +1,5 @@
-// The keys receipts are signed with: made by the first gateway that opens the database, kept in it
-// under the master key, and the same for all. The last one signs; earlier ones stay published.
+// The keys that sign receipts: created by the first gateway that opens the database, stored in it
+// under the master key, and shared by all. The newest signs; earlier ones stay published.
 
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { createSigner, type KeyPair, newKeyPair, type Signer } from '../../lib/crypto/signing.ts'
@@ -8,13 +8,13 @@ import { putMetaIfAbsent } from '../../store/sql/meta.ts'
 
 export interface SigningKeys {
   readonly signer: Signer
-  /** All public keys there ever were, the oldest first. */
+  /** All public keys ever used, oldest first. */
   readonly published: readonly string[]
 }
 
 interface KeptKey {
   key: string
-  /** The other half, under the master key. */
+  /** The private half, encrypted with the master key. */
   sealed: string
 }
 
@@ -37,7 +37,7 @@ export async function loadSigningKeys(
   }
 }
 
-/** Whoever can write to the database can put a key there, but not its other half. */
+/** With database write access a key can be inserted, but not its encrypted private half. */
 function isOurs({ key, sealed }: KeptKey, seal: Seal): boolean {
   try {
     return createSigner({ key, secret: seal.decrypt(sealed, placeOf(key)) }).key === key

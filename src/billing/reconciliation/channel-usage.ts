@@ -1,5 +1,5 @@
-// A piece of work as a statement is compared with it: what was billed for it and what was lost of it,
-// apart. Of one call or task there may be several, where an upstream has several names for it.
+// A unit of work as compared with a statement: its billed and lost parts, separately. One call or
+// task may have several, where an upstream has several ids for it.
 import type { WorkLoss, WorkRow } from '../../store/ledger/channel-usage.ts'
 
 export interface ChannelUsage {
@@ -10,15 +10,15 @@ export interface ChannelUsage {
   upstreamModel: string
   /** As billed to the caller. */
   quantity: number
-  /** What it is worth at its price, whether the caller could pay all of it or not. */
+  /** Its value at its price, whether the caller could pay all of it or not. */
   amountNanos: bigint
-  /** What of it nobody was billed for. */
+  /** The part that was not billed. */
   lostQuantity: number
   lostNanos: bigint
   isLost: boolean
 }
 
-/** What was lost of it under its own names belongs to it; the rest is work of its own. */
+/** A loss under one of the work's own ids belongs to it; other losses are separate work. */
 export function piecesOf(row: WorkRow): ChannelUsage[] {
   const { losses, billed, ...work } = row
   const own: ChannelUsage = {

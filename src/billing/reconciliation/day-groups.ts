@@ -1,5 +1,5 @@
-// Lines without an id, added up by day and model, and our work of the same day and model beside them.
-// What a statement does not tell (a time, a model) does not tell groups apart.
+// Statement lines without an id, summed by day and model, beside our work of the same day and
+// model. Where a statement lacks a time or a model, groups are not split by it.
 import type {
   JudgedLine,
   LineOutcome,
@@ -25,7 +25,7 @@ interface DayGroup {
 }
 
 const dayMs = 24 * 3_600_000
-/** Ten years of a hundred models are fewer. */
+/** More than ten years of a hundred models. */
 const maxGroups = 500_000
 
 export class DayGroups {
@@ -59,7 +59,7 @@ export class DayGroups {
     }
   }
 
-  /** True: the statement has lines of that day and model, and this is in their sum. */
+  /** True: the statement has lines of that day and model, and this work is in their sum. */
   addOurs(work: ChannelUsage): boolean {
     const { atMs, model, upstreamModel } = work
     for (const at of [atMs, undefined]) {

@@ -1,6 +1,6 @@
-// Takes in an upstream's statement: lines first, then what they are compared with, and only then the
-// statement itself. Until that last write nothing of it is there for anybody; what is left of an
-// import that broke off is cleared away by a later one.
+// Imports an upstream's statement: lines first, then the comparison, and only then the statement
+// itself. Until that last write none of it is visible; a later import deletes the remains of an
+// interrupted one.
 import { newShortId } from '../../lib/crypto/ids.ts'
 import type { Store } from '../../store/index.ts'
 import {
@@ -25,12 +25,12 @@ export interface StatementOptions {
   name: string
   form: StatementForm
   rule: Omit<Rule, 'roundingNanos'>
-  /** What it is about; where it is left out, its lines tell. */
+  /** Its period; absent: taken from its lines. */
   fromMs?: number | undefined
   untilMs?: number | undefined
 }
 
-/** As it is kept with the statement. */
+/** As stored with the statement. */
 export interface StatementBody {
   lines: number
   map: ColumnMap
@@ -51,7 +51,7 @@ interface OutcomeSumBody {
 
 const linesPerWrite = 1_000
 const linesPerDrop = 5_000
-/** An import that takes longer is given up; what is older than twice that is nobody's. */
+/** An import that takes longer is aborted; remains older than twice that are abandoned. */
 const maxMs = 3_600_000
 const dayMs = 24 * 3_600_000
 
@@ -124,7 +124,7 @@ async function takeIn(
   return statement
 }
 
-/** Gathers lines, so that few writes take many. */
+/** Buffers lines, so that few writes insert many. */
 class LineWriter {
   readonly #store: Store
   readonly #id: string
@@ -151,7 +151,7 @@ class LineWriter {
   }
 }
 
-/** Whole days of the statement's clock, unless somebody has said otherwise. */
+/** Whole days in the statement's time zone, unless a period is given. */
 function periodOf(
   { seen }: StatementReader,
   { fromMs, untilMs, form: { zoneMs } }: StatementOptions,
@@ -169,7 +169,7 @@ function periodOf(
     : { line: 1, problem: 'the period ends before it begins' }
 }
 
-/** A statement in hundredths may be off by half a hundredth, line by line. */
+/** Amounts in hundredths may be off by half a hundredth per line. */
 const halfUnit = (decimals: number): bigint => 10n ** BigInt(9 - decimals) / 2n
 
 async function bodyOf(
@@ -198,12 +198,12 @@ const sumBody = (sum: OutcomeSum | undefined) => ({
   our_amount_nanos: (sum?.ourAmountNanos ?? 0n).toString(),
 })
 
-/** Few at a time: others write, too. */
+/** Few at a time, so that other writers can proceed. */
 export async function clearLines(store: Store, id: string): Promise<void> {
   while ((await store.tx((tx) => dropLines(tx, id, linesPerDrop))) === linesPerDrop);
 }
 
-/** What imports that broke off before this moment have left behind. */
+/** Deletes what imports interrupted before this moment have left behind. */
 export async function clearUnfinished(store: Store, beforeMs: number): Promise<void> {
   const beforeId = `stm_${Math.max(0, beforeMs).toString(16).padStart(12, '0')}`
   for (const id of await unfinishedBefore(store.read, beforeId)) await clearLines(store, id)

@@ -1,8 +1,8 @@
-// Whether what an upstream bills is what was done here. Pure. Their amount is a cost and ours a price,
-// so quantities are compared always, and amounts only where it is said how the two should relate.
+// Whether an upstream's bill matches our records. Pure. Their amount is a cost and ours a price, so
+// quantities are always compared, and amounts only where a factor relates the two.
 import type { LineOutcome } from '../../store/ledger/statements.ts'
 
-/** What they say of something: lines that belong together, added up. */
+/** The upstream's side: lines that belong together, summed. */
 export interface Theirs {
   lines: number
   /** Undefined where the statement has no such column. */
@@ -10,20 +10,20 @@ export interface Theirs {
   amountNanos: bigint | undefined
 }
 
-/** What we have of the same. */
+/** Our side of the same work. */
 export interface Ours {
-  /** Whether there is anything at all. */
+  /** Whether there is any record. */
   isKnown: boolean
   quantity: number
   amountNanos: bigint
-  /** What nobody was billed for. */
+  /** The part that was not billed. */
   lostQuantity: number
   lostNanos: bigint
   isLost: boolean
 }
 
 export interface Rule {
-  /** What they charge for each unit of our price, in billionths; undefined: amounts are not compared. */
+  /** Their charge per unit of our price, in billionths; undefined: amounts are not compared. */
   factorNanos: bigint | undefined
   /** Share of an amount, in billionths, by which it may differ. */
   toleranceNanos: bigint
@@ -61,7 +61,7 @@ export function judge(theirs: Theirs, ours: Ours, rule: Rule): LineOutcome {
   return isAll ? 'loss' : 'quantity_differs'
 }
 
-/** Seconds are told to the thousandth. */
+/** Seconds are precise to the thousandth. */
 const same = 0.0005
 
 const agrees = (theirs: number | undefined, ours: number): boolean =>
@@ -78,7 +78,7 @@ function isWorth(
 ): boolean {
   if (amountNanos === undefined) return true
   const rounding = roundingNanos * BigInt(lines)
-  // What is free here and not there differs by any factor.
+  // Work that is free here but not there differs by any factor.
   if (!isBilled) return size(amountNanos) <= rounding
   if (factorNanos === undefined) return true
   const expected = (worthNanos * factorNanos + billion / 2n) / billion
@@ -86,7 +86,7 @@ function isWorth(
   return size(amountNanos - expected) <= slack
 }
 
-/** Our side, as it is shown beside the outcome. */
+/** Our side, as shown beside the outcome. */
 export function shownOurs(ours: Ours, outcome: LineOutcome): { quantity: number; nanos: bigint } {
   return outcome === 'loss'
     ? { quantity: ours.quantity + ours.lostQuantity, nanos: ours.amountNanos + ours.lostNanos }

@@ -1,5 +1,5 @@
-// Statements as upstreams write them, and as nobody should: what can be read in one way only is read,
-// and everything else is refused with its line.
+// Statements in the forms upstreams use, and in bad ones: unambiguous input is read, and everything
+// else is refused with its line.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { StatementLine } from '../../store/ledger/statements.ts'

@@ -1,18 +1,18 @@
-// An upstream's statement as it comes in, piece by piece: rows to lines, or the first thing that is
-// wrong with it and where. Holds no more than a piece and the row that it cuts.
+// Parses an upstream's statement chunk by chunk: rows to lines, or the first problem and its
+// location. Buffers no more than a chunk and the row that it splits.
 import { CsvReader, type CsvRow, type Separator } from '../../lib/text/csv.ts'
 import type { StatementLine } from '../../store/ledger/statements.ts'
 import { type Columns, findColumns, readLine, type StatementForm } from './statement-columns.ts'
 
 export interface Problem {
-  /** Of the file, the first being 1. */
+  /** Line of the file, from 1. */
   line: number
   problem: string
 }
 
-/** More of them are more than one statement. */
+/** A larger file is more than one statement. */
 const maxLines = 5_000_000
-/** The first row is looked for in as much. */
+/** Maximum text to search for the header row. */
 const maxHeader = 100_000
 
 export class StatementReader {
@@ -21,7 +21,7 @@ export class StatementReader {
   #rows: CsvReader | undefined
   #columns: Columns | undefined
   #width = 0
-  /** What is known of all lines so far. */
+  /** Facts about all lines so far. */
   readonly seen = { lines: 0, last: 0, decimals: 0, fromMs: Infinity, untilMs: -Infinity }
 
   constructor(form: StatementForm) {
@@ -97,7 +97,7 @@ export class StatementReader {
   }
 }
 
-/** What the first row has most of. */
+/** The most frequent separator in the header row. */
 function separatorIn(text: string): Separator {
   const first = text.slice(0, text.indexOf('\n') === -1 ? undefined : text.indexOf('\n'))
   const count = (separator: Separator) => first.split(separator).length

@@ -1,5 +1,5 @@
-// Compares the lines of a statement with what its channel did for us: by id where lines name one,
-// else by day and model in sums. Goes once through our side and once through theirs, page by page.
+// Compares the lines of a statement with our usage of its channel: by id where lines name one, else
+// in sums by day and model. Reads our side once and theirs once, page by page.
 import type { Store } from '../../store/index.ts'
 import { channelUsage } from '../../store/ledger/channel-usage.ts'
 import {
@@ -17,12 +17,12 @@ import { Verdicts } from './verdicts.ts'
 export interface Reconciling {
   statementId: string
   channel: string
-  /** What the statement is about; ids are looked for a day beyond. */
+  /** The statement's period; ids are searched a day beyond. */
   fromMs: number
   untilMs: number
   zoneMs: number
   rule: Rule
-  /** The last line of theirs. */
+  /** Their last line. */
   lastNumber: number
   pageSize?: number
   /** Called between pages; throws when it has taken too long. */
@@ -61,7 +61,7 @@ export async function reconcile(store: Store, job: Reconciling): Promise<void> {
   })
 }
 
-/** All lines of theirs, in order. */
+/** All their lines, in order. */
 async function eachPage(
   { read }: Store,
   { statementId, lastNumber, pageSize = workPerPage, keepOn }: Reconciling,
@@ -160,9 +160,9 @@ class Matcher {
   }
 }
 
-/** Work that names several lines ties them together, and so do lines that several works name. */
+/** Work that names several lines connects them, and so do lines that several works name. */
 function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: ChannelUsage): void {
-  // No more than one: of the two names of a task, only that of its create can be another's, too.
+  // At most one: of the two ids of a task, only that of its create can also belong to another.
   const [known] = named.flatMap(({ number }) => groupOf.get(number) ?? [])
   const group = known ?? { lines: new Map(), ours: noneOfOurs(), ref: work.ref }
   for (const line of named) {
@@ -174,7 +174,7 @@ function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: C
   addOurs(group.ours, work)
 }
 
-/** What an earlier page has found for the line counts too. */
+/** Includes what an earlier page has found for the line. */
 function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: JudgedLine): void {
   if (ref === undefined) return
   group.ref = ref

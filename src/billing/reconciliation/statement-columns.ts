@@ -1,23 +1,23 @@
-// Which column of an upstream's statement is what, and what its cells mean. Statements come in every
-// form there is: what could be read in two ways is refused rather than guessed.
+// Which column of an upstream's statement is what, and how to read its cells. Formats vary: an
+// ambiguous statement is refused rather than guessed.
 import type { StatementLine } from '../../store/ledger/statements.ts'
 
 export const statementFields = ['id', 'at', 'model', 'quantity', 'amount'] as const
 export type StatementField = (typeof statementFields)[number]
 
-/** Header by field; a quantity may be the sum of several, as in `input_tokens+output_tokens`. */
+/** Header by field; a quantity may sum several columns, as in `input_tokens+output_tokens`. */
 export type ColumnMap = Partial<Record<StatementField, string>>
 
 export interface StatementForm {
   map: ColumnMap
-  /** By how much its clock is ahead of UTC. */
+  /** Offset of its clock from UTC. */
   zoneMs: number
-  /** What comes first where days and months are written with slashes or dots. */
+  /** Which comes first where days and months are written with slashes or dots. */
   dates?: 'dmy' | 'mdy' | undefined
   decimal: '.' | ','
 }
 
-/** Names that upstreams are known to use, compared without case, blanks and signs. */
+/** Known column names of upstreams, compared without case, blanks and punctuation. */
 const usualNames: Readonly<Record<StatementField, string>> = {
   id: 'upstreamid requestid taskid operationid traceid 请求id 任务id',
   at:
@@ -32,14 +32,14 @@ const usualNames: Readonly<Record<StatementField, string>> = {
     '金额 费用 应付金额 消费金额',
 }
 
-/** Where each field stands. */
+/** Column index of each field. */
 export interface Columns {
   places: Readonly<Partial<Record<StatementField, readonly number[]>>>
-  /** As they were found, for the record. */
+  /** The detected names, for the record. */
   map: ColumnMap
 }
 
-/** A text says what is wrong with the first row. */
+/** A string result is the problem with the header row. */
 export function findColumns(header: readonly string[], wanted: ColumnMap): Columns | string {
   const names = header.map((name) => name.trim())
   const places: Partial<Record<StatementField, readonly number[]>> = {}
@@ -74,7 +74,9 @@ function named(names: readonly string[], wanted: string): number[] | string {
   return places
 }
 
-/** The first usual name that a column has; two columns of one name are left for a person to tell. */
+/**
+ * The first usual name that a column has; a person must choose between two columns with one name.
+ */
 function guess(names: readonly string[], field: StatementField): number[] | string {
   const plain = names.map(plainName)
   for (const usual of usualNames[field].split(' ')) {
@@ -93,7 +95,7 @@ export interface ReadLine extends Omit<StatementLine, 'number'> {
   decimals: number
 }
 
-/** One row by its columns; a text says what is wrong with it. */
+/** Parses one row; a string result is the problem. */
 export function readLine(
   cells: readonly string[],
   { places }: Columns,
@@ -154,7 +156,7 @@ const bare = {
   ',': /^[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d{1,3})?$/,
 }
 
-/** The number with a point and nothing else besides; undefined when it is none. */
+/** The number with a decimal point and no separators; undefined when it is not a number. */
 function plainNumber(text: string, { decimal }: StatementForm): string | undefined {
   if (text === '') return ''
   const isGrouped = grouped[decimal].test(text)
@@ -164,7 +166,7 @@ function plainNumber(text: string, { decimal }: StatementForm): string | undefin
 
 const nanosPerUnit = 9
 
-/** Exact to the nano-unit, rounded half up below it. Empty is nothing. */
+/** Exact to the nano-unit, rounded half up below it. Empty is zero. */
 function readAmount(
   cell: string,
   form: StatementForm,
@@ -193,7 +195,7 @@ const yearFirst =
 const yearLast =
   /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?$/i
 
-/** Days and moments, as people and machines write them; undefined when it is not certain. */
+/** Dates and timestamps in common formats; undefined when ambiguous. */
 export function readTime(
   text: string,
   { zoneMs, dates }: Pick<StatementForm, 'zoneMs' | 'dates'>,
@@ -229,14 +231,14 @@ function momentOf(
   const ms = Math.floor(Number(`0.${fraction ?? '0'}`) * 1000)
   const atMs = Date.UTC(year, month - 1, day, h, m, s, ms)
   const back = new Date(atMs)
-  // The 31st of a short month, or the 25th hour, is no moment.
+  // The 31st of a short month, or the 25th hour, is not valid.
   if (back.getUTCMonth() !== month - 1 || back.getUTCDate() !== day || h > 23 || m > 59 || s > 60) {
     return undefined
   }
   return atMs - (zone === undefined ? zoneMs : (readZone(zone) ?? 0))
 }
 
-/** `+08:00` -> eight hours; undefined when it is no offset. */
+/** `+08:00` -> eight hours; undefined when it is not an offset. */
 export function readZone(text: string): number | undefined {
   if (/^(?:Z|UTC)$/i.test(text)) return 0
   const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(text) ?? []

@@ -1,11 +1,11 @@
-// What was found out of lines, gathered and then written in the order of the lines: one that lies
-// anywhere in a large table costs a page, and neighbours share theirs.
+// Buffers the outcomes of lines and writes them in line order: a random line in a large table costs
+// a page, and neighbours share theirs.
 import type { Store } from '../../store/index.ts'
 import { type JudgedLine, putVerdicts, type Verdict } from '../../store/ledger/statements.ts'
 
-/** Some 10 MB of memory. */
+/** About 10 MB of memory. */
 const maxWaiting = 50_000
-/** Few at a time: others write, too. */
+/** Few at a time, so that other writers can proceed. */
 const perWrite = 1_000
 
 export class Verdicts {

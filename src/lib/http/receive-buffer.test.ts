@@ -1,5 +1,5 @@
-// What the kernel may hold for a connection, tried on a real one: nobody reads, and what the other
-// side can write before it is stopped is compared.
+// Tests the kernel's receive buffer on a real connection: without a reader, compares how much the
+// peer can write before it is stopped.
 import { expect, test } from 'bun:test'
 import { setReceiveBuffer } from './receive-buffer.ts'
 

@@ -101,7 +101,7 @@ const loopbackHosts = [
   '[0:0:0:0:0:ffff:7f00:0001]',
 ]
 
-/** Each of them is nobody's business, by any name. */
+/** None of these may be reached, by any name. */
 const specialHosts = [
   '0',
   '0.0.0.0',
@@ -402,7 +402,7 @@ describe('a download', () => {
   })
 
   test('tries the other addresses of a name when one takes no connection', async () => {
-    // Nobody listens on the second loopback address.
+    // No listener on the second loopback address.
     const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
     const answer = await opened(`http://a.example:${port}/`, { lookup })
     expect(await new Response(answer.body).text()).toBe('ok')

@@ -175,7 +175,7 @@ function corpus(): Planted[] {
   })
 }
 
-/** Everything somebody with a little patience could read in the text. */
+/** Everything a patient reader could decode from the text. */
 function readings(text: string): string {
   const undo = (from: string) =>
     from

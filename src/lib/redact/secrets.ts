@@ -29,7 +29,7 @@ interface PieceIndex {
 }
 
 interface SecretIndex extends PieceIndex {
-  /** For secrets too short for runs: their letters and digits as a whole, lower case. */
+  /** Secrets that runs cannot find (short or wordy): their letters and digits, lower case. */
   readonly letters: ReadonlySet<string>
 }
 

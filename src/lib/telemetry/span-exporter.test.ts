@@ -1,4 +1,4 @@
-// Spans on their way to a collector that is well, away, or does not answer. Nobody who adds one waits.
+// Spans sent to a collector that works, is away, or does not answer. Adding one never blocks.
 import { describe, expect, test } from 'bun:test'
 import { type Span, SpanExporter } from './span-exporter.ts'
 

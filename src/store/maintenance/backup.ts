@@ -1,5 +1,5 @@
-// Every row of the database at one moment, as lines of text, and back again into an empty database
-// of either engine. What belongs to processes that run (leases, drawn credit) stays behind.
+// Backup: every row of the database at one moment, as lines of text, and restore into an empty
+// database of either dialect. State of running processes (leases, leased credit) is left out.
 //
 //   {"format":"model-gateway backup","version":1,"schema":5,"made_at":"…"}
 //   {"table":"accounts","columns":["id",…]}

@@ -105,7 +105,7 @@ describe.each([...storeKinds])('after a clock was set back, on %s,', (dialect) =
     await failed(after, hourMs / 2)
     expect(await due(after)).toBe(0)
     expect((await findCallback(store.read, row.taskId))?.nextAtMs).toBe(after + hourMs / 2)
-    // A lease of before keeps nobody away.
+    // A lease taken before does not block.
     const second = { ...row, id: 'msg_2', taskId: 'video_2', createdAtMs: after - hourMs }
     await store.tx((tx) => insertCallback(tx, second))
     expect([await due(before), await due(before + 1)]).toEqual([2, 0])

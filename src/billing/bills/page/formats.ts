@@ -1,11 +1,11 @@
-// Numbers, amounts and dates as people of a language write them. Amounts stay decimal text all the
-// way: no float is ever involved.
+// Locale formats of numbers, amounts and dates. Amounts stay decimal text all the way: no float is
+// ever involved.
 import type { PageLanguage } from './words.ts'
 
 export interface Formats {
   /** With the decimals of the currency, rounded half away from zero. */
   short(amount: string): string
-  /** With all its decimals; undefined where the short one is exact. */
+  /** With all its decimals; undefined where the short form is exact. */
   exact(amount: string): string | undefined
   number(value: number): string
   day(ms: number): string
@@ -28,7 +28,7 @@ export function createFormats(language: PageLanguage, currency: string): Formats
   const day = dates({ dateStyle: 'long' })
   const month = dates({ year: 'numeric', month: 'long' })
   const moment = dates({ dateStyle: 'medium', timeStyle: 'short' })
-  // Decimal text goes in as it is; the types know numbers only where they mean both.
+  // Decimal text is passed unchanged; the types declare only numbers although both are accepted.
   const written = (format: Intl.NumberFormat, amount: string) =>
     format.format(amount as Intl.StringNumericLiteral)
   return {

@@ -1,5 +1,5 @@
-// HTML that cannot be broken by what is put into it: every value is escaped unless it is HTML made
-// here. Knows no page.
+// HTML that its values cannot break: every value is escaped unless it is HTML created here. Knows
+// no page.
 
 export interface Html {
   readonly html: string
@@ -7,7 +7,7 @@ export interface Html {
 
 type Value = string | number | Html | readonly Html[]
 
-/** No element or attribute can begin or end in what this gives; control characters are left out. */
+/** The result cannot open or close an element or attribute; control characters are dropped. */
 export const escapeHtml = (text: string): string =>
   text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
@@ -23,5 +23,5 @@ function spelled(value: Value): string {
   return 'html' in value ? value.html : value.map((each) => each.html).join('')
 }
 
-/** A text that somebody chose: its direction of writing stays its own. */
+/** User-supplied text: isolates its writing direction. */
 export const foreign = (text: string): Html => html`<bdi>${text}</bdi>`

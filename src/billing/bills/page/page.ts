@@ -1,5 +1,5 @@
-// A bill as a page to print: one file of HTML without scripts or anything from elsewhere. Knows
-// nothing of where the bill comes from.
+// A bill as a printable page: one HTML file without scripts or external resources. Does not know
+// where the bill comes from.
 import { createHash } from 'node:crypto'
 import { monthBounds } from '../../../lib/text/month.ts'
 import type { Bill } from '../bill.ts'
@@ -9,7 +9,7 @@ import { foreign, type Html, html } from './html.ts'
 import { pageStyle } from './style.ts'
 import { filled, type PageLanguage, type PageWords, pageLanguages } from './words.ts'
 
-/** Nothing may be loaded, run, framed or sent from the page; its own style is known by its hash. */
+/** Nothing may be loaded, run, framed or sent from the page; its own style is allowed by hash. */
 export const billPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(pageStyle).digest('base64')}'`,
@@ -100,7 +100,7 @@ function summary(print: Print): Html {
     [words.openingBalance, bill.opening_balance],
     [words.credits, bill.credits],
     [words.adjustments, bill.adjustments],
-    // Here everything is signed as the account feels it, so that the column adds up.
+    // All amounts are signed from the account's point of view, so that the column adds up.
     [words.charges, /[1-9]/.test(bill.charges) ? `-${bill.charges}` : bill.charges],
   ]
   const shown = rows.map(

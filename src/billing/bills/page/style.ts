@@ -1,4 +1,4 @@
-// How a printed bill looks, on a screen and on A4.
+// Style of a printed bill, on screen and on A4.
 
 export const pageStyle = `
 @page { size: A4; margin: 16mm 15mm 18mm; }

@@ -1,5 +1,5 @@
-// The words of a printed bill, in each of its languages. A word that is missing in one of them
-// does not pass the type check.
+// The texts of a printed bill, in each of its languages. A missing translation fails the type
+// check.
 
 const en = {
   title: 'Statement',
