@@ -1,4 +1,4 @@
-// All routes on one screen. Gives a function from request to response that never throws.
+// All routes in one place. Returns a function from request to response that never throws.
 import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
 import type { Config } from './config/index.ts'
@@ -33,21 +33,21 @@ export interface AppDeps {
   isAdmin: (secret: string) => boolean
   /** JSON Schema of gateway.yaml. */
   configSchema: () => Promise<string>
-  /** Absent when they are read elsewhere, or not at all. */
+  /** Absent when metrics are served elsewhere, or not at all. */
   metrics?: MetricsSource
   /**
-   * Where this answers: on the only port there is, on the port of callers, which has nothing of
-   * administration, or on the port of administration, which has everything.
+   * What this port serves: everything on the only port, no administration on the callers' port, or
+   * everything on the administration port.
    */
   listener?: 'only' | 'calls' | 'admin'
 }
 
 export type Handle = (request: Request, connection: Connection) => Response | Promise<Response>
 
-/** Every route, and those that are looked up ahead of the router. */
+/** Every route, and those that are looked up before the router. */
 export function createRouter(deps: AppDeps) {
   const { engine, limits, configSchema, listener = 'only' } = deps
-  // One path for the whole request: what a proxy has judged, not what decoding would make of it.
+  // One path for the whole request: the raw path that a proxy has checked, not a decoded form.
   const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.exchange.path })
   const hot = new Map<string, { work: (x: Exchange) => Promise<Response>; dialect: Dialect }>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
@@ -60,7 +60,7 @@ export function createRouter(deps: AppDeps) {
 
   app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
   app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
-  // Made when somebody first asks for them: a start needs none of it.
+  // Built on first use: a start needs none of it.
   for (const [path, apiDocument] of Object.entries(apiDocuments)) {
     if (listener === 'calls' && path.includes('admin')) continue
     app.get(path, async ({ env }) => {
@@ -76,7 +76,7 @@ export function createRouter(deps: AppDeps) {
   }
   app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
   app.get('/gateway/v1/keys', ({ env }) => answerJson(env.exchange, publicKeys(engine)))
-  // Terminal tools ask these without a token to see whether anybody is there.
+  // Terminal tools probe these without a token to see whether a server answers.
   for (const path of ['/', '/api/hello']) {
     app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
   }
@@ -84,7 +84,7 @@ export function createRouter(deps: AppDeps) {
   return { app, hot }
 }
 
-/** What is not for callers. */
+/** Routes that are not for callers. */
 function mountAdministration(app: App, { engine, limits, isAdmin, metrics, listener }: AppDeps) {
   app.route('/admin/v1', admin({ engine, limits, isAdmin }))
   app.get('/console', ({ env }) => redirectToConsole(env.exchange))
@@ -127,14 +127,14 @@ export function createApp(deps: AppDeps): Handle {
   }
 }
 
-/** The answer to a request that no route has seen, in the dialect of its path. */
+/** The answer to a request that matches no route, in the dialect of its path. */
 export const refuseUnrouted = (
   request: Request,
   connection: Connection,
   refusal: Refusal,
 ): Response => answerRefusal(newExchange(request, connection, undefined, dialects.at), refusal)
 
-/** What describes all this, by path. */
+/** The API's own documentation, by path. */
 const apiDocuments: Readonly<Record<string, ApiDocument>> = {
   '/openapi.json': 'data',
   '/openapi.admin.json': 'admin',
@@ -143,11 +143,11 @@ const apiDocuments: Readonly<Record<string, ApiDocument>> = {
   '/llms.txt': 'llms',
 }
 
-/** The router reads an absolute address, which callers of HTTP/1.0 need not send. */
+/** The router needs an absolute URL, which HTTP/1.0 clients need not send. */
 const absolute = (request: Request): Request =>
   request.url.startsWith('/') ? new Request(`http://localhost${request.url}`, request) : request
 
-/** What receipts are checked with; for whoever has one. */
+/** The public keys for checking receipts; open to all. */
 function publicKeys({ receiptWriter }: Engine): string {
   const { published, signer } = receiptWriter.keys
   const keys = published.map((key) => ({
@@ -202,7 +202,7 @@ function takes(route: { method: string; path: string }, path: string): boolean {
   )
 }
 
-/** The commonest mistakes are in the base address. */
+/** Most mistakes are in the base URL. */
 function hintFor(app: App, path: string): string {
   if (path.includes('//')) return '; the path has a doubled slash'
   if (path.startsWith('/v1/v1/')) return '; the base address ends in /v1 already'

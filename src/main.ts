@@ -1,5 +1,5 @@
-// What the command `gateway` runs: its first word decides which part of the program is loaded, and
-// nothing else is. A program of one file first gives itself the environment it needs.
+// Entry of the `gateway` command: its first argument selects the module to load, and no other is
+// loaded. A single-file program first sets the environment it needs.
 import { assets } from './lib/assets.ts'
 import { keepSignals } from './start/signals.ts'
 

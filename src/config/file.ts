@@ -1,5 +1,5 @@
-// Reads the text of gateway.yaml into a checked declaration, and says where it is wrong.
-// Knows no disk and no default path; the environment arrives as an argument.
+// Parses the text of gateway.yaml into a checked declaration, and reports where it is wrong. Knows
+// no disk and no default path; the environment arrives as an argument.
 import {
   type Document,
   type ErrorCode,
@@ -38,19 +38,19 @@ interface Source {
   lines: LineCounter
 }
 
-/** One thing that is wrong in the file, and where. */
+/** One problem in the file, and where. */
 export interface FileProblem {
   line: number
   column: number
   message: string
-  /** The variable it asks for, and nobody has set. */
+  /** The variable it refers to, which is not set. */
   unset?: string
 }
 
 export interface FileReading {
-  /** Absent when something of it is wrong that is not only an unset variable. */
+  /** Absent when the file has a problem other than an unset variable. */
   value?: FileDeclaration
-  /** Begins with the one that a person should see if it is only one. */
+  /** Starts with the most useful one, in case only one is shown. */
   problems: readonly FileProblem[]
 }
 
@@ -63,7 +63,7 @@ export function parseConfigFile(text: string, path: string, env: Environment): F
 export const problemLine = (path: string, { line, column, message }: FileProblem): string =>
   `${path}:${line}:${column}: ${message}`
 
-/** All that is wrong at once. What an unset variable would hold is not judged. */
+/** All problems at once. The value of an unset variable is not checked. */
 export function readConfigFile(text: string, path: string, env: Environment): FileReading {
   const lines = new LineCounter()
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
@@ -87,7 +87,7 @@ export function readConfigFile(text: string, path: string, env: Environment): Fi
   return { problems: [...problems, ...declarationProblems(source, real)] }
 }
 
-// Where the parser's own words would puzzle an operator, or repeat what may be a secret.
+// Where the parser's own message would confuse an operator, or repeat what may be a secret.
 const yamlSentences: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_DOCS: 'the file must be a single YAML document',
   TAG_RESOLVE_FAILED: 'a value that begins with ! must be quoted',
@@ -107,12 +107,12 @@ function problemAt({ lines }: Source, offset: number, message: string): FileProb
 
 interface Substituted {
   filledIn: Set<Node>
-  /** Those that a variable would fill which is not set. */
+  /** Nodes that an unset variable would fill. */
   unset: Set<Node>
   problems: FileProblem[]
 }
 
-// After YAML parsing, so that what a variable holds can never become YAML. Keys stay as written.
+// After YAML parsing, so that the value of a variable can never become YAML. Keys stay as written.
 function substitute(source: Source, env: Environment): Substituted {
   const result: Substituted = { filledIn: new Set(), unset: new Set(), problems: [] }
   visit(source.doc, {
@@ -147,7 +147,7 @@ function pathTo(nodes: readonly unknown[]): (string | number)[] {
   return path
 }
 
-/** Fits most fields, so that what surrounds an unset variable can be judged. */
+/** Fits most fields, so that the fields around an unset variable can be checked. */
 const anyValue = '0'
 
 interface Filled {
@@ -198,7 +198,7 @@ function readValue(source: Source): { settings: Record<string, unknown> } | File
     const at = doc.contents?.range?.[0] ?? 0
     return problemAt(source, at, 'the file must be a set of settings')
   }
-  // A section whose lines are all commented out is no section.
+  // A section with all lines commented out counts as absent.
   const sections = Object.entries(value).filter(([, section]) => section !== null)
   return { settings: Object.fromEntries(sections) }
 }
@@ -222,7 +222,7 @@ function numbersFromEnvironment(
   }
 }
 
-/** A misspelt name is also reported as the right one missing, which would only puzzle. */
+/** A misspelt name is also reported as the right one missing, which would only confuse. */
 const isSpeltOtherwise = (problem: Problem, all: readonly Problem[]): boolean =>
   problem.message === 'is missing' &&
   all.some(
@@ -248,7 +248,7 @@ interface Place {
   /** The node at the path, behind aliases, if there is one. */
   node: Node | undefined
   key: Node | undefined
-  /** Where an operator should look: the deepest node on the way that is there. */
+  /** Where an operator should look: the deepest existing node on the path. */
   at: Node | undefined
 }
 

@@ -1,5 +1,5 @@
 // The environment and gateway.yaml as one frozen Config, with every limit of the gateway in one
-// place. The only reader of process.env; what a setting is used for, it does not know.
+// place. The only reader of process.env; does not know what a setting is used for.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type FileDeclaration, nearestName } from '../contract/config-schema/index.ts'
@@ -24,11 +24,11 @@ const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 export interface Config {
   host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   port: number
-  /** Where administration has a port of its own. */
+  /** Set where administration has a port of its own. */
   admin?: { host: string; port: number }
-  /** Without a slash at the end; absent, made from the port once it is known. */
+  /** Without a trailing slash; absent, derived from the port once it is known. */
   publicUrl?: string
   /** Absolute. */
   dataDir: string
@@ -42,16 +42,16 @@ export interface Config {
   sandboxTaskSeconds: number
   /** CIDRs. */
   egressAllow: readonly string[]
-  /** CIDRs whose `X-Forwarded-For` is believed. */
+  /** CIDRs of proxies with a trusted `X-Forwarded-For`. */
   trustedProxies: readonly string[]
   workers: number
   metrics: MetricsPlace
-  /** Absent when nothing is traced. */
+  /** Absent when tracing is off. */
   traces?: TraceConfig
   logLevel: (typeof logLevels)[number]
-  /** By `npm start` or `npx`, which stand between a signal and this process. */
+  /** By `npm start` or `npx`, which sit between a signal and this process. */
   startedByNpm: boolean
-  /** For tests of recovery: die at this point. */
+  /** For tests of recovery: crash at this point. */
   crashAt?: CrashAt
   file: FileDeclaration
   limits: Limits
@@ -61,31 +61,31 @@ export interface Config {
 const npmScripts = ['start', 'dev', 'npx']
 
 export const limits = {
-  /** Largest request body: several pictures as base64 fit, a video does not. */
+  /** Maximum request body: several images as base64 fit, a video does not. */
   bodyBytes: 32 * 1024 * 1024,
-  /** Slowest request body; a caller that trickles must not keep its memory. */
+  /** Maximum time for a request body; a slow sender must not hold its memory. */
   bodyMs: 60_000,
-  /** Deepest JSON; real requests stay under 20, and recursion must not meet more. */
+  /** Maximum JSON depth; real requests stay under 20, and recursion must not go deeper. */
   jsonDepth: 64,
-  /** Streams read on to their usage after the caller left; each still occupies an upstream. */
+  /** Streams read on for their usage after the caller left; each still occupies an upstream. */
   abandonedStreams: 64,
-  /** How long one such stream is read on. */
+  /** How long one such stream is read. */
   abandonedMs: 30_000,
   /** Calls that wait while every channel is full; more than that is overload, not a burst. */
   queuedCalls: 256,
-  /** How long one of them waits; callers would rather hear no than wait longer. */
+  /** How long one of them waits; callers prefer an error to a longer wait. */
   queueMs: 2_000,
-  /** How long SIGTERM waits for running work; orchestrators rarely wait longer. */
+  /** How long SIGTERM waits for work in flight; orchestrators rarely wait longer. */
   drainMs: 60_000,
-  /** Tokens kept in memory; about 1 KB each. */
+  /** Tokens cached in memory; about 1 KB each. */
   tokenCacheEntries: 10_000,
-  /** Largest page of a list. */
+  /** Maximum page size of a list. */
   listPage: 500,
   /** Request line and headers; several hundred ids fit into a query. */
   headerBytes: 64 * 1024,
   /** Idle caller connections are closed after this; above the 60 s of common proxies is no gain. */
   idleConnectionSeconds: 60,
-  /** Largest gateway.yaml; thousands of channels fit. */
+  /** Maximum size of gateway.yaml; thousands of channels fit. */
   configBytes: 4 * 1024 * 1024,
 } as const
 
@@ -115,7 +115,7 @@ const variables = [
 type Variable = (typeof variables)[number]
 
 export function loadConfig(env: Environment = process.env, cwd: string = process.cwd()): Config {
-  // An empty variable counts as not set: that is how compose files and CI pass "nothing".
+  // An empty variable counts as not set: compose files and CI pass "nothing" that way.
   const get = (variable: Variable) => env[variable] || undefined
   const publicUrl = readPublicUrl(get('GATEWAY_PUBLIC_URL'))
   const databaseUrl = readDatabaseUrl(get('GATEWAY_DATABASE_URL'))
@@ -153,7 +153,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
   return freeze({ ...settings, ...read, limits })
 }
 
-/** For whoever tries other settings than these. */
+/** For commands that check other settings than these. */
 export const environment = (): Environment => ({ ...process.env })
 
 /** The same settings with another database. */
@@ -161,8 +161,8 @@ export const loadConfigWith = (databaseUrl: string): Config =>
   loadConfig({ ...process.env, GATEWAY_DATABASE_URL: databaseUrl })
 
 /**
- * Reads the file again, and nothing else. Throws ConfigError when it is wrong or gone: dropping
- * every declaration because of a moved file would be worse than keeping the old ones.
+ * Reads only the file again. Throws ConfigError when it is wrong or gone: dropping every
+ * declaration because of a moved file would be worse than keeping the old ones.
  */
 export function reloadFile(
   config: Config,
@@ -186,7 +186,7 @@ export function reloadFile(
   return freeze({ ...config, ...read })
 }
 
-/** A file that was cut or emptied by mistake must not lock every caller out. */
+/** A file truncated or emptied by mistake must not lock every caller out. */
 function refuseEmptied(
   inForce: FileDeclaration,
   { file, configPath }: { file: FileDeclaration; configPath?: string },
@@ -222,12 +222,12 @@ function readFile(
   return { file: parseConfigFile(new TextDecoder().decode(bytes), path, env), configPath: path }
 }
 
-/** Used by the command line; they may well be set where the gateway starts. */
+/** Used by the command line; they may also be set where the gateway starts. */
 const others = ['GATEWAY_URL', 'GATEWAY_TOKEN', 'GATEWAY_MODEL']
 
 /**
- * A sentence for each variable that looks like a setting and is none. Not an error: orchestrators
- * inject names of this shape for services called "gateway".
+ * One sentence for each variable that looks like a setting but is none. Not an error: orchestrators
+ * inject names of this form for services called "gateway".
  */
 export function unknownVariables(env: Environment = process.env): string[] {
   const known: readonly string[] = [...variables, ...others]
@@ -239,7 +239,7 @@ export function unknownVariables(env: Environment = process.env): string[] {
     })
 }
 
-/** The scheme of an address whose rest may hold a password. */
+/** The scheme of an address; the rest may hold a password. */
 function schemeIn(text: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]
   return scheme === undefined ? 'no scheme' : `the scheme ${scheme}://`
@@ -293,7 +293,7 @@ function readTaskSeconds(text: string): number {
   throw wrong('GATEWAY_SANDBOX_TASK_SECONDS', text, 'a number of seconds from 0 to 86400')
 }
 
-/** `point`, or `point:3` for the third time it is passed. */
+/** `point`, or `point:3` to crash on the third pass. */
 function readCrashAt(value: string | undefined): CrashAt | undefined {
   if (value === undefined) return undefined
   const [point = '', time = '1'] = value.split(':')
@@ -323,7 +323,7 @@ function readWorkers(text: string, databaseUrl: string | undefined): number {
   )
 }
 
-/** Each takes up to eleven connections of the database. */
+/** Each opens up to eleven database connections. */
 const maxWorkers = 64
 
 function freeze<T>(value: T): T {

@@ -1,11 +1,11 @@
-// Where the metrics are to be read: on the gateway's own port, on another, or nowhere.
+// Where metrics are served: on the gateway's own port, on another, or nowhere.
 
 import { asCidr } from '../contract/config-schema/index.ts'
 import { ConfigError } from './file.ts'
 
 export type MetricsPlace = 'on' | 'off' | { host: string; port: number }
 
-/** `on`, `off`, a port, or an address and a port; alone, the port is open to this machine only. */
+/** `on`, `off`, a port, or an address and a port; a port alone listens on loopback only. */
 export function readMetricsPlace(text: string): MetricsPlace {
   if (text === 'on' || text === 'off') return text
   const [, host, port = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []

@@ -1,10 +1,10 @@
-// Settings of the network: where the gateway listens, who stands in front of it, what it may reach.
-// Also the sentences about a wrong value, which other settings use too.
+// Network settings: where the gateway listens, which proxies it trusts, what it may reach. Also the
+// messages for a wrong value, which other settings share.
 
 import { asCidr } from '../contract/config-schema/index.ts'
 import { ConfigError } from './file.ts'
 
-/** For settings that hold no secret: the sentence repeats what it got. */
+/** For settings that hold no secret: the message repeats the value. */
 export const wrong = (variable: string, got: string, accepts: string) =>
   new ConfigError(`${variable} is ${JSON.stringify(got)}; it takes ${accepts}.`)
 
@@ -31,7 +31,7 @@ interface Place {
   port: number
 }
 
-/** Undefined when it is where callers are. */
+/** Undefined when administration shares the callers' port. */
 export function readAdminPlace(
   calls: Place,
   hostText: string | undefined,

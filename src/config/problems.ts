@@ -1,5 +1,5 @@
-// Everything that is wrong with the settings at once, where a start names the first and ends. Says
-// nothing about whether what they name is there.
+// Collects every problem of the settings at once, where a start reports the first and exits. Does
+// not check that what they name exists.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Environment, type FileReading, readConfigFile } from './file.ts'
@@ -11,7 +11,9 @@ export interface SettingProblem {
 }
 
 export interface TriedConfig {
-  /** What can be used of the settings: without wrong variables and, if it is wrong, without the file. */
+  /**
+   * The usable part of the settings: without wrong variables and, if it is wrong, without the file.
+   */
   config: Config
   problems: readonly SettingProblem[]
   /** Absent where there is no file. */
@@ -45,7 +47,7 @@ export function tryConfig(env: Environment, cwd: string): TriedConfig {
   throw new Error('settings are wrong without end')
 }
 
-/** Whether workers may share a database cannot be told while its address is wrong. */
+/** Whether workers may share a database cannot be checked while its address is wrong. */
 const telling = (problems: readonly SettingProblem[]): SettingProblem[] => {
   const isWrong = problems.some(({ variable }) => variable === 'GATEWAY_DATABASE_URL')
   return problems.filter(({ variable }) => !isWrong || variable !== 'GATEWAY_WORKERS')

@@ -1,5 +1,5 @@
-// The OpenTelemetry settings this gateway knows, under the names every tool uses. Without an endpoint
-// nothing is traced.
+// The supported OpenTelemetry settings, under their standard names. Without an endpoint, tracing is
+// off.
 import { ConfigError, type Environment } from './file.ts'
 
 export interface TraceConfig {
@@ -10,7 +10,7 @@ export interface TraceConfig {
   sampling: { ratio: number; followsParent: boolean }
 }
 
-/** For whoever lists what the environment may say. */
+/** For listing the environment variables. */
 export const traceVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -52,7 +52,7 @@ export function readTraceConfig(env: Environment): TraceConfig | undefined {
   }
 }
 
-/** The general one is a base, that for traces is the whole address. */
+/** The general endpoint is a base URL; the one for traces is the full URL. */
 function readEndpoint(get: (variable: Variable) => string | undefined): string | undefined {
   const whole = get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
   const base = get('OTEL_EXPORTER_OTLP_ENDPOINT')
@@ -67,7 +67,7 @@ function readEndpoint(get: (variable: Variable) => string | undefined): string |
 
 const maxPairs = 64
 
-/** `name=value` with commas between, values percent-encoded. Not repeated when wrong: it may be secret. */
+/** `name=value` separated by commas, values percent-encoded. Never repeated: it may be secret. */
 function readPairs(variable: Variable, text = ''): Record<string, string> {
   const pairs = text.split(',').filter((each) => each.trim() !== '')
   const wrong = new ConfigError(`${variable} takes name=value pairs with commas between.`)

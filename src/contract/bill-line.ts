@@ -1,5 +1,5 @@
-// A line of a bill as a table shows it, and back. Reading is strict: a cell has one spelling only, so
-// that whoever has the line has exactly what was hashed.
+// A bill line as table cells, and back. Parsing is strict: a cell has one spelling only, so that a
+// line is exactly what was hashed.
 import { formatNanos } from '../lib/text/decimal.ts'
 import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
 
@@ -34,17 +34,17 @@ export type BillColumn = (typeof billColumns)[number]
 
 export interface BillLine extends ReceiptLine {
   currency: string
-  /** Hash of the receipt before, where the line above is not that one; else empty. */
+  /** Hash of the previous receipt, where that is not the line above; else empty. */
   previous: string
   hash: string
   /** Public key and signature of a seal on this line; empty without one. */
   key: string
   signature: string
-  /** On the last line: over all lines of the table. */
+  /** On the last line: signs all lines of the table. */
   billSignature: string
 }
 
-/** What each column says; absent is an empty cell. */
+/** The text of each column; absent is an empty cell. */
 export const billView = (line: BillLine): Record<BillColumn, string | number | undefined> => {
   const { entry } = line
   return {
@@ -75,7 +75,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
   }
 }
 
-/** The line that these cells show. A text is what is wrong with them. */
+/** The line that these cells show, or a text that says what is wrong with them. */
 export function readBillLine(cells: readonly string[]): BillLine | string {
   if (cells.length !== billColumns.length) {
     return `it has ${cells.length} cells instead of ${billColumns.length}`
@@ -100,7 +100,7 @@ const checks: Partial<Record<BillColumn, (texts: Texts) => boolean>> = {
   kind: ({ kind }) => bookedKinds.some((known) => known === kind),
   quantity: ({ quantity }) => quantity === '' || isQuantity(quantity),
   amount: ({ amount }) => isAmount(amount),
-  // Of a task it is that of the request that made it, which the line cannot tell by itself.
+  // For a task it is the id of the creating request, which the line alone does not have.
   request_id: ({ request_id, ref }) =>
     taskIdOf(ref) === undefined
       ? request_id === (requestIdOf({ ref }) ?? '')
@@ -120,7 +120,7 @@ const isQuantity = (text: string) => Number.isFinite(Number(text)) && String(Num
 
 const amountPattern = /^(-?)(\d{1,10})\.(\d{2,9})$/
 
-/** Only as amounts are written here. */
+/** Only in the form that the gateway writes. */
 function nanosOf(text: string): bigint | undefined {
   const [, sign, whole, fraction] = amountPattern.exec(text) ?? []
   if (whole === undefined || fraction === undefined) return undefined

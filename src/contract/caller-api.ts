@@ -1,5 +1,5 @@
-// What a surface may ask of the engine on behalf of a caller: permission, calls, tasks, files, usage.
-// A surface says what was asked for; what is held, charged and recorded is decided behind this.
+// What a surface may ask of the engine on behalf of a caller: permission, calls, tasks, files,
+// usage. A surface passes on the request; the engine decides what is held, charged and recorded.
 import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
 import type { Refusal } from './errors.ts'
 import type { RateView } from './rate.ts'
@@ -15,7 +15,7 @@ import type {
   VideoTask,
 } from './task.ts'
 
-/** A request before anything is known of who sent it. */
+/** A request before authentication. */
 export interface CallerRequest {
   readonly requestId: string
   readonly atMs: number
@@ -33,7 +33,7 @@ export interface CallContext {
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   readonly trace?: CallTrace | undefined
-  /** How an error looks to this caller inside a stream of which `events` have gone out. */
+  /** The error event in this caller's dialect, in a stream after `events` events. */
   errorEvent(refusal: Refusal, events: number): Uint8Array
 }
 
@@ -48,22 +48,22 @@ export interface Counted {
   rate: RateView | undefined
 }
 
-/** What the caller calls its create, and where: the same key elsewhere is another one. */
+/** The idempotency key of a create and its scope: the same key elsewhere is another one. */
 export interface CreateKey {
   path: string
   key: string
 }
 
-/** A video as far as its caller described it; the engine decides the rest. */
+/** A video as the caller described it; the engine fills in the rest. */
 export type VideoParams = Omit<VideoRequest, 'seconds' | 'resolution' | 'bound'> &
   Partial<Pick<VideoRequest, 'seconds' | 'resolution'>>
 
 interface CreateParams {
   interface: Interface
   model: string
-  /** The caller's name for this create; asked again under it, nothing is made again. */
+  /** The idempotency key: a repeated create under it makes nothing again. */
   key?: CreateKey
-  /** It continues a task, and so goes to the channel and by the key that made that one. */
+  /** It continues a task, and so goes to the channel and key that made that one. */
   pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
   externalId?: string
   callbackUrl?: string
@@ -72,19 +72,19 @@ interface CreateParams {
 export type VideoCreate = { kind: 'video'; request: VideoParams } & CreateParams
 export type ImageCreate = { kind: 'image'; request: ImageRequest } & CreateParams
 
-/** A task that a create has made, now or before. */
+/** A task that a create has made, now or earlier. */
 export interface Created {
   task: Task
   replayed: boolean
 }
 
-/** One image, as far as it could be had. */
+/** One image, as far as it could be fetched. */
 export interface Image {
-  /** Its place among the task's files. */
+  /** Its index among the task's files. */
   part: number
   /** Where the caller asked for them. */
   bytes?: Uint8Array
-  /** As a `data:` address, where the upstream gave no other: only this answer ever has it. */
+  /** As a `data:` URL, where the upstream gave no other: only this answer ever has it. */
   inlineUrl?: string
   revisedPrompt?: string
 }
@@ -99,7 +99,7 @@ export interface CallerTaskFilter {
   limit: number
   offset: number
   states?: readonly TaskState[] | undefined
-  /** Of either kind: the gateway's or an upstream's. */
+  /** Either id: the gateway's or an upstream's. */
   ids?: readonly string[] | undefined
   /** The plain name, or the upstream's. */
   model?: string | undefined
@@ -125,26 +125,26 @@ export interface FileLink {
 
 /** What the caller wants of a file. */
 export interface ContentOptions {
-  /** The first of its kind, or by its place; the video unless it is said. */
+  /** The first of its kind, or by index; the video by default. */
   file?: OutputMedia['kind'] | number
-  /** One range of bytes, as its header says it. */
+  /** One byte range, as in its header. */
   range?: string | undefined
-  /** The range counts only for the file with this tag; otherwise the whole is wanted. */
+  /** The range applies only to the file with this tag; otherwise the whole file is sent. */
   ifRange?: string | undefined
   /** Aborted when the caller hangs up. */
   signal?: AbortSignal
-  /** The bytes are wanted here; an address is no use. */
+  /** The caller needs the bytes; a redirect does not help. */
   noRedirect?: true
 }
 
-/** Bytes to pass on. A `Blob`, such as a file of this machine, is sent with its length. */
+/** Bytes to pass on. A `Blob`, such as a local file, is sent with its length. */
 export interface ContentBody {
   status: 200 | 206
   body: ReadableStream<Uint8Array> | Blob
   contentType: string
   lengthBytes?: number
   contentRange?: string
-  /** Equal tags, equal bytes. */
+  /** Equal tags mean equal bytes. */
   etag?: string
 }
 
@@ -152,10 +152,10 @@ export type Content =
   | ContentBody
   /** The file has no such part. */
   | { status: 416; sizeBytes?: number }
-  /** The caller may fetch it there by itself. */
+  /** The caller may fetch it there directly. */
   | { status: 302; location: string }
 
-/** What a report of usage can be grouped by. */
+/** What a usage report can be grouped by. */
 export const usageKeys = [
   'month',
   'day',
@@ -171,7 +171,7 @@ export interface UsageAsk {
   fromMs: number
   untilMs: number
   by: readonly (typeof usageKeys)[number][]
-  /** What this token alone has spent, not its account. */
+  /** What this token has spent, not its account. */
   ownOnly: boolean
   limit: number
   cursor: string | undefined
@@ -183,25 +183,25 @@ type Maybe<Result> = Promise<Result | Refusal>
 export interface CallerModels {
   visible(token: Token, name: string): Model | undefined
   list(token: Token): Model[]
-  /** Also one that no interface reaches, if the token may use it. */
+  /** Also one that no interface serves, if the token may use it. */
   isNamed(token: Token, name: string): boolean
-  /** Whatever its name, and whoever may use it. */
+  /** Any model, without a check of permissions. */
   find(name: string): Model | undefined
-  /** The interfaces by which it can be asked now. */
+  /** The interfaces that serve it now. */
   servedBy(model: Model): InterfaceRow[]
 }
 
 export interface CallerApi {
-  /** Base of the addresses that are handed out. */
+  /** Base of the URLs that are given out. */
   readonly publicUrl: string
   nowMs(): number
   readonly models: CallerModels
 
-  /** Whose credential it is. A refusal is logged, counted and recorded. */
+  /** The token of a credential. A refusal is logged, counted and recorded. */
   authenticate(request: CallerRequest, credential: string | Refusal): Token | Refusal
-  /** Why whatever the caller sends would be refused. `mayRepeat`: it may get an earlier answer. */
+  /** Why any request of this caller would be refused. `mayRepeat`: it may get an earlier answer. */
   refusalBeforeBody(token: Token, mayRepeat?: boolean): Refusal | undefined
-  /** Records a call that could not be read, under the model it named; gives the refusal back. */
+  /** Records a call that could not be parsed, under the model it named; returns the refusal. */
   refuseCall(context: CallContext, surface: Interface, model: string, refusal: Refusal): Refusal
   /** Records a refused read. */
   refuseRead(request: CallerRequest, token: Token, refusal: Refusal): Refusal
@@ -212,15 +212,18 @@ export interface CallerApi {
   createTask(context: CallContext, create: VideoCreate | ImageCreate): Maybe<Created>
   /** Waits until they are made. */
   makeImages(context: CallContext, create: ImageCreate & { wantsBytes: boolean }): Maybe<MadeImages>
-  /** The address for a notice, judged; nothing when none is wanted. */
+  /** The checked callback URL; undefined when none is wanted. */
   callbackIn(value: unknown): { callbackUrl?: string } | Refusal
-  /** By the gateway's id or the upstream's. A foreign task is no task, nor is one of another kind. */
+  /**
+   * By the gateway's id or the upstream's. Another account's task is not found, nor one of another
+   * kind.
+   */
   findTask<Kind extends TaskKind>(
     token: Token,
     id: string,
     kind: Kind,
   ): Promise<Extract<Task, { kind: Kind }> | undefined>
-  /** Also one that was put away since: a list goes on after it. */
+  /** Also one deleted since: a list continues after it. */
   isOwnVideo(token: Token, id: string): Promise<boolean>
   listVideos(token: Token, page: TaskPage): Promise<VideoTask[]>
   /** Of all video surfaces, unless the filter names some. */
@@ -230,7 +233,7 @@ export interface CallerApi {
   ): Promise<{ tasks: VideoTask[]; total: number }>
   searchImages(token: Token, filter: CallerTaskFilter): Promise<ImageTask[]>
   cancelVideo(token: Token, id: string): Maybe<VideoTask>
-  /** A task that is over goes out of its caller's sight; the books keep it. */
+  /** Hides a task that is over from its caller; the ledger keeps it. */
   hideTask(token: Token, id: string): Maybe<Task>
 
   readonly linkTo: LinkTo
@@ -241,7 +244,7 @@ export interface CallerApi {
 
   reportUsage(token: Token, ask: UsageAsk): Maybe<object>
   listMonths(token: Token, page: Pick<UsageAsk, 'limit' | 'cursor'>): Maybe<object>
-  /** A month that has begun, or why this is none. */
+  /** A month that has begun, or why it is invalid. */
   begunMonth(month: string): string | Refusal
   showBill(token: Token, month: string): Maybe<object>
   openBillFile(token: Token, month: string): Maybe<ReadableStream<Uint8Array>>

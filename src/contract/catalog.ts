@@ -1,29 +1,29 @@
-// The words of the catalog: what can be asked for, by whom, and where it is served. Rows and types.
+// The catalog's types: models, the tokens that may use them, and the channels that serve them.
 
-/** A way callers can ask for models: the name of the surface that declares it. */
+/** An interface for callers: the name of the surface that declares it. */
 export type Interface = string
 
-/** A way upstreams can be asked: the name of the provider that speaks it. */
+/** An upstream protocol: the name of the provider that speaks it. */
 export type Protocol = string
 
-/** What a surface says of the models that are asked for through it. */
+/** What a surface declares about the models it serves. */
 export interface InterfaceRow {
-  /** What its calls make. */
+  /** What its calls produce. */
   kind: ModelKind
-  /** Upstreams are asked in the protocol of the same name, and in no other. */
+  /** Upstreams are called in the protocol of the same name, and in no other. */
   own: boolean
-  /** By which desktop clients choose how to talk to a model; may be empty. */
+  /** Desktop clients choose by it how to talk to a model; may be empty. */
   clientWords: readonly string[]
-  /** What the long-running style calls it, where it can be asked so. */
+  /** Its name in the long-running style, where that is supported. */
   method?: string
-  /** The smallest question that is answered at once, to test a channel with. */
+  /** The smallest request that gets an immediate answer, to test a channel with. */
   question?: object
 }
 
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
 
-/** Who declared a thing: shipped with the gateway, gateway.yaml, or the admin API. */
+/** Where a thing was declared: shipped with the gateway, gateway.yaml, or the admin API. */
 export type Source = 'builtin' | 'file' | 'api'
 
 export interface Model {
@@ -34,16 +34,18 @@ export interface Model {
   protocols: readonly Protocol[]
   displayName: string
   ownedBy: string
-  /** The model whose price applies, when it is not its own: a dated model costs as the undated one. */
+  /**
+   * The model with the price that applies, if not its own: a dated model costs as the undated one.
+   */
   pricedAs?: string
-  /** Bounds of one answer of a text model; `modelDefaults` where they are left out. */
+  /** Bounds of one answer of a text model; `modelDefaults` where absent. */
   contextWindow?: number
   maxOutputTokens?: number
   maxTokensPerImage?: number
   source: Source
 }
 
-/** Bounds of a text model that declares none. Holds and the check of reported usage go by them. */
+/** Bounds of a text model that declares none. Holds and the check of reported usage use them. */
 export const modelDefaults = {
   contextWindow: 1_000_000,
   maxOutputTokens: 32_768,
@@ -57,9 +59,9 @@ export interface Timeouts {
   totalMs: number
 }
 
-/** How an upstream of the messages style wants to be spoken to. */
+/** Options for an upstream of the messages style. */
 export interface MessagesSettings {
-  /** Under which names the version and the betas go. */
+  /** Header names for the version and the betas. */
   headers: 'msgapi' | 'anthropic' | 'both'
   auth: 'x-api-key' | 'bearer' | 'both'
   /** Sent instead of the caller's version. */
@@ -79,7 +81,7 @@ export interface Channel {
   timeouts: Timeouts
   maxConcurrency: number
   messages: MessagesSettings
-  /** There when it is not to hear of traces. */
+  /** Set when it must not receive trace headers. */
   trace?: false
   disabled: boolean
   source: Source
@@ -91,13 +93,13 @@ export interface TokenLimits {
   concurrency?: number
 }
 
-/** A caller's credential as the gateway knows it; the secret itself is stored as an HMAC only. */
+/** A caller's credential; the secret itself is stored as an HMAC only. */
 export interface Token {
   id: string
   accountId: string
   accountName: string
   name: string
-  /** First characters of the secret, to recognise it by. */
+  /** First characters of the secret, to recognise it. */
   prefix: string
   /** Names, or prefixes ending in `*`. */
   models: readonly string[]

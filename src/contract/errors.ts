@@ -1,5 +1,5 @@
-// The one table of refusals: every error a caller can meet, with its HTTP status and type.
-// Public text and private cause are separate fields; rendering lives in http/, not here.
+// The one table of refusals: every error a caller can get, with its HTTP status and type. Public
+// text and private cause are separate fields; http/ renders them.
 import type { RateView } from './rate.ts'
 
 type ErrorType =
@@ -67,11 +67,11 @@ export interface RefusalExtras {
   param?: string
   upstreamRequestId?: string
   retryAfterSeconds?: number
-  /** How the caller's token stands against its limits. */
+  /** The state of the caller's rate limits. */
   rate?: RateView
-  /** The request whose answer this is, given once more: asking again changes nothing. */
+  /** The request that first got this answer: repeating changes nothing. */
   replayOf?: string
-  /** Methods that a path does take. */
+  /** Methods that a path accepts. */
   allow?: string
   /** For our own logs only; never rendered. */
   cause?: unknown

@@ -1,9 +1,9 @@
-// Which size of a price a request for pictures falls under. By the word the caller used, or by the
-// long side of the pixels asked for; what a picture turns out to be changes nothing. No I/O.
+// The price tier of an image request, by the size name the caller used or by the long side of the
+// requested pixels; the size of the finished image changes nothing. No I/O.
 import { type ImageSize, type ImageTerms, imageSizes, type SizedImageTerms } from './price.ts'
 import type { ImageRequest } from './task.ts'
 
-/** Pixels of the long side up to which a picture of any shape is of this size; 4k takes the rest. */
+/** Maximum pixels of the long side for each size, any aspect ratio; 4k takes the rest. */
 export const maxSide = { '1k': 1_800, '2k': 3_600 } as const
 
 /** Undefined when the request leaves the size to the model. */
@@ -20,7 +20,7 @@ export function sizeAsked({
   return side <= maxSide['2k'] ? '2k' : '4k'
 }
 
-/** The one that is priced: that size, else the next larger, else the largest there is. */
+/** The priced size: that one, else the next larger, else the largest. */
 export function sizeCharged(terms: SizedImageTerms, asked: ImageSize | undefined): ImageSize {
   const wanted = imageSizes.indexOf(asked ?? terms.defaultSize)
   const priced = imageSizes.filter((size) => terms.perSizeNanos[size] !== undefined)
@@ -28,7 +28,7 @@ export function sizeCharged(terms: SizedImageTerms, asked: ImageSize | undefined
   return covering ?? priced.at(-1) ?? terms.defaultSize
 }
 
-/** The tier of a picture's price; undefined where all sizes cost the same. */
+/** The tier of an image price; undefined where all sizes cost the same. */
 export const imageTier = (
   terms: ImageTerms,
   request: Pick<ImageRequest, 'size' | 'native'>,

@@ -1,12 +1,12 @@
-// The words of the ledger. Amounts are signed as the account feels them: credit +, hold -,
-// release +, charge -, adjust either way.
+// The ledger's types. Amounts are signed from the account's view: credit +, hold -, release +,
+// charge -, adjust either way.
 //
 // Every entry is a transfer with two sides; the kind names the other side:
 //   credit   funding -> wallet        hold     wallet -> held
 //   charge   wallet  -> revenue       release  held   -> wallet
 //   adjust   funding <-> wallet
-// so the books balance by construction, the sum of all entries of an account is what is available,
-// and the sum without holds and releases is its balance.
+// so the ledger balances by construction: the sum of all entries of an account is its available
+// amount, and the sum without holds and releases is its balance.
 
 export const entryKinds = ['credit', 'hold', 'release', 'charge', 'adjust'] as const
 export type EntryKind = (typeof entryKinds)[number]
@@ -16,35 +16,35 @@ export interface Entry {
   accountId: string
   kind: EntryKind
   amountNanos: bigint
-  /** Request id, task id or credit id; with the kind it makes the entry happen once only. */
+  /** Request id, task id or credit id; with the kind it makes the entry unique. */
   ref: string
-  /** The credential it was spent with. */
+  /** The token that spent it. */
   tokenId?: string
   model?: string
   unit?: string
-  /** Which rate of its price was used, where the price has several. */
+  /** The rate of its price that was used, where the price has several. */
   tier?: string
   quantity?: number
   priceId?: string
   estimated?: boolean
   note?: string
-  /** The request that made the task which is its ref; read with it, never stored. */
+  /** The request that created the task in `ref`; joined on reading, never stored. */
   requestId?: string
 }
 
-/** Why nobody paid for work that an upstream did. */
+/** Why upstream work was not charged. */
 export const lossReasons = [
   'balance_short', // it cost more than the account had
-  'failed_after_cost', // the upstream broke off, stalled or made no sense after it had begun
-  'caller_left', // nobody was there any more, and reading on had its limit
-  'not_delivered', // done upstream, but the result could not be handed over
-  'late_success', // the task had been given up when the upstream finished it
-  'unknown_create', // the task of a create that nobody heard of again
-  'second_task', // the upstream made more than one task of one create
+  'failed_after_cost', // the upstream broke off, stalled or sent invalid data after it had begun
+  'caller_left', // the caller had left, and reading on reached its limit
+  'not_delivered', // done upstream, but the result could not be delivered
+  'late_success', // the task was already abandoned when the upstream finished it
+  'unknown_create', // the task of a create with a lost reply
+  'second_task', // the upstream made more than one task for one create
 ] as const
 export type LossReason = (typeof lossReasons)[number]
 
-/** Upstream work that the operator bears; what it would have cost its caller. */
+/** Upstream work at the operator's cost; the amount is what the caller would have paid. */
 export interface Loss {
   atMs: number
   accountId: string
@@ -57,6 +57,6 @@ export interface Loss {
   unit?: string
   quantity?: number
   amountNanos: bigint
-  /** The amount is our guess, not what an upstream reported. */
+  /** The amount is an estimate, not what an upstream reported. */
   isEstimate: boolean
 }

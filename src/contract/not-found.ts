@@ -1,4 +1,4 @@
-// Refusals for what a caller names and this gateway does not have for it, worded in one place.
+// Refusals for names that do not exist for this caller, worded in one place.
 import { type Refusal, refuse } from './errors.ts'
 
 export const modelNotFound = (name: string): Refusal =>

@@ -1,26 +1,26 @@
-// The people who use the console, and what each kind of them may do at all.
+// The users of the console, and what each role may do.
 
-/** In order of how much they may do. */
+/** In ascending order of rights. */
 export const roles = ['administrator', 'operator', 'finance', 'member'] as const
 export type Role = (typeof roles)[number]
 
 export interface Person {
   id: string
-  /** What they sign in with; lower case. */
+  /** Their sign-in name; lower case. */
   name: string
   role: Role
-  /** A member's account; nobody else has one. */
+  /** A member's account; other roles have none. */
   accountId?: string
   disabled: boolean
   createdAtMs: number
 }
 
-/** Who asks the admin API: a person with a session, or whoever holds the admin token. */
+/** A user of the admin API: a person with a session, or the admin token. */
 export interface Viewer {
-  /** As the record of changes names them. */
+  /** As the audit log names them. */
   actor: string
   role: Role
   personId?: string
-  /** The only account they may see anything of. */
+  /** The only account they may see. */
   accountId?: string
 }

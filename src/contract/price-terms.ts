@@ -1,4 +1,4 @@
-// A price between its two forms: as it is declared, in decimals, and as it is applied, in nano-units.
+// Converts a price between its two forms: as declared, in decimals, and as applied, in nano-units.
 import type { z } from 'zod'
 import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
 import type { PriceDeclaration, tokenRates } from './config-schema/prices.ts'
@@ -66,7 +66,7 @@ type Fields<T> = T extends PriceDeclaration
   : never
 export type TermsDeclaration = Fields<PriceDeclaration>
 
-/** In the words of a price declaration, so that what is shown can be declared again. */
+/** In the form of a price declaration, so that a shown price can be declared again. */
 export function declaredTerms(terms: PriceTerms): TermsDeclaration {
   switch (terms.unit) {
     case 'token': {

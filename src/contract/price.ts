@@ -11,23 +11,23 @@ export interface TokenRates {
 }
 
 export interface TokenTier extends TokenRates {
-  /** Largest whole input this tier covers; the last tier also takes everything above it. */
+  /** Maximum total input this tier covers; the last tier also takes everything above it. */
   upTo?: number
 }
 
-/** Sizes a picture can be priced by, smallest first. What each means is in image-size.ts. */
+/** Sizes that an image can be priced by, smallest first. image-size.ts defines each. */
 export const imageSizes = ['1k', '2k', '4k'] as const
 export type ImageSize = (typeof imageSizes)[number]
 
 export interface SizedImageTerms {
   unit: 'image'
   perSizeNanos: Readonly<Partial<Record<ImageSize, bigint>>>
-  /** What a request counts as that asks for no size. */
+  /** The size of a request that names none. */
   defaultSize: ImageSize
 }
 
 export type ImageTerms =
-  /** Whatever the size. */
+  /** For any size. */
   { unit: 'image'; perImageNanos: bigint } | SizedImageTerms
 
 export type PriceTerms =
@@ -35,22 +35,22 @@ export type PriceTerms =
   | ImageTerms
   | { unit: 'video_second'; perSecondNanos: Readonly<Record<string, bigint>> }
   | { unit: 'video_token'; perMillionNanos: bigint }
-  /** Ends an account's own price: from here on it pays what everybody pays. Never charged by. */
+  /** Ends an account's own price: from here on it pays the general price. Never charged by. */
   | { unit: 'default' }
 
 export interface Price {
   id: string
   model: string
-  /** Whose price it is; absent: everybody's who has none of their own. */
+  /** The account it applies to; absent: all accounts without a price of their own. */
   account?: { id: string; name: string }
   terms: PriceTerms
   effectiveFromMs: number
-  /** Made to begin when it was made: it has begun, also when the clock was set back since. */
+  /** Created to start immediately: it is in force even if the clock was set back since. */
   atOnce?: true
   source: Source
 }
 
-/** Whether a version is in force, or was: only one that was scheduled waits for its time. */
+/** Whether a version is or was in force: only a scheduled one waits for its time. */
 export const hasBegun = ({ effectiveFromMs, atOnce }: Price, nowMs: number): boolean =>
   atOnce === true || effectiveFromMs <= nowMs
 

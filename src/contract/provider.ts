@@ -1,4 +1,4 @@
-// What an upstream adapter offers. A capability is a property that is there. A provider knows no
+// What an upstream adapter offers; a capability is a property that is present. A provider knows no
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
 import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
@@ -7,22 +7,22 @@ import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
 import type { ReportedUsage } from './usage.ts'
 
-/** An answer that has begun. */
+/** An HTTP response with its headers read. */
 export interface HttpAnswer {
   readonly status: number
   header(name: string): string | undefined
-  /** Undefined when larger than the limit; rejects when it breaks off. */
+  /** Undefined when larger than the limit; rejects when the connection breaks. */
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
-  /** The next bytes; undefined at the proper end; rejects when it breaks off. */
+  /** The next bytes; undefined at the regular end; rejects when the connection breaks. */
   read(): Promise<Uint8Array | undefined>
   cancel(): void
-  /** All that matters has come; the connection may be used again. */
+  /** All relevant data has arrived; the connection may be reused. */
   release(): void
-  /** The body comes bit by bit and may be read slowly. */
+  /** The body is a stream and may be read slowly. */
   expectTrickle(): void
 }
 
-/** The way out: no redirects, no compression, nothing sent twice. */
+/** The HTTP client: no redirects, no compression, no retries. */
 export interface HttpPort {
   post(
     url: string,
@@ -47,7 +47,7 @@ export interface Stop {
   replyBy(other: { cancel(): void }): void
 }
 
-/** Where and as whom to ask. The address comes from configuration only, never from a request. */
+/** Base URL and credentials. The URL comes from configuration only, never from a request. */
 export interface Upstream {
   baseUrl: string
   key: string
@@ -55,18 +55,20 @@ export interface Upstream {
   timeouts: Timeouts
   messages: MessagesSettings
   http: HttpPort
-  /** To be touched whenever something of the answer arrives. */
+  /** Touched whenever part of the answer arrives. */
   progress: { touch(): void }
-  /** What to put behind an id that is handed out; there where the provider `handsOutIds`. */
+  /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
   markFor?: (id: string) => string
 }
 
-/** The same for tasks: the plain model name chooses how media are handed over. */
+/** The same for tasks: the plain model name selects how media are sent. */
 export interface TaskUpstream extends Upstream {
   plainModel: string
-  /** The task's own, at most 64 plain characters: to be planted where the upstream tells it back. */
+  /**
+   * The task's marker, at most 64 plain characters: sent in a field that the upstream reports back.
+   */
   marker: string
-  /** What a caller gave by address, for upstreams that take bytes only. */
+  /** Fetches media that a caller gave by URL, for upstreams that take bytes only. */
   fetchMedia(url: string): Promise<FetchedMedia | { problem: string }>
 }
 
@@ -75,18 +77,18 @@ export interface FetchedMedia {
   mimeType: string
 }
 
-/** A failure in the words of the error table; `message` is the upstream's own, not yet cleaned. */
+/** A failure in terms of the error table; `message` is the upstream's own, not yet cleaned. */
 export interface UpstreamError {
   code: RefusalCode
   message: string
   upstreamRequestId?: string
   httpStatus?: number
   retryAfterSeconds?: number
-  /** What was refused, when it is neither the request nor the upstream as a whole. */
+  /** What was refused, if neither the request nor the upstream as a whole. */
   about?: 'key' | 'model'
-  /** It had taken the request and may have worked on it: it did not refuse it. */
+  /** It had accepted the request and may have worked on it: not a refusal. */
   begun?: true
-  /** Output that came before it failed, in tokens, where the provider saw any. */
+  /** Output tokens before the failure, where the provider saw any. */
   outputTokens?: number
   /** For our own log. */
   cause?: unknown
@@ -95,7 +97,7 @@ export interface UpstreamError {
 export interface Reported {
   /** Undefined when the upstream gave no usable usage; the engine then counts. */
   usage: ReportedUsage | undefined
-  /** As it stood on the wire, for the log. */
+  /** As received, for the log. */
   raw: unknown
 }
 
@@ -103,7 +105,7 @@ export interface Reported {
 export interface StreamWatcher {
   /** Bytes that may go to the caller now; the final event is kept back in `ending`. */
   take(chunk: Uint8Array): Uint8Array | undefined
-  /** Called when the upstream's answer came to its end. */
+  /** Called at the regular end of the upstream's answer. */
   close(): void
   /** Called when it broke off. */
   break(): void
@@ -112,7 +114,7 @@ export interface StreamWatcher {
   /** The final event, to be sent once the charge is durable. */
   readonly ending: Uint8Array | undefined
   readonly reported: Reported
-  /** Events with data that have gone to the caller; comments do not count. */
+  /** Events with data sent to the caller; comments do not count. */
   readonly events: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
@@ -140,32 +142,32 @@ export type CountReply =
   | { kind: 'failed'; error: UpstreamError }
 
 export interface TextProvider {
-  /** Its answers hold ids of objects that are kept upstream and can be named in later calls. */
+  /** Its answers hold ids of objects that are stored upstream and can be used in later calls. */
   handsOutIds?: true
   send(call: TextCall, upstream: Upstream, stop: Stop): Promise<TextReply>
-  /** How large the input of such a call would be, without making it. */
+  /** The input size of such a call, without making it. */
   countTokens?(call: TextCall, upstream: Upstream, stop: Stop): Promise<CountReply>
 }
 
-/** What a request can come to, and how the upstream will read it. */
+/** The maximum of a request, and how the upstream will read it. */
 export interface VideoOutlook {
   bound: VideoBound
-  /** What it most probably is, where its caller's own words say so. */
+  /** The most probable reading, where the caller's own fields say so. */
   expected: Pick<VideoRequest, 'seconds' | 'resolution' | 'ratio'>
 }
 
-/** What became of a create. `unknown`: it was sent, and nobody knows whether it arrived. */
+/** The outcome of a create. `unknown`: it was sent, and may or may not have arrived. */
 export type Started =
   | {
       kind: 'started'
       upstreamId: string
       upstreamRequestId: string | undefined
-      /** The name it was asked for by, where that is not the route's. */
+      /** The model name that was requested, where that is not the route's. */
       upstreamModel?: string
-      /** Tasks that the upstream made besides, for the same create. */
+      /** Further tasks that the upstream made for the same create. */
       otherIds?: readonly string[]
     }
-  /** It is over already: the upstream answered with what it made. */
+  /** Already over: the upstream answered with the result. */
   | {
       kind: 'finished'
       report: Extract<TaskReport, { state: 'succeeded' | 'failed' }>
@@ -174,12 +176,12 @@ export type Started =
   | { kind: 'refused'; error: UpstreamError }
   | { kind: 'unknown'; error: UpstreamError }
 
-/** What an upstream says of a task. Words it never used before mean that it is still running. */
+/** An upstream's report on a task. An unknown status word counts as running. */
 export type TaskReport =
   | {
       state: 'queued' | 'running'
       progress?: number
-      /** The upstream's word, where it is none of those that are known. */
+      /** The upstream's status word, if unknown. */
       unknownStatus?: string
     }
   | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
@@ -190,43 +192,43 @@ export type TaskReport =
 
 export type Checked =
   | { kind: 'report'; report: TaskReport; upstreamRequestId: string | undefined }
-  /** The question failed; the task is as it was. */
+  /** The request failed; the task is unchanged. */
   | { kind: 'failed'; error: UpstreamError }
 
-/** A create of which nobody knows whether it arrived. */
+/** A create with an unknown outcome. */
 export interface LostCreate<Request> {
   request: Request
-  /** Between which moments an upstream may say that it was made. */
+  /** The time range in which the upstream may have made it. */
   fromMs: number
   untilMs: number
-  /** Those of these ids that no task of ours goes by. */
+  /** Those of these ids that no task of ours has. */
   unclaimed(upstreamIds: readonly string[]): Promise<readonly string[]>
 }
 
 export type Found =
   | {
       kind: 'found'
-      /** Those that must be it; the oldest first, none when there is none yet. */
+      /** Certain matches, oldest first; empty when there is none yet. */
       upstreamIds: readonly string[]
-      /** By the task's marker, or because what was made is just what was asked for. */
+      /** Matched by the task's marker, or because the task equals the request. */
       by: 'marker' | 'likeness'
       upstreamModel?: string
     }
-  /** The question failed; nothing is known. */
+  /** The request failed; nothing is known. */
   | { kind: 'failed'; error: UpstreamError }
 
-/** Makes tasks of one kind and looks after them. */
+/** Creates tasks of one kind and polls them. */
 export interface TaskProvider<Request> {
   /** Exactly one create; never repeated. */
   start(request: Request, upstream: TaskUpstream, stop: Stop): Promise<Started>
-  /** What the request can come to as this upstream will read it. Pure. */
+  /** The maximum of the request as this upstream will read it. Pure. */
   outlook?(request: Request, plainModel: string): VideoOutlook
   check(upstreamId: string, upstream: TaskUpstream, stop: Stop): Promise<Checked>
-  /** What its files want besides their address. Sent to the channel's own origin, nowhere else. */
+  /** Headers for downloading its files. Sent to the channel's own origin only. */
   fileHeaders?(upstream: TaskUpstream): Readonly<Record<string, string>>
-  /** Looks for a create that was cut off. Left out where the upstream lists nothing. */
+  /** Searches for a create that was cut off. Absent where the upstream has no list. */
   find?(lost: LostCreate<Request>, upstream: TaskUpstream, stop: Stop): Promise<Found>
-  /** Left out where the upstream cannot. `refused`: too late, or it will not. */
+  /** Absent where the upstream cannot cancel. `refused`: too late, or not allowed. */
   cancel?(
     upstreamId: string,
     upstream: TaskUpstream,
@@ -237,7 +239,7 @@ export interface TaskProvider<Request> {
 export type VideoProvider = TaskProvider<VideoRequest>
 export type ImageProvider = TaskProvider<ImageRequest>
 
-/** The names an upstream says it has, by its own account of them. */
+/** The model names that an upstream lists. */
 export type ModelsReply =
   | { kind: 'listed'; names: readonly string[] }
   | { kind: 'failed'; error: UpstreamError }
@@ -247,7 +249,7 @@ export type ListUpstream = Omit<Upstream, 'model'>
 
 export interface Provider {
   protocol: Protocol
-  /** What is added to a channel's base address, for people to read. */
+  /** The path after a channel's base URL, for display. */
   path: string
   /** Absent where such upstreams have no list. The same for all protocols that share one. */
   listModels?: (upstream: ListUpstream, stop: Stop) => Promise<ModelsReply>

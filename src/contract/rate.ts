@@ -1,11 +1,11 @@
-// What a caller is told about its rate limits. Types only; counting lives in engine/limits/,
-// rendering as headers in http/.
+// A caller's rate limit state. Types only; engine/admission/limits/ counts, http/ renders the
+// headers.
 
 export interface RateGauge {
   limit: number
   /** What could still be admitted now, never below 0. */
   remaining: number
-  /** Until nothing of the last minute counts any more, if nothing else happens. */
+  /** Time until the window is empty, without further requests. */
   resetMs: number
 }
 

@@ -1,11 +1,11 @@
-// What a receipt says, as text: whoever has an entry, or its line of a bill, writes the same text and
-// so comes to the same hash. Knows neither hashes nor keys.
+// The canonical text of a receipt: the same from a ledger entry and from its bill line, so both
+// give the same hash. Knows neither hashes nor keys.
 import type { Entry, EntryKind } from './ledger.ts'
 
 /** The kinds that move a balance; holds and releases have no receipts. */
 export const bookedKinds = ['credit', 'charge', 'adjust'] as const satisfies readonly EntryKind[]
 
-/** An entry with its place in the chain of its account. */
+/** An entry with its position in the chain of its account. */
 export interface ReceiptLine {
   entry: Entry & { id: number }
   /** 1, 2, 3 ... within the account, without gaps. */
@@ -22,8 +22,8 @@ export const balanceBefore = ({ balanceNanos, entry }: ReceiptLine): bigint =>
   balanceNanos - entry.amountNanos
 
 /**
- * The text that is hashed. `previous` is the hash of the receipt before, empty for the first. An
- * array of JSON, so that no two different lines make the same text.
+ * The text that is hashed. `previous` is the hash of the previous receipt, empty for the first. A
+ * JSON array, so that two different lines never give the same text.
  */
 export const receiptText = (
   { entry, number, balanceNanos }: ReceiptLine,
@@ -52,11 +52,11 @@ export const receiptText = (
     previous,
   ])
 
-/** The text a seal signs: the chain of the account up to this number. */
+/** The text that a seal signs: the chain of the account up to this number. */
 export const sealText = (accountId: string, number: number, hash: string): string =>
   JSON.stringify(['seal', accountId, number, hash])
 
-/** The text under a whole table of lines: which and how many, and a hash over all their hashes. */
+/** The text that signs a whole table: which lines, how many, and a hash over all their hashes. */
 export const tableText = (table: {
   accountId: string
   first: number

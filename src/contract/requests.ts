@@ -1,29 +1,29 @@
-// Plain requests, and the log row every call leaves behind.
+// Plain requests, and the request log row of every call.
 import type { Interface } from './catalog.ts'
 import type { Loss } from './ledger.ts'
 import type { TokenUsage } from './usage.ts'
 
-/** What bounds the tokens that an upstream can count in the input. */
+/** Bounds for the input tokens that an upstream can count. */
 export interface InputBound {
-  /** Of everything that is text, and of what upstreams wrap it in. */
+  /** Of all text, and of what upstreams add around it. */
   maxTextTokens: number
   images: number
-  /** Something in it has a size that only the upstream knows. */
+  /** Part of it has a size that only the upstream knows. */
   isOpen: boolean
-  /** Inputs that have the model's context window each to themselves. */
+  /** Inputs that each have the model's whole context window. */
   inputs: number
 }
 
-/** An id in a request that may stand for an object in the operator's upstream account. */
+/** An id in a request that may name an object in the operator's upstream account. */
 export interface Reference {
-  /** The field's name, as a refusal tells it. */
+  /** The field's name, for a refusal. */
   param: string
   id: string
-  /** Its place in `input`, where the item itself is given and the id can be left out. */
+  /** Its index in `input`, where the item itself is present and the id can be dropped. */
   item?: number
 }
 
-/** A text call whose body goes upstream nearly as it came: only the model name changes. */
+/** A text call with a body that goes upstream unchanged except for the model name. */
 export interface TextCall {
   interface: Interface
   model: string
@@ -34,52 +34,52 @@ export interface TextCall {
   body: string
   /** The same, parsed. Read only. */
   fields: Readonly<Record<string, unknown>>
-  /** Rough size of the input in tokens, used for rate limits and when usage is missing. */
+  /** Estimated input tokens, for rate limits and when usage is missing. */
   inputTokens: number
   inputBound: InputBound
-  /** The caller's own bound of the output, all choices together. */
+  /** The caller's own output limit, for all choices together. */
   maxOutputTokens?: number
-  /** Answers asked for at once (`n`). */
+  /** Choices requested (`n`). */
   choices: number
-  /** Left out when there are none. */
+  /** Absent when there are none. */
   references?: readonly Reference[]
-  /** Which version of its style the caller speaks, where the style has versions. */
+  /** The version of the style that the caller uses, where the style has versions. */
   dialect?: { version?: string; beta?: string }
 }
 
 /** One try at one upstream, as the request log shows it. */
 export interface Attempt {
   channel: string
-  /** Which of several keys, counted from 1. */
+  /** Which of several keys, 1-based. */
   key?: number
-  /** Since the request came. */
+  /** Since the request arrived. */
   afterMs: number
   ms: number
   status?: number
   error?: string
 }
 
-/** The trace a request belongs to, and its place there. */
+/** The trace of a request, and its span in it. */
 export interface CallTrace {
   readonly traceId: string
   /** Of the request itself. */
   readonly spanId: string
-  /** Of whoever called. */
+  /** Of the caller's span. */
   readonly parentId?: string
-  /** Whether spans of it are wanted. */
+  /** Whether its spans are recorded. */
   readonly sampled: boolean
-  /** What came along for other tracers, handed on as it was. */
+  /** The caller's tracestate, passed on unchanged. */
   readonly state?: string
-  /** Span ids of the tries, in their order. */
+  /** Span ids of the tries, in order. */
   readonly tries: string[]
 }
 
 export type CallEnding =
   | 'complete' // the upstream's answer was complete
-  | 'refused' // the gateway said no before asking an upstream
-  | 'failed' // the upstream failed, stalled, was cut off or made no sense
-  | 'caller_left' // hang-up; charged only by what had been produced
-  | 'cut_short' // the gateway ended the stream itself; charged by what had been delivered
+  | 'refused' // the gateway refused it before calling an upstream
+  | 'failed' // the upstream failed, stalled, was cut off or sent invalid data
+  | 'caller_left' // hang-up; charged only for what had been produced
+  | 'cut_short' // the gateway ended the stream itself; charged for what had been delivered
 
 /** Work of one upstream that the caller did not pay for. */
 export interface CallLoss extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'quantity'> {
@@ -89,7 +89,7 @@ export interface CallLoss extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'qu
   estimated?: boolean
 }
 
-/** What is shown but never searched or added up. */
+/** Shown, but never searched or summed. */
 export interface RequestDetail {
   stream: boolean
   ending: CallEnding
@@ -97,14 +97,14 @@ export interface RequestDetail {
   /** As the upstream reported it. */
   reported?: unknown
   estimated?: boolean
-  /** What upstreams did for it that nobody pays for; carried by the operator. */
+  /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
   error?: string
-  /** What was asked for, when it was not an answer. */
+  /** What was requested, if not an answer. */
   operation?: 'count_tokens'
-  /** The request whose answer was given once more. */
+  /** The request that first got this answer. */
   replayOf?: string
-  /** The task it made, whose entries are its own. */
+  /** The task it created, which has the ledger entries. */
   taskId?: string
   traceId?: string
   attempts: Attempt[]
@@ -129,6 +129,6 @@ export interface RequestRecord {
   firstByteMs?: number
   totalMs: number
   detail: RequestDetail
-  /** Not written down but for its id. */
+  /** Not stored except for its id. */
   trace?: CallTrace
 }

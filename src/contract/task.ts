@@ -1,5 +1,5 @@
-// A task: work that is created, looked at later and ends on its own time. Its states and the moves
-// between them, the plain requests for videos and pictures, and what an upstream reports. No I/O.
+// A task: work that is created, polled and ends in its own time. Its states and transitions, the
+// plain requests for videos and images, and what an upstream reports. No I/O.
 //
 //   accepted ──started──> queued ──> running ──> succeeded
 //      │  │                  └──────────┴──────> failed, cancelled
@@ -7,7 +7,7 @@
 //      └──outcome unknown──> unknown ──found──> queued, running, or an end
 //                                └──not found─> failed
 //
-// accepted: written with its hold, before anything is sent. The first end is the end for ever.
+// accepted: written with its hold, before anything is sent. The first end is final.
 import type { Interface, Protocol } from './catalog.ts'
 
 export const taskStates = [
@@ -39,74 +39,78 @@ export const isEnd = (state: TaskState): state is EndState => ends.includes(stat
 export const resolutions = ['720p', '1080p'] as const
 export type Resolution = (typeof resolutions)[number]
 
-/** A picture or a video the caller hands over, in the order it came. */
+/** An image or a video that the caller supplies, in the order given. */
 export interface InputMedia {
   kind: 'image' | 'video'
   /** Public address or data URI. */
   url: string
-  /** What it is for, where the caller's dialect says so. */
+  /** Its role, where the caller's dialect names one. */
   role?: 'first_frame' | 'last_frame' | 'reference'
 }
 
-/** What a caller wants filmed, in nobody's dialect. */
+/** A video request, independent of any dialect. */
 export interface VideoRequest {
   prompt: string
   seconds: number
-  /** The smallest one can be had by native tasks only. */
+  /** The smallest one is available to native tasks only. */
   resolution: Resolution | '480p'
   ratio?: string
   seed?: number
   /** What the video should not show. */
   negativePrompt?: string
-  /** Whom it may show, and whether the prompt may be reworded: long-running operations only. */
+  /**
+   * Which people it may show, and whether the prompt may be reworded: long-running operations only.
+   */
   personGeneration?: string
   enhancePrompt?: boolean
   media: readonly InputMedia[]
-  /** The length is not sent: the upstream takes that of the source. `seconds` is only a guess then. */
+  /**
+   * The length is not sent: the upstream takes that of the source, and `seconds` is an estimate.
+   */
   followsSource?: true
-  /** A request in an upstream's own words: its body as it goes up, but for the model. */
+  /** A request in an upstream's own format: the body as sent, except for the model. */
   native?: { body: Readonly<Record<string, unknown>> }
-  /** Set at admission: what it can come to, as it goes upstream. */
+  /** Set at admission: its maximum, as sent upstream. */
   bound?: VideoBound
-  /** Kept with a task, and not all of it: some texts are too long for that. */
+  /** Stored with a task, and shortened: some texts are too long for that. */
   isCut?: true
 }
 
-/** What a request for a video can come to at an upstream. Frozen at admission, for hold and charge. */
+/** The maximum of a video request at an upstream. Frozen at admission, for hold and charge. */
 export interface VideoBound {
-  /** The most that the request can come to: what is held for. */
+  /** The maximum of the request: the basis of the hold. */
   seconds: number
   tokens: number
-  /** The dearest it can be: the tier of a price by seconds. */
+  /** The most expensive possible resolution: the tier of a price by seconds. */
   resolution: VideoRequest['resolution']
-  /** A longer one was not asked for, a larger one the model cannot make: reports above are not believed. */
+  /** Limits for reported usage: the requested length, and the largest size of the model. */
   maxSeconds: number
   maxTokens: number
 }
 
-/** What a caller wants drawn, in nobody's dialect. */
+/** An image request, independent of any dialect. */
 export interface ImageRequest {
   prompt: string
-  /** Pictures asked for: what is set aside for, not what is charged for. */
+  /** Images requested: the basis of the hold, not of the charge. */
   count: number
-  /** Pictures to start from, in order. */
+  /** Source images, in order. */
   media: readonly InputMedia[]
-  /** Whether those are to be changed, rather than nothing or something new drawn. */
+  /** Whether the source images are to be edited; otherwise a new image is made. */
   isEdit: boolean
   size?: { width: number; height: number }
   seed?: number
   negativePrompt?: string
-  /** A request in an upstream's own words: its body as it goes up, but for the model. */
+  /** A request in an upstream's own format: the body as sent, except for the model. */
   native?: { path: 'generations' | 'omni-image'; body: Readonly<Record<string, unknown>> }
-  /** Kept with a task, and not all of it: some texts are too long for that. */
+  /** Stored with a task, and shortened: some texts are too long for that. */
   isCut?: true
 }
 
-/** What came of it. */
+/** A result file. */
 export interface OutputMedia {
   kind: 'video' | 'image'
   url: string
-  /** When the upstream's address stops working, as far as it says. */
+  /** When the upstream's link expires, as far as known. */
   expiresAtMs?: number
 }
 
@@ -114,7 +118,7 @@ export interface TaskUsage {
   /** Seconds of finished video; never those of the input. */
   outputSeconds?: number
   videoTokens?: number
-  /** Pictures that were delivered. */
+  /** Images that were delivered. */
   pictures?: number
 }
 
@@ -155,12 +159,12 @@ export interface TaskRow {
   channelId: string
   channel: string
   upstreamModel: string
-  /** Which of the channel's keys made it; only that one may ask for it. */
+  /** The channel key that created it; only that one may poll it. */
   keyMark: string
   upstreamId?: string
   state: TaskState
   progress: number
-  /** Billing facts, frozen when it was admitted. */
+  /** Billing facts, frozen at admission. */
   priceId: string
   holdNanos: bigint
   chargeNanos: bigint
@@ -173,26 +177,26 @@ export interface TaskRow {
   updatedAtMs: number
   startedAtMs?: number
   finishedAtMs?: number
-  /** When the poller looks next. */
+  /** When the next poll is due. */
   nextCheckAtMs: number
   checks: number
-  /** How often in a row the upstream did not know it, or called it done without a result. */
+  /** How often in a row the upstream did not know it, or reported success without a result. */
   doubts: number
   /** Since when the upstream has not known it. */
   missingSinceMs?: number
-  /** The caller's own name for it, unique in its account. */
+  /** The caller's own id for it, unique in its account. */
   externalId?: string
-  /** Who is to be told of its end. */
+  /** Where its callback goes. */
   callbackUrl?: string
-  /** The gateway that sends its create, or in which a caller waits for it: it is its own so long. */
+  /** The owner while it lasts: the gateway that sends its create, or in which a caller waits. */
   waitedBy?: string
-  /** Nobody can see its result but that connection. */
+  /** Only that connection can receive its result. */
   unseen?: boolean
-  /** The trace its create belongs to, as it is told to others. */
+  /** The trace of its create, as sent to others. */
   trace?: { parent: string; state?: string }
-  /** Removed from the caller's sight. */
+  /** Deleted for the caller. */
   hidden: boolean
-  /** Its steps, in writing: see timeline.ts. Lists leave it out; what is written without it keeps it. */
+  /** Its timeline as text: see timeline.ts. Lists omit it; a write without it keeps it. */
   timeline?: string
 }
 

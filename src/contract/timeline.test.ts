@@ -1,4 +1,4 @@
-// What a timeline keeps, and what it makes of very many steps.
+// What a timeline keeps, and how it shortens very many steps.
 import { expect, test } from 'bun:test'
 import { type NewStep, readTimeline, withStep, withSteps } from './timeline.ts'
 

@@ -1,40 +1,40 @@
-// The way of a task, step by step, as one short text in its row: written along with what it tells of,
-// and bounded. Equal looks in a row are one step. Knows no task but its times; no I/O.
+// A task's timeline as one short, bounded text in its row, written together with each change. Equal
+// polls in a row are one step. Knows no task but its times; no I/O.
 //
 //   0 0 1 created accepted 0
 //   310 0 1 sent queued 0
 //   1400 18020 7 look running 40
 //   20110 0 1 ended succeeded 100
 //
-// A line is a step: ms after the create, ms until its last time, how often, what, state, progress,
-// and a note where there is one.
+// A line is a step: ms after the create, ms until its last repetition, count, kind, state,
+// progress, and an optional note.
 import type { TaskState } from './task.ts'
 
 export const stepKinds = [
   'created',
-  /** The upstream has taken it. */
+  /** The upstream has accepted it. */
   'sent',
-  /** Nobody knows whether the upstream has taken it. */
+  /** Unknown whether the upstream has accepted it. */
   'lost',
-  /** What was lost was found upstream. */
+  /** A lost create was found upstream. */
   'found',
   'look',
   'look_failed',
   /** The upstream did not know it. */
   'missing',
-  /** The upstream called it done, and there was nothing to be had. */
+  /** The upstream reported success without a usable result. */
   'empty',
-  /** Its channel is gone, so nobody could be asked. */
+  /** Its channel is gone, so it could not be polled. */
   'not_asked',
-  /** Looked for among what the upstream has, in vain; or the question failed. */
+  /** Searched for at the upstream without a match; or the request failed. */
   'search',
   'search_failed',
   'cancel_asked',
   'ended',
-  /** After it was given up. */
+  /** After it was abandoned. */
   'late_look',
   'late_look_failed',
-  /** Steps that were left out for want of room. */
+  /** Steps dropped for lack of space. */
   'gap',
 ] as const
 export type StepKind = (typeof stepKinds)[number]
@@ -42,13 +42,13 @@ export type StepKind = (typeof stepKinds)[number]
 export interface Step {
   kind: StepKind
   atMs: number
-  /** The last time of those that are told as one. */
+  /** The last time of merged steps. */
   lastMs: number
   times: number
-  /** Of the task, afterwards. */
+  /** The task's state afterwards. */
   state: TaskState
   progress: number
-  /** Cleaned; a failure's begins with its code and a colon. */
+  /** Cleaned; for a failure it begins with the code and a colon. */
   note?: string
 }
 
@@ -58,7 +58,7 @@ export type NewStep = Pick<Step, 'kind' | 'atMs' | 'state' | 'progress'> &
 const maxSteps = 100
 const firstKept = 20
 const maxRecord = 120
-/** No step is shorter in writing: a text below this has room for more. */
+/** The shortest possible step: a text below this has room for more. */
 const min = maxSteps * 20
 
 const once: readonly StepKind[] = ['created', 'sent', 'lost', 'found', 'cancel_asked', 'ended']
@@ -89,7 +89,7 @@ export function withStep({ timeline = '', createdAtMs }: Trailed, step: NewStep)
 export const withSteps = (task: Trailed, steps: readonly NewStep[]): string =>
   steps.reduce((timeline, step) => withStep({ ...task, timeline }, step), task.timeline ?? '')
 
-/** Lines that are not understood, such as a later version's, are left out. */
+/** Lines in an unknown format, such as a later version's, are skipped. */
 export function readTimeline(timeline: string, createdAtMs: number): Step[] {
   const lines = timeline.split('\n').map(readLine)
   return lines
@@ -127,7 +127,7 @@ function readLine(text: string): Line | undefined {
 const written = ({ at, span, times, kind, state, progress, note }: Line): string =>
   `${at} ${span} ${times} ${kind} ${state} ${Math.trunc(progress)}${note && ` ${note}`}\n`
 
-/** Failures of one code are alike, whatever else they say: many texts have an id or a time in them. */
+/** Failures of one code are equal, whatever their text: many texts contain an id or a time. */
 const isAlike = (a: Line, b: Line): boolean =>
   a.kind === b.kind &&
   a.state === b.state &&
@@ -147,7 +147,7 @@ const tidy = (note: string): string =>
     .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
     .trim()
 
-/** The beginning and the end stay; what lies between becomes one step that says so. */
+/** Keeps the beginning and the end; one step stands for what lies between. */
 function bounded(timeline: string): string {
   if (timeline.length <= min) return timeline
   const lines = timeline.split('\n').slice(0, -1)

@@ -1,18 +1,18 @@
-// What requests add up to: how many, how long they took, what they cost. Knows neither where they are
-// kept nor what they are told apart by.
+// Totals of requests: count, duration, cost. Knows neither where they are stored nor how they are
+// grouped.
 
 export interface TrafficSums {
   requests: number
   totalMs: number
-  /** Those of which the first byte was timed, and their times. */
+  /** Requests with a measured first byte, and their times. */
   firstBytes: number
   firstByteMs: number
   chargeNanos: bigint
-  /** How many of each class of duration. */
+  /** Count per duration bucket. */
   took: number[]
 }
 
-/** Upper bounds of the classes of duration; the last class has none. */
+/** Upper bounds of the duration buckets; the last bucket has none. */
 export const tookBounds: readonly number[] = Array.from({ length: 15 }, (_, i) => 8 * 2 ** i)
 export const tookClasses = tookBounds.length + 1
 
@@ -34,7 +34,7 @@ export function addTraffic(to: TrafficSums, more: TrafficSums): void {
   for (let i = 0; i < to.took.length; i++) to.took[i]! += more.took[i]!
 }
 
-/** About how long this share of the requests took at most: evenly spread within its class. */
+/** Estimated quantile of the duration: interpolated within its bucket. */
 export function durationAt(took: readonly number[], share: number): number | null {
   const all = took.reduce((sum, count) => sum + count, 0)
   if (all === 0) return null

@@ -1,6 +1,8 @@
-// Plain usage: what an upstream did, in the gateway's own words. Never money.
+// Plain usage: what an upstream did, in the gateway's own units. Never money.
 
-/** Counted text, normalised: `inputTokens` is the whole input, cached and written ones inside it. */
+/**
+ * Token counts, normalised: `inputTokens` is the whole input, including cached and written ones.
+ */
 export interface TokenUsage {
   inputTokens: number
   outputTokens: number
@@ -8,7 +10,7 @@ export interface TokenUsage {
   cacheWriteTokens: number
 }
 
-/** The same as an upstream reported it. A side it left out is counted by the gateway. */
+/** The same as an upstream reported it. The gateway counts a side that is missing. */
 export interface ReportedUsage extends Pick<TokenUsage, 'cacheReadTokens' | 'cacheWriteTokens'> {
   inputTokens: number | undefined
   outputTokens: number | undefined

@@ -1,5 +1,5 @@
-// How large the native video models film, and how many video tokens that is. Tables and arithmetic;
-// what a token costs is not known here.
+// Frame sizes of the native video models, and the video tokens they take. Tables and arithmetic;
+// knows no price.
 
 export interface Size {
   width: number
@@ -42,7 +42,7 @@ const generation15 = table(
 
 const tableOf = (model: string): Table => (/-1-0-/.test(model) ? generation10 : generation15)
 
-/** Undefined when the shape follows the input, or is none of the known ones. */
+/** Undefined when the aspect ratio follows the input, or is unknown. */
 export function nativeSize(
   model: string,
   resolution: NativeResolution,
@@ -52,13 +52,13 @@ export function nativeSize(
   return size && { width: size[0], height: size[1] }
 }
 
-/** The first picture counts besides those of every second. */
+/** The first frame counts in addition to those of every second. */
 export const framesIn = (seconds: number): number => Math.ceil(framesPerSecond * seconds) + 1
 
-/** Longest video that a native model makes. */
+/** Maximum length of a video from a native model. */
 export const maxNativeSeconds = 12
 
-/** The model's largest picture, or one of a named height that its tables do not have. */
+/** The model's largest frame, or one of a named height that its tables do not have. */
 export function pixelsAt(model: string, resolution: string): number {
   const known = nativeResolutions.find((each) => each === resolution)
   if (known !== undefined) return maxPixels(model, known)
@@ -82,7 +82,7 @@ export const secondsOf = (pictures: number): number =>
 export const tokensOf = ({ width, height }: Size, pictures: number): number =>
   Math.round((width * height * pictures) / 1024)
 
-/** For a shape that nobody knows yet it is that of the dearest one. */
+/** For an unknown aspect ratio it is that of the most expensive one. */
 export function estimateTokens(
   model: string,
   resolution: NativeResolution,

@@ -1,5 +1,5 @@
-// The engine as surfaces see it: one object over the functions that do the work. Everything a caller
-// causes goes through here; nothing of ledger, store or seal does.
+// The engine as surfaces see it: one object over the functions that do the work. All work for a
+// caller goes through here; ledger, store and sealed secrets stay behind it.
 import type { CallerApi, CallerModels } from '../contract/caller-api.ts'
 import { interfaceRows } from '../contract/config-schema/names.ts'
 import { Refusal } from '../contract/errors.ts'

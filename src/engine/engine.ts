@@ -1,4 +1,4 @@
-// What the engine works with. Everything that varies arrives here from main.ts.
+// The engine's dependencies. Everything that varies arrives here from src/start/boot.ts.
 
 import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
@@ -71,19 +71,19 @@ export interface Engine {
   readonly rates: RateLimits
   readonly poller: Poller
   readonly callbacks: CallbackSender
-  /** Looks for tasks that were given up; absent where nobody does. */
+  /** Checks abandoned tasks; absent where that is off. */
   readonly abandonedChecks?: AbandonedChecks
-  /** Proves the books every minute; absent where nobody does. */
+  /** Verifies the ledger every minute; absent where that is off. */
   readonly auditor?: Auditor
-  /** Absent where the wall clock is nobody's concern. */
+  /** Absent where the wall clock is not watched. */
   readonly clockWatch?: ClockWatch
-  /** Writes lists into files; absent where nobody does. */
+  /** Writes exports; absent where that is off. */
   readonly exporter?: Exporter
-  /** Counts what happens; absent where nobody reads it. */
+  /** In-process counters; absent where metrics are off. */
   readonly meters?: Meters
-  /** Makes spans of it; absent where nobody wants any. */
+  /** Makes spans; absent where tracing is off. */
   readonly tracer?: Tracer
-  /** How a task's end is told in its dialect; undefined where it is told to nobody. */
+  /** Builds the callback for a task's end in its dialect; undefined where there is none. */
   noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */
   readonly durations: Durations

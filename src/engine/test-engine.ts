@@ -1,4 +1,4 @@
-// An engine for tests: a real store and ledger, the real providers, and a clock that stands still.
+// An engine for tests: a real store and ledger, the real providers, and a fixed clock.
 
 import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/prices/price-book.ts'

@@ -1,4 +1,4 @@
-// gateway check: whether a gateway would take a configuration file, for CI. Needs no database, no
+// gateway check: whether a gateway would accept a configuration file, for CI. Needs no database, no
 // upstream and none of the secrets that the file takes from the environment.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -1,5 +1,4 @@
-// Sums over processes that answer, are late, end and are replaced: whatever happens, a counter never
-// falls.
+// Sums over workers that answer, are late, end and are replaced: a counter never decreases.
 import { describe, expect, test } from 'bun:test'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { PoolMetrics } from './pool-metrics.ts'

@@ -1,5 +1,5 @@
-// The numbers of all workers as one: asks each, waits a little, and takes what was said last by those
-// who are late. What a worker that is gone had counted stays counted, so that no sum ever falls.
+// Combines the metrics of all workers: asks each, waits briefly, and uses the last values of late
+// ones. Counts of an ended worker stay included, so that no sum decreases.
 import { countedBy, type Family, mergeFamilies } from '../lib/telemetry/metrics.ts'
 
 const maxWaitMs = 300

@@ -1,5 +1,5 @@
-// The supervisor of GATEWAY_WORKERS processes behind one port: starts them, replaces the dead, hands
-// on signals, and prints what one process would print, once. It serves no caller itself.
+// The supervisor of GATEWAY_WORKERS processes behind one port: starts them, replaces dead ones,
+// forwards signals, and prints the output of one process, once. Serves no caller itself.
 
 import { type Config, ConfigError, unknownVariables } from '../config/index.ts'
 import { bannerText, tokenLine } from '../start/banner.ts'

@@ -1,5 +1,5 @@
-// The workers of a gateway as processes: each has a place that is filled again when its worker dies,
-// after a pause that grows while workers die young. Knows no signal and prints nothing.
+// The worker processes of a gateway: each has a slot that is refilled when its worker dies, with a
+// back-off that grows while workers die early. Knows no signal and prints nothing.
 
 import type { Config } from '../config/index.ts'
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
@@ -90,7 +90,7 @@ export class WorkerPool {
     }
   }
 
-  /** Resolves when nobody is left; false when one did not end by itself. */
+  /** Resolves when no worker is left; false when one did not end by itself. */
   async drain(): Promise<boolean> {
     this.#stopping = true
     for (const worker of this.#workers) this.#stop(worker)

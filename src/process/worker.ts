@@ -1,4 +1,4 @@
-// One of several processes of a gateway: takes its settings from the supervisor, says when it is
+// One of several processes of a gateway: takes its settings from the supervisor, reports when it is
 // ready, and ends when the supervisor is gone. Knows nothing of the other workers.
 
 import type { Config } from '../config/index.ts'
@@ -42,7 +42,7 @@ export type Report =
   | { kind: 'not reloaded'; reason: string }
   /** Its numbers. */
   | { kind: 'counted'; families: readonly Family[] }
-  /** Somebody asks it for the numbers of all. */
+  /** Requests the metrics of all workers. */
   | { kind: 'whole wanted' }
 
 export const isWorker = (): boolean =>
@@ -58,7 +58,7 @@ export async function runWorker(): Promise<void> {
     await served?.drain()
     process.exit(0)
   }
-  // Without a supervisor nobody would replace it, stop it or keep others off its port.
+  // Without a supervisor no process would replace it, stop it or keep others off its port.
   process.on('disconnect', leave)
   const hurry = () => (served === undefined ? process.exit(0) : served.hurry())
   let signalled = false
@@ -129,7 +129,7 @@ class WholeMetrics {
   }
 }
 
-/** It runs in the supervisor, so that a task finds the same one whoever asks about it. */
+/** Runs in the supervisor, so that every worker polls the same sandbox. */
 const opened = ({ key, sandbox }: HandedSandbox): OpenedSandbox => ({
   key,
   sandbox: { ...sandbox, stop: async () => {} },

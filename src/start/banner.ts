@@ -1,4 +1,4 @@
-// What a person sees when the gateway starts. Knows only what it is told to show.
+// The banner printed at start. Knows only the values it gets.
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 
 export interface Banner {

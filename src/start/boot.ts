@@ -1,4 +1,4 @@
-// The gateway's parts, opened in order. Everything that varies is made here and handed down.
+// Opens the gateway's parts in order. Everything that varies is made here and passed down.
 import { timingSafeEqual } from 'node:crypto'
 import packageJson from '../../package.json'
 import type { Sandbox } from '../../sandbox/server.ts'
@@ -124,7 +124,7 @@ export async function boot(
     const first = sandbox !== undefined && nothingReal(config) ? await firstToken(engine) : []
     return [...made, ...first]
   })
-  // Nobody else can have this store open: who held these is no more. Before the first caller comes.
+  // No other process can have this store open: the lease holders are gone. Before the first call.
   if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
   hearOfChanges(engine)
   await refresh(engine)

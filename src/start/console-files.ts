@@ -1,5 +1,5 @@
-// The console's files: bundled from the repository when somebody first opens it, by a process of its
-// own so that the gateway's memory stays as it is, then served from memory. Knows no page of it.
+// The console's files: bundled from the repository on first use, by a separate process to keep the
+// gateway's memory small, then served from memory. Knows no page of it.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The start of the gateway: one process, or a supervisor with workers. A wrong setting ends it with
-// one sentence and code 78; a signal to stop ends it at any time, with code 0.
+// Starts the gateway: one process, or a supervisor with workers. A wrong setting ends it with one
+// sentence and exit code 78; a stop signal ends it at any time, with code 0.
 import { type Config, loadConfig, unknownVariables } from '../config/index.ts'
 import { supervise } from '../process/supervisor.ts'
 import { isWorker, runWorker } from '../process/worker.ts'

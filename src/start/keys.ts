@@ -1,5 +1,5 @@
-// The gateway's own secrets: the master key and the admin token. Given by the environment, or made
-// on the first start and kept in the data directory, readable by its owner only.
+// The gateway's own secrets: the master key and the admin token. Set by the environment, or
+// generated on the first start and stored in the data directory, readable by its owner only.
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,

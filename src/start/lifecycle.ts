@@ -1,5 +1,5 @@
-// From signals to what a gateway does: SIGHUP reloads; SIGTERM and SIGINT drain it, given again they
-// end what still runs, and a third time the process. The same for one process and for a supervisor.
+// Maps signals to actions: SIGHUP reloads; SIGTERM and SIGINT drain, a second one ends work in
+// flight, and a third one the process. The same for one process and for a supervisor.
 import { type Config, reloadFile } from '../config/index.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { handleSignals, stopIsKept } from './signals.ts'

@@ -1,5 +1,5 @@
-// A port of the gateway: opens it, refuses request targets that are not plain before anything else
-// sees them, and hands the rest to whoever answers there.
+// A port of the gateway: opens it, refuses malformed request targets before any other code sees
+// them, and passes the rest to its handler.
 import http from 'node:http'
 import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'

@@ -1,4 +1,5 @@
-// From the declared `media` to the stores that keep results. Opens the directory; asks no network.
+// Opens the stores that keep results from the declared `media`. Opens the directory; uses no
+// network.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../config/index.ts'

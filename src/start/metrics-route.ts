@@ -1,4 +1,4 @@
-// What Prometheus reads: the numbers of this process or, where there are several, of all of them.
+// The Prometheus endpoint: the metrics of this process or, where there are several, of all of them.
 
 import packageJson from '../../package.json'
 import type { Engine } from '../engine/engine.ts'
@@ -13,7 +13,7 @@ export interface MetricsSource {
   whole(): Promise<readonly Family[] | undefined>
 }
 
-/** `whole`: asks whoever knows the other processes. */
+/** `whole`: the metrics of all processes, from the supervisor. */
 export function metricsOf(
   engine: Engine,
   whole?: () => Promise<readonly Family[] | undefined>,

@@ -1,5 +1,5 @@
 // One gateway in this process, from the port to the last answer: listens, opens the parts, reloads
-// and drains. Whether it is the only process or one of several workers is known elsewhere.
+// and drains. Does not know whether it is the only process or one of several workers.
 import { newSetupCode } from '../admin/people/set-up.ts'
 import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'
@@ -106,7 +106,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   }
 }
 
-/** Errors nobody caught must not end the process: other callers' streams live in it. */
+/** Uncaught errors must not end the process: it serves other callers' streams. */
 function logFor(config: Config, keys: OwnKeys, gateway: () => Gateway | undefined): Log {
   // Until the gateway knows more: what the settings say.
   const first = createCleaner(allSecretsIn(config, keys))

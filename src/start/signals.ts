@@ -1,5 +1,5 @@
-// Signals from the first moment of the process on: what arrives before the program can act on it is
-// kept and handed over later, in order. What a signal means is decided elsewhere.
+// Captures signals from the start of the process: those that arrive before the program can act are
+// queued and delivered later, in order. Does not know what a signal means.
 const watched = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export type Signal = (typeof watched)[number]
 

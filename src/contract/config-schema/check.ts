@@ -1,4 +1,4 @@
-// Checks a value against a declaration and says in plain words what is wrong with it.
+// Checks a value against a declaration and reports problems in plain words.
 import type { z } from 'zod'
 import { priceDeclaration } from './prices.ts'
 
@@ -7,7 +7,7 @@ export interface Problem {
   path: readonly (string | number)[]
   message: string
   unknownKey: boolean
-  /** Something else stands where a number belongs. */
+  /** A value other than a number where a number belongs. */
   wantsNumber: boolean
 }
 
@@ -49,7 +49,7 @@ export function checkDeclaration<T>(
 
 type Issue = z.core.$ZodIssue
 
-/** Of a value that may have one of several shapes: what is wrong with the shape it seems to have. */
+/** For a value with several possible forms: the problems of the form it seems to have. */
 function maxDepth(issue: Issue): Issue {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue
   const isOtherShape = ([first]: readonly Issue[]) =>

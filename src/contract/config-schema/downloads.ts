@@ -1,4 +1,4 @@
-// The setting of how finished files reach their callers, in wire form.
+// The setting for how finished files reach callers, in wire form.
 import { z } from 'zod'
 import { strict, text } from './fields.ts'
 

@@ -1,11 +1,11 @@
-// The fields declarations are made of: names, amounts, durations, addresses, each with its sentence.
-// Knows no declaration as a whole.
+// The fields of declarations: names, amounts, durations, addresses, each with its message. Knows no
+// declaration as a whole.
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseNanos } from '../../lib/text/decimal.ts'
 import { editDistance } from '../../lib/text/edit-distance.ts'
 
-/** The known name with the fewest typing slips between it and the given one. */
+/** The known name with the smallest edit distance to the given one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const scored = known.map((each) => ({ each, slips: editDistance(name, each) }))
   return scored.sort((a, b) => a.slips - b.slips)[0]?.each
@@ -55,7 +55,7 @@ export const timestamp = (description: string) =>
     .datetime({ offset: true, error: 'must be an RFC 3339 time such as 2027-01-01T00:00:00Z' })
     .meta({ description })
 
-// A number would already have lost digits by the time it got here.
+// A number would already have lost digits at this point.
 export const amount = (description: string) =>
   z
     .string({

@@ -1,4 +1,4 @@
-// The door to declarations: their schemas, the check, and what they become.
+// Public entry of the declarations: their schemas, the check, and the resulting values.
 
 export * from '../price-terms.ts'
 export * from './check.ts'

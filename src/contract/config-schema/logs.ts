@@ -1,4 +1,4 @@
-// The setting of how long the request log is kept, in wire form and as what it means.
+// The setting for request log retention, in wire form and as a value.
 import { z } from 'zod'
 import { strict } from './fields.ts'
 

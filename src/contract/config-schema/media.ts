@@ -1,5 +1,5 @@
-// The setting by which results are kept after the upstream has forgotten them, in wire form and as
-// what it means. Knows no disk and no network.
+// The setting for keeping results longer than the upstream does, in wire form and as a value. Knows
+// no disk and no network.
 import { z } from 'zod'
 import { baseUrl, count, strict, text } from './fields.ts'
 

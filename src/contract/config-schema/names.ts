@@ -1,5 +1,5 @@
-// The names that can stand in a configuration: every surface that serves models, and every provider.
-// Their registries are the only list; nothing else of them is used here.
+// The names that a configuration may use: every surface that serves models, and every provider.
+// Read from their registries; nothing else of them is used here.
 import { protocolPaths } from '../../providers/index.ts'
 import { interfaceRows } from '../../surfaces/index.ts'
 import type { Interface, Protocol } from '../catalog.ts'
@@ -9,6 +9,6 @@ export { interfaceRows, protocolPaths }
 export const interfaces = Object.keys(interfaceRows) as [Interface, ...Interface[]]
 export const protocols = Object.keys(protocolPaths) as [Protocol, ...Protocol[]]
 
-/** Whether upstreams are asked in the protocol of the same name. */
+/** Whether upstreams are called in the protocol of the same name. */
 export const hasOwnProtocol = (name: Interface | Protocol): boolean =>
   interfaceRows[name]?.own === true

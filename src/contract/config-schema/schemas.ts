@@ -90,7 +90,7 @@ const messagesSettings = strict({
   ).optional(),
 })
 
-// Without rules across fields, so that a change of single fields can be checked by partial().
+// Without rules across fields, so that partial() can check a change of single fields.
 export const channelDeclaration = strict({
   name: name('Name of the channel.'),
   region: region("Region of the upstream account; must be the gateway's, the default.").optional(),
@@ -264,11 +264,11 @@ export type ChannelDeclaration = z.infer<typeof channelDeclaration>
 export type ModelDeclaration = z.infer<typeof modelDeclaration>
 export type FileDeclaration = z.infer<typeof fileDeclaration>
 
-/** Two of these would be one version of one price. */
+/** Two prices with the same key would be one version. */
 const priceKey = (price: PriceDeclaration) =>
   `${price.model} ${price.account ?? '-'} ${startOf(price)}`
 
-// An interface and the protocol of the same name are two ends of one wire shape.
+// An interface and the protocol of the same name share one wire format.
 export function protocolsOf(model: z.infer<typeof modelShape>): readonly Protocol[] {
   return model.protocols ?? protocols.filter((each) => model.interfaces.some((own) => own === each))
 }

@@ -1,4 +1,4 @@
-// How a checked declaration becomes a value of the catalog, defaults filled in.
+// Converts a checked declaration into a value of the catalog, with defaults.
 import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from '../catalog.ts'
 import { parseDurationMs } from './fields.ts'
 import { protocols } from './names.ts'
@@ -61,7 +61,7 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     interfaces: declared.interfaces,
     protocols: protocolsOf(declared),
     displayName: declared.display_name ?? declared.name,
-    // Names start with their family, which is as close to an owner as callers get.
+    // Names start with their family, the closest that callers get to an owner.
     ownedBy: declared.name.split('-', 1)[0]!,
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

@@ -1,5 +1,5 @@
-// Permission and money before any upstream work: is the model visible, served and priced, is the
-// token within its limits, and can the account pay for the most this call may cost?
+// Admission, before any upstream work: checks that the model is visible, served and priced, that
+// the token is within its limits, and that the account can pay the maximum cost of the call.
 
 import { maxChargeTokens } from '../../billing/charge.ts'
 import type { Hold } from '../../billing/ledger.ts'
@@ -180,7 +180,7 @@ const notNow = refuse('overloaded', 'the gateway cannot record charges at the mo
   retryAfterSeconds: 2,
 })
 
-/** Nobody can say when: somebody has to look at the books first. */
+/** No retry time: an administrator must review the ledger first. */
 export const accountSuspended = refuse(
   'account_stopped',
   'the books of this account are being looked at; until then it can start nothing that costs',

@@ -1,4 +1,4 @@
-// Who may come in: a table of tokens and addresses, and the memory of secrets seen before.
+// Authentication: a table of tokens and addresses, and the cache of known secrets.
 import { describe, expect, test } from 'bun:test'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'

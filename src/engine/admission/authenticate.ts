@@ -1,5 +1,5 @@
-// Whose token is this, and may it be used now and from here? There is no default identity: the
-// answer is a token or a refusal.
+// Authenticates a request: finds its token and checks that it may be used now and from this
+// address. There is no default identity: the answer is a token or a refusal.
 import ipaddr from 'ipaddr.js'
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'

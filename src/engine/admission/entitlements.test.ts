@@ -1,4 +1,4 @@
-// Which models an account turned out not to be entitled to. Time is handed in.
+// Models an upstream account is not entitled to. The test passes in the time.
 import { expect, test } from 'bun:test'
 import { Entitlements } from './entitlements.ts'
 

@@ -1,5 +1,5 @@
-// Which models an upstream account turned out not to be entitled to: learned from its refusals and
-// from channel tests, forgotten on the next good test and, because accounts change, after a while.
+// Models an upstream account is not entitled to: learned from its refusals and from channel tests,
+// forgotten on the next successful test and, because accounts change, after a time-out.
 
 /** A model that has worked before must be refused that often in a row: once may be a hiccup. */
 const refusalsAfterWork = 3
@@ -18,7 +18,7 @@ export class Entitlements {
     this.#nowMs = nowMs
   }
 
-  /** Whether anything is known to be denied at all; usually not, and then nobody has to look. */
+  /** Whether any model is known to be denied. Usually none is, and the lookup can be skipped. */
   get any(): boolean {
     return this.#denials.size > 0
   }

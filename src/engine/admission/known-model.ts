@@ -1,5 +1,5 @@
-// The model of a request as logs, traces and metrics may name it. What was refused before its model was
-// looked up names whatever its caller wrote; that is for the request's row only.
+// The model name that logs, traces and metrics may use for a request. A request refused before the
+// model lookup may carry any text as its model; only the request's own row keeps that text.
 import type { RequestRecord } from '../../contract/requests.ts'
 
 /** Refused for the account or for now: by then the model was known. */

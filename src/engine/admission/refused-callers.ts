@@ -1,5 +1,5 @@
-// Callers that are refused whatever they ask for: nothing of their body is read. Goes by what this
-// gateway knows without asking anybody; what it does not know is for admission to find out.
+// Callers that are refused whatever they ask for, before their body is read. Uses only what this
+// gateway knows without I/O; admission finds out the rest.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'

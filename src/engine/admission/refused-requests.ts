@@ -1,5 +1,5 @@
-// Rows of the request log for requests that are refused before anything is known of them: what they were
-// about, as far as their path and fields tell, and no more of them than the log can take.
+// Request log rows for requests that are refused before authentication: what they were about, as
+// far as path and fields tell. Rate-limited, so that they cannot fill the log.
 import type { CallerRequest } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
@@ -12,7 +12,7 @@ const maxModelLength = 256
 const modelIn = (path: string): string =>
   /\/models\/([^/:]+):/.exec(path)?.[1]?.slice(0, maxModelLength) ?? ''
 
-/** Rows of this kind per second, and how many may come at once: anybody can cause them. */
+/** Rows of this kind per second, and the burst: any client can cause them. */
 const rowsPerSecond = 20
 const maxRowsAtOnce = 200
 

@@ -1,5 +1,5 @@
-// The auditor between everything else: it never takes books that are right for wrong ones, whatever
-// goes on meanwhile, and stops an account whose books are wrong.
+// The auditor during concurrent work: it raises no false alarm, and it suspends an account with a
+// wrong ledger.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { chargeTokens } from '../../billing/charge.ts'

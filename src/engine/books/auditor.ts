@@ -1,5 +1,5 @@
-// Proves the books every minute where they have moved, and stops an account whose books do not add up.
-// One of several gateways does it. What is looked at is src/billing's business.
+// Verifies every minute the ledger accounts that changed, and suspends an account that does not add
+// up. One of several gateways does it. What an audit checks belongs to src/billing.
 
 import type { Problem } from '../../billing/proof/audit.ts'
 import {
@@ -16,7 +16,7 @@ import { auditOptions, sentenceOf, suspendAccounts } from './suspended-accounts.
 
 export interface AuditorLimits {
   everyMs: number
-  /** What looks wrong is looked at again after this, before anybody is stopped. */
+  /** A problem is checked again after this, before the account is suspended. */
   secondPollMs: number
   /** Between pages, so that callers are served first. */
   pauseMs: number
@@ -66,7 +66,7 @@ export class Auditor {
     }
   }
 
-  /** Books that do not move are looked at now and then: somebody may have changed them. */
+  /** An unchanged ledger is still verified now and then: it may have been edited directly. */
   async #isIdle({ store }: Engine): Promise<boolean> {
     const end = JSON.stringify(await readBooksEnd(store.read))
     this.#idle = end === this.#lastEnd ? this.#idle + 1 : 0
@@ -89,7 +89,7 @@ export class Auditor {
     return problems
   }
 
-  /** A wrong alarm stops somebody's work: it must be there the second time too. */
+  /** A false alarm would suspend a customer, so the problem must show up in a second audit too. */
   async #again(engine: Engine, before: AuditMarks, first: RecentAudit): Promise<Problem[]> {
     await new Promise((go) => setTimeout(go, this.#limits.secondPollMs))
     const second = await this.#audit(engine, before)
@@ -106,7 +106,7 @@ export class Auditor {
 
 /** Where nothing moves, one turn in so many is taken. */
 const idleTurns = 10
-/** Of the interval: whoever comes next after so much of it has its turn. */
+/** Share of the interval after which the next gateway may audit. */
 const turnShare = 0.9
 
 async function readMarks({ store }: Engine): Promise<AuditMarks> {
@@ -114,7 +114,7 @@ async function readMarks({ store }: Engine): Promise<AuditMarks> {
   return text === undefined ? noMarks : (JSON.parse(text) as AuditMarks)
 }
 
-/** What keeps entries as they are belongs to no account: everybody goes on, somebody must look. */
+/** Write protection belongs to no account: none is suspended, and an alert asks for action. */
 async function tellGuards(engine: Engine, problems: readonly Problem[]): Promise<void> {
   const { store, clock, log } = engine
   const missing = problems.filter(({ check }) => check === 'guards')

@@ -1,4 +1,4 @@
-// What bills are read and closed with, taken from the engine.
+// The dependencies for reading and closing bills, taken from the engine.
 import type { ClosingDeps } from '../../billing/bills/close-month.ts'
 import { isSigned } from '../../lib/crypto/signing.ts'
 import type { Engine } from '../engine.ts'
@@ -10,7 +10,7 @@ export const billDeps = ({ store, clock, log, receiptWriter }: Engine): ClosingD
   receiptWriter,
   signer: {
     sign: (text) => ({ key: receiptWriter.signer.key, signature: receiptWriter.signer.sign(text) }),
-    // A key of somebody else signs whatever somebody else likes.
+    // A signature counts only with a published key: any other key could sign anything.
     knows: (text, { key, signature }) =>
       receiptWriter.keys.published.includes(key) && isSigned(text, key, signature),
   },

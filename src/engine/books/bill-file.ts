@@ -1,5 +1,5 @@
-// All lines of a bill as one file for spreadsheets, a page at a time and no more in memory, signed at
-// its end.
+// All lines of a bill as one spreadsheet file, signed at its end. Reads one page at a time and
+// keeps no more in memory.
 import { BillTable } from '../../billing/bills/bill-table.ts'
 import { type BillLine, billColumns, billView } from '../../contract/bill-line.ts'
 import { csvRow } from '../../lib/text/csv.ts'

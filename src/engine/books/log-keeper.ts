@@ -1,5 +1,5 @@
-// Sees to it, now and then, that the request log has room for the weeks to come and drops what it has
-// kept long enough. When and how long; how is the store's business.
+// Schedules the upkeep of the request log: partitions for the weeks to come, and removal of rows
+// past their retention. Decides when and how long; the store knows how.
 
 import { logKeepMs } from '../../contract/config-schema/index.ts'
 import { sureNowMs } from '../../lib/clock.ts'

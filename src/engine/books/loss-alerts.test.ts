@@ -1,4 +1,4 @@
-// Losses are told in one open alert for each account and reason, and a storm of them in few writes.
+// One open alert for each account and reason of loss; many losses take few writes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import { storeKinds, until } from '../../store/test-stores.ts'

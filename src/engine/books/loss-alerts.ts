@@ -1,6 +1,6 @@
-// An alert for what the operator bears: one open alert for each account and reason, whose message has
-// the sum. Losses of a short time are one write, and an account is written about at most once in a
-// while, however many losses it has; what could not be written is written later.
+// Alerts for losses: one open alert for each account and reason, with the sum in its message.
+// Losses of a short time are one write, and an account is written at most once per interval,
+// however many losses it has; a failed write is repeated later.
 import { LossSum } from '../../billing/loss-sum.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'

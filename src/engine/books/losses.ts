@@ -1,6 +1,6 @@
-// What the operator bears: work that an upstream may have done and that no caller pays for, priced as
-// the caller would have paid. Refusals and connections that never came about cost nobody anything;
-// where it is not known what was done, the least that was is an estimate.
+// Losses: work that an upstream may have done and that no caller pays for, at the caller's price.
+// Refusals and failed connections cost nothing; where the work done is unknown, the amount is the
+// minimum and marked as an estimate.
 
 import { addLoss } from '../../billing/call-loss.ts'
 import { chargeTokens } from '../../billing/charge.ts'
@@ -54,7 +54,7 @@ export interface TaskCost {
   upstreamId?: string
 }
 
-/** A success that nobody can be given any more, because the task has ended otherwise. */
+/** A success that can no longer be delivered, because the task has already ended otherwise. */
 export async function addTaskLoss(engine: Engine, loss: Loss): Promise<void> {
   await retryWrite(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
   announceLoss(engine, loss)

@@ -1,5 +1,5 @@
-// Accounts for which nothing billable is done, because their books do not add up: stopping them, and
-// letting them go on when the books have been proven again or somebody takes it upon themselves.
+// Suspended accounts, for which nothing billable is done because their ledger does not add up:
+// suspends them, and resumes them after a clean audit or by an administrator's decision.
 import { type AuditOptions, auditBooks, type Problem } from '../../billing/proof/audit.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Tx } from '../../store/index.ts'

@@ -1,4 +1,4 @@
-// Reports are bounded: so many at once for an account, whoever else asks.
+// Reports are bounded: a maximum at once for each account, independent of other accounts.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { UsageAsk } from '../../contract/caller-api.ts'

@@ -1,5 +1,5 @@
-// What a caller may know of the money of its account: what was used, by what it asks, and its bills.
-// Reads only, so it works while nothing billable is done. Bounded by time, rows and reports at once.
+// What a caller may read about the money of its account: usage, grouped as asked, and its bills.
+// Reads only, so it works for a suspended account. Bounded by time, rows and concurrent reports.
 
 import type { BillOf } from '../../billing/bills/bill.ts'
 import { listMonths } from '../../billing/bills/months.ts'

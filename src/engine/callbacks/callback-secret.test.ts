@@ -1,4 +1,4 @@
-// The secrets of callbacks: one for each account, in no table, rotated with an overlap.
+// Callback secrets: one for each account, in no table, rotated with an overlap.
 import { describe, expect, test } from 'bun:test'
 import { createSeal } from '../../lib/crypto/seal.ts'
 import { advanceRotation } from '../../store/catalog/callback-secrets.ts'

@@ -1,6 +1,6 @@
-// The secrets notices are signed with: one for each account, derived from the master key, so that none
-// is at rest, and rotatable; or the operator's one from the file, for all accounts. After a rotation the
-// old secret signs along for a while.
+// The secrets that sign callbacks: one for each account, derived from the master key and so never
+// stored, and rotatable; or the operator's one from the file, for all accounts. After a rotation
+// the old secret also signs for a while.
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { webhookSecretOf } from '../../lib/net/webhook.ts'
 import { findRotation } from '../../store/catalog/callback-secrets.ts'

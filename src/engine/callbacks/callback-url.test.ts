@@ -1,4 +1,4 @@
-// Which addresses a caller may name, as far as that can be told without asking anybody.
+// Which callback URLs a caller may name, as far as that can be checked without I/O.
 import { expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import { callbackIn } from './callback-url.ts'

@@ -1,5 +1,5 @@
-// The address a caller wants to be told at, judged when the task is created by what can be told
-// without asking anybody. The last word falls when it is dialled.
+// Checks a callback URL when the task is created, without I/O. The final check happens when the
+// gateway connects.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { previewAddress } from '../../lib/net/address-guard.ts'
 import type { Engine } from '../engine.ts'

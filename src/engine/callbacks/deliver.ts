@@ -1,5 +1,5 @@
-// One attempt to tell a receiver how a task has ended: written now, from the row as it is, signed
-// anew, sent once. Neither plans the next nor writes anything down.
+// One attempt to deliver a callback: built from the row as it is now, signed anew, sent once.
+// Neither schedules the next attempt nor stores anything.
 import type { Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import type { Posted, PostOptions } from '../../lib/net/guarded-post.ts'

@@ -1,5 +1,5 @@
-// When a receiver is tried again: ten attempts over three days, as Standard Webhooks has it, spread a
-// little so that those who failed together do not come back together.
+// When a callback is retried: ten attempts over three days, as Standard Webhooks has it, with
+// jitter so that callbacks that failed together do not retry together.
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs

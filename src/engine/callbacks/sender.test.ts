@@ -1,5 +1,4 @@
-// Telling receivers, on every engine there is: real rows, a real receiver, and a clock that is turned
-// by hand.
+// Callback delivery on every dialect: real rows, a real receiver, and a clock that the test moves.
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import type { Task } from '../../contract/task.ts'

@@ -1,5 +1,5 @@
-// The loop that tells receivers of ended tasks: takes what is due by lease, a bounded number at once,
-// few of one host or account, and sleeps until the next is due. What it sends is not its business.
+// The loop that delivers callbacks of ended tasks: leases what is due, a bounded number at once and
+// few for one host or account, and sleeps until the next is due. Knows no payload.
 import { guardedPost } from '../../lib/net/guarded-post.ts'
 import {
   type Callback,
@@ -46,7 +46,7 @@ export class CallbackSender {
   #timerAtMs = Number.POSITIVE_INFINITY
   #strandedFromMs = 0
   #polling = false
-  /** Somebody asked for a round while one was going on. */
+  /** A round was requested while one was running. */
   #again = false
   #closed = false
 
@@ -63,7 +63,7 @@ export class CallbackSender {
 
   async start(engine: Engine): Promise<void> {
     this.#engine = engine
-    // Nobody else can have this store open: who held these is no more.
+    // No other process can have this store open: the holders of these leases are gone.
     if (engine.store.cluster === undefined) await engine.store.tx((tx) => freeCallbacks(tx))
     this.wake(engine.clock.nowMs())
   }
@@ -85,7 +85,7 @@ export class CallbackSender {
     while (this.#polling || this.#sending.size > 0) await Bun.sleep(5)
   }
 
-  /** Takes no more, waits a little for attempts under way; the rest is for whoever comes next. */
+  /** Takes no more, waits briefly for attempts in flight; the next gateway takes the rest. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -119,7 +119,7 @@ export class CallbackSender {
   async round(engine: Engine): Promise<number> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
-    // Whoever ends makes room, and calls.
+    // A finished attempt frees a slot and starts the next round.
     if (this.#sending.size >= maxAtOnce) return nowMs + idleMs
     const isStrandedTime = performance.now() >= this.#strandedFromMs
     const { leased, dueMs } = await store.tx(async (tx) => {
@@ -139,7 +139,7 @@ export class CallbackSender {
     if (isStrandedTime) this.#strandedFromMs = performance.now() + strandedEveryMs
     for (const callback of leased) void this.#send(engine, callback)
     if (leased.length > 0) return nowMs
-    // What is due and was left waits for room, or for somebody else's lease.
+    // Due callbacks that were not leased wait for a slot, or for another gateway's lease to end.
     return dueMs === undefined ? nowMs + idleMs : dueMs > nowMs ? dueMs : nowMs + againMs
   }
 

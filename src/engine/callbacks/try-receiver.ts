@@ -1,5 +1,5 @@
-// A notice of nothing, to see whether a receiver can be reached and takes the signature. Goes out under
-// the same rules as any other, once, and is written down nowhere.
+// A test callback, to see whether a receiver can be reached and accepts the signature. Sent once
+// under the same rules as any other, and stored nowhere.
 
 import { newId } from '../../lib/crypto/ids.ts'
 import { guardedPost } from '../../lib/net/guarded-post.ts'

@@ -1,4 +1,4 @@
-// The log row of a call, filled in as the call goes on.
+// The request log row of a call, filled in as the call proceeds.
 
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
@@ -101,7 +101,7 @@ function logEnd(engine: Engine, record: RequestRecord): void {
   })
 }
 
-/** Writes a row that carries no money. Nobody waits for it, and losing it loses nothing billed. */
+/** Writes a row that carries no money. Not awaited; losing it loses nothing billed. */
 export function recordUnbilled(
   engine: Engine,
   record: RequestRecord,

@@ -1,4 +1,5 @@
-// An upstream's failure as the caller may read it: cleaned of secrets and places, its own words kept.
+// An upstream failure as the caller may read it: the upstream's own message without secrets and
+// addresses.
 import type { Route } from '../../catalog/snapshot.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -31,7 +32,7 @@ const idShape = /^[\w.:@=+-]{1,200}$/
 /** An address, or a name with a port: no id. */
 const isPlace = /^(?:\d{1,3}\.){3}\d{1,3}|:\d{2,5}$|^localhost/i
 
-/** An id comes from the upstream too, and nobody promises that it is only an id. */
+/** The upstream chooses this id too, so it may hold anything. */
 export const isId = (id: string): boolean => idShape.test(id) && !isPlace.test(id)
 
 /** The same for callers: it is not a secret either. */

@@ -1,5 +1,5 @@
-// How large the input of a call is: asked of a channel that can tell, else estimated. Costs nothing,
-// but counts against the token's limit of requests.
+// Counts the input tokens of a call: asks a channel that can count, else estimates. Free of charge,
+// but counts against the token's request limit.
 import type { CallContext, Counted } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { CountReply } from '../../contract/provider.ts'

@@ -1,5 +1,5 @@
-// Time limits of upstream work. One coarse sweep looks after all calls in flight, because a timer
-// per call and per chunk would cost more than the work it guards.
+// Time limits of upstream work. One coarse sweep covers all calls in flight, because a timer per
+// call and per chunk would cost more than the work it guards.
 
 export interface DeadlineLimits {
   readonly firstByteMs: number
@@ -31,9 +31,9 @@ export class Deadline {
   #idleMs: number
   #caller: Stoppable | undefined
   #beatMs = 0
-  /** Somebody who waits for the upstream and may be told that it still goes on. */
+  /** Gets a heartbeat while the upstream is still working. */
   waiter: { beat(): void } | undefined
-  /** A stream whose caller has to be told when the gateway ends. */
+  /** A stream with a caller that must be notified when the gateway stops. */
   stream: { cut(): void } | undefined
 
   constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {

@@ -1,5 +1,5 @@
-// Usage that a request does not allow: told in the log and as an alert about the channel. The alert
-// is written aside and at most once a minute for a channel, however often it happens.
+// Usage above what a request allows: logged, and raised as an alert about the channel. The alert is
+// written in the background, at most once a minute for a channel.
 import type { TokenUsage } from '../../contract/usage.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
 import type { Engine } from '../engine.ts'

@@ -1,4 +1,5 @@
-// Ids of upstream objects as callers see them: they open for their account only, and say where.
+// Ids of upstream objects as callers see them: valid for their account only, and bound to a channel
+// and key.
 import { describe, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/catalog.ts'
 import { createSeal } from '../../lib/crypto/seal.ts'

@@ -1,5 +1,5 @@
-// A call between admission and its end. It is tried at one channel, or at several one after the
-// other; exactly one of settleCall (settle-call.ts) and giveUp ends its hold.
+// A call between admission and its end. It is tried at one channel, or at several in sequence;
+// exactly one of settleCall (settle-call.ts) and giveUp ends its hold.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { TextProvider, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
@@ -18,7 +18,7 @@ import { markFor } from './object-ids.ts'
 
 /** One try at one channel. */
 export interface TryingCall extends PickedRoute {
-  /** Whose place at the channel it has. */
+  /** The holder of its slot at the channel. */
   readonly accountId: string
   readonly provider: TextProvider
   readonly stop: Cancellation
@@ -96,7 +96,7 @@ export function endAnswered(open: OpenCall, upstreamRequestId: string | undefine
 export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   const { engine, call, trying } = open
   endTry(engine, trying)
-  // An upstream that goes on after its own error must not keep a connection nobody reads.
+  // An upstream that keeps sending after its own error must not hold an unread connection open.
   trying.stop.cancel()
   const left = hasLeft(open)
   const { expired, stopped } = trying.deadline

@@ -1,5 +1,5 @@
-// Calls that name objects kept upstream. Each must be one that this gateway gave to the account; the
-// call then goes to the channel and key where the objects live, and nowhere else.
+// Calls that name objects stored upstream. This gateway must have issued each id to the account;
+// the call then goes to the channel and key that hold the objects, and to no other.
 
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
@@ -82,7 +82,7 @@ function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundO
   return undefined
 }
 
-/** The body as the upstream may read it: its own ids, and none of anybody else. */
+/** The body for the upstream: with its own ids, and none of another upstream. */
 function bodyFor(call: TextCall, opened: readonly Opened[], place: string | undefined): string {
   const isHere = (each: Opened) => each.place !== undefined && each.place === place
   // Whole strings only: inside another string a quote would be escaped.

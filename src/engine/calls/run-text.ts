@@ -1,6 +1,6 @@
 // One text call from admission to answer: permission, hold, upstream, charge. A channel that fails
-// before the caller has seen anything is followed by another, within the retry budget. A JSON
-// answer leaves when its charge is durable; a stream goes on in stream-text.ts.
+// before the caller has received anything is followed by another, within the retry budget. A JSON
+// answer is sent when its charge is durable; stream-text.ts continues a stream.
 
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
@@ -143,7 +143,7 @@ async function answer(
 const recordOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
   engine.meters?.overhead(record, performance.now() - beganMs - upstreamMs)
 
-/** Another channel or key for a call whose last try failed; undefined when it should end there. */
+/** Another channel or key for a call after a failed try; undefined when the call should end. */
 async function another(
   open: OpenCall,
   error: UpstreamError,

@@ -1,6 +1,5 @@
-// The charge of a text call that was answered. What passes its hold comes from the account's free
-// balance; an account gets one answer that its balance does not cover, and no other before its next
-// credit.
+// Charges an answered text call. The part above its hold comes from the account's free balance; an
+// account gets one answer that its balance does not cover, and no other before its next credit.
 import { addLoss } from '../../billing/call-loss.ts'
 import { chargeTokens, tierLabel } from '../../billing/charge.ts'
 import type { Settled } from '../../billing/ledger.ts'

@@ -1,4 +1,4 @@
-// The most that a call can use, and what becomes of usage that claims more.
+// The maximum usage of a call, and the handling of reported usage above it.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { builtinModels } from '../../catalog/builtin.ts'

@@ -1,5 +1,5 @@
-// The most that a text call can use, as it goes upstream: sizes its hold, and tells which reported
-// usage cannot be true.
+// The maximum usage of a text call as sent upstream: sizes its hold, and shows which reported usage
+// is implausible.
 import { type Model, modelDefaults } from '../../contract/catalog.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { ReportedUsage, TokenUsage } from '../../contract/usage.ts'

@@ -1,4 +1,4 @@
-// What the file declares, applied again and again: each thing once, and all of it or nothing.
+// Applying the file's declarations repeatedly: each takes effect once, and all of them or none.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { listAccounts } from '../../store/catalog/accounts.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'

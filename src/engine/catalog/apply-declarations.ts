@@ -1,6 +1,6 @@
-// What gateway.yaml declares, brought into the store: accounts with their opening balance, tokens,
-// price versions. Safe to run at every start and every reload; each thing happens once, and tokens
-// and prices come into force together or not at all.
+// Applies the declarations of gateway.yaml to the store: accounts with their opening balance,
+// tokens, price versions. Idempotent, so it runs at every start and reload; tokens and prices take
+// effect together or not at all.
 import { builtinPrices } from '../../catalog/builtin.ts'
 import type { Source } from '../../contract/catalog.ts'
 import {

@@ -1,5 +1,5 @@
-// Which stored price versions are the ones a list of declarations speaks of. Versions are never
-// taken away, so what the file no longer says must be told apart from what it says now.
+// Matches stored price versions with the declared ones. Versions are never deleted, so those that
+// the file no longer declares must be told apart from those it does.
 import { builtinModels } from '../../catalog/builtin.ts'
 import {
   type FileDeclaration,
@@ -12,7 +12,7 @@ import { hasBegun, type Price, unitProblem } from '../../contract/price.ts'
 
 type Whose = Pick<PriceDeclaration, 'model' | 'account'>
 
-/** Whether both speak of one list: that of a model, for everybody or for one account. */
+/** Whether both belong to one price list: of one model, general or for the same account. */
 export const isOfList = (
   { model, account }: Pick<Price, 'model' | 'account'>,
   declared: Whose,

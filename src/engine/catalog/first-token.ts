@@ -1,5 +1,5 @@
-// A newcomer's first account and token, so that the first call works without any set-up. Only for
-// an empty database in front of the sandbox: nobody gets credit on a real upstream this way.
+// Creates the first account and token, so that the first call works without any set-up. Only for an
+// empty database with the sandbox: on a real upstream this would give credit away.
 
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import { listAccounts } from '../../store/catalog/accounts.ts'

@@ -1,4 +1,4 @@
-// Lists of prices taken in: what is new is added, what is there is left alone, all of it or nothing.
+// Price list imports: new versions are added, existing ones stay, all or nothing.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readYamlPrices, writeYamlPrices } from '../../billing/prices/price-list.ts'
 import type { Price } from '../../contract/price.ts'

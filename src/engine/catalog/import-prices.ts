@@ -1,5 +1,5 @@
-// A list of prices brought into the price book: what is new becomes a version, what is there already
-// is left alone, and all of it happens or none. Knows no format.
+// Imports a price list into the price book: new entries become versions, existing ones stay, all or
+// nothing. Knows no file format.
 
 import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { ListedPrice, ListProblem } from '../../billing/prices/price-list.ts'

@@ -1,6 +1,5 @@
-// Models that a channel serves and nobody can call, because they have no price: said once in the log
-// and as an alert until there is one. Looked for whenever something changed and whenever a price
-// begins.
+// Models that a channel serves but that cannot be called because they have no price: logged once,
+// and an alert until there is a price. Checked after every change and whenever a price begins.
 import { listAlerts, raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Engine } from '../engine.ts'
 

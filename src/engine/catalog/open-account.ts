@@ -1,4 +1,4 @@
-// A new account and its opening credit: one transaction, so that neither is ever there alone.
+// Creates an account and its opening credit in one transaction, so that neither exists alone.
 import type { Source } from '../../contract/catalog.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'

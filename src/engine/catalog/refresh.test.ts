@@ -1,4 +1,4 @@
-// The pictures of the hot path are swapped in order, whoever asks for it at once.
+// Snapshots of the hot path are swapped in order under concurrent refreshes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import { insertToken } from '../../store/catalog/tokens.ts'
@@ -33,7 +33,7 @@ const addToken = (engine: Engine, hash: string) =>
   )
 const known = (engine: Engine) => [...engine.catalog.tokens.keys()].toSorted()
 
-/** The same engine with a store whose reads stop at a gate; gives how many have come to it. */
+/** The same engine with a store that blocks reads at a gate; returns how many are waiting. */
 function withSlowReads(engine: Engine) {
   const gates: (() => void)[] = []
   const read = new Proxy(engine.store.read, {

@@ -1,6 +1,6 @@
-// Builds the pictures the hot path looks at (catalog, prices, secrets to clean away) from what is
-// stored and what is declared, and swaps them in as a whole, one after the other: an older picture
-// never takes the place of a newer one.
+// Builds the snapshots that the hot path reads (catalog, prices, secrets to redact) from stored and
+// declared data, and swaps them in whole and in order: an older snapshot never replaces a newer
+// one.
 import { createPriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
 import { builtinModels } from '../../catalog/builtin.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
@@ -29,7 +29,7 @@ export interface Declared {
 
 interface Turn {
   ended: Promise<void>
-  /** The next one, if somebody has asked for it. */
+  /** The next refresh, if one was requested. */
   next?: Promise<void>
 }
 const turns = new WeakMap<Engine, Turn>()
@@ -61,7 +61,7 @@ export function hearOfChanges(engine: Engine): void {
 const retryMs = 300
 const maxRetries = 100
 
-/** Nobody says it a second time, so it must not be lost to a database that is away for a moment. */
+/** The notification is not repeated, so a short database outage must not lose it. */
 async function refreshAtLast(engine: Engine): Promise<void> {
   for (let tries = 0; tries < maxRetries; tries++) {
     try {

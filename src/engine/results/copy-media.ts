@@ -1,5 +1,5 @@
-// One task's results, copied to where they outlive the upstream's link. Nothing here touches the task
-// or its money: a copy that fails is tried again a few times while the link lives, and then not.
+// Copies the results of one task to storage that outlives the upstream's link. Touches neither the
+// task nor its money: a failed copy is retried a few times while the link lives, then dropped.
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { openDownload } from '../../lib/net/guarded-fetch.ts'
@@ -71,14 +71,14 @@ function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
   })
 }
 
-/** Nobody writes to a name twice: a copy that was outrun cannot spoil the other. */
+/** No name is written twice: a copy that lost the race cannot damage the other. */
 const targetFor = (taskId: string, part: number, kind: OutputMedia['kind'], place: string) => ({
   part,
   place,
   name: `${taskId}-${part}-${randomMark()}${kind === 'video' ? '.mp4' : '.img'}`,
 })
 
-/** Keeps a file whose bytes are at hand; false when that could not be done. */
+/** Stores a file from bytes in memory; false when that failed. */
 export async function keepBytes(
   engine: Engine,
   taskId: string,
@@ -121,7 +121,7 @@ async function settleClaim(
   stop: AbortSignal,
 ): Promise<number | undefined> {
   const { store, clock } = engine
-  // Somebody died between the bytes and the row, or has lost the claim.
+  // A process died between the bytes and the row, or lost the claim.
   if (claim.left !== undefined) await keeper.stores.get(claim.left.place)?.remove(claim.left.name)
   const file = task.media[claim.part]!
   const isInline = file.url.startsWith('data:')

@@ -1,5 +1,5 @@
-// Addresses of finished files that need no token, as players and receivers of notices have none:
-// whoever has one may fetch that file until it expires, and nothing else.
+// Signed links to finished files, for players and callback receivers, which have no token: a link
+// gives access to one file until it expires, and to nothing else.
 
 import { timingSafeEqual } from 'node:crypto'
 import type { FileLink, LinkTo } from '../../contract/caller-api.ts'

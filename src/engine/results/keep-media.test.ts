@@ -1,5 +1,5 @@
-// Copies of results: what comes of a good copy, a bad one, and one that its owner no longer wants.
-// The upstream is a little server that says what the test has told it to say.
+// Copies of results: a good copy, a bad one, and one that its owner no longer wants. The upstream
+// is a small server that replies as the test scripts it.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Sees to it that results are copied: those of tasks that end here at once, those that somebody left
-// undone by looking for them. A bounded number at a time; where and how long is the operator's say.
+// Schedules copies of results: at once for tasks that end here, and by search for those left
+// undone. A bounded number at a time; the operator sets where and how long they are kept.
 import type { Task } from '../../contract/task.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import type { MediaStore } from '../../media/store.ts'
@@ -61,7 +61,7 @@ export class MediaKeeper {
   /** From now on, and what was left undone before. */
   async start(engine: Engine): Promise<void> {
     this.#engine = engine
-    // Nobody else can be at work on this store.
+    // No other process can be working on this store.
     if (engine.store.cluster === undefined) await engine.store.tx(freeAllClaims)
     this.#wake(engine.clock.nowMs())
   }
@@ -84,7 +84,7 @@ export class MediaKeeper {
     }
   }
 
-  /** Copies are broken off: their claims are free for whoever comes next. */
+  /** Aborts running copies and frees their claims for the next gateway. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#stop.abort()

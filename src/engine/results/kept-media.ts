@@ -1,5 +1,5 @@
-// What is kept of a task, for those who show it and those who fetch it. A copy that cannot be reached
-// is as good as none: the upstream may still have it.
+// The stored copies of a task's results, for views and downloads. A copy that cannot be reached
+// counts as none: the upstream may still have the file.
 import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { type ByteRange, rangeIn } from '../../lib/http/byte-range.ts'
@@ -7,7 +7,7 @@ import { findKeptFiles, type KeptFile } from '../../store/tasks/files.ts'
 import type { Engine } from '../engine.ts'
 import { filePart } from './open-content.ts'
 
-/** Tasks whose results expire when they really do: by the copy, where there is one. */
+/** Tasks with the actual expiry of their results: the copy's, where there is one. */
 export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Promise<Task[]> {
   const done = tasks.filter((task) => task.state === 'succeeded' && mayBeKept(engine, task))
   const kept = await findReachable(

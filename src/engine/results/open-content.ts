@@ -1,5 +1,5 @@
-// The file a task made, fetched for its owner and passed on: nothing of the upstream but the bytes.
-// An address that has stopped working is renewed once before the file counts as expired.
+// Fetches a task's file for its owner and passes on the bytes, nothing else of the upstream. A dead
+// link is renewed once before the file counts as expired.
 import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
@@ -63,7 +63,7 @@ async function openFile(
   return openPlain(engine, { ...file, id: task.id }, way, input)
 }
 
-/** A file and whose it is, for the log and its tag. */
+/** A file and its owner, for the log and the tag. */
 type NamedFile = Pick<OutputMedia, 'kind' | 'url'> & { id: string }
 
 /** The file at that address, as it is now. */
@@ -99,7 +99,7 @@ async function partOrWhole(
   return none
 }
 
-/** Nobody will read it, and an open body keeps its connection. */
+/** An unread body would keep its connection open. */
 export async function dropContent(content: Content): Promise<void> {
   if ('body' in content && content.body instanceof ReadableStream) {
     await content.body.cancel().catch(() => {})
@@ -182,7 +182,7 @@ export function wayTo(engine: Engine, task: Task, url: string): Way {
   return { rules, credentials: pollTarget.fileHeaders(upstream) }
 }
 
-/** The sandbox runs on this machine; everybody else must be public or allowed. */
+/** The sandbox runs on this machine; any other host must be public or allowed. */
 export function rulesFor(engine: Engine, task: Task): AddressRules {
   const own = task.channelId === 'sandbox' ? ['127.0.0.1/32'] : []
   const allow = [...engine.egressAllow, ...own]
@@ -193,7 +193,7 @@ export function rulesFor(engine: Engine, task: Task): AddressRules {
   return { allow, httpsOnly: true, hosts: [...hosts, ...originHost] }
 }
 
-/** Only to where anybody may go: public, by https, and without a key. */
+/** Only for links that need no access rights: public, https, and without a key. */
 async function mayRedirect(engine: Engine, file: OutputMedia, way: Way): Promise<boolean> {
   if (engine.declared.file.downloads?.redirect !== true) return false
   if (way.credentials !== undefined) return false

@@ -1,5 +1,5 @@
-// A fresh address for a result whose old one has stopped working: the upstream is asked once, and
-// what it says counts only while the task is the same success. States and money stay as they are.
+// Renews the link of a result after the old one has stopped working: asks the upstream once, and
+// uses its reply only while the task is the same success. State and money do not change.
 import type { OutputMedia, Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { findTaskRow, putTaskMedia } from '../../store/tasks/tasks.ts'

@@ -1,5 +1,5 @@
-// Files of the built-in sandbox, fetched from where it runs on this machine. Knows of the sandbox only
-// its address and that its files lie below one path.
+// Fetches files of the built-in sandbox from this machine. Knows only the sandbox's address and
+// that its files are below one path.
 import type { Content, ContentOptions } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'

@@ -1,5 +1,5 @@
-// What is no longer kept: the oldest beyond the budget, whatever has had its days, and what its owner
-// has put away. The row goes first, then the file; who is reading it reads on.
+// Deletes stored results: the oldest beyond the budget, those past their retention, and those their
+// owner has deleted. The row goes first, then the file; open downloads continue.
 
 import type { Task } from '../../contract/task.ts'
 import { sureNowMs } from '../../lib/clock.ts'
@@ -16,7 +16,7 @@ import type { Engine } from '../engine.ts'
 import type { MediaKeeper } from './keep-media.ts'
 
 const atOnce = 100
-/** By then nobody would find the task of a mark and copy it again. */
+/** By then no search would find the task of a mark and copy it again. */
 const markMs = 7 * 24 * 3_600_000
 
 /** Removes the oldest until the rest fits; gives how much is kept then. */

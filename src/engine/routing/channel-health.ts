@@ -1,4 +1,4 @@
-// How a channel is doing, for people: what calls and tests have taught since the gateway started.
+// The health of a channel for display: what calls and tests have shown since the gateway started.
 import type { Channel } from '../../contract/catalog.ts'
 import type { Engine } from '../engine.ts'
 import type { State } from './circuit-breaker.ts'

@@ -1,4 +1,4 @@
-// Who gets a place at a channel: all are used, none by one account alone.
+// Which call gets a slot at a channel: all slots are used, and one account cannot take all.
 import { expect, test } from 'bun:test'
 import { hasPlace } from './channel-places.ts'
 import { ChannelState } from './channel-state.ts'

@@ -1,5 +1,5 @@
-// The places of a channel, which are as many calls as it takes at once, and who gets the next one. No
-// account can have all of them, and where several accounts wait, the one with the fewest comes first.
+// The slots of a channel, one per concurrent call, and which call gets the next one. No account can
+// have all of them; where several accounts wait, the one with the fewest comes first.
 import type { Channel } from '../../contract/catalog.ts'
 import type { Engine } from '../engine.ts'
 import type { ChannelState } from './channel-state.ts'
@@ -26,7 +26,7 @@ export function hasPlace(
   return own === 0 || own < placesPerFree * (free - 1)
 }
 
-/** Gives a place back, to whom it is due of those who wait. */
+/** Frees a slot and gives it to the next waiting call. */
 export function leavePlace(
   { catalog, waiting }: Pick<Engine, 'catalog' | 'waiting'>,
   channel: Places,

@@ -1,4 +1,4 @@
-// Keys of a channel: whose turn it is, and which ones are left alone. Time is handed in.
+// Keys of a channel: rotation, and which keys are skipped. The test passes in the time.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Channel } from '../../contract/catalog.ts'

@@ -1,5 +1,5 @@
-// What is known of one channel while the gateway runs: calls under way, its health, the health of
-// each key, and which models have worked. Outlives changes of the configuration, not a restart.
+// Runtime state of one channel: calls in flight, its health, the health of each key, and which
+// models have worked. Survives configuration changes, not a restart.
 import type { Channel } from '../../contract/catalog.ts'
 import { type BreakerRules, CircuitBreaker, type State } from './circuit-breaker.ts'
 

@@ -1,4 +1,5 @@
-// How trouble closes a channel or a key, and how it opens again. Time is handed in.
+// How failures open the breaker of a channel or a key, and how it closes. The test passes in the
+// time.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type BreakerRules, CircuitBreaker } from './circuit-breaker.ts'

@@ -1,10 +1,11 @@
-// How a channel, or one of its keys, has been doing lately, and whether it should get work now.
+// Circuit breaker of a channel or one of its keys: its recent health, and whether it gets calls
+// now.
 //
 //   good --failures--> avoided --time--> due for a probe --one call--> good, or avoided for longer
 //
-// What is avoided is still used when there is nothing better: a caller would rather hear what the
-// upstream says than what we guess. After many failures in a row it is blocked: not asked at all
-// until its time is over, so that a dead upstream costs nobody anything.
+// An avoided channel is still used when there is nothing better: an upstream's own answer helps a
+// caller more than our guess. After many failures in a row it is blocked: it gets no calls until
+// its time is over, so that a dead upstream causes no delays.
 
 export interface BreakerRules {
   /** Failures in a row before it is avoided. */

@@ -1,5 +1,5 @@
-// What an upstream says it has, held against what its channel serves: new, gone, already there. Only
-// asks; what becomes of it is decided by whoever asked.
+// Compares an upstream's model list with what its channel serves: new, gone, already there. Changes
+// nothing; the caller of this function decides what to do.
 import type { Channel, Protocol } from '../../contract/catalog.ts'
 import type { ListUpstream, Provider } from '../../contract/provider.ts'
 import { Cancellation } from '../../lib/cancellation.ts'

@@ -1,4 +1,5 @@
-// What one call teaches: about the channel, the key, or the account's models. Time is handed in.
+// What one call shows about the channel, the key, or the account's models. The test passes in the
+// time.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/catalog.ts'
 import type { UpstreamError } from '../../contract/provider.ts'

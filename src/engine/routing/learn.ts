@@ -1,4 +1,4 @@
-// What a call teaches about the channel it was sent to: its health, its keys, its entitlements.
+// Updates channel state from the outcome of a call: health, keys, entitlements.
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { Engine } from '../engine.ts'
 import type { PickedRoute } from './pick-route.ts'

@@ -1,5 +1,5 @@
-// Which channel serves a call: the highest priority that is well and has room for its account, the
-// least busy for its weight among equals, and the next of its keys in turn.
+// Picks the channel for a call: the highest priority that is healthy and has room for its account,
+// the least busy for its weight among equals, and the next of its keys in rotation.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
@@ -122,7 +122,7 @@ function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
   return able[0]!
 }
 
-/** Nobody may be asked now. When every key is being throttled, that is what the caller hears. */
+/** No channel may be called now. When every key is throttled, the caller gets that error. */
 function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
   let minMs = Number.POSITIVE_INFINITY
   let throttled = routes.length > 0

@@ -1,5 +1,5 @@
-// One cheap call to a channel, outside all accounts: does it answer, and how fast? What it shows is
-// remembered: a good test makes good what earlier calls had taught.
+// One cheap call to a channel, outside all accounts: does it answer, and how fast? The result
+// updates channel state: a successful probe clears earlier failures.
 
 import { type Route, routesThrough } from '../../catalog/snapshot.ts'
 import type { Channel, Interface, Model } from '../../contract/catalog.ts'

@@ -1,4 +1,4 @@
-// How many extra attempts there may be, over any history.
+// How many extra attempts the budget allows, over any history.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { RetryBudget } from './retry-budget.ts'

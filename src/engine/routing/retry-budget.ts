@@ -1,5 +1,5 @@
-// How many extra attempts the gateway may make: a share of its calls, so that trouble upstream is
-// never multiplied. A quiet gateway has a small reserve, or its first failure could not be mended.
+// Retry budget: extra attempts as a share of calls, so that upstream failures are never amplified.
+// A quiet gateway has a small reserve, so that its first failure can be retried.
 
 const share = 0.2
 const reserve = 20

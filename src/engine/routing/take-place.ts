@@ -1,5 +1,5 @@
-// A channel for a call and a place on it in one go, so that no other call gets that place in between.
-// When all channels are full, the call waits for a moment.
+// Picks a channel and takes a slot there in one step, so that no other call gets it in between.
+// When all channels are full, the call waits briefly.
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'

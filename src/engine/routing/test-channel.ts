@@ -1,4 +1,4 @@
-// For tests of routing: a channel and a route that lack nothing.
+// For tests of routing: a complete channel and route.
 import type { Route } from '../../catalog/snapshot.ts'
 import type { Channel } from '../../contract/catalog.ts'
 

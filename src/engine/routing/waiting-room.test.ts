@@ -1,4 +1,4 @@
-// Calls that wait for room: in order, bounded in number and time, and free to leave.
+// Calls that wait for a slot: in order, bounded in number and time, and cancellable.
 import { expect, test } from 'bun:test'
 import { WaitingRoom } from './waiting-room.ts'
 

@@ -1,6 +1,6 @@
-// Calls for which every channel is full wait here for a moment, bounded in number and time. A place
-// that becomes free goes to the account that has the fewest there, to its first call in line; in a
-// full room the account with the most calls gives way.
+// Calls wait here briefly when every channel is full, bounded in number and time. A free slot goes
+// to the account with the fewest slots there, to its first call in line; in a full room the account
+// with the most waiting calls loses one.
 
 interface Waiter {
   accountId: string

@@ -1,4 +1,4 @@
-// Cancelling and putting away: the upstream has the last word, and the books are never in doubt.
+// Cancelling and deleting: the upstream decides, and the ledger is always exact.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'

@@ -1,4 +1,4 @@
-// Cancelling: the upstream has the last word on what it has begun. What is over is put out of sight
+// Cancels a task: the upstream decides about work it has begun. A task that is over is hidden
 // instead.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -36,7 +36,7 @@ export async function cancelTask(
   const steps = [{ kind: 'cancel_asked', atMs, note: byCaller ? 'caller' : 'operator' }] as const
   const ended = await endTask(engine, task, { state: 'cancelled', byCaller, steps })
   if (ended !== undefined) return ended
-  // Somebody was faster; what they wrote is what holds.
+  // Another writer was faster; its result stands.
   const now = await findTaskRow(engine.store.read, task.id)
   return now === undefined || now.state !== 'cancelled'
     ? notCancellable('it has ended meanwhile')

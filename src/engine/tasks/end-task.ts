@@ -1,5 +1,5 @@
-// The one door through which a task ends: state and money in one transaction, once. Whoever comes
-// second finds the hold already ended and changes nothing.
+// The only way a task ends: state and money in one transaction, once. A second writer finds the
+// hold already ended and changes nothing.
 
 import type { TaskBooking, TaskSettlement } from '../../billing/end-hold.ts'
 import { refuse } from '../../contract/errors.ts'
@@ -45,13 +45,13 @@ type Outcome =
       state: 'failed'
       error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
       raw?: unknown
-      /** Its create was refused: whoever asked for it hears so in the answer. */
+      /** Its create was refused: the caller learns that from the answer. */
       isAnswer?: boolean
     }
-  /** Whoever called it off themselves is not told of it. */
+  /** A caller that cancelled it gets no callback. */
   | { state: 'cancelled'; byCaller?: boolean }
 
-/** The task as it ended; undefined when somebody else had ended it. */
+/** The task as it ended; undefined when another writer had ended it. */
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
   const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
@@ -163,7 +163,7 @@ async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
   await insertCallback(tx, { id, taskId, accountId, url, createdAtMs: updatedAtMs })
 }
 
-/** Nobody is told what they know. */
+/** No callback about an end that the caller already knows. */
 const isKnown = (end: TaskEnd): boolean =>
   (end.state === 'cancelled' && end.byCaller === true) || isRefusedCreate(end)
 
@@ -190,8 +190,8 @@ function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): 
 }
 
 /**
- * An upstream's word on how long its address lasts is not trusted for longer. What it handed over
- * inside its answer went to whoever waited for it; a row is no place for pictures.
+ * Caps an upstream's claim of how long its link lasts. Inline data went to the waiting caller; a
+ * row does not store images.
  */
 const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[] =>
   withoutInlineData(media).map((file) =>

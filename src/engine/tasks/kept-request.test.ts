@@ -1,4 +1,4 @@
-// What a task keeps of its request, however long that was.
+// What a task keeps of its request, whatever the length.
 import { expect, test } from 'bun:test'
 import type { VideoRequest } from '../../contract/task.ts'
 import { keptRequest } from './kept-request.ts'

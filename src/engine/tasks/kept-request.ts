@@ -1,5 +1,5 @@
-// What of a request is kept with its task: enough to show it and to explain its charge. It is never
-// sent again, and a row is read in every list.
+// The part of a request that its task stores: enough to show it and to explain its charge. It is
+// never sent again, and every list reads the row, so it stays short.
 import type { ImageRequest, VideoRequest } from '../../contract/task.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { withoutInlineData } from '../../lib/text/inline-data.ts'

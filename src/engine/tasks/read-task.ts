@@ -1,4 +1,4 @@
-// What a caller sees of its tasks: its own rows only, and of those only what it has not put away.
+// What a caller sees of its tasks: its own rows only, without those it has deleted.
 
 import type { CallerTaskFilter } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'

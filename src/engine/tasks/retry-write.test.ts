@@ -1,4 +1,4 @@
-// What an upstream has said is written, also when the store is in trouble at that moment.
+// An upstream's reply is stored even when the store fails at that moment.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Started } from '../../contract/provider.ts'
@@ -9,7 +9,7 @@ import { anError, newTaskEngine, type TaskEngine } from './test-task-engine.ts'
 /** `refuse` writes nothing; `lose` writes and then says that it failed. */
 type Fault = 'refuse' | 'lose'
 
-/** A store whose next writes fail. */
+/** A store that fails the next writes. */
 function failing(store: Store, faults: Fault[]): Store {
   return {
     dialect: store.dialect,

@@ -1,5 +1,5 @@
-// A write about what has happened already, such as an upstream's yes: it is tried again while the
-// store is in trouble, because nobody will say it a second time.
+// Retries a write about something that has already happened, such as an upstream's acceptance,
+// while the store fails: the upstream will not report it again.
 import { isUniqueConflict } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 
@@ -9,7 +9,7 @@ const maxMs = 20_000
 /** When it says that it can. */
 const maxTries = 3
 
-/** The write must bear being done twice: one whose answer was lost may have been stored. */
+/** The write must be idempotent: one with a lost reply may have been stored. */
 export async function retryWrite<T>(
   { store }: Pick<Engine, 'store'>,
   write: () => Promise<T>,

@@ -1,6 +1,6 @@
-// What a task costs: what is set aside for it, and what it comes to. Seconds or video tokens, as the
-// price says, and by the upstream's count; pictures by how many were delivered. A hold is the most that
-// a request can come to; a charge is what was delivered, up to what the model can make at all.
+// What a task costs. Videos by seconds or video tokens, as the price says, and by the upstream's
+// count; images by how many were delivered. A hold is the maximum cost of a request; a charge is
+// for what was delivered, capped by what the model can make.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
 import type { VideoParams } from '../../contract/caller-api.ts'
@@ -27,7 +27,10 @@ const maxSeconds = 15
 
 /** Where a caller names no resolution, the dearer one is made and held for. */
 const unnamed = { seconds: 5, resolution: '1080p' } as const
-/** Stands in a native request until the channel is known whose provider reads its body. */
+/**
+ * Placeholder in a native request until the channel is known, and with it the provider that reads
+ * the body.
+ */
 const unread = { seconds: 5, resolution: '720p' } as const
 
 /** What a caller described, completed: from here on every request has a length and a resolution. */
@@ -131,7 +134,7 @@ const withMargin = (tokens: number): number => tokens + Math.ceil(tokens / margi
 const boundOf = ({ model, request }: Pick<VideoTask, 'model' | 'request'>): VideoBound =>
   request.bound ?? plainBound(model, request)
 
-/** Of a request whose fields all go up as they are, and say all of it. */
+/** For a request that goes upstream unchanged and whose fields describe it completely. */
 export function plainBound(model: string, request: VideoRequest): VideoBound {
   const { seconds, resolution } = request
   const max = framesIn(Math.max(seconds, maxSeconds))

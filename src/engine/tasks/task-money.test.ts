@@ -1,5 +1,5 @@
-// Whatever an upstream says, in whatever order and at whatever time: a hold ends once, a charge
-// lies within it, the first end is the end, and the balance is what the entries add up to.
+// Whatever an upstream reports, in any order and at any time: a hold ends once, a charge lies
+// within it, the first end is final, and the balance is the sum of the entries.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { auditBooks } from '../../billing/proof/audit.ts'
@@ -97,7 +97,7 @@ describe.each([...storeKinds])('the money of tasks on %s', (on) => {
   const newest = async (): Promise<Task> =>
     it.row((await listTaskRows(it.engine.store.read, { limit: 1 })).items[0]!.id)
 
-  /** Everybody who polls at once, be the lease old or new; and somebody may cancel meanwhile. */
+  /** Concurrent polls with old and new leases, and perhaps a cancel meanwhile. */
   const play = async (id: string, { waitMs, checked, cancel }: Step) => {
     it.clock.ms += waitMs
     const leases = await it.lease()

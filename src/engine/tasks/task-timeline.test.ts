@@ -1,5 +1,5 @@
-// The timeline of a task: every state and every look, written with what it tells of, whatever becomes of
-// the task.
+// The timeline of a task: every state and every poll, written in the same transaction as the
+// change, whatever the outcome.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
 import type { Started } from '../../contract/provider.ts'

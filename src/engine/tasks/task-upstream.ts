@@ -1,4 +1,4 @@
-// Where and as whom a task is asked about: the channel that made it, with the key that made it.
+// The upstream to poll a task at: the channel that made it, with the key that made it.
 import type { Route } from '../../catalog/snapshot.ts'
 import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
@@ -28,7 +28,7 @@ export const taskUpstream = (
   progress,
 })
 
-/** Whoever looks after tasks of this kind by this protocol. */
+/** The task provider for this kind and protocol. */
 export const pollTargetFor = (
   { providers }: Engine,
   { protocol, kind }: Pick<Task, 'protocol' | 'kind'>,

@@ -1,5 +1,5 @@
-// For tests of tasks: an engine with one channel whose upstream says what the test has told it to
-// say. Nothing moves by itself: the test turns the clock and looks after what is due.
+// For tests of tasks: an engine with one channel and a scripted upstream. Nothing moves by itself:
+// the test moves the clock and polls what is due.
 
 import { createPriceBook } from '../../billing/prices/price-book.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
@@ -229,7 +229,7 @@ export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000
     create,
     createAs,
     other,
-    /** As if the process had ended: what it had in its hands is nobody's. */
+    /** As if the process had ended: its work has no owner. */
     forget: () => engine.creating.clear(),
     lease,
     advance,

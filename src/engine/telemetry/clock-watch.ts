@@ -1,6 +1,6 @@
-// Whether the wall clock of this machine agrees with the clock that durable times go by. What leaves
-// the gateway is signed and dated by the wall clock, so one that is far off is for an administrator;
-// among several gateways it also takes no new work until it is right again.
+// Compares the wall clock of this machine with the clock of durable times. The wall clock dates and
+// signs outgoing data, so a large offset raises an alert; among several gateways such a gateway
+// also takes no new work until it is right again.
 import { hostname } from 'node:os'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { stepMs } from '../../lib/clock.ts'
@@ -8,7 +8,7 @@ import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Engine } from '../engine.ts'
 
 const pollEveryMs = 1_000
-/** An alert that stands is raised again, so that nobody resolves it while it holds. */
+/** An open alert is raised again, so that it cannot stay resolved while the problem lasts. */
 const raiseEveryMs = 60_000
 const kind = 'clock'
 

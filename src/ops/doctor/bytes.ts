@@ -1,4 +1,4 @@
-// Sizes as a person reads them.
+// Human-readable sizes.
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
 

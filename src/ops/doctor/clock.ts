@@ -1,10 +1,10 @@
-// The clock of this machine against the clocks of those it talks to. Signatures, expiries, the month
-// of a charge and the ids of everything depend on it.
+// Compares this machine's clock with those of the servers it talks to. Signatures, expiries, the
+// month of a charge and all ids depend on it.
 import { maxAheadMs } from '../../engine/telemetry/clock-watch.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
 export interface ClockReading {
-  /** Whose clock. */
+  /** The host with that clock. */
   of: string
   theirMs: number
   /** Ours when theirs was read. */

@@ -1,4 +1,4 @@
-// The database: reachable, of which schema, made with this master key, in this currency.
+// Checks the database: reachable, its schema version, made with this master key, in this currency.
 import type { Config } from '../../config/index.ts'
 import { createSeal, type Seal } from '../../lib/crypto/seal.ts'
 import { keysThere } from '../../start/keys.ts'

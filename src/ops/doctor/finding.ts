@@ -1,4 +1,4 @@
-// What the doctor found: one row per thing that was looked at, and how rows look to a person.
+// The doctor's findings: one row per check, and how rows are printed.
 
 export type State = 'ok' | 'warning' | 'problem' | 'left out'
 

@@ -1,4 +1,4 @@
-// This machine: the runtime, the data directory with its disk and its secrets, and the port.
+// Checks this machine: the runtime, the data directory with its disk and its secrets, and the port.
 import {
   accessSync,
   constants,
@@ -197,7 +197,7 @@ async function whoIsAt(check: string, host: string, port: number): Promise<Findi
       return problem(check, says, 'its log says why; /readyz is 200 when it takes calls')
     }
   } catch {
-    // Whoever it is speaks no HTTP.
+    // The program on that port does not speak HTTP.
   }
   const advice = `stop that program, or set ${portSettings[check]} to another port`
   return problem(check, `${place} is in use by another program`, advice)

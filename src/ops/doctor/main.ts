@@ -1,5 +1,5 @@
-// gateway doctor: looks at everything a gateway with these settings needs, and says what to do about
-// what is not as it should be. Changes nothing, spends nothing, shows no secret.
+// gateway doctor: checks everything a gateway with these settings needs, and says how to fix each
+// problem. Changes nothing, spends nothing, shows no secret.
 import { parseArgs } from 'node:util'
 import { type Config, environment } from '../../config/index.ts'
 import { type TriedConfig, tryConfig } from '../../config/problems.ts'

@@ -1,5 +1,5 @@
-// What this gateway would offer: the channels that the file and the database name, and the models
-// they serve for which nobody has set a price.
+// Checks what this gateway would offer: the channels of the file and the database, and the served
+// models without a price.
 import { builtinModels, builtinPrices } from '../../catalog/builtin.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
 import type { Channel, Model, Source } from '../../contract/catalog.ts'
@@ -22,13 +22,13 @@ import type { Inspection } from '../../store/maintenance/inspect.ts'
 
 export interface Offer {
   channels: readonly Channel[]
-  /** Served, and not callable by anybody. */
+  /** Served, but not callable. */
   unpriced: readonly string[]
   /** Names that channels serve and no model has. */
   unknown: readonly { channel: string; model: string }[]
   /** Prices of the file that stop a start. */
   misfits: readonly string[]
-  /** Channels whose keys could not be opened. */
+  /** Channels with keys that could not be decrypted. */
   sealed: readonly string[]
 }
 

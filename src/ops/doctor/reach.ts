@@ -1,5 +1,5 @@
-// Reaches out to what the gateway depends on, without spending anything: upstreams are asked for
-// their list of models, where they have one, and otherwise whether they are there.
+// Contacts what the gateway depends on, without spending anything: asks upstreams for their model
+// list, where they have one, and otherwise only whether they respond.
 import { RedisClient } from 'bun'
 import type { Channel, Protocol } from '../../contract/catalog.ts'
 import { createHttpClient, type HttpClient, HttpError } from '../../lib/http/client.ts'

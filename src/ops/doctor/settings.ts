@@ -1,5 +1,5 @@
-// The environment and gateway.yaml as the doctor sees them: every wrong value with its place, and
-// what is allowed but seldom meant.
+// The doctor's check of the environment and gateway.yaml: every wrong value with its position, and
+// settings that are valid but rarely intended.
 import { statSync } from 'node:fs'
 import { type Environment, problemLine } from '../../config/file.ts'
 import { type Config, unknownVariables } from '../../config/index.ts'

@@ -1,4 +1,4 @@
-// The provider against an upstream of the test's own: what it is sent, and what its answers mean.
+// The provider against a test upstream: what it sends, and what replies mean.
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'

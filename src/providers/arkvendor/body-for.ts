@@ -1,5 +1,5 @@
-// The body of a create: the caller's own where there is one, else made from the plain request.
-// Which version of a model is meant by its plain name stands here, for channels that do not say.
+// The body of a create: the caller's own where there is one, else built from the plain request.
+// Also maps plain model names to versions, for channels that do not.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import type { Json } from '../tasks/listen.ts'

@@ -1,5 +1,5 @@
-// The upstream's words for a refusal, in those of the error table. It puts its request id into the
-// text, where a caller has no use for it.
+// Maps the upstream's error codes to the error table. Its messages include a request id, which is
+// of no use to a caller and is removed.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure, readError, upstreamRequestId } from '../common/errors.ts'

@@ -1,6 +1,6 @@
-// Looks for a create that was cut off. Every create carries its task's marker in a field that this
-// upstream tells back, so a task with the marker is the one; where the caller has used that field
-// for itself, nothing in the list says whose a task is, and none is taken.
+// Searches for a create that was cut off. Every create carries its task's marker in a field that
+// this upstream reports back, so a task with the marker is the one; where the caller uses that
+// field itself, the list does not identify the task, and none is taken.
 
 import type { Found, LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'

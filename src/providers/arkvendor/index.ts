@@ -1,5 +1,5 @@
-// Native video tasks: the caller's own words go up as they are, but for the model's name and the
-// few that mean something else there.
+// Native video tasks: the caller's body goes upstream unchanged, except for the model name and the
+// few fields with another meaning there.
 
 import type { TaskUpstream } from '../../contract/provider.ts'
 import { bearer } from '../common/bearer.ts'

@@ -1,5 +1,5 @@
-// What a create can come to as this upstream may read it: fields of the body and commands in its
-// texts together, the dearest of all that is said, and the model's own maximum where it is not clear.
+// The maximum of a create as this upstream may read it: body fields and text commands together, the
+// most expensive value given, and the model's own maximum where that is unclear.
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import {
@@ -43,7 +43,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
     fields: fields.map((field) => body[field]).filter((value) => value != null),
     commands: commands.filter((each) => each.name === name),
   })
-  // What it continues may be of any size, and so may what is said in texts nobody reads through.
+  // A continued video may have any size, and so may commands in texts too long to be parsed.
   const isOpen = isUnread || content.some(isDraft)
   const resolutions = said('resolution', 'resolution')
   const ratios = said('ratio', 'ratio')

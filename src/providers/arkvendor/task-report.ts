@@ -1,4 +1,4 @@
-// What the upstream's account of a task means. Pure: a parsed answer in, a report out.
+// Converts the upstream's task status. Pure: a parsed answer in, a report out.
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { framesPerSecond } from '../../contract/video-size.ts'

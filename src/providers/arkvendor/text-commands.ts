@@ -1,5 +1,5 @@
-// Commands in a text, such as `--rs 720p --dur 5`: every one that an upstream may read as such, be it
-// spelled as documented or in a way that only looks like it. Decides nothing about their values.
+// Finds commands in a text, such as `--rs 720p --dur 5`: all that an upstream may read as one, in
+// the documented spelling or a similar one. Does not interpret their values.
 
 /** What a command sets, and the documented spellings. */
 const spellings = {

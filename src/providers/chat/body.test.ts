@@ -1,5 +1,5 @@
-// Bodies on their way up and answers on their way down: only the model name and the wish for usage
-// may change; everything else stays as its author wrote it.
+// Request and response bodies: only the model name and the usage option may change; everything else
+// stays as its author wrote it.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Upstream } from '../../contract/provider.ts'

@@ -1,4 +1,4 @@
-// Chat answers played as streams and streams gathered into answers.
+// Chat answers converted to streams, and streams to answers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dataOf } from '../../lib/http/sse.ts'

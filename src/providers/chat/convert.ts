@@ -1,4 +1,4 @@
-// A chat answer as a stream and a chat stream as an answer, for upstreams that mix up the two.
+// Converts a chat answer to a stream and back, for upstreams that mix up the two.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../text/style.ts'
 

@@ -1,4 +1,4 @@
-// One chat call against an upstream that answers as it is told, over real HTTP.
+// One chat call against a scripted upstream, over real HTTP.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-// Usage on the wire to plain usage, case by case.
+// Chat usage to plain usage, case by case.
 import { describe, expect, test } from 'bun:test'
 import { oddCount, usageOf as of, someOf, staysSound } from '../text/test-usage.ts'
 import { readUsage } from './usage.ts'

@@ -1,4 +1,4 @@
-// Chat usage on the wire to plain usage. Cached and written tokens lie inside the input.
+// Chat usage to plain usage. The input includes cached and written tokens.
 import type { Reported } from '../../contract/provider.ts'
 import { plainUsage } from '../text/usage.ts'
 

@@ -1,5 +1,5 @@
-// The watcher must not care how the network cuts a stream. Events are made at random, cut at random
-// bytes, and compared with a second reading of the same events written apart from the code.
+// The result must not depend on how the network splits a stream. Random events are split at random
+// bytes and compared with an independent parser.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextCall } from '../../contract/requests.ts'

@@ -1,4 +1,4 @@
-// The usual way to send a key upstream.
+// The usual authorization header for an upstream.
 import type { Upstream } from '../../contract/provider.ts'
 
 export const bearer = (upstream: Pick<Upstream, 'key'>): Record<string, string> => ({

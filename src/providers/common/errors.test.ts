@@ -1,4 +1,4 @@
-// An upstream's refusals in the words of the error table, case by case.
+// An upstream's refusals mapped to the error table, case by case.
 import { describe, expect, test } from 'bun:test'
 import type { HttpAnswer } from '../../contract/provider.ts'
 import { readError, readErrorEvent, upstreamRequestId } from './errors.ts'

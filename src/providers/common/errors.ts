@@ -1,4 +1,4 @@
-// An upstream's refusal in the words of the error table. The text is the upstream's own, cleaned later.
+// Maps an upstream's refusal to the error table. The text is the upstream's own, cleaned later.
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 

@@ -1,5 +1,5 @@
-// The list of models that upstreams of the text styles have at one address: `data`, each with its `id`.
-// Names are taken and nothing else; how they may be called is not told there.
+// The model list of text upstreams: `data`, each with its `id`. Takes only the names; the list does
+// not say by which protocol they can be called.
 
 import type { ListUpstream, ModelsReply, Stop } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
@@ -43,7 +43,7 @@ export async function askForModels(
 export const listPlainModels = (upstream: ListUpstream, stop: Stop): Promise<ModelsReply> =>
   askForModels('/models', bearer(upstream), upstream, stop)
 
-/** Sorted, each once; a name nobody could ask for is left out. */
+/** Sorted and unique; a name that cannot be requested is left out. */
 function namesIn(text: string): string[] | undefined {
   const parsed = parseJson(text, maxDepth)
   if ('problem' in parsed || !isObject(parsed.value)) return undefined

@@ -1,4 +1,4 @@
-// An HTTP answer that is none: another status than 200, or bytes in an encoding that was not asked for.
+// HTTP answers that are errors: a status other than 200, or an encoding that was not requested.
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
 import { failure, readError, upstreamRequestId } from './errors.ts'
 

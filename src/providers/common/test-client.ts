@@ -1,5 +1,5 @@
-// A way out that leads to an answer made by the test, for tests of what is sent and how an answer is
-// read. Real HTTP is tested elsewhere.
+// An HTTP client with a scripted answer, for tests of what is sent and how an answer is read. Other
+// tests use real HTTP.
 import type { HttpAnswer, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 

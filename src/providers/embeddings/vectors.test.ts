@@ -1,4 +1,4 @@
-// Vectors in both encodings, exactly, and answers in the encoding that was asked for.
+// Vectors in both encodings, exactly, and answers in the requested encoding.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextCall } from '../../contract/requests.ts'

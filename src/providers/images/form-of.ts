@@ -1,4 +1,5 @@
-// A form with files, as the SDKs of this style write it: one file is `image`, several are `image[]`.
+// Multipart form with files, as the SDKs of this style write it: one file is `image`, several are
+// `image[]`.
 import { randomUUID } from 'node:crypto'
 import { nextTurn } from '../../lib/turns.ts'
 

@@ -1,4 +1,4 @@
-// One question over real sockets: what is sent, and what becomes of every way to answer it.
+// One request over real sockets: what is sent, and the outcome of every kind of reply.
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'

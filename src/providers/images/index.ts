@@ -1,5 +1,5 @@
-// Pictures in the style that callers ask in: one question, and the answer has what was made. There
-// is nothing to look after, to call off or to look for; what did not come with the answer is lost.
+// Images in the callers' own style: one request, and its answer has the images. Nothing to poll, to
+// cancel or to search for; without the answer the result is lost.
 
 import type { Provider } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
@@ -15,7 +15,7 @@ import { readImages } from './read-pictures.ts'
 
 /** Ten pictures of some megabytes, in Base64. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Time-outs on the way: the pictures may have been made, and nobody knows. */
+/** Proxy time-outs: the images may or may not have been made. */
 const lapses: ReadonlySet<number> = new Set([408, 499, 504])
 
 const requestIdOf = ({ answer }: Reply): string | undefined => upstreamRequestId(answer)

@@ -1,5 +1,5 @@
-// What is asked for, in the words of this style. Pictures to be changed go as files, in a form, when
-// their bytes are at hand; by address they go as JSON, and it is the upstream that fetches them.
+// The request in this style. Source images go as files in a form when their bytes are at hand; URLs
+// go as JSON, and the upstream fetches them.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { inlineBytes } from '../tasks/pictures.ts'

@@ -1,4 +1,4 @@
-// What an answer of this style delivers. Pure: a parsed answer in, a report out.
+// The images of an answer in this style. Pure: a parsed answer in, a report out.
 import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
 import type { Json } from '../tasks/listen.ts'

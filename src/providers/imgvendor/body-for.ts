@@ -1,5 +1,5 @@
-// A create in this upstream's words. Those a caller used themselves go up as they are, but for what
-// is the gateway's own: the model, the task's name and who is told of its end.
+// A create in this upstream's format. A caller's native fields go upstream unchanged, except those
+// that the gateway sets: the model, the task's external id and the callback.
 import { maxSide } from '../../contract/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'

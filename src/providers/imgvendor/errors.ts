@@ -1,5 +1,5 @@
-// The upstream's numbers for a refusal, in the words of the error table. They count before the
-// status: some refusals come with a good one.
+// Maps the upstream's error numbers to the error table. They take precedence over the status: some
+// refusals come with status 200.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, notWhatWasAsked } from '../tasks/errors.ts'
@@ -39,7 +39,7 @@ export function codeOf(body: Json | undefined): number | undefined {
 
 export const isRefusal = (body: Json): boolean => (codeOf(body) ?? 0) !== 0
 
-/** What a number says of a create. One that nobody knows says no more than the status. */
+/** The outcome of a create by error number. An unknown number leaves it to the status. */
 export function verdict({ answer, body }: Reply): 'refused' | 'unknown' | undefined {
   const code = codeOf(body) ?? 0
   if (code === 0) return undefined

@@ -1,4 +1,4 @@
-// Image tasks over real sockets: what is sent, and what becomes of every way to answer it.
+// Image tasks over real sockets: what is sent, and the outcome of every kind of reply.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { LostCreate, TaskUpstream } from '../../contract/provider.ts'

@@ -1,6 +1,6 @@
-// Image tasks of the vendor: one create, then questions on the path it was made on. The task's own
-// id goes up as its outside name, which this upstream takes in place of the id it gave: so a create
-// that was cut off is found for certain. Nothing can be cancelled.
+// Image tasks of the vendor: one create, then polls on the same path. The task's own id goes
+// upstream as its external id, which this upstream accepts in place of its own: so a create that
+// was cut off is found with certainty. Nothing can be cancelled.
 import type { Found, LostCreate, Provider, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -50,7 +50,7 @@ async function findTask(
   const { task_id, task_info } = taskIn(answer.body)
   const id = textOf(task_id)
   const name = isObject(task_info) ? task_info['external_task_id'] : undefined
-  // One that goes by another name, or by none, is somebody else's.
+  // A task with another external id, or none, is not ours.
   if (name !== upstream.marker || !isPlainId(id)) return none
   return { ...none, upstreamIds: await lost.unclaimed([id]) }
 }

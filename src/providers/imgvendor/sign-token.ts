@@ -1,5 +1,5 @@
-// How a key is shown to the upstream. A pair of access key and secret key, `ak|sk`, signs a token
-// that is good for half an hour; a single key goes as it is.
+// Authenticates to the upstream. A pair of access key and secret key, `ak|sk`, signs a token that
+// is valid for half an hour; a single key is sent unchanged.
 import { createHmac } from 'node:crypto'
 
 const lifeSeconds = 1_800

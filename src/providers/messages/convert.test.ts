@@ -1,4 +1,4 @@
-// Messages played as streams and streams gathered into messages.
+// Messages converted to streams, and streams to messages.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../text/style.ts'

@@ -1,4 +1,4 @@
-// A message as a stream and a stream as a message, for upstreams that mix up the two.
+// Converts a message to a stream and back, for upstreams that mix up the two.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../text/style.ts'
 import { mergeUsage } from '../text/usage.ts'

@@ -1,4 +1,4 @@
-// How many tokens an upstream would count in a call, for upstreams that tell.
+// Asks an upstream for the token count of a call, where it supports that.
 
 import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'

@@ -1,4 +1,4 @@
-// What an upstream of the messages style is sent, and how it tells the size of a call.
+// Requests to an upstream of the messages style, and its token counts.
 import { describe, expect, test } from 'bun:test'
 import type { MessagesSettings } from '../../contract/catalog.ts'
 import type { TextCall } from '../../contract/requests.ts'

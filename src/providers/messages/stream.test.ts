@@ -1,4 +1,4 @@
-// A stream of the messages style on its way to the caller, cut anywhere, and what it cost.
+// A stream of the messages style on its way to the caller, split anywhere, and its usage.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

@@ -1,4 +1,5 @@
-// A stream of the messages style: named events; the first knows the input, a late one the output.
+// A stream of the messages style: named events; the first has the input usage, a late one the
+// output.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readErrorEvent } from '../common/errors.ts'

@@ -1,4 +1,4 @@
-// Usage of the messages style to plain usage: here cached and written tokens lie beside the input.
+// Usage of the messages style to plain usage: the input excludes cached and written tokens.
 import { describe, expect, test } from 'bun:test'
 import { oddCount, someOf, staysSound, usageOf } from '../text/test-usage.ts'
 import { readUsage } from './usage.ts'

@@ -1,5 +1,5 @@
-// Usage of the messages style to plain usage. Here cached and written tokens lie beside
-// `input_tokens`: the whole input is the sum of all three.
+// Usage of the messages style to plain usage. `input_tokens` excludes cached and written tokens:
+// the whole input is the sum of all three.
 import type { Reported } from '../../contract/provider.ts'
 import { plainUsage } from '../text/usage.ts'
 

@@ -1,4 +1,4 @@
-// Responses played as streams and streams gathered into responses.
+// Responses converted to streams, and streams to responses.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Json } from '../text/style.ts'

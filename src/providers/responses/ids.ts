@@ -1,4 +1,4 @@
-// Ids of objects that are kept upstream, in a response and in the events of its stream.
+// Ids of objects stored upstream, in a response and in the events of its stream.
 import { isObject } from '../../lib/json/parse.ts'
 import type { IdMarks } from '../text/id-marks.ts'
 import type { Json } from '../text/style.ts'

@@ -1,4 +1,4 @@
-// Whole answers of the responses style: what counts as one, and what it says of itself.
+// Whole answers of the responses style: which are valid, and what they report.
 import { describe, expect, test } from 'bun:test'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { callOf, eventStream, type Given, upstreamWith } from '../common/test-client.ts'

@@ -1,4 +1,4 @@
-// A responses stream on its way to the caller, cut anywhere, compared with a second reading.
+// A responses stream on its way to the caller, split anywhere, compared with an independent parser.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {

@@ -1,4 +1,4 @@
-// Usage of the responses style to plain usage. Cached and written tokens lie inside the input.
+// Usage of the responses style to plain usage. The input includes cached and written tokens.
 import type { Reported } from '../../contract/provider.ts'
 import { plainUsage } from '../text/usage.ts'
 

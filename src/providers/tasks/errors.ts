@@ -1,4 +1,4 @@
-// What is wrong with a good answer that is not what was asked for.
+// Errors for a successful answer with unexpected content.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { failure } from '../common/errors.ts'
 import type { Reply } from './listen.ts'

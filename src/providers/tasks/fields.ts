@@ -1,4 +1,4 @@
-// Reading single values out of answers, in ways that all upstreams of tasks have in common.
+// Reads single values from answers, for all task upstreams.
 
 /** Longer than any video that can be asked for, and shorter than a count of milliseconds. */
 export const maxSeconds = 600

@@ -1,5 +1,5 @@
-// Asks the upstream and hears its whole answer, within a limit. What an answer means is not its
-// business: only whether there is one, and what stands in the way of reading it.
+// Sends a request and reads the whole reply, within a limit. Does not interpret it: only whether
+// there is a reply, and why it could not be read.
 import type { HttpAnswer, HttpPort, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 

@@ -1,5 +1,4 @@
-// Goes through the pages of an upstream's list, newest first or oldest first, for as long as they
-// can hold what is looked for.
+// Reads the pages of an upstream's list, newest or oldest first, while they can hold a match.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from './listen.ts'

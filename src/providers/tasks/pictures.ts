@@ -1,4 +1,4 @@
-// Pictures as they come and go in JSON: by address, or as bytes in Base64.
+// Images in JSON: by URL, or as Base64 bytes.
 import type { OutputMedia } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isAddress } from './fields.ts'

@@ -1,5 +1,5 @@
-// A provider of tasks from its table: one create, the questions after it, a cancel, a search. A
-// question that fails says nothing of the task.
+// Builds a task provider from its style table: create, poll, cancel, search. A failed poll says
+// nothing about the task.
 import type {
   Checked,
   Found,
@@ -78,7 +78,7 @@ async function check(
   return { kind: 'report', report, upstreamRequestId }
 }
 
-/** An answer meant for somebody else would hand one caller the result of another. */
+/** A reply for another task would give one caller the result of another. */
 function isOf(style: AnyStyle, body: Json, upstreamId: string): boolean {
   const told = style.accountOf(body)
   return told === '' || told === upstreamId || style.isSame?.(told, upstreamId) === true
@@ -101,7 +101,7 @@ async function cancel(
     : { kind: 'failed', error }
 }
 
-/** A page of somebody in between is no consent, even with a good status; an empty answer is. */
+/** A proxy's page is no confirmation, even with a good status; an empty answer is. */
 function isGranted(style: AnyStyle, { answer, text, body, problem }: Reply): boolean {
   if (!isGood(answer.status) || problem !== undefined) return false
   return body === undefined ? text.trim() === '' : !style.isRefusal(body, answer.status)

@@ -1,5 +1,5 @@
-// One create, sent once. What matters most is to tell a refusal, after which nothing exists, from
-// silence, after which it may.
+// Sends one create, once. Above all it must tell a refusal, after which no task exists, from a
+// missing reply, after which one may.
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { jsonInTurns } from '../../lib/in-turns.ts'
 import { failure, notAnswered } from '../common/errors.ts'
@@ -9,7 +9,7 @@ import type { CreateStyle } from './style.ts'
 
 /** Failures that come before the first byte of a request is out. */
 const unsent: readonly unknown[] = ['unreachable', 'tls', 'timeout']
-/** Said by whoever stands in front of the work, before any is done; no error has to be with it. */
+/** Statuses a proxy returns before the upstream starts work; the body may lack an error. */
 const refusals: ReadonlySet<number> = new Set([
   ...[301, 302, 307, 308],
   ...[401, 402, 403, 404, 405, 406, 407, 411, 413, 414, 415, 417, 421, 426, 429, 431],

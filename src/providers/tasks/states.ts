@@ -1,5 +1,5 @@
-// The words upstreams have for the states of a task, in whatever case and spelling. A word that is
-// not here means that the task is still running; somebody should be told of it.
+// Maps upstream status words to task states, in any case and spelling. An unknown word means that
+// the task is still running, and is reported.
 import type { TaskReport } from '../../contract/provider.ts'
 
 type State = Exclude<TaskReport['state'], 'missing'>
@@ -28,7 +28,7 @@ export const wordOf = (text: string): string =>
 
 export const stateOf = (word: string): State | undefined => words.get(word)
 
-/** What is said of a task by a word nobody knows. */
+/** The report for a task with an unknown status word. */
 export const strange = (text: string): TaskReport => ({
   state: 'running',
   unknownStatus: text.trim().slice(0, maxWord),

@@ -1,6 +1,6 @@
-// What an upstream of tasks is, as a table: where to ask, what to send, and how its answers read.
-// How a create, a question, a cancel and a search go is the same for all of them. Some answer a
-// create with what they made: for those that do nothing else, the table of the create is enough.
+// A task upstream as a table: URLs, bodies, and how its replies are read. Create, poll, cancel and
+// search work the same for all. Some upstreams answer a create with the result: for those that do
+// nothing else, the create part of the table is enough.
 import type { Protocol } from '../../contract/catalog.ts'
 import type {
   Found,
@@ -47,8 +47,8 @@ export interface CreateStyle<Request> {
   /** How long an answer may be; left out: longer than any that holds no picture. */
   maxAnswerBytes?: number
   /**
-   * Says of an answer what became of the create, before its status does: nothing (`refused`), or
-   * what nobody knows. Undefined, or left out, leaves it to the status.
+   * Reads the outcome of a create from a reply, before its status counts: nothing was made
+   * (`refused`), or unknown. Undefined or absent leaves it to the status.
    */
   verdict?(reply: Reply, upstream: TaskUpstream): 'refused' | 'unknown' | undefined
   /** What was made, where it came with the answer. */
@@ -67,7 +67,7 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   protocol: Protocol
   /** What is added to a channel's base address, for people to read. */
   path: string
-  /** The files of its results are given to whoever has the key. */
+  /** Result files need the key. */
   filesNeedKey?: boolean
   createdId(body: Json): unknown
   /** What a request can come to; left out where the engine need not know. */
@@ -75,7 +75,7 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   taskUrl(upstream: TaskUpstream, upstreamId: string): string
   /** Whether an answer says that there is no such task. Left out: its status is 404. */
   isMissing?(reply: Reply): boolean
-  /** Whose account an answer is; empty when it does not say. */
+  /** The task id of a reply; empty when it has none. */
   accountOf(body: Json): string
   /** Left out: the ids are equal. */
   isSame?(told: string, upstreamId: string): boolean

@@ -1,4 +1,4 @@
-// An upstream of bytes on a real socket, for tests: it sends what it is told and keeps what it hears.
+// An upstream on a raw socket, for tests: sends scripted bytes and records what it receives.
 import { createServer, type Server, type Socket } from 'node:net'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import { createHttpClient } from '../../lib/http/client.ts'

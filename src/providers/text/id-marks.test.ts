@@ -1,4 +1,4 @@
-// Marks behind ids: at every place where one stands as an id, nowhere else, and whatever the cuts.
+// Suffixes on ids: wherever one is an id, nowhere else, and however the stream is split.
 import { expect, test } from 'bun:test'
 import { IdMarks } from './id-marks.ts'
 

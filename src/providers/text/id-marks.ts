@@ -1,5 +1,5 @@
-// Puts marks behind the ids that an upstream hands out, wherever they stand in an answer or in the
-// events of a stream. Everything else stays byte for byte. Only ids that were learned are marked.
+// Appends suffixes to the ids that an upstream gives out, anywhere in an answer or in the events of
+// a stream. All other bytes stay the same. Only ids that were learned get one.
 
 interface Known {
   /** The id as a whole string of JSON. */
@@ -28,7 +28,10 @@ export class IdMarks {
     this.#known.set(id, { needle: Buffer.from(`"${id}"`), mark: Buffer.from(this.#markFor(id)) })
   }
 
-  /** Items that no event has announced: `"item_id":"…"` is no text, whose quotes would be escaped. */
+  /**
+   * Items without an announcing event: `"item_id":"…"` is never inside text, where quotes are
+   * escaped.
+   */
   learnItems(bytes: Buffer): void {
     for (let at = bytes.indexOf(itemField); at !== -1; at = bytes.indexOf(itemField, at + 1)) {
       const colonAt = afterSpace(bytes, at + itemField.length)

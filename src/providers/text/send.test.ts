@@ -1,5 +1,5 @@
-// Whatever an upstream of any style says, the outcome is a value: nothing is thrown, because a hold
-// hangs on every call.
+// Whatever an upstream of any style replies, the outcome is a value: nothing throws, because every
+// call has a hold to end.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Protocol } from '../../contract/catalog.ts'

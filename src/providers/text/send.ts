@@ -1,4 +1,4 @@
-// One text call to one upstream, in any style. Every way it can go wrong comes back as a value.
+// One text call to one upstream, in any style. Every failure is returned as a value.
 
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'

@@ -1,5 +1,5 @@
-// What distinguishes one text style from another on the upstream's side. A style is a table of small
-// functions; sending, reading, cutting streams into events and telling failures apart is shared.
+// What distinguishes the text styles at the upstream. A style is a table of small functions;
+// sending, reading, splitting streams into events and classifying failures are shared.
 import type { Protocol } from '../../contract/catalog.ts'
 import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -31,7 +31,7 @@ export type Verdict = 'pass' | 'hide' | 'last' | { instead: string } | { failed:
 export interface StreamStyle {
   /** Which events are forwarded unread: those with such a name, or those without such a text. */
   unread: { named: readonly string[] } | { without: readonly string[] }
-  /** The field whose object holds the model's name; left out: every event has one itself. */
+  /** The field with the object that holds the model name; absent: every event has its own. */
   modelIn?: string
   /** `name` is what stands after `event:`, if anything does. */
   read(data: Json, state: StreamState, name: string | undefined): Verdict

@@ -1,4 +1,4 @@
-// What the usage tests of all styles share. Knows no style.
+// Shared by the usage tests of all styles. Knows no style.
 import { expect } from 'bun:test'
 import fc from 'fast-check'
 import type { Reported } from '../../contract/provider.ts'

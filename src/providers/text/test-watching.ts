@@ -1,5 +1,5 @@
-// What the stream tests of all styles share: a watcher fed piece by piece, and random cuts. Knows no
-// style.
+// Shared by the stream tests of all styles: a watcher fed piece by piece, and random splits. Knows
+// no style.
 import fc from 'fast-check'
 import type { TextCall } from '../../contract/requests.ts'
 import type { StreamStyle } from './style.ts'

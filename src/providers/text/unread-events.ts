@@ -1,4 +1,4 @@
-// Which events of a stream may pass unread, as bytes to look for.
+// Which stream events may pass unparsed, as byte patterns.
 import type { StreamStyle } from './style.ts'
 
 export interface Unread {

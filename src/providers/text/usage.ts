@@ -1,5 +1,5 @@
-// Usage objects of all text styles to plain usage. Upstreams mix the spellings, so both are read on
-// every style, in the details objects and beside them. Parts that contradict each other are clamped.
+// Usage objects of all text styles to plain usage. Upstreams mix the spellings, so every style
+// reads both, in the details objects and beside them. Contradictory parts are clamped.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from './style.ts'

@@ -1,6 +1,6 @@
-// Watches a text stream on its way to the caller. Bytes go through as they came; only events that
-// carry usage, an error or the end are opened, and those in which the model name must be put back.
-// Events cut by packet borders are kept until they are whole.
+// Watches a text stream on its way to the caller. Bytes pass unchanged; it parses only events with
+// usage, an error or the end, and those with a model name to restore. Events split across packets
+// are buffered until complete.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import {

@@ -1,5 +1,5 @@
-// The upstream's refusals and failures in the words of the error table. It names them by a status
-// word in answers, and by a number inside an operation.
+// Maps the upstream's refusals and failures to the error table. It uses a status word in answers,
+// and a number inside an operation.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure, readError, upstreamRequestId } from '../common/errors.ts'

@@ -1,5 +1,5 @@
-// The plain request in the upstream's form: what is seen goes beside the prompt, what is wished
-// goes into the parameters. Pictures go as bytes; those given by address are fetched before.
+// The plain request in the upstream's format: media go beside the prompt, options into the
+// parameters. Images go as bytes; those given by URL are fetched before.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
 

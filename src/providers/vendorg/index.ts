@@ -1,5 +1,5 @@
-// Long-running video operations: one create, then questions by the operation's name. This upstream
-// lists nothing, so nothing can be looked for, and cancels nothing.
+// Long-running video operations: one create, then polls by the operation's name. This upstream has
+// no list to search and no cancel.
 import { textOf } from '../tasks/fields.ts'
 import { taskProvider } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'

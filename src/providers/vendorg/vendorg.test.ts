@@ -1,5 +1,4 @@
-// The provider over real HTTP: one create, the questions after it, and what becomes of answers that
-// are not what they should be.
+// The provider over real HTTP: one create, its polls, and the outcome of invalid replies.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'

@@ -1,5 +1,5 @@
-// The upstream's words for a refusal, in those of the error table. Its codes come in families, with
-// the particulars after a dot.
+// Maps the upstream's error codes to the error table. Codes form families, with details after a
+// dot.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'

@@ -1,7 +1,7 @@
-// Looks for a create that was cut off. This upstream takes no marker and lists no prompts, but the
-// account of a finished task has the prompt it was made from. So a task is taken for the lost one
-// when it is what was asked for in every respect that can be seen, and only where text was all that
-// was asked with: pictures are never told back.
+// Searches for a create that was cut off. This upstream takes no marker and lists no prompts, but
+// the status of a finished task has its prompt. So a task is taken for the lost one when every
+// visible property matches the request, and only for text-only requests: images are never reported
+// back.
 import type { Found, LostCreate, TaskUpstream, UpstreamError } from '../../contract/provider.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -56,7 +56,7 @@ export async function findTask<Request extends Input>(
   return { ...none, upstreamIds }
 }
 
-/** Those of the model and the time that are nobody's; the oldest first. */
+/** Unclaimed tasks of the model and the time range; oldest first. */
 async function candidatesFor(
   lost: LostCreate<Input>,
   { model }: TaskUpstream,

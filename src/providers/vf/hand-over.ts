@@ -1,5 +1,5 @@
-// How each model wants its pictures and videos: a table, and the step that follows it. Which of
-// them a caller may leave out, and how long a video may be, is for others to say.
+// How each model takes images and videos: a table, and the function that applies it. Which media
+// are optional, and how long a video may be, is decided elsewhere.
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
 import { estimateTokens, framesIn } from '../../contract/video-size.ts'

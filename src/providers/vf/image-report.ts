@@ -1,5 +1,5 @@
-// What the upstream says of pictures: in the answer to a create, or in the account of a task. Pure:
-// a parsed answer in, a report out.
+// Converts the upstream's image results, from the answer to a create or from a task status. Pure: a
+// parsed answer in, a report out.
 import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest, OutputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'

@@ -20,7 +20,7 @@ const generation = /(\d+\.\d+)[-_](?:t2i|i2i)/
 const newGeneration = 2.6
 /** A picture in Base64, should one come instead of its address. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Time-outs on the way: the pictures may have been made, and nobody knows. */
+/** Proxy time-outs: the images may or may not have been made. */
 const lapses: ReadonlySet<number> = new Set([408, 499, 504])
 
 /** Undefined where the answer has the pictures. */

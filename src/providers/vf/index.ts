@@ -1,5 +1,5 @@
-// Videos of the vfa and vfb families, as tasks: one create, then questions about the task. Pictures
-// of the imga family come from the same upstream, by a table of their own.
+// Videos of the vfa and vfb families, as tasks: one create, then polls. Images of the imga family
+// come from the same upstream, by a table of their own.
 import type { Provider } from '../../contract/provider.ts'
 import { taskProvider, tasksOf } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'

@@ -1,5 +1,4 @@
-// What tasks of videos and of pictures have in common: where they are asked about, how they are
-// called off, and how this upstream says no.
+// What video and image tasks share: the poll URL, the cancel, and the refusals of this upstream.
 
 import type { TaskUpstream } from '../../contract/provider.ts'
 import { bearer } from '../common/bearer.ts'

@@ -1,4 +1,4 @@
-// What the upstream's account of a task means. Pure: a parsed answer in, a report out.
+// Converts the upstream's task status. Pure: a parsed answer in, a report out.
 import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage, VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'

@@ -1,4 +1,4 @@
-// Pictures over real sockets, by the service that answers at once and by those that make tasks.
+// Images over real sockets, by the service that answers at once and by those that make tasks.
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { LostCreate, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'

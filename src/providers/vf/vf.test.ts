@@ -1,4 +1,4 @@
-// The three calls over real sockets: what is sent, and what becomes of every way to answer it.
+// The three calls over real sockets: what is sent, and the outcome of every kind of reply.
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'

@@ -1,5 +1,5 @@
-// Whether a token that stands here may begin one more call, and the words when it may not. The
-// same rules are in the script that Redis runs (shared-scripts.ts).
+// Decides whether a token with these counts may begin one more call, and words the refusal. The
+// script that Redis runs (shared-scripts.ts) has the same rules.
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { RateView } from '../../../contract/rate.ts'
@@ -11,7 +11,7 @@ const maxRetrySeconds = 60
 /** When a running call ends is not known. */
 const busyRetryMs = 1000
 
-/** The part of a limit for one of several gateways; never nothing, never all for everybody. */
+/** The share of a limit for one of several gateways: rounded up, at least 1. */
 export const shareOf = (limit: number, gateways: number): number =>
   Math.max(1, Math.ceil(limit / gateways))
 

@@ -1,5 +1,6 @@
-// Per-token rate limits: requests and counted tokens per minute, calls at once. Gateways share them
-// through Redis; without it, or while it is away, each keeps to its own counts. Never unlimited.
+// Per-token rate limits: requests and counted tokens per minute, and concurrent calls. Gateways
+// share the counts through Redis; without it, or during an outage, each uses its own. Never
+// unlimited.
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import type { Refusal } from '../../../contract/errors.ts'
 import type { RateView } from '../../../contract/rate.ts'

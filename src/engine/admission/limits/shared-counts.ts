@@ -1,5 +1,5 @@
-// The counts that gateways have in common, in Redis. Asks and tells; whether to believe what it
-// hears, and what to do when Redis is away, is decided in rate-limits.ts.
+// Client for the counts that gateways share in Redis. Only reads and writes them; rate-limits.ts
+// decides whether to trust a reply and what to do during an outage.
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import {
   openRedis,
@@ -96,7 +96,7 @@ export class SharedCounts {
     if (numbers === undefined) return redisAway
     const [admitted, gateways, minute, leftMs, ...tallies] = numbers
     const [requests, requestsBefore, tokens, tokensBefore, running] = tallies
-    // None at all: Redis has forgotten, and nobody has shown itself since.
+    // None at all: Redis has lost its data, and no gateway has registered since.
     if (gateways !== 0) this.gateways = gateways!
     return {
       admitted: admitted === 1,
@@ -165,7 +165,7 @@ export class SharedCounts {
   }
 }
 
-/** Whoever answers otherwise is not the Redis we know, and counts as away. */
+/** A server that replies otherwise is not a Redis we support, and counts as unavailable. */
 function readNumbers(reply: unknown, length: number): number[] | undefined {
   const fits = Array.isArray(reply) && reply.length === length && reply.every(Number.isFinite)
   return fits ? reply : undefined

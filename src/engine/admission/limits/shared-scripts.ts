@@ -1,5 +1,5 @@
-// What Redis does for the rate limits, in Lua. Each script is one step for all gateways, and reads
-// the time of Redis, so that their clocks do not matter. The rules are those of judge.ts.
+// The rate limits as Lua scripts for Redis. Each script is one atomic step for all gateways and
+// uses the time of Redis, so that their clocks do not matter. The rules are those of judge.ts.
 import { newScript } from '../../../lib/net/redis.ts'
 import { windowMs } from './window.ts'
 

@@ -1,4 +1,4 @@
-// For tests of the rate limits: a log that is kept, and calls that say what became of them.
+// For tests of the rate limits: a log that keeps its lines, and calls that report their outcome.
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import { createLog, type Log } from '../../../lib/telemetry/log.ts'

@@ -1,5 +1,5 @@
-// What this gateway has let in lately, by token: the requests and counted tokens of two minutes,
-// and the calls that are running. Decides nothing.
+// What this gateway has recently admitted, by token: the requests and counted tokens of two
+// minutes, and the calls in flight. Decides nothing.
 import { type Tally, windowMs } from './window.ts'
 
 /** Where a token stands at one moment. */
@@ -85,7 +85,7 @@ export class TokenCounts {
     return count
   }
 
-  /** Tokens about whose running calls Redis should be told again. */
+  /** Tokens with calls in flight that must be reported to Redis again. */
   *shared(): Iterable<[string, TokenCount]> {
     for (const entry of this.#counts) if (entry[1].shared) yield entry
   }

@@ -1,5 +1,5 @@
-// The arithmetic of a sliding window: two counters of whole minutes, the older one fading out as
-// the newer one fills. Whole numbers only, so that a sum at the limit is not lost to rounding.
+// The arithmetic of a sliding window: two counters of whole minutes, where the weight of the older
+// falls as the newer fills. Whole numbers only, so that rounding loses nothing at the limit.
 import type { RateGauge } from '../../../contract/rate.ts'
 
 export const windowMs = 60_000

@@ -1,5 +1,5 @@
-// Takes up exports, one at a time, wherever another gateway or an earlier life of this one left them,
-// and clears away those that have been kept long enough. How one is written is run-export.ts.
+// Runs exports one at a time, resumes those that another gateway or an earlier process left
+// unfinished, and deletes those past their retention. run-export.ts writes one.
 
 import { Refusal } from '../../../contract/errors.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
@@ -59,7 +59,7 @@ export class Exporter {
       this.#running = undefined
       if (this.#closed) return
       if (this.#isWanted) return this.wake()
-      // Nobody else can add to a database that is not shared.
+      // No other gateway can add to a database that is not shared.
       const isAlone = engine.store.cluster === undefined && !this.#isUnfinished
       const afterMs = isAlone ? tidyEveryMs : pollEveryMs
       this.#timer = setTimeout(() => this.wake(), afterMs)

@@ -1,6 +1,6 @@
-// Writes one export, page after page, as long as nobody else has it. What is written is kept in
-// pieces: whoever goes on later begins where the last piece ends. Never more than a page and a piece
-// in memory, and always a pause between two pages, so that callers are served first.
+// Writes one export page by page while this gateway holds its lease. Output is stored in chunks;
+// the next holder resumes after the last chunk. Never more than a page and a chunk in memory, and
+// always a pause between two pages, so that callers are served first.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { csvRow } from '../../../lib/text/csv.ts'
@@ -40,7 +40,7 @@ const maxPauseMs = 2_000
 
 const pack = promisify(gzip)
 
-/** `left`: somebody else has it, it is gone, or this gateway stops. */
+/** `left`: another gateway has it, it is gone, or this gateway stops. */
 export async function runExport(
   engine: Engine,
   job: ExportJob,

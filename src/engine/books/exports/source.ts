@@ -1,5 +1,5 @@
-// What an export is made from: pages of rows from some place on, and how a row looks in a table. The
-// lists themselves are whoever's business hands these in.
+// The source of an export: pages of rows from a cursor on, and a row as table cells. The caller
+// supplies the lists themselves.
 import type { Refusal } from '../../../contract/errors.ts'
 import type { Engine } from '../../engine.ts'
 
@@ -37,7 +37,7 @@ export type OpenSource = (
 /** Members' files lack what only staff may read. */
 export type ExportReader = 'staff' | 'member'
 
-/** A member's job is bound to their account, nobody else's is. */
+/** Only a member's job is bound to an account. */
 export const readerOf = ({ accountId }: { accountId?: string | undefined }): ExportReader =>
   accountId === undefined ? 'staff' : 'member'
 

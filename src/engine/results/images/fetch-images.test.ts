@@ -1,4 +1,4 @@
-// What counts as a picture that could be had, and that one which could not spoils no other.
+// Which downloads count as an image, and that one failure does not affect the others.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ImageTask } from '../../../contract/task.ts'
 import { aTask } from '../../../store/tasks/test-tasks.ts'

@@ -1,5 +1,5 @@
-// The bytes of pictures that an upstream made, all at once, for a caller that wants no addresses.
-// Guarded like any download of a result; only what begins like a picture is one.
+// Fetches the bytes of finished images in parallel, for a caller that wants no URLs. Guarded like
+// any download of a result; only bytes that start like an image count as one.
 import type { ContentBody } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { ImageTask, OutputMedia } from '../../../contract/task.ts'

@@ -1,5 +1,5 @@
-// Pictures for a caller that waits: what reaches it is charged, everything else is free, whoever of
-// caller, gateway and upstream goes away in between.
+// Images for a waiting caller: delivered images are charged, all else is free, even when the
+// caller, the gateway or the upstream goes away in between.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createPriceBook } from '../../../billing/prices/price-book.ts'
@@ -225,7 +225,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
     expect((await refused()).code).toBe('upstream_outcome_unknown')
     await it.tick()
     expect([asked.starts, await booked()]).toEqual([1, ['hold', 'release']])
-    // This upstream lists nothing: nobody will ever know.
+    // This upstream has no list, so the outcome stays unknown.
     expect(await lost()).toEqual([['unknown_create', 2, true]])
     expect(await checkAbandoned()).toBe(0)
   })
@@ -305,7 +305,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
   })
 
   describe('that a gateway died over', () => {
-    /** The row as it stands while somebody waits; then nobody does. */
+    /** The row while a caller waits, and after the caller has left. */
     const die = async (how: { key?: CreateKey }) => {
       start = started
       check = () => {

@@ -1,10 +1,10 @@
-// Pictures for a caller that waits for them. They are a task like any other, with its row and hold
-// before anything is sent; what comes of it is handed over first and charged for as far as it was.
+// Images for a caller that waits for them. They are a task like any other, with row and hold before
+// anything is sent; images are delivered first, and only delivered ones are charged.
 //
 //   accepted ──> sent ──> result at once ─────────────┐
 //                  └────> asked for until it is over ──┴─> fetched ──> charged ──> answered
 //
-// Without a key nobody but this connection can see them: if it ends early, they cost nothing.
+// Without a key only this connection can receive them: if it ends early, they are free.
 import type { CallContext, Image, MadeImages } from '../../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
 import type { TaskReport } from '../../../contract/provider.ts'

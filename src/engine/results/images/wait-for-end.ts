@@ -1,5 +1,5 @@
-// Asks an upstream about a task again and again for the caller that waits for it. What does not end
-// in time, or has nobody left who waits, is cancelled as far as the upstream can.
+// Polls a task for the caller that waits for it. A task that does not end in time, or that no
+// caller waits for any more, is cancelled where the upstream supports it.
 import type { TaskReport, UpstreamError } from '../../../contract/provider.ts'
 import type { ImageTask } from '../../../contract/task.ts'
 import { Cancellation } from '../../../lib/cancellation.ts'
@@ -13,7 +13,7 @@ import { originOf, pollTargetFor, taskUpstream } from '../../tasks/task-upstream
 export interface Waiting {
   /** At most so long. */
   forMs: number
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no caller waits any more. */
   signal?: AbortSignal
 }
 
@@ -27,7 +27,7 @@ const growth = 1.3
 
 export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
   let pauseMs = minMs
-  // Nothing is written while somebody waits: its end tells of all polls at once.
+  // Nothing is written while the caller waits: the end records all polls at once.
   const steps: PollStep[] = []
   const passed = stopwatch(engine)
   while (passed() < waiting.forMs && waiting.signal?.aborted !== true) {

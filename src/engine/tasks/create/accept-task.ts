@@ -1,5 +1,5 @@
-// Whether a task may be made, and all that must be durable before anything is sent: its row, the
-// money set aside for it, and its caller's key, in one transaction.
+// Decides whether a task may be created, and commits in one transaction what must be durable before
+// anything is sent: its row, its hold, and its caller's key.
 
 import type { Route } from '../../../catalog/snapshot.ts'
 import type { CallContext, CreateKey } from '../../../contract/caller-api.ts'
@@ -38,7 +38,7 @@ export type TaskInput = (
 } & Pick<Task, 'externalId' | 'callbackUrl'>
 
 export interface Acceptance {
-  /** Nobody but the caller's connection waits for it, until then. */
+  /** Until then only the caller's connection waits for it. */
   waitedForMs?: number
 }
 
@@ -212,7 +212,7 @@ function newTask(
     media: [],
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    // If nobody comes back to it, its create was cut off: then it is for the poller.
+    // If no result is written by then, its create was cut off, and the poller takes over.
     nextCheckAtMs: Math.max(
       nowMs +
         Math.min(route.channel.timeouts.firstByteMs + graceMs, taskTimeoutsOf(engine).unknownMs),

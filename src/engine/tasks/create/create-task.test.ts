@@ -1,4 +1,4 @@
-// A create from the caller's wish to what the row, the hold and the caller see of it.
+// A create from the caller's input to the row, the hold and the answer.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'

@@ -1,5 +1,5 @@
-// A task from the caller's wish to the upstream's promise. Row and hold are committed before
-// anything is sent; the create goes out once, and what nobody knows stays a state of its own.
+// Creates a task, from the caller's input to the upstream's acceptance. Row and hold are committed
+// before anything is sent; the create is sent once, and an unknown outcome is a state of its own.
 //
 //   transaction 1: row `accepted` + hold ──> send ──> transaction 2: `queued`, or `failed` + release
 //                                                └──> `unknown`: never sent again

@@ -1,5 +1,5 @@
-// A picture that a caller gave by address, fetched for an upstream that takes bytes only. The caller
-// chose the address, so it is guarded like any download, and what comes must be a picture.
+// Fetches an image that a caller gave by URL, for an upstream that takes bytes only. The caller
+// chose the URL, so it is guarded like any download, and the result must be an image.
 import type { FetchedMedia } from '../../../contract/provider.ts'
 import { openDownload } from '../../../lib/net/guarded-fetch.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'

@@ -1,4 +1,4 @@
-// What becomes of a task whose create was cut off, by what its upstream has of it.
+// The outcome of a task after its create was cut off, by what its upstream has of it.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
@@ -35,7 +35,7 @@ describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
   })
   afterEach(() => it.close())
 
-  /** One that nobody answered; its row. */
+  /** A create that got no reply; returns its row. */
   const lose = async (prompt = 'a cat'): Promise<Task> => {
     const usual = it.script.start
     it.script.start = () => ({ kind: 'unknown', error: anError('cut off') })

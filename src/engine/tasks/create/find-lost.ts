@@ -1,5 +1,6 @@
-// A task whose create was cut off: its upstream is asked whether it has it, again and again for a
-// while. It is never sent again. Found, it goes on like any other; not found, it ends free.
+// Recovers a task after its create was cut off: asks the upstream repeatedly, for a limited time,
+// whether it has the task. Never sends it again. Found, it continues like any other; not found, it
+// ends free of charge.
 
 import type { Found, LostCreate, TaskUpstream } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
@@ -147,7 +148,7 @@ async function adopt(
     })
     if (moved) engine.log.info('a create that was cut off was found', { task_id: task.id })
   } catch (error) {
-    // Somebody else was faster: then it is theirs.
+    // Another gateway was faster and owns it now.
     if (!isUniqueConflict(error)) throw error
     return 'none'
   }

@@ -1,5 +1,5 @@
-// A create of which nobody knows whether the upstream has it: a state of its own. It is never sent
-// again; the poller looks for it.
+// Records a create with an unknown outcome as a state of its own. It is never sent again; the
+// poller searches for it.
 import type { UpstreamError } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'

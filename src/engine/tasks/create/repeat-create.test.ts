@@ -1,5 +1,5 @@
-// A create that is asked again under its key: what the second asker gets, and that nothing is made,
-// sent or held twice.
+// A create repeated under its key: the answer to the second request, and that nothing is made, sent
+// or held twice.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Created } from '../../../contract/caller-api.ts'

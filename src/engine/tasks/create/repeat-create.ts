@@ -1,5 +1,5 @@
-// A create that is asked again under the same key: it gets the first one's answer, and nothing is
-// made, sent or held a second time. What was answered is told by the task; only the key is stored.
+// A create repeated under the same idempotency key gets the first one's answer, and nothing is
+// made, sent or held a second time. The answer comes from the task; only the key is stored.
 import type { Created } from '../../../contract/caller-api.ts'
 import type { Token } from '../../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../../contract/errors.ts'
@@ -26,7 +26,7 @@ export interface KeyedCreate extends CreateName {
   fingerprint: string
 }
 
-/** The request whose answer it is, when it is not this one's own. */
+/** The request that this answer was first given to, when it is not this one. */
 export function replayedIn(made: object): string | undefined {
   if (made instanceof Refusal) return made.extras.replayOf
   return 'replayed' in made ? (made as Created).task.requestId : undefined
@@ -56,7 +56,7 @@ export async function keyedCreate(
 }
 
 /**
- * Lets `make` run unless its key has been used. `taken`: it found out by itself that somebody was
+ * Runs `make` unless its key has been used. `taken`: it noticed by itself that another request was
  * faster, and has left nothing behind.
  */
 export async function createOnce<Made extends object>(
@@ -121,7 +121,7 @@ async function findFirst(
     : firstAnswer(task)
 }
 
-/** Under way as long as the gateway that sends it lives; then nobody will ever hear its answer. */
+/** In progress while the gateway that sends it lives; after that its answer is lost. */
 async function isLeftBehind(
   engine: Engine,
   task: Task,

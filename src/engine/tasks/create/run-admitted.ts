@@ -1,4 +1,4 @@
-// A create within its token's limits, counted among what runs until it is over.
+// Runs a create within its token's limits, counted as in flight until it is over.
 import type { CallContext } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'

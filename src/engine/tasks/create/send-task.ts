@@ -1,5 +1,5 @@
-// One create, from the row that was accepted to what the upstream made of it. It goes out once; what
-// nobody knows stays a state of its own.
+// Sends one create, from the accepted row to the upstream's reply. It is sent once; an unknown
+// outcome is a state of its own.
 import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { Started, UpstreamError } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
@@ -29,7 +29,7 @@ export type FinishedReport = Finished['report']
 export interface SendOptions {
   /** What to do with a result that came at once. */
   finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
-  /** Somebody waits for it: the poller keeps away until they had their time. */
+  /** A caller waits for it: the poller skips it until the wait is over. */
   isWaitedFor: boolean
 }
 
@@ -155,7 +155,7 @@ async function queue(
 
 const sameIdTwice = 'the upstream named it as a task that exists already'
 
-/** Nobody knows whether the upstream has it: it is never sent again. */
+/** Unknown whether the upstream has it: it is never sent again. */
 async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<Refusal> {
   await retryWrite(engine, () => loseTrackOf(engine, task, error))
   crashPoint('task-lost')

@@ -1,4 +1,4 @@
-// A create that another gateway has in its hands, and one whose gateway is gone.
+// A create that another gateway is sending, and one after its gateway is gone.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'

@@ -1,12 +1,12 @@
-// Whether the gateway that sends a create, or waits for its pictures, is still at it. As long as it
-// is, the task is its own: others must not take it for one that was cut off.
+// Whether the gateway that sends a create, or waits for its images, is still working on it. While
+// it is, it owns the task, and others must not treat it as cut off.
 import type { Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import type { Engine } from '../../engine.ts'
 import { maxWaitedMs, taskTimeoutsOf } from '../poll/task-timeouts.ts'
 
-/** False when nobody says so any more: the gateway is gone, or has let go of it, or takes too long. */
+/** False when its gateway is gone, has released it, or takes too long. */
 export async function isUnderWay(engine: Engine, task: Task): Promise<boolean> {
   const { waitedBy, createdAtMs } = task
   if (waitedBy === undefined) return false

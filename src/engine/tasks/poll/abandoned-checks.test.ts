@@ -1,5 +1,5 @@
-// Tasks that were given up: a success that comes late is written down once as the operator's loss,
-// whoever looks and however often, and nothing of the task ever changes.
+// Abandoned tasks: a late success is recorded once as the operator's loss, however many gateways
+// check and however often, and the task itself never changes.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'

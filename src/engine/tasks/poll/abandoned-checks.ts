@@ -1,5 +1,5 @@
-// Tasks that were given up are asked for a few times more, because an upstream that finishes one
-// bills it. What is found is a loss of the operator's; state and charge of the task never change.
+// Polls abandoned tasks a few more times, because an upstream that finishes one bills it. A late
+// success is recorded as the operator's loss; state and charge of the task never change.
 
 import type { LossReason } from '../../../contract/ledger.ts'
 import type { TaskReport } from '../../../contract/provider.ts'

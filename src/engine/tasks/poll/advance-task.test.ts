@@ -1,4 +1,4 @@
-// What becomes of a task by what its upstream says of it, and of its money.
+// How upstream reports change a task and its money.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Checked, TaskReport } from '../../../contract/provider.ts'
@@ -250,7 +250,7 @@ describe.each([...storeKinds])('a task on %s', (on) => {
     const booked = await it.booked(task.id)
     for (const checked of later) {
       it.script.check = () => checked
-      // Somebody who leased it before it ended and comes back late.
+      // A gateway that leased it before it ended and comes back late.
       await advanceTask(it.engine, leased!)
       it.clock.ms += hour
       expect(await it.advance()).toBe(0)

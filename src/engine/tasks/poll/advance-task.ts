@@ -1,5 +1,5 @@
-// One look at one task: what the upstream says becomes the task's next state, or its end. What is
-// not understood is still running, and nothing runs for ever.
+// One poll of one task: the upstream's report becomes the task's next state, or its end. An unknown
+// report counts as running, and a time-out ends every task.
 import type { Checked, TaskReport, UpstreamError } from '../../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../../contract/task.ts'
 import { withSteps } from '../../../contract/timeline.ts'
@@ -34,10 +34,10 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
   const { waitedBy: _, ...rest } = leased.task
   const task = rest as Task
   const ageMs = ageOf(engine, task)
-  // Whoever waited for it is gone, and nobody else could see what came of it.
+  // The caller that waited for it is gone, and no other could receive the result.
   if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
-  // Also what is too old is asked for once more: it may have ended while nobody looked.
+  // A task past its lifetime is polled once more: it may have ended between polls.
   const isOld = ageMs > taskTimeoutsOf(engine).lifetimeMs
   const home = originOf(engine, task)
   if (home === undefined) {
@@ -97,7 +97,7 @@ const isEndOf = (report: TaskReport): boolean =>
   report.state === 'cancelled' ||
   (report.state === 'succeeded' && report.media.length > 0)
 
-/** Its create was cut off: nobody knows whether it arrived, and it is never sent again. */
+/** Its create was cut off: unknown whether it arrived, and it is never sent again. */
 async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: number) {
   const { unknownMs } = taskTimeoutsOf(engine)
   const search = await findLost(engine, task, fence)
@@ -171,7 +171,7 @@ async function goOn(
   return later(engine, next, fence, waitMs, steps, task.state)
 }
 
-/** A file whose address has expired is none. */
+/** A file with an expired link counts as missing. */
 const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): boolean =>
   media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
 

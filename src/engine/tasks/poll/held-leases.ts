@@ -1,5 +1,5 @@
-// The leases this gateway has: held on to while a look takes long, given back when it stops. Times
-// of leases are those of the clock that all gateways share, where there are several.
+// The leases this gateway holds: renewed while a poll takes long, released when the gateway stops.
+// Lease times are those of the shared clock, where there are several gateways.
 import {
   type Leased,
   type LeaseOptions,
@@ -71,7 +71,7 @@ export class HeldLeases {
     return { ...taken, workMs: performance.now() - beganMs }
   }
 
-  /** The store failed: the next to take finds leases of ours that nobody works on, and frees them. */
+  /** The store failed: the next lease round finds our leases without work, and frees them. */
   storeFailed(): void {
     this.#failures++
   }

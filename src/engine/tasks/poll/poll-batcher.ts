@@ -1,5 +1,5 @@
-// Writes polls that ended nothing, many in one transaction: while one is under way, the next
-// gathers. Knows neither what was seen nor when to look again.
+// Writes polls that ended no task, many in one transaction: while one commits, the next batch
+// gathers. Knows neither the reports nor when to poll again.
 import { isPlainPoll, type Poll, savePolls } from '../../../store/tasks/poll-updates.ts'
 import { updateTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
@@ -20,7 +20,7 @@ export class PollWrites {
   #waiting: Waiting[] = []
   #writing = false
 
-  /** False when its lease has gone to somebody else, or the task has moved on. */
+  /** False when another gateway has its lease, or the task has moved on. */
   save(engine: Engine, poll: Poll, companions: number): Promise<boolean> {
     if (!isPlainPoll(poll)) {
       const { task, still, fence } = poll

@@ -1,5 +1,5 @@
-// How late the poller is: the time from when a look was due to when it began, over the last looks.
-// Pure; the caller brings the times.
+// How late the poller is: the time from when a poll was due to when it began, over recent polls.
+// Pure; the caller supplies the times.
 
 export interface LagReading {
   /** All looks so far. */

@@ -1,5 +1,5 @@
-// How many polls there may be at once, in all and for each channel. A channel that answers quickly
-// earns room, one that is slow loses it, and none can take what others need. Pure.
+// How many polls may run at once, in total and for each channel. A channel that answers quickly
+// earns slots, a slow one loses them, and none can starve the others. Pure.
 
 /** All together; a look holds little but a connection. */
 const maxPolls = 1024

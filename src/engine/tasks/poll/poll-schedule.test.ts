@@ -1,5 +1,5 @@
-// Plays tasks against the rules in made-up time: when each would be looked at, and how late its end
-// would be noticed.
+// Simulates tasks against the schedule: when each would be polled, and how late its end would be
+// noticed.
 import { expect, test } from 'bun:test'
 import {
   afterFailureMs,

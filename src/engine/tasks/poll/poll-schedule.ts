@@ -1,6 +1,6 @@
-// When to ask about a task: as soon as the delay in noticing its end may be worth a question.
-// Learns from every look how likely tasks of a model are to end at which age, and so also from those
-// that go on. Knows no task, no clock and no upstream.
+// When to poll a task: as soon as the delay in noticing its end may be worth a request. Learns from
+// every poll, also of tasks still running, how likely tasks of a model are to end at which age.
+// Knows no task, no clock and no upstream.
 
 /** What is known of one model, by age in steps of a few per cent. */
 export interface Learned {

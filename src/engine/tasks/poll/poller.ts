@@ -1,5 +1,5 @@
-// The loop that looks after tasks: takes what is due by lease, a bounded number at once, and sleeps
-// until the next is due. Nothing of a task depends on it being this gateway that comes back.
+// The loop that polls tasks: leases what is due, a bounded number at once, and sleeps until the
+// next is due. Any gateway can take over the next poll of a task.
 import type { Task, TaskState } from '../../../contract/task.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import {
@@ -46,7 +46,7 @@ export class Poller {
   #costMs = 0
   #polling = false
   #renewing = false
-  /** Somebody asked for a round while one was going on. */
+  /** A round was requested while one was running. */
   #again = false
   /** Something due was left for want of room. */
   #crowded = false

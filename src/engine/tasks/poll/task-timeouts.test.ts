@@ -1,4 +1,4 @@
-// How long tasks are waited for when the operator has said so.
+// Task time-outs that the operator has set.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Task } from '../../../contract/task.ts'
 import { fileWith } from '../../test-engine.ts'

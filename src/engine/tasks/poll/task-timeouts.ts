@@ -1,5 +1,5 @@
-// How long tasks are waited for: what the operator declared, defaults filled in. Read at every look,
-// so that a reload reaches tasks that are under way.
+// Task time-outs: what the operator declared, with defaults. Read at every poll, so that a reload
+// applies to running tasks.
 import { type FileDeclaration, parseDurationMs } from '../../../contract/config-schema/index.ts'
 import type { MaxWaits } from '../../../store/tasks/leases.ts'
 import type { Engine } from '../../engine.ts'

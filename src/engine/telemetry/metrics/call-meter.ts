@@ -1,5 +1,5 @@
-// What requests of one interface for one model have added up to since the process started. Plain
-// numbers: counting one makes nothing and looks nothing up.
+// Counters for requests of one interface and one model since the process started. Plain numbers:
+// counting allocates nothing and looks nothing up.
 import { inUnits } from '../../../billing/units.ts'
 import type { Interface } from '../../../contract/catalog.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'

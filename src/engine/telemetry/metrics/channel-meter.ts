@@ -1,4 +1,4 @@
-// What tries at one channel have added up to since the process started, and its looks after tasks.
+// Counters for the tries and task polls at one channel since the process started.
 import {
   Histogram,
   HistogramSeries,

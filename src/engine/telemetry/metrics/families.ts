@@ -1,4 +1,4 @@
-// Every metric there is: its name, what it counts, and what the numbers of several processes become.
+// Every metric: its name, its help text, and how values of several processes combine.
 // docs/run/metrics.md explains each; a test compares the two.
 import type { Family, MetricType } from '../../../lib/telemetry/metrics.ts'
 

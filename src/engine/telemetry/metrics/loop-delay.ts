@@ -1,4 +1,4 @@
-// How late timers fire: what every caller waits for besides its own work.
+// How late timers fire: the delay of the event loop, which every caller shares.
 import type { Histogram } from '../../../lib/telemetry/metrics.ts'
 
 const everyMs = 50

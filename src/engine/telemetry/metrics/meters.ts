@@ -1,6 +1,5 @@
-// All that this process counts while it works, found by plain names that are known already. Labels
-// are bounded: models of the catalog, channels of the configuration, codes of the table of errors;
-// whatever else there is, is `other`.
+// All counters of this process, found by known names. Label values are bounded: models of the
+// catalog, channels of the configuration, codes of the error table; any other becomes `other`.
 import { lossNanos } from '../../../billing/call-loss.ts'
 import { inUnits } from '../../../billing/units.ts'
 import type { Interface } from '../../../contract/catalog.ts'
@@ -42,7 +41,7 @@ function addTallies(
 }
 
 export class Meters {
-  /** Set by whoever has a catalog. */
+  /** Set once a catalog exists. */
   isModel: (name: string) => boolean = () => false
   readonly pollLag = new Histogram(lagBounds)
   readonly callbackLag = new Histogram(lagBounds)
@@ -141,7 +140,7 @@ export class Meters {
     return this.#models.get(model)?.[use] ?? this.#newMeter(use, model)
   }
 
-  /** Also for every call whose model is none of ours. */
+  /** Also counts every call for an unknown model. */
   #newMeter(use: Interface, model: string): CallMeter {
     const name = this.#nameOf(model)
     const byInterface = this.#models.get(name) ?? {}

@@ -1,5 +1,5 @@
-// What is open in the database, counted now and then: a scrape takes what was counted last and sets off
-// the next count, so that it waits for nobody. Many gateways on one database count the same.
+// Open items in the database, counted in the background: a scrape takes the last count and starts
+// the next, so it never waits. Many gateways on one database count the same.
 import { countOpen, type OpenCounts } from '../../../store/maintenance/open-counts.ts'
 import type { Engine } from '../../engine.ts'
 

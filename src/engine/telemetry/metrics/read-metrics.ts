@@ -1,4 +1,4 @@
-// One scrape of this process: what it has counted, how it is, and what is open in the database.
+// One scrape of this process: its counters, its state, and the open items in the database.
 import { hasOwnProtocol, interfaces } from '../../../contract/config-schema/names.ts'
 import type { Family, Sample } from '../../../lib/telemetry/metrics.ts'
 import { HistogramSeries, labelsOf, series } from '../../../lib/telemetry/metrics.ts'

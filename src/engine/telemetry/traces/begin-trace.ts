@@ -1,4 +1,4 @@
-// The trace a request belongs to: the caller's, which is continued, or a new one where spans are wanted.
+// The trace of a request: continues the caller's, or begins a new one where spans are wanted.
 import type { CallTrace } from '../../../contract/requests.ts'
 import { newSpanId, readTraceParent, readTraceState } from '../../../lib/telemetry/trace-context.ts'
 import type { Engine } from '../../engine.ts'
@@ -17,7 +17,7 @@ export function beginTrace({ tracer }: Engine, arrived: Arrived, header: string 
   arrived.trace = state === undefined ? begun : { ...begun, state }
 }
 
-/** Nobody here makes spans: the caller's choice goes on as it is. */
+/** No tracer here: the caller's sampling decision is passed on. */
 const continued = ({ traceId, parentId, sampled }: NonNullable<Parent>): CallTrace => ({
   traceId,
   spanId: newSpanId(),

@@ -1,4 +1,4 @@
-// The way out for a call that belongs to a trace: every request says so, as a step of its own.
+// HTTP client for a call with a trace: every request carries the trace context with its own span.
 import type { Channel } from '../../../contract/catalog.ts'
 import type { HttpPort } from '../../../contract/provider.ts'
 import type { CallTrace } from '../../../contract/requests.ts'

@@ -1,6 +1,6 @@
-// Which requests are traced, and their spans when they have ended: one for the request, one for each
-// try at an upstream, one for a task. Made from rows that are complete; no word of a prompt or of an
-// upstream comes into any of them.
+// Decides which requests are traced, and makes their spans when they have ended: one for the
+// request, one for each try at an upstream, one for a task. Made from complete rows; they hold no
+// text of a prompt or of an upstream.
 import type { Interface } from '../../../contract/catalog.ts'
 import { interfaceRows } from '../../../contract/config-schema/names.ts'
 import type { Attempt, CallTrace, RequestRecord } from '../../../contract/requests.ts'
