@@ -94,7 +94,7 @@ const accountOf = (engine: Engine) =>
     openBillFile: (token, month) => openOwnBillFile(engine, token, month),
   }) satisfies Partial<CallerApi>
 
-/** The catalog is swapped as a whole when something changes. */
+/** The catalog is replaced as a whole on a change. */
 const modelsOf = (engine: Engine): CallerModels => ({
   visible: (token, name) => engine.catalog.visible(token, name),
   list: (token) => engine.catalog.listVisible(token),
@@ -118,7 +118,7 @@ function notAuthenticated(
   engine.log.info('not let in', {
     request_id: requestId,
     trace_id: trace?.traceId,
-    // What follows names what was asked for, in the caller's own words.
+    // What follows names the requested object, in the caller's own words.
     path: path.split('/').slice(0, 3).join('/'),
     code: refusal.code,
   })

@@ -33,12 +33,12 @@ import type { Tracer } from './telemetry/traces/tracer.ts'
 export type { CallContext } from '../contract/caller-api.ts'
 
 export interface EngineLimits {
-  /** Streams read on after their caller left, at once and for how long. */
+  /** Streams read on after their caller left: how many at once, and for how long. */
   abandonedStreams: number
   abandonedMs: number
-  /** Presented secrets remembered with their token, so that they are not hashed every time. */
+  /** Cached secrets with their token, so that they are not hashed every time. */
   tokenCacheEntries: number
-  /** Calls that wait for a channel with room, and for how long. */
+  /** Calls that wait for a channel with a free slot, and for how long. */
   queuedCalls: number
   queueMs: number
 }
@@ -46,9 +46,9 @@ export interface EngineLimits {
 export interface Engine {
   readonly store: Store
   readonly ledger: Ledger
-  /** Gives entries their receipts. */
+  /** Writes the receipts of entries. */
   readonly receiptWriter: ReceiptWriter
-  /** Swapped as a whole when something changes. */
+  /** Replaced as a whole on a change. */
   catalog: Catalog
   prices: PriceBook
   cleaner: Cleaner
@@ -61,9 +61,9 @@ export interface Engine {
   readonly log: Log
   readonly limits: EngineLimits
   readonly deadlines: Deadlines
-  /** Secrets seen since the last swap, with the token each belongs to. */
+  /** Secrets used since the last swap, with their tokens. */
   readonly knownSecrets: Map<string, Token>
-  /** How each channel is doing, by its id. */
+  /** Runtime state of each channel, by id. */
   readonly channelStates: Map<string, ChannelState>
   readonly entitlements: Entitlements
   readonly retries: RetryBudget
@@ -87,11 +87,11 @@ export interface Engine {
   noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */
   readonly durations: Durations
-  /** Creates with a key that are being written, by their names. */
+  /** Creates with a key that are being written, by key. */
   readonly creating: Set<string>
-  /** Keeps results after the upstream forgets them; absent when nothing is kept. */
+  /** Keeps results longer than the upstream does; absent when that is off. */
   readonly media?: MediaKeeper
-  /** Base of every link that is handed out. */
+  /** Base of every link that is given out. */
   publicUrl: string
   /** CIDRs that downloads may reach although they are not public. */
   readonly egressAllow: readonly string[]

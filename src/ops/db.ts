@@ -33,7 +33,7 @@ async function run(argv: readonly string[]): Promise<number> {
   })
   const [word, second, ...more] = positionals
   if (values.help === true) return say(usage)
-  // What is restored is for this user only, as everything a gateway writes.
+  // Restored files are for this user only, as everything a gateway writes.
   process.umask(0o077)
   if (word === 'restore' && second !== undefined && more.length === 0) return restore(second)
   const copies = word === 'db' && second === 'copy' && more.length === 0
@@ -71,7 +71,7 @@ async function copy(to: string): Promise<number> {
   }
 }
 
-/** At the schema of the backup first: what later schemas change is then changed in its rows. */
+/** At the schema of the backup first: later migrations then convert its rows. */
 async function fillFrom(
   { head, lines }: { head: Promise<number>; lines: AsyncGenerator<string> },
   target: Place,
@@ -83,7 +83,7 @@ async function fillFrom(
   }
   const empty = await openStore({ ...target, schema })
   const rows = await restoreLines(empty, lines).finally(() => empty.close())
-  // What the mark says of a database that was here before is no longer asked for.
+  // The mark of an earlier database here no longer applies.
   if (target.databaseUrl === undefined) rmSync(join(target.dataDir, markFile), { force: true })
   process.stdout.write(`${source} -> ${nameOf(target)}: ${rows} rows\n`)
   const store = await openStore(target)

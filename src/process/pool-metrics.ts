@@ -8,9 +8,9 @@ export class PoolMetrics<Worker extends object> {
   readonly #last = new Map<Worker, readonly Family[]>()
   readonly #waiting = new Map<Worker, () => void>()
   #departed: readonly Family[] = []
-  /** Scrapes that come at the same time share it. */
+  /** Concurrent scrapes share it. */
   #round: Promise<Family[]> | undefined
-  /** Those who are at work now. */
+  /** The workers that run now. */
   readonly #workers: () => Iterable<Worker>
   readonly #ask: (worker: Worker) => void
 

@@ -12,7 +12,7 @@ import { WorkerPool } from './worker-pool.ts'
 export async function supervise(
   first: Config,
 ): Promise<{ controlled: Controlled; config: Config }> {
-  // Held until the first worker can take it: an unrelated gateway on the port is found here.
+  // Held until the first worker can take it: detects an unrelated gateway on the port.
   const unready = () => () => new Response(null, { status: 503 })
   const held = listen(first, false, unready)
   const heldAdmin =

@@ -12,18 +12,18 @@ import { type HandedSandbox, type Order, type Report, workerArgument } from './w
 
 const firstPauseMs = 100
 const maxPauseMs = 10_000
-/** Who lived for so long did not die of its start. */
+/** A worker that lived this long did not fail at its start. */
 const settledMs = 30_000
-/** Beyond what a worker gives its callers to end. */
+/** On top of the drain time of a worker. */
 const killAfterMs = 5_000
 
 export interface WorkerPoolOptions {
   config: Config
   log: Log
   sandbox?: OpenedSandbox
-  /** Before the first worker listens; who has its port must let go of it. */
+  /** Before the first worker listens: the holder of its port must release it. */
   letGo: () => unknown
-  /** Tokens that a worker has made after the start. */
+  /** Tokens that a worker has created after the start. */
   made: (tokens: readonly MadeToken[]) => void
 }
 
@@ -37,7 +37,7 @@ interface Spawned {
 
 interface Worker {
   child: Bun.Subprocess
-  /** What it was told last. */
+  /** The last message sent to it. */
   config: Config
   isReady: boolean
   reloaded: ((outcome: Reloaded) => void) | undefined
@@ -61,7 +61,7 @@ export class WorkerPool {
     this.#config = options.config
   }
 
-  /** The first one alone: it makes the tables and the secrets. A sentence: why it cannot be. */
+  /** The first one alone: it creates tables and secrets. Returns a sentence if it cannot start. */
   async start(): Promise<Banner[] | string> {
     const { letGo, config } = this.#options
     const first = await this.#hire(letGo)
@@ -76,13 +76,13 @@ export class WorkerPool {
     throw new Error('a worker ended before it was ready')
   }
 
-  /** The first worker decides whether the file can be in force; then the others follow. */
+  /** The first worker decides whether the file can be applied; then the others follow. */
   async reload(next: Config): Promise<void> {
     const ready = [...this.#workers].filter(({ isReady }) => isReady)
     for (const worker of ready) {
       const outcome = await this.#reload(worker, next)
       if (outcome?.kind === 'not reloaded') {
-        // Others have it in force already: this one's trouble is its own.
+        // Others have applied it already: only this worker has a problem.
         if (this.#config !== next) throw new Error(outcome.reason)
         this.#options.log.error('a worker keeps the old configuration', { reason: outcome.reason })
       }
@@ -107,13 +107,13 @@ export class WorkerPool {
     for (const { child } of this.#workers) tell(child, { kind: 'quit' })
   }
 
-  /** One that has not begun would hear nothing. */
+  /** A worker that has not begun would not receive it. */
   #stop({ child, isReady }: Worker): void {
     if (isReady) tell(child, { kind: 'drain' })
     else child.kill('SIGTERM')
   }
 
-  /** Starts one, and sees to it that its place is never empty for long. */
+  /** Starts one, and restarts it whenever it ends. */
   async #hire(mayListen: () => unknown = () => {}): Promise<Started> {
     const spawned = this.#spawn(mayListen)
     const outcome = await spawned.started
@@ -211,12 +211,12 @@ const whyNot = (outcome: Started) => {
   return 'code' in outcome ? { exit_code: outcome.code } : {}
 }
 
-/** One that has just ended cannot be told anything, and need not be. */
+/** A worker that has just ended cannot receive messages, and need not. */
 function tell(child: Bun.Subprocess, order: Order): void {
   try {
     child.send(order)
   } catch {
-    // Its end is noticed by itself.
+    // Its end is detected separately.
   }
 }
 

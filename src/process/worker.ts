@@ -19,11 +19,11 @@ export type Order =
   | { kind: 'listen' }
   | { kind: 'reload'; config: Config }
   | { kind: 'drain' }
-  /** What still runs is ended. */
+  /** Ends work in flight. */
   | { kind: 'quit' }
-  /** Its numbers are wanted. */
+  /** Requests its metrics. */
   | { kind: 'count' }
-  /** The numbers of all workers, as it has asked. */
+  /** The metrics of all workers, as requested. */
   | { kind: 'whole'; families: readonly Family[] }
 
 export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
@@ -32,7 +32,7 @@ export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
 
 /** To the supervisor. */
 export type Report =
-  /** The program runs and can hear. */
+  /** The program runs and can receive messages. */
   | { kind: 'up' }
   /** All but the port is open. */
   | { kind: 'open' }
@@ -40,7 +40,7 @@ export type Report =
   | { kind: 'refused'; sentence: string }
   | { kind: 'reloaded'; tokens: readonly MadeToken[] }
   | { kind: 'not reloaded'; reason: string }
-  /** Its numbers. */
+  /** Its metrics. */
   | { kind: 'counted'; families: readonly Family[] }
   /** Requests the metrics of all workers. */
   | { kind: 'whole wanted' }
@@ -63,7 +63,7 @@ export async function runWorker(): Promise<void> {
   const hurry = () => (served === undefined ? process.exit(0) : served.hurry())
   let signalled = false
   handleSignals((signal) => {
-    // A terminal and a service manager signal every process; the supervisor's word counts.
+    // A terminal and a service manager signal every process; only the supervisor's message counts.
     if (signal === 'SIGHUP') return
     if (signalled || served === undefined) return hurry()
     signalled = true
@@ -107,10 +107,10 @@ async function count(served: Served): Promise<void> {
   }
 }
 
-/** More than the supervisor waits for the workers. */
+/** Longer than the supervisor waits for the workers. */
 const maxWaitMs = 2_000
 
-/** The numbers of all workers, asked of the supervisor; who asks meanwhile hears the same. */
+/** The metrics of all workers, from the supervisor; concurrent requests share one reply. */
 class WholeMetrics {
   #asked: PromiseWithResolvers<readonly Family[] | undefined> | undefined
 

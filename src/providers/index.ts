@@ -27,7 +27,7 @@ export const providers: ReadonlyMap<Protocol, Provider> = new Map(
   all.map((provider) => [provider.protocol, provider]),
 )
 
-/** By protocol: what is added to a channel's base address. */
+/** By protocol: the path after a channel's base URL. */
 export const protocolPaths: Readonly<Record<Protocol, string>> = Object.fromEntries(
   all.map(({ protocol, path }) => [protocol, path]),
 )

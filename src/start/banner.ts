@@ -3,17 +3,17 @@ import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 
 export interface Banner {
   url: string
-  /** Where administration has a port of its own. */
+  /** Set where administration has a port of its own. */
   adminUrl?: string
   data: string
   sandbox?: string
   adminToken?: string
-  /** With which the first administrator is made. */
+  /** For creating the first administrator. */
   setupCode?: string
   tokens: readonly MadeToken[]
 }
 
-/** Secrets appear once, when they were made; the last line is for programs. */
+/** Secrets appear once, when they are generated; the last line is for programs. */
 export function bannerText(banner: Banner): string {
   const { url, adminUrl = url, data, sandbox, adminToken, setupCode, tokens } = banner
   const lines = [
@@ -48,6 +48,6 @@ const curlLine = (url: string, secret: string): string =>
   `-H 'Content-Type: application/json' ` +
   `-d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`
 
-/** For a token that was made while the gateway ran. */
+/** For a token that was created while the gateway ran. */
 export const tokenLine = ({ secret, account, name }: MadeToken): string =>
   `API token ${secret} (account ${account}, ${name})\n`

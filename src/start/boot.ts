@@ -58,9 +58,9 @@ import { type MetricsSource, metricsOf } from './metrics-route.ts'
 
 export interface Gateway {
   engine: Engine
-  /** On the port that callers use. */
+  /** The handler of the callers' port. */
   handle: Handle
-  /** On the port of administration, where it has one. */
+  /** The handler of the administration port, where there is one. */
   adminHandle: Handle | undefined
   metrics: MetricsSource
   sandbox: Sandbox | undefined
@@ -74,11 +74,11 @@ export interface OpenedSandbox {
   key: string
 }
 
-/** Where this is one of several processes. */
+/** Set where this is one of several processes. */
 export interface Surroundings {
-  /** One that runs elsewhere. */
+  /** A sandbox in another process. */
   sandbox?: OpenedSandbox
-  /** The numbers of all of them. */
+  /** The metrics of all of them. */
   wholeMetrics?: () => Promise<readonly Family[] | undefined>
 }
 
@@ -150,7 +150,7 @@ export async function boot(
   return { engine, handle, adminHandle, metrics, sandbox, madeTokens, close }
 }
 
-/** Loaded only where it is wanted: most gateways never run it. */
+/** Loaded on demand: most gateways never run it. */
 export async function openSandboxFor(config: Config): Promise<OpenedSandbox | undefined> {
   if (!wantsSandbox(config)) return undefined
   const { startSandbox } = await import('../../sandbox/server.ts')
@@ -177,14 +177,14 @@ async function closeAll(engine: Engine, sandbox: Sandbox | undefined): Promise<v
   await engine.store.close()
 }
 
-/** Credit made by the gateway itself must never reach a real upstream. */
+/** Credit that the gateway itself creates must never reach a real upstream. */
 const nothingReal = ({ file }: Config): boolean =>
   file.tokens.length === 0 && file.channels.length === 0
 
 const wantsSandbox = ({ sandbox, file }: Config): boolean =>
   sandbox === 'on' || (sandbox === 'auto' && file.channels.length === 0)
 
-/** Real channels come first: the sandbox only serves what none of them does. */
+/** Real channels come first: the sandbox serves only what they do not. */
 function sandboxChannel(sandbox: Sandbox, key: string, region: string): Channel {
   const declared = {
     name: 'sandbox',
@@ -264,13 +264,13 @@ function tracerFor({ sampling, ...to }: NonNullable<Config['traces']>, log: Log)
   return new Tracer(new SpanExporter({ ...to, version: packageJson.version, failed }), sampling)
 }
 
-/** In the words of where it was created. */
+/** In the dialect of its create. */
 function noticeOf(engine: Engine, task: Task): string | undefined {
   const notice = surfaces.find(({ name }) => name === task.interface)?.notice
   return notice && JSON.stringify(notice(task, linksOf(engine)))
 }
 
-/** A restore that was broken off left half of the books. */
+/** An interrupted restore left an incomplete ledger. */
 async function checkWhole(store: Store): Promise<void> {
   if ((await getMeta(store.read, restoringKey)) === undefined) return
   await store.close()
@@ -279,7 +279,7 @@ async function checkWhole(store: Store): Promise<void> {
 
 export class WrongMasterKey extends ConfigError {}
 
-/** A database opened with another master key could neither check a token nor open a key. */
+/** With another master key the gateway could neither check a token nor decrypt a key. */
 async function checkMasterKey(store: Store, check: string): Promise<void> {
   const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'master_key_check', check))
   if (stored === check) return
@@ -289,7 +289,7 @@ async function checkMasterKey(store: Store, check: string): Promise<void> {
   )
 }
 
-/** Amounts carry no currency of their own: another one would change what every balance means. */
+/** Amounts have no currency of their own: another one would change every balance. */
 async function checkCurrency(store: Store, currency: string): Promise<void> {
   const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'currency', currency))
   if (stored === currency) return

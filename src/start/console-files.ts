@@ -10,7 +10,7 @@ import { assets } from '../lib/assets.ts'
 
 interface Bundle {
   files: ReadonlyMap<string, { body: Uint8Array; packed: Uint8Array; type: string }>
-  /** What the page loads first. */
+  /** The page's entry script. */
   script: string
   style: string
 }
@@ -18,7 +18,7 @@ interface Bundle {
 const buildLimitMs = 60_000
 let bundle: Promise<Bundle> | undefined
 
-/** Made once; a build that failed is tried again by the next visitor. */
+/** Built once; the next request retries a failed build. */
 function bundled(): Promise<Bundle> {
   bundle ??= build().catch((error) => {
     bundle = undefined
@@ -35,7 +35,7 @@ async function build(): Promise<Bundle> {
     const child = Bun.spawn([process.execPath, program, out], {
       stdout: 'ignore',
       stderr: 'pipe',
-      // What libraries look at to leave their checks for developers out.
+      // Libraries check this to leave out their development checks.
       env: { NODE_ENV: 'production' },
       timeout: buildLimitMs,
     })
@@ -87,7 +87,7 @@ export async function serveConsole(x: Exchange): Promise<Response> {
     if (!packs) return new Response(file.body, { headers })
     return new Response(file.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
   }
-  // Every page has an address of its own; all of them are this one.
+  // Every page has a path of its own; all of them serve this file.
   if (/\.\w+$/.test(name)) {
     const answer = answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
     for (const [header, value] of Object.entries(always)) answer.headers.set(header, value)

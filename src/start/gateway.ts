@@ -14,11 +14,11 @@ async function main(): Promise<void> {
   if (isWorker()) return runWorker()
   const config = loadConfig()
   if (config.startedByNpm) stopWithParent()
-  // Nothing has been made so far: there is nothing to close.
+  // Nothing is open yet: there is nothing to close.
   if (stopIsKept()) process.exit(0)
   boundStart()
   const started = config.workers > 1 ? await supervise(config) : await serveAlone(config)
-  // What it printed may hold secrets that are shown once; that it is ready would not be true.
+  // Its output may hold secrets that are shown once; the ready line would be false.
   const isEnding = stopIsKept()
   obeySignals(started.controlled, started.config)
   if (!isEnding) process.stdout.write(`ready http://localhost:${started.config.port}\n`)
@@ -37,7 +37,7 @@ async function serveAlone(first: Config) {
 }
 
 main().catch((error) => {
-  // Workers that were told to end before they were ready have done so.
+  // Workers that were stopped before they were ready have ended.
   if (stopIsKept()) process.exit(0)
   const expected = isRefusedStart(error)
   process.stderr.write(`gateway: ${expected ? error.message : (error.stack ?? error)}\n`)

@@ -20,9 +20,9 @@ const masterKeyFile = 'master.key'
 export interface OwnKeys {
   masterKey: Uint8Array
   adminToken: string
-  /** The admin token was made just now, so it must be shown. */
+  /** The admin token was just generated, so it must be shown. */
   adminTokenIsNew: boolean
-  /** The master key was made just now. */
+  /** The master key was just generated. */
   masterKeyIsNew: boolean
 }
 
@@ -37,7 +37,7 @@ export function loadKeys(config: Config): OwnKeys {
   }
 }
 
-/** What there is of them, without making any and without judging who else can read them. */
+/** The existing ones, without generating any and without checking their file modes. */
 export function keysThere(config: Config): Partial<Pick<OwnKeys, 'masterKey' | 'adminToken'>> {
   const read = (name: string): string | undefined => {
     try {
@@ -54,7 +54,7 @@ export function keysThere(config: Config): Partial<Pick<OwnKeys, 'masterKey' | '
   }
 }
 
-/** Whatever of the settings must never be read in a text. */
+/** All settings that must never appear in a text. */
 export function secretsIn({ file, traces, ...config }: Config, keys: OwnKeys): string[] {
   const { s3 } = file.media ?? {}
   const masterKey = Buffer.from(keys.masterKey)
@@ -67,7 +67,7 @@ export function secretsIn({ file, traces, ...config }: Config, keys: OwnKeys): s
   ]
 }
 
-/** The same, and what is known otherwise once the gateway has started. */
+/** The same, and the secrets known only after the start. */
 export const allSecretsIn = (config: Config, keys: OwnKeys): string[] => [
   ...secretsIn(config, keys),
   ...config.file.channels.flatMap((channel) => channel.keys.flatMap((key) => key.split('|'))),
@@ -112,8 +112,8 @@ function keptMasterKey({ dataDir }: Config) {
 }
 
 /**
- * For a start that was refused before the database had taken a key that was made for it: left behind,
- * it would look like the right one from then on. Gives the sentence when the right one is missing.
+ * For a start that was refused before the database had adopted a generated key: left behind, it
+ * would look like the right one. Returns the message when the right one is missing.
  */
 export function takeBackMadeKey({ dataDir }: Config, { masterKeyIsNew }: OwnKeys) {
   if (!masterKeyIsNew) return undefined

@@ -6,22 +6,22 @@ import { handleSignals, stopIsKept } from './signals.ts'
 
 export interface Controlled {
   log: Log
-  /** Puts the file in force; throws when it cannot be. */
+  /** Applies the file; throws when that fails. */
   reload(next: Config): Promise<void>
-  /** No new work; resolves when all has ended, with whether it ended by itself. */
+  /** Takes no new work; resolves when all has ended, with whether it ended by itself. */
   drain(): Promise<boolean>
-  /** What still runs is ended with an error that its callers can read. */
+  /** Ends work in flight with an error that its callers can read. */
   hurry(): void
 }
 
-/** After the second signal; callers have been told by then, or do not read. */
+/** After the second signal; by then callers have been notified, or do not read. */
 const hurriedMs = 8_000
-/** A start that was told to end has this long to come to an end by itself. */
+/** A start that was told to stop has this long to end by itself. */
 const startMs = 5_000
-/** Started by npm, a key pressed in a terminal arrives twice: from the terminal and from npm. */
+/** Under npm, a key press in a terminal arrives twice: from the terminal and from npm. */
 const echoMs = 500
 
-/** For the time until `obeySignals`: a start that hangs must not keep a stop waiting. */
+/** Until `obeySignals`: a start that hangs must not delay a stop. */
 export function boundStart(): void {
   let stopAtMs: number | undefined
   const timer = setInterval(() => {

@@ -18,7 +18,7 @@ type Listening = Pick<Config, 'host' | 'port' | 'limits' | 'trustedProxies'>
 type Server = Bun.Server<undefined>
 type Route = Bun.BunRequest<string>
 
-/** Two gateways that share a port would answer for each other; workers of one may. */
+/** Two gateways that share a port would answer for each other; workers of one may share it. */
 export function listen(
   config: Listening,
   sharesPort: boolean,
@@ -28,7 +28,7 @@ export function listen(
   const { host, port, limits } = config
   const { trustedProxies: cidrs } = config
   const proxies = cidrs.length === 0 ? noProxies : trustedProxies(cidrs)
-  // For the whole process. The request line counts: long lists of ids are asked for in a query.
+  // For the whole process. Includes the request line: a query may hold long lists of ids.
   ;(http as { maxHeaderSize: number }).maxHeaderSize = limits.headerBytes
   try {
     return Bun.serve({
@@ -36,7 +36,7 @@ export function listen(
       port,
       reusePort: sharesPort,
       idleTimeout: limits.idleConnectionSeconds,
-      // Sizes are judged per route, after the caller is known and before the body is read.
+      // Each route checks sizes, after authentication and before the body is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       ...targetsOf(handle, proxies, limits.idleConnectionSeconds),
@@ -86,13 +86,13 @@ class ServerConnection implements Connection {
     return clientIp(peer, this.#request.headers.get('x-forwarded-for'), this.#proxies)
   }
 
-  /** An upstream may think longer than a connection may idle; deadlines watch it instead. */
+  /** An upstream may take longer than the idle limit; deadlines watch it instead. */
   keepOpen(idleSeconds = 0): void {
     this.#kept = true
     this.#server.timeout(this.#request, idleSeconds)
   }
 
-  /** An answer that the caller does not read would stay in memory for as long as it likes. */
+  /** An unread answer would otherwise stay in memory indefinitely. */
   answerReady(): void {
     if (this.#kept) this.#server.timeout(this.#request, this.#idleSeconds)
   }

@@ -10,7 +10,7 @@ import { openDirectory } from '../media/directory.ts'
 import { openS3 } from '../media/s3.ts'
 import type { MediaStore } from '../media/store.ts'
 
-/** What is kept in the other place since before a change can still be had from there. */
+/** Files in the other store from before a change stay available there. */
 export function keepSettings(media: MediaDeclaration | undefined, dataDir: string): KeepSettings {
   const dir = join(dataDir, 'media')
   if (media === undefined) return { stores: [directoryAt(dir)], ...onlyInline }
@@ -23,7 +23,7 @@ export function keepSettings(media: MediaDeclaration | undefined, dataDir: strin
   return { stores: [main, ...others], budgetBytes: keptBytesOf(media), keepMs: keptMsOf(media) }
 }
 
-/** Pictures that came inside answers are kept wherever results are not: nothing else has them. */
+/** Inline images are kept even where results are not: no other copy exists. */
 const onlyInline = { copies: false, budgetBytes: 1024 ** 3, keepMs: 24 * 3_600_000 } as const
 
 function directoryAt(dir: string): MediaStore {

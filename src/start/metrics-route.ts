@@ -9,7 +9,7 @@ import { type Family, openMetricsType, textType, writeFamilies } from '../lib/te
 export interface MetricsSource {
   /** Of this process alone. */
   own(): Promise<Family[]>
-  /** Of the whole gateway; undefined when they cannot be had now. */
+  /** Of the whole gateway; undefined when they are unavailable now. */
   whole(): Promise<readonly Family[] | undefined>
 }
 
@@ -29,7 +29,7 @@ export interface MetricsText {
   body: string
 }
 
-/** Half of the numbers would look as if counters had gone back: then rather none. */
+/** Partial sums would look like a counter reset, so none are returned. */
 export async function metricsText(
   { whole }: Pick<MetricsSource, 'whole'>,
   accept: string | null,

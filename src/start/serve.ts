@@ -25,11 +25,11 @@ export interface Served {
   readonly port: number
   readonly banner: Banner
   readonly log: Log
-  /** The numbers of this process. */
+  /** The metrics of this process. */
   metrics(): Promise<Family[]>
-  /** Puts another file in force; throws when it cannot be. */
+  /** Applies another file; throws when that fails. */
   reload(next: Config): Promise<readonly MadeToken[]>
-  /** No new work; resolves when all that ran has ended and the store is closed. */
+  /** Takes no new work; resolves when all work has ended and the store is closed. */
   drain(): Promise<void>
   /** Ends what a drain still waits for, with an error that callers can read. */
   hurry(): void
@@ -37,26 +37,26 @@ export interface Served {
 
 export interface ServeOptions {
   /**
-   * The port is shared with other processes of the same gateway, who can serve meanwhile: it comes
-   * last, and when this resolves.
+   * The port is shared with other processes of the same gateway, which can serve meanwhile: it
+   * opens last, when this resolves.
    */
   mayListen?: () => Promise<void>
   sandbox?: OpenedSandbox
-  /** The numbers of all processes of the gateway. */
+  /** The metrics of all processes of the gateway. */
   wholeMetrics?: () => Promise<readonly Family[] | undefined>
 }
 
-/** Errors that are one sentence for the person who started the gateway. */
+/** Errors that are printed as one sentence for the operator. */
 export const isRefusedStart = (error: unknown): error is Error =>
   [ConfigError, StoreRefused, DeclarationRefused].some((kind) => error instanceof kind)
 
 export async function serve(config: Config, how: ServeOptions = {}): Promise<Served> {
-  // Whatever is written holds secrets or money: for this user only.
+  // All written files hold secrets or money: for this user only.
   process.umask(0o077)
   let gateway: Gateway | undefined
   const { mayListen } = how
   const open = () => openPorts(config, mayListen !== undefined, () => gateway)
-  // The port comes first: secrets that are shown once must not be made by a start that fails.
+  // The port comes first: a start that fails must not generate secrets that are shown once.
   const first = mayListen === undefined ? open() : undefined
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
@@ -108,7 +108,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
 
 /** Uncaught errors must not end the process: it serves other callers' streams. */
 function logFor(config: Config, keys: OwnKeys, gateway: () => Gateway | undefined): Log {
-  // Until the gateway knows more: what the settings say.
+  // Until the gateway knows more: the secrets of the settings.
   const first = createCleaner(allSecretsIn(config, keys))
   const log = openLog(config, (line) => (gateway()?.engine.cleaner ?? first).cleanLine(line))
   process.on('unhandledRejection', (error) => log.error('unhandled rejection', { error }))
@@ -135,9 +135,9 @@ type Port = ReturnType<typeof listen>
 
 interface Ports {
   calls: Port
-  /** Where administration has a port of its own. */
+  /** Set where administration has a port of its own. */
   admin?: Port
-  /** Where the metrics have. */
+  /** Set where metrics have a port of their own. */
   metrics?: Port
 }
 
@@ -152,7 +152,7 @@ function openPorts(config: Config, isShared: boolean, gateway: () => Gateway | u
 
 export const adminSetting = 'GATEWAY_ADMIN_PORT/GATEWAY_ADMIN_HOST'
 
-/** A port of its own, where the settings name one; it knows nothing else. */
+/** A separate port, where the settings name one; it serves nothing else. */
 function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Gateway | undefined) {
   const { metrics } = config
   if (typeof metrics === 'string') return undefined
@@ -175,7 +175,7 @@ async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeT
   return made
 }
 
-/** What is left for callers to read the error that ends their stream. */
+/** Time for callers to read the error that ends their stream. */
 const endingMs = 2_000
 
 /** No new work, running answers end properly; those that are still there after `enough` with an error. */
@@ -188,7 +188,7 @@ async function drain(
   engine.log.info('draining', { running: engine.running })
   const servers = admin === undefined ? [calls] : [calls, admin]
   const ended = Promise.all(servers.map((server) => server.stop()))
-  // Downloads are no calls, but answers that run.
+  // Downloads are no calls, but answers in flight.
   const busy = () =>
     engine.running > 0 ||
     engine.abandoned > 0 ||
@@ -203,7 +203,7 @@ async function drain(
   await metrics?.stop(true)
 }
 
-/** False when there was no end of it in time. */
+/** False when it did not end in time. */
 async function isQuiet(busy: () => boolean, enough: Promise<void>): Promise<boolean> {
   let isEnough = false
   void enough.then(() => {

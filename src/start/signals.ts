@@ -3,7 +3,7 @@
 const watched = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export type Signal = (typeof watched)[number]
 
-/** Of the process as it began; another one later means that the first has died. */
+/** The parent at the start; another one later means that the first has died. */
 const firstParent = process.ppid
 const parentCheckMs = 250
 
@@ -20,16 +20,16 @@ export function keepSignals(): void {
   for (const signal of watched) process.on(signal, () => arrived(signal))
 }
 
-/** Takes over, beginning with what has been kept. */
+/** Installs the handler, and delivers the queued signals first. */
 export function handleSignals(next: (signal: Signal) => void): void {
   handler = next
   for (const signal of kept.splice(0)) next(signal)
 }
 
-/** Nothing has taken over yet, and the process shall end. */
+/** No handler is installed yet, and the process is to end. */
 export const stopIsKept = (): boolean => kept.some((signal) => signal !== 'SIGHUP')
 
-/** The death of the parent counts as SIGTERM: npm and its shell do not always hand signals on. */
+/** The death of the parent counts as SIGTERM: npm and its shell do not always forward signals. */
 export function stopWithParent(): void {
   const timer = setInterval(() => {
     if (process.ppid === firstParent) return

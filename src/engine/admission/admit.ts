@@ -18,20 +18,20 @@ import type { Tried } from '../routing/pick-route.ts'
 import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
 
 export interface Admission {
-  /** Where it may be served, best first. */
+  /** Candidate routes, best first. */
   routes: readonly Route[]
-  /** What of these may not be used from the start. */
+  /** Routes among these that are excluded from the start. */
   tried: Tried | undefined
   /** The call as it goes upstream. */
   sent: TextCall
   price: Price
-  /** The most it can use; the hold is their price. */
+  /** Its maximum usage; the hold is the price of it. */
   bounds: TextBounds
   hold: Hold
   pass: RatePass
 }
 
-/** Answers at once unless the limits have to be asked for elsewhere. */
+/** Synchronous unless the limits have to be read from Redis. */
 export function admitText(
   engine: Engine,
   ctx: CallContext,
@@ -60,7 +60,7 @@ export function admitText(
     : go(held)
 }
 
-/** What the model costs this caller, if it may start anything that costs. */
+/** The price of the model for this caller, if it may start billable work. */
 function priceFor(
   engine: Engine,
   { token: { accountId } }: CallContext,
@@ -70,7 +70,7 @@ function priceFor(
   if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
   const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
-  // A price by the picture or the second says nothing of a text.
+  // A price per image or second does not apply to text.
   return price?.terms.unit === 'token' ? price : modelNotFound(call.model)
 }
 
@@ -90,7 +90,7 @@ function reserve(
   })
 }
 
-/** For work that costs the caller nothing, but is not done for an account that has nothing. */
+/** For work that is free, but not done for an account without balance. */
 export async function findFunds(
   engine: Engine,
   ctx: CallContext,
@@ -127,7 +127,7 @@ function enterWith(
   return within(engine, { ...admitted, pass: passed })
 }
 
-/** The model and its routes, if this caller may ask for it in this way now. */
+/** The model and its routes, if this caller may use it through this interface now. */
 export function findServed(
   engine: Engine,
   ctx: CallContext,
@@ -150,15 +150,15 @@ export function findServed(
   return engine.clockWatch?.refusal ?? { model, routes }
 }
 
-/** Counts against the token's limits by what the call may use; corrected when it has ended. */
+/** Counts the call's estimated usage against the token's limits; corrected when it has ended. */
 export const enter = (engine: Engine, { token }: CallContext, tokens: number) =>
   engine.rates.enter(countedAs(token), tokens)
 
-/** A realistic count, unlike the bounds: limits would otherwise refuse what never happens. */
+/** A realistic estimate, unlike the bounds: limits would otherwise refuse calls that fit. */
 const countedTokens = ({ inputTokens, maxOutputTokens }: TextCall, bounds: TextBounds): number =>
   maxOutputTokens === undefined ? inputTokens : inputTokens + bounds.outputTokens
 
-/** By its names, so that gateways with databases of their own know the same token. */
+/** By name, so that gateways with separate databases identify the same token. */
 export function countedAs(token: Token): LimitedToken {
   const { limits, accountName, name } = token
   const unlimited =
@@ -186,7 +186,7 @@ export const accountSuspended = refuse(
   'the books of this account are being looked at; until then it can start nothing that costs',
 )
 
-/** The whole hold has to be free: what a call may cost is known before it is sent. */
+/** The whole hold must be available: the maximum cost is known before the call is sent. */
 function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
   const { inputTokens, outputTokens } = bounds
   const hint =

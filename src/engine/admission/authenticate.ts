@@ -22,10 +22,10 @@ export function authenticate(
   return token
 }
 
-/** What a token may be declared as: anything else is not worth a hash. */
+/** The format of a declared token: anything else is not worth hashing. */
 const possibleSecret = /^sk-[A-Za-z0-9_-]{24,253}$/
 
-/** Found by a keyed hash of the whole secret; the hash is remembered, not computed every time. */
+/** Found by a keyed hash of the whole secret; the hash is cached, not computed every time. */
 function tokenOf(engine: Engine, secret: string): Token | undefined {
   const known = engine.knownSecrets.get(secret)
   if (known !== undefined) return known

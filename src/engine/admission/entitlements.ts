@@ -1,7 +1,7 @@
 // Models an upstream account is not entitled to: learned from its refusals and from channel tests,
 // forgotten on the next successful test and, because accounts change, after a time-out.
 
-/** A model that has worked before must be refused that often in a row: once may be a hiccup. */
+/** A model that has worked before must be refused this often in a row: one may be transient. */
 const refusalsAfterWork = 3
 const rememberMs = 10 * 60_000
 
@@ -46,12 +46,12 @@ export class Entitlements {
     if (this.#denials.size > 0) this.#denials.delete(keyOf(channel, model))
   }
 
-  /** A test went well that asked for no model in particular. */
+  /** A successful test that named no model. */
   forget(channel: string): void {
     for (const model of this.deniedOn(channel)) this.granted(channel, model)
   }
 
-  /** Models this channel is known to refuse. */
+  /** Models that this channel is known to refuse. */
   deniedOn(channel: string): string[] {
     return [...this.#denials]
       .filter(([key, { untilMs }]) => key.startsWith(`${channel}\n`) && untilMs > this.#nowMs())

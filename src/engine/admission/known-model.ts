@@ -2,7 +2,7 @@
 // model lookup may carry any text as its model; only the request's own row keeps that text.
 import type { RequestRecord } from '../../contract/requests.ts'
 
-/** Refused for the account or for now: by then the model was known. */
+/** Refused for the account or temporarily: the model was already known. */
 const afterLookup: ReadonlySet<number> = new Set([402, 429, 503])
 
 export function knownModelOf(record: RequestRecord): string | undefined {

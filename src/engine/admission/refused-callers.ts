@@ -7,7 +7,7 @@ import { accountSuspended, countedAs } from './admit.ts'
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 
-/** `mayRepeat`: it may get an earlier answer once more, which costs nothing. */
+/** `mayRepeat`: it may get an earlier answer again, which is free. */
 export function turnedAway(engine: Engine, token: Token, mayRepeat = false): Refusal | undefined {
   const { ledger, prices, rates } = engine
   if (ledger.stopped.has(token.accountId)) return accountSuspended

@@ -8,7 +8,7 @@ import type { Engine } from '../engine.ts'
 
 const maxModelLength = 256
 
-/** The model that a path names, whether or not there is one of that name. */
+/** The model that a path names, existing or not. */
 const modelIn = (path: string): string =>
   /\/models\/([^/:]+):/.exec(path)?.[1]?.slice(0, maxModelLength) ?? ''
 
@@ -34,7 +34,7 @@ function mayRecord(engine: Engine): boolean {
   return true
 }
 
-/** A read that was refused, or a request without a token that holds: then it is of no account. */
+/** A refused read, or a request without a valid token: it belongs to no account. */
 export function recordRefused(
   engine: Engine,
   x: Omit<CallerRequest, 'connection'>,
@@ -54,7 +54,7 @@ export function recordRefused(
   record.errorCode = refusal.code
   record.detail.error = refusal.message
   engine.store.record(record).catch(() => {
-    // A store that takes nothing says so itself; the line in the log remains.
+    // The store reports its own failure; the log line remains.
   })
   return refusal
 }

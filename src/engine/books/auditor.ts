@@ -31,7 +31,7 @@ export class Auditor {
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<unknown> | undefined
   #closed = false
-  /** How far the books had come at the last look, and how often they have not moved since. */
+  /** The end of the ledger at the last audit, and how many audits it has been unchanged. */
   #lastEnd = ''
   #idle = 0
 
@@ -74,7 +74,7 @@ export class Auditor {
     return this.#idle % idleTurns !== 0
   }
 
-  /** One look at what came since the last one; what was found wrong, twice. */
+  /** One audit of what came since the last one; returns problems that were found twice. */
   async poll(engine: Engine): Promise<readonly Problem[]> {
     const before = await readMarks(engine)
     const first = await this.#audit(engine, before)
@@ -104,7 +104,7 @@ export class Auditor {
   }
 }
 
-/** Where nothing moves, one turn in so many is taken. */
+/** Without changes, one audit in this many runs. */
 const idleTurns = 10
 /** Share of the interval after which the next gateway may audit. */
 const turnShare = 0.9

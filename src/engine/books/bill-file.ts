@@ -6,7 +6,7 @@ import { csvRow } from '../../lib/text/csv.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import type { Engine } from '../engine.ts'
 
-/** With a mark for UTF-8, and no cell that would be a formula. */
+/** With a UTF-8 byte order mark, and no cell that would be a formula. */
 export async function openBillFile(
   engine: Engine,
   stretch: Stretch,

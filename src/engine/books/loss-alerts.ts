@@ -8,9 +8,9 @@ import { raiseAlert } from '../../store/catalog/alerts.ts'
 import type { Engine } from '../engine.ts'
 
 const kind = 'loss'
-/** Losses that come together are told together. */
+/** Losses that occur together share one write. */
 const gatherMs = 50
-/** Between two writes about the same account and reason. */
+/** Minimum time between two writes for the same account and reason. */
 const quietMs = 10_000
 
 type Told = Pick<Loss, 'accountId' | 'reason' | 'ref' | 'amountNanos'>
@@ -18,17 +18,17 @@ type Told = Pick<Loss, 'accountId' | 'reason' | 'ref' | 'amountNanos'>
 interface Pending {
   /** Since this process started. */
   sum: LossSum
-  /** There is something that no alert says yet. */
+  /** Not yet in an alert. */
   isNew: boolean
-  /** Of the process's own clock. */
+  /** By the monotonic clock. */
   notBeforeMs: number
 }
 
 interface Watch {
-  /** There are no more of them than accounts times reasons. */
+  /** Bounded by accounts times reasons. */
   sums: Map<string, Pending>
   timer: ReturnType<typeof setTimeout> | undefined
-  /** When the timer is due, by the process's own clock; 0 while alerts are being written. */
+  /** When the timer is due, by the monotonic clock; 0 while alerts are being written. */
   dueMs: number
 }
 const watches = new WeakMap<Engine, Watch>()
@@ -49,20 +49,20 @@ export function alertLoss(engine: Engine, { accountId, reason, ref, amountNanos 
   later(engine, watch, pending.notBeforeMs)
 }
 
-/** A loss has been booked: it is counted and raises an alert. */
+/** A loss has been recorded: counts it and raises an alert. */
 export function announceLoss(engine: Engine, loss: Loss): void {
   engine.meters?.loss(loss)
   alertLoss(engine, loss)
 }
 
-/** What a call's log row says that the operator bears. */
+/** The losses in a call's log row. */
 export function recordLoss(engine: Engine, { accountId, requestId, detail }: RequestRecord): void {
   for (const { reason, nanos } of detail.loss ?? []) {
     alertLoss(engine, { accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
   }
 }
 
-/** Writes what is not told yet; no more is written by itself. */
+/** Writes what is pending; after this nothing is written in the background. */
 export async function closeLossAlerts(engine: Engine): Promise<void> {
   const watch = watches.get(engine)
   if (watch === undefined) return
@@ -73,7 +73,7 @@ export async function closeLossAlerts(engine: Engine): Promise<void> {
 
 const untold = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
 
-/** Sees to it that there is a write as soon as that time has come. */
+/** Schedules a write for that time. */
 function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
   const nowMs = performance.now()
   const dueMs = Math.max(nowMs + gatherMs, notBeforeMs)
@@ -107,7 +107,7 @@ async function run(engine: Engine, watch: Watch): Promise<void> {
 async function tell(engine: Engine, due: readonly Pending[]): Promise<void> {
   if (due.length === 0) return
   const atMs = engine.clock.nowMs()
-  // The same order everywhere: gateways that write at once wait for each other.
+  // A fixed order: gateways that write concurrently must not deadlock.
   const ordered = due.map(({ sum }) => alertOf(sum, atMs)).sort(bySubject)
   await engine.store.tx(async (tx) => {
     for (const alert of ordered) await raiseAlert(tx, alert)

@@ -17,7 +17,7 @@ import { retryWrite } from '../tasks/retry-write.ts'
 import { settlementFor } from '../tasks/task-charge.ts'
 import { announceLoss } from './loss-alerts.ts'
 
-/** A try that failed after the upstream had taken it up. To be told before the try ends. */
+/** A try that failed after the upstream had accepted it. Must be recorded before the try ends. */
 export function addFailedLoss(
   { call, trying, record, admission }: OpenCall,
   failure: UpstreamError,
@@ -48,9 +48,9 @@ const callerLeft: LossReason = 'caller_left'
 const failedAfterCost: LossReason = 'failed_after_cost'
 
 export interface TaskCost {
-  /** As the upstream reported it; what was asked for counts where it did not. */
+  /** As the upstream reported it; the requested amount counts where it did not. */
   usage?: TaskUsage
-  /** Of a task that goes by another id upstream than it does here. */
+  /** For a task with another id upstream. */
   upstreamId?: string
 }
 
@@ -60,7 +60,7 @@ export async function addTaskLoss(engine: Engine, loss: Loss): Promise<void> {
   announceLoss(engine, loss)
 }
 
-/** What a task would have cost its caller, if it had been delivered in time. */
+/** What a task would have cost its caller if it had been delivered in time. */
 export function lossOfTask(
   engine: Engine,
   task: Task,

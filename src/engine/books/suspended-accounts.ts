@@ -9,14 +9,14 @@ import type { Engine } from '../engine.ts'
 import { taskTimeoutsOf } from '../tasks/poll/task-timeouts.ts'
 import { billDeps } from './bill-deps.ts'
 
-/** What an audit has to know of this gateway. */
+/** What an audit needs from this gateway. */
 export const auditOptions = (engine: Engine): AuditOptions => ({
   knows: billDeps(engine).signer.knows,
   taskLifetimeMs: taskTimeoutsOf(engine).lifetimeMs,
   nowMs: engine.clock.nowMs(),
 })
 
-/** The most that is told of a problem in one line. */
+/** Maximum length of a problem's text. */
 export function sentenceOf({ problem, entry, number, ref }: Problem): string {
   const where = [
     entry !== undefined && `entry ${entry}`,
@@ -26,7 +26,7 @@ export function sentenceOf({ problem, entry, number, ref }: Problem): string {
   return where.length === 0 ? problem : `${where.join(', ')}: ${problem}`
 }
 
-/** In force here when this resolves, at the other gateways in a moment. */
+/** In force here when this resolves, at the other gateways shortly after. */
 export async function suspendAccounts(engine: Engine, problems: readonly Problem[]): Promise<void> {
   const atMs = engine.clock.nowMs()
   const byAccount = Map.groupBy(problems, ({ account_id = '' }) => account_id)
@@ -49,11 +49,11 @@ export async function suspendAccounts(engine: Engine, problems: readonly Problem
 export interface Lift {
   accountId: string
   atMs: number
-  /** Although its books may not add up. */
+  /** Resumes it although its ledger may not add up. */
   force: boolean
 }
 
-/** Undefined when the account goes on; else what is still wrong with its books. */
+/** Undefined when the account is resumed; else what is still wrong with its ledger. */
 export async function liftSuspension(
   engine: Engine,
   { accountId, force, atMs }: Lift,

@@ -16,11 +16,11 @@ import { billDeps } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
 
 const dayMs = 86_400_000
-/** The longest stretch of a report, and of one by the hour. */
+/** Maximum period of a report, and of one by the hour. */
 const max = { days: 400, daysByHour: 31 }
 /** Rows of a report, over all its pages. */
 const maxRows = 50_000
-/** Reports that are made at once for one account. */
+/** Concurrent reports for one account. */
 const reportsAtOnce = 4
 
 export async function reportUsage(
@@ -83,7 +83,7 @@ export async function listOwnMonths(
   })
 }
 
-/** The same bill that its operator sees. */
+/** The same bill that the operator sees. */
 export const showOwnBill = (
   engine: Engine,
   token: Token,
@@ -108,7 +108,7 @@ const ownBill = (engine: Engine, token: Token, month: string): BillOf => ({
   currency: engine.declared.file.currency,
 })
 
-/** A month that has begun, or why this is none. */
+/** A month that has begun, or why it is invalid. */
 export function begunMonth(engine: Engine, month: string): string | Refusal {
   const wrong = (message: string) =>
     refuse('invalid_request', `'month' ${message}`, { param: 'month' })

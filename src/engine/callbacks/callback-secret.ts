@@ -8,21 +8,21 @@ import type { Store } from '../../store/index.ts'
 import { getMeta, putMetaIfAbsent } from '../../store/sql/meta.ts'
 import type { Engine } from '../engine.ts'
 
-/** How long receivers have to take over a new secret. */
+/** How long receivers have to adopt a new secret. */
 const overlapMs = 24 * 3_600_000
-/** The same when a gateway that signed for all accounts with one secret is upgraded. */
+/** The same after an upgrade from one secret for all accounts. */
 const sharedOverlapMs = 30 * 24 * 3_600_000
 
 const sharedPlace = 'callback_secret'
 const sincePlace = 'callback_secrets_since'
 
-/** What a version before accounts had their own signed everything with. */
+/** The single secret of versions before each account had its own. */
 export interface SharedSecret {
   secret: string
   untilMs: number
 }
 
-/** Undefined where there was none, or its time is over. */
+/** Undefined where there was none, or it has expired. */
 export async function loadSharedSecret(
   store: Store,
   seal: Seal,
@@ -40,7 +40,7 @@ export interface CallbackSecrets {
   /** The one in force. */
   secret: string
   rotatedAtMs?: number
-  /** Signs along until then. */
+  /** Also signs until then. */
   old?: { secret: string; untilMs: number }
 }
 
@@ -64,7 +64,7 @@ export async function callbackSecrets(engine: Needed, accountId: string): Promis
   }
 }
 
-/** What a notice of the account is signed with now, the one in force first. */
+/** The secrets that sign a callback of the account now, the current one first. */
 export async function signingSecrets(engine: Needed, accountId: string): Promise<string[]> {
   const { secret, old } = await callbackSecrets(engine, accountId)
   return old === undefined ? [secret] : [secret, old.secret]

@@ -12,7 +12,7 @@ export const callbackRules = ({ egressAllow }: Pick<Engine, 'egressAllow'>) => (
   httpsOnly: true,
 })
 
-/** To be spread into a wish: nothing when no notice is wanted. An empty address is none. */
+/** To be spread into options: nothing when no callback is wanted. An empty URL is none. */
 export function callbackIn(
   engine: Pick<Engine, 'egressAllow'>,
   value: unknown,
@@ -22,7 +22,7 @@ export function callbackIn(
   if (value.length > maxChars) return wrong(`must have at most ${maxChars} characters`)
   const url = previewAddress(value, callbackRules(engine))
   if ('problem' in url) return wrong(`cannot be used: ${url.problem}`)
-  // It stays with the caller's browser; it is nothing to send.
+  // A fragment stays in the browser; it is never sent.
   url.hash = ''
   return { callbackUrl: url.href }
 }
@@ -30,6 +30,6 @@ export function callbackIn(
 const wrong = (says: string): Refusal =>
   refuse('invalid_request', `'callback_url' ${says}`, { param: 'callback_url' })
 
-/** How every address at the same host begins. */
+/** The common prefix of all URLs at the same host. */
 export const originOf = (callbackUrl: string): string =>
   `${URL.parse(callbackUrl)?.origin ?? callbackUrl}/`

@@ -13,7 +13,7 @@ import { callbackRules } from './callback-url.ts'
 
 const timeoutMs = 15_000
 
-/** How a notice leaves the house. */
+/** Sends a callback over HTTP. */
 export type Post = (url: string, options: PostOptions) => Promise<Posted>
 
 export async function deliver(
@@ -59,5 +59,5 @@ const redirected = { error: 'redirects are not followed' }
 export const isDelivered = ({ status = 0 }: CallbackAttempt): boolean =>
   status >= 200 && status < 300
 
-/** The receiver wants no more of them. */
+/** The receiver wants no more callbacks. */
 export const isUnwanted = ({ status }: CallbackAttempt): boolean => status === 410

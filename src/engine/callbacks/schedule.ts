@@ -5,7 +5,7 @@ const secondMs = 1_000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/** Before each attempt; the first is made at once. */
+/** Before each attempt; the first is immediate. */
 export const waitsMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -18,13 +18,13 @@ export const waitsMs: readonly number[] = [
   20 * hourMs,
   24 * hourMs,
 ]
-/** Each way. */
+/** Jitter in each direction. */
 export const jitter = 0.1
 
-/** The longest of these waits, by how many attempts there were. */
+/** The maximum of these waits, by number of attempts. */
 export const maxWaitsMs: readonly number[] = waitsMs.map((ms) => ms * (1 + jitter))
 
-/** How long to wait after so many attempts; undefined when there have been enough. */
+/** The wait after this many attempts; undefined when there have been enough. */
 export function waitAfter(attempts: number, random: () => number): number | undefined {
   const waitMs = waitsMs[attempts]
   return waitMs && Math.round(waitMs * (1 - jitter + 2 * jitter * random()))

@@ -18,15 +18,15 @@ import { originOf } from './callback-url.ts'
 import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
 import { maxWaitsMs, waitAfter } from './schedule.ts'
 
-/** Longer than an attempt takes; with the time until the next look, it is taken over in 30 s. */
+/** Longer than an attempt takes; with the poll interval, another gateway takes over within 30 s. */
 const leaseMs = 20_000
-/** What another gateway left behind is noticed by looking. */
+/** Callbacks that another gateway left are found by polling. */
 const idleMs = 5_000
-/** After a round that the store did not let through. */
+/** After a round that failed in the store. */
 const againMs = 1_000
 /** Between two rounds. */
 const gapMs = 20
-/** How often callbacks are looked for that a clock set back has put off. */
+/** How often to look for callbacks that a clock set back has delayed. */
 const strandedEveryMs = 10_000
 const window = 128
 export const maxAtOnce = 32
@@ -34,7 +34,7 @@ export const maxPerHost = 4
 export const maxPerAccount = 16
 
 export class CallbackSender {
-  /** Signs along for a while after an upgrade. */
+  /** Also signs for a while after an upgrade. */
   readonly shared: SharedSecret | undefined
   readonly #owner: string
   readonly #drainMs: number
@@ -68,7 +68,7 @@ export class CallbackSender {
     this.wake(engine.clock.nowMs())
   }
 
-  /** Looks at this moment, or earlier if that was planned. */
+  /** Runs a round at this moment, or earlier if that was planned. */
   wake(atMs: number): void {
     const engine = this.#engine
     if (engine === undefined || this.#closed) return
@@ -80,7 +80,7 @@ export class CallbackSender {
     this.#timer = setTimeout(() => this.#poll(engine), waitMs)
   }
 
-  /** When nothing is being sent and nothing is being looked for. */
+  /** Resolves when nothing is being sent and no round is running. */
   async settled(): Promise<void> {
     while (this.#polling || this.#sending.size > 0) await Bun.sleep(5)
   }
@@ -115,7 +115,7 @@ export class CallbackSender {
     this.wake(this.#again ? engine.clock.nowMs() : nextMs)
   }
 
-  /** Begins to send what is due and has room; when the next round is wanted. */
+  /** Starts sending what is due and has a slot; returns when the next round is wanted. */
   async round(engine: Engine): Promise<number> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
@@ -150,7 +150,7 @@ export class CallbackSender {
     engine.meters?.callbackLag.note(Math.max(0, engine.clock.nowMs() - callback.nextAtMs) / 1000)
     try {
       const attempt = await deliver(engine, callback, this.#post, this.#stop.signal)
-      // Broken off by ourselves: it says nothing of the receiver.
+      // Aborted by ourselves: says nothing about the receiver.
       if (this.#stop.signal.aborted && !isDelivered(attempt)) return
       engine.meters?.callbackAttempt(outcomeOf(attempt))
       await store.tx((tx) =>
@@ -166,7 +166,7 @@ export class CallbackSender {
     }
   }
 
-  /** Oldest first, as long as its host and its account have room. */
+  /** Oldest first, while its host and its account have slots. */
   #choose(due: readonly Callback[]): Callback[] {
     const sending = [...this.#sending.values()]
     const chosen: Callback[] = []

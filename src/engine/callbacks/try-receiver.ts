@@ -18,7 +18,7 @@ export interface ReceiverTrial {
 
 const timeoutMs = 15_000
 
-/** Signed as a notice of this account would be. */
+/** Signed as a callback of this account would be. */
 export async function tryReceiver(
   engine: Engine,
   accountId: string,

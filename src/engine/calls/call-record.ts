@@ -13,7 +13,7 @@ import { retryWrite } from '../tasks/retry-write.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
-/** As much of a request as its row needs. */
+/** The part of a request that its row needs. */
 export interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
   token: Pick<CallContext['token'], 'id' | 'accountId'>
 }
@@ -125,7 +125,7 @@ export function recordHangUp(engine: Engine, record: RequestRecord): void {
 export function writeRecord(engine: Engine, record: RequestRecord): void {
   recordEnd(engine, record)
   const write = () => engine.store.record(record)
-  // What the operator bears is in it: that is not given up at once.
+  // It records a loss, so a failed write is retried.
   const written = record.detail.loss === undefined ? write() : retryWrite(engine, write)
   written.catch((error) => {
     engine.log.warn('a request row could not be written', {

@@ -6,7 +6,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { takeRequestId } from '../../lib/redact/request-id.ts'
 import type { Engine } from '../engine.ts'
 
-/** Longer texts of upstreams are cut before anything is looked for in them. */
+/** Longer upstream texts are cut before they are searched. */
 const maxErrorText = 16_000
 
 export function cleaned(

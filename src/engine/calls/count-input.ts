@@ -12,7 +12,7 @@ import { pickRoute } from '../routing/pick-route.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
 import { beginTry, endTry, upstreamOf } from './open-call.ts'
 
-/** An upstream that does not know the question is not asked again for a while. */
+/** An upstream without this endpoint is not asked again for a while. */
 const askAgainMs = 10 * 60_000
 const untilByChannel = new WeakMap<ChannelState, number>()
 
@@ -65,7 +65,7 @@ async function ask(
   ctx.signal.removeEventListener('abort', trying.stop)
   endTry(engine, trying)
   dropProbes(trying)
-  // How a question of no weight was answered says little about the channel's health.
+  // The reply to a count says little about the channel's health.
   if (reply?.kind === 'failed') {
     untilByChannel.set(trying.channelState, engine.clock.nowMs() + askAgainMs)
   }

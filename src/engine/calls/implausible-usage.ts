@@ -8,10 +8,10 @@ import type { OpenCall } from './open-call.ts'
 const kind = 'implausible_usage'
 const quietMs = 60_000
 
-/** When each channel was last told of. There are no more of them than channels. */
+/** Last alert per channel. Bounded by the number of channels. */
 const toldMs = new WeakMap<Engine, Map<string, number>>()
 
-/** Never fails: what could not be written is written the next time. */
+/** Never fails: a failed write is repeated the next time. */
 export function recordImplausible({ engine, record, admission }: OpenCall, told: TokenUsage): void {
   const subject = record.channel ?? ''
   const known = toldMs.get(engine) ?? new Map<string, number>()

@@ -12,7 +12,7 @@ const markLength = 3 + placeLength + proofLength
 const marked = /^[\w.:-]+_gw[0-9a-f]{44}$/
 const maxIdLength = 512
 
-/** Where an object lives. */
+/** The channel and key that hold an object. */
 export interface Home {
   channel: Channel
   key: string
@@ -34,13 +34,13 @@ export function placeOf(seal: Seal, { channel, key }: Home): string {
 const proofOf = (seal: Seal, accountId: string, place: string, id: string): string =>
   seal.sign(`object ${accountId} ${place} ${id}`)
 
-/** What is put behind an id that is handed to this account. */
+/** The suffix for an id that goes to this account. */
 export const markFor = (seal: Seal, accountId: string, home: Home, id: string): string => {
   const place = placeOf(seal, home)
   return `_gw${place}${proofOf(seal, accountId, place, id)}`
 }
 
-/** The upstream's id and where it lives; undefined when it was not made for this account. */
+/** The upstream's id and its channel and key; undefined when it was not made for this account. */
 export function openId(
   seal: Seal,
   accountId: string,

@@ -26,7 +26,7 @@ export interface TryingCall extends PickedRoute {
   readonly startedMs: number
 }
 
-/** A call that has been admitted and is on its way. */
+/** A call that has been admitted and is in flight. */
 export interface OpenCall {
   readonly engine: Engine
   readonly ctx: CallContext
@@ -34,7 +34,7 @@ export interface OpenCall {
   readonly admission: Admission
   readonly record: RequestRecord
   trying: TryingCall
-  /** Of the process's own clock: when it was taken up, and how long upstreams had it. */
+  /** By the monotonic clock: when it arrived, and the time spent at upstreams. */
   readonly beganMs: number
   upstreamMs: number
 }
@@ -73,7 +73,7 @@ export const upstreamOf = (
   }),
 })
 
-/** The upstream work of this try is over, however it went; money is settled apart. */
+/** The upstream work of this try is over, whatever the outcome; money is settled separately. */
 export function endTry(engine: Engine, trying: TryingCall): void {
   const { deadline, channelState, route, accountId } = trying
   deadline.end()
@@ -81,7 +81,7 @@ export function endTry(engine: Engine, trying: TryingCall): void {
   leavePlace(engine, route.channel, channelState, accountId)
 }
 
-/** A good answer has begun. */
+/** A successful answer has begun. */
 export const recordAnswer = ({ engine, trying, call }: OpenCall): void =>
   recordSuccess(engine, trying, call.model)
 
@@ -92,7 +92,7 @@ export function endAnswered(open: OpenCall, upstreamRequestId: string | undefine
   countAttempt(open)
 }
 
-/** The try has failed. Gives the failure as the caller may read it. */
+/** The try has failed. Returns the failure as the caller may read it. */
 export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   const { engine, call, trying } = open
   endTry(engine, trying)
@@ -138,7 +138,7 @@ function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cau
     trace_id: ctx.trace?.traceId,
     channel: record.channel,
     code: error.code,
-    // What it said may repeat what the caller wrote: that is on the request's row only.
+    // Its message may repeat the caller's text: only the request's row keeps it.
     status: error.httpStatus,
     cause: cause instanceof Error ? cause.message : cause,
   })
@@ -151,7 +151,7 @@ export const reportBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
     error,
   })
 
-/** Nothing of use was produced: the hold is released and nothing is charged. */
+/** Nothing useful was produced: the hold is released and nothing is charged. */
 export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
   const { engine, ctx, record } = open
   release(open)
@@ -167,7 +167,7 @@ export function giveUp(open: OpenCall, error: UpstreamError): Refusal {
   return refusal
 }
 
-/** A call that nothing was done for. */
+/** A call without any upstream work. */
 export function release({ engine, admission }: Pick<OpenCall, 'engine' | 'admission'>): void {
   engine.ledger.release(admission.hold)
   admission.pass.leave(undefined)

@@ -16,12 +16,12 @@ export interface Referred {
   /** With the upstream's own ids. */
   call: TextCall
   routes: readonly Route[]
-  /** Keys that may not be used; undefined when any may. */
+  /** Keys that must not be used; undefined when any may. */
   tried: Tried | undefined
 }
 
 interface Opened extends Reference {
-  /** The upstream's; undefined: not given to this account. */
+  /** The upstream's; undefined: not issued to this account. */
   upstreamId: string | undefined
   place: string | undefined
 }
@@ -35,7 +35,7 @@ export function resolveReferences(
   const opened: Opened[] = []
   for (const reference of call.references ?? []) {
     const own = openId(engine.seal, token.accountId, reference.id)
-    // An item that is there itself does without its id.
+    // An item that is included itself needs no id.
     if (own === undefined && reference.item === undefined) return unknownObject(reference.param)
     opened.push({ ...reference, upstreamId: own?.id, place: own?.place })
   }
@@ -55,7 +55,7 @@ interface FoundOrigin {
   place: string
 }
 
-/** Where the call has to go. Undefined: nothing in it needs to be looked up upstream. */
+/** Where the call has to go. Undefined: it refers to nothing upstream. */
 function originOf(
   engine: Engine,
   opened: readonly Opened[],

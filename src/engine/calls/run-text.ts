@@ -30,7 +30,7 @@ import {
 import { settleCall } from './settle-call.ts'
 import { firstBytes, streamOf } from './stream-text.ts'
 
-/** A call that has tried this often has tried enough, however many keys are left. */
+/** Maximum tries of a call, however many keys are left. */
 const maxTries = 5
 
 export async function runText(
@@ -73,7 +73,7 @@ const begin = (
     take: (picked) => beginTry(engine, record, picked),
   })
 
-/** Tries one channel after the other until one answers or nothing is left to try. */
+/** Tries channels in sequence until one answers or none is left. */
 async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
   const { engine, ctx, call } = open
   let { tried } = open.admission
@@ -89,7 +89,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
     } catch (error) {
       reply = bugAsReply(open, error)
     }
-    // Until something can be sent, a failure is still a plain error, or another channel's turn.
+    // Until something is sent, a failure is still a plain error, or leads to another channel.
     const first = reply.kind === 'stream' ? await firstBytes(open, reply) : undefined
     open.upstreamMs += performance.now() - sentMs
     ctx.signal.removeEventListener('abort', stop)
@@ -104,7 +104,7 @@ async function follow(open: OpenCall): Promise<TextAnswer | Refusal> {
   }
 }
 
-/** Whatever goes wrong in a provider, the hold ends and the caller gets an answer. */
+/** Whatever fails in a provider, the hold ends and the caller gets an answer. */
 function bugAsReply(open: OpenCall, error: unknown): TextReply {
   reportBug(open, error)
   const message = 'something went wrong in the gateway'
@@ -139,7 +139,7 @@ async function answer(
   return settled ?? { body: reply.body, rate }
 }
 
-/** All that passed before the answer could begin, but for the time of upstreams. */
+/** All time before the answer began, except for upstream time. */
 const recordOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>
   engine.meters?.overhead(record, performance.now() - beganMs - upstreamMs)
 

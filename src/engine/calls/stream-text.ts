@@ -14,7 +14,7 @@ import { addFailedLoss } from '../books/losses.ts'
 import { endAnswered, endFailed, giveUp, type OpenCall, reportBug } from './open-call.ts'
 import { type SettledEnding, settleCall } from './settle-call.ts'
 
-/** A comment: readers of events skip it, and what stands between does not take us for dead. */
+/** A comment: event parsers skip it, and it keeps proxies from closing the connection. */
 const keepAlive = Buffer.from(': keep-alive\n\n')
 
 export type StreamReply = Extract<TextReply, { kind: 'stream' }>
@@ -38,15 +38,15 @@ export function streamOf(
       })
     })
   }
-  // A caller that stops reading is one that left; otherwise it could wait out the time limit and
-  // keep what it has read for nothing.
+  // A caller that stops reading counts as gone; otherwise it could wait for the time limit and keep
+  // what it has read for free.
   const slowCaller = {
     cancel() {
       stalled?.()
       leave()
     },
   }
-  // Both are needed: a body whose caller left before the first read is never cancelled.
+  // Both are needed: a body is never cancelled if its caller left before the first read.
   open.ctx.signal.addEventListener('abort', leave)
   if (open.ctx.signal.aborted) leave()
   const { deadline } = open.trying
@@ -67,7 +67,8 @@ export function streamOf(
           if (!gone && pending !== undefined) controller.enqueue(keepAlive)
         },
       }
-      // A caller that reads hears of it by its next read, one that does not must be charged, too.
+      // A reading caller learns of it by its next read; one that does not read must be charged,
+      // too.
       deadline.stream = {
         cut() {
           if (!gone && !isPulling) end(controller).catch((error) => reportBug(open, error))
@@ -93,7 +94,7 @@ export function streamOf(
     },
     cancel: leave,
   }
-  // Nothing is read ahead of a caller that does not read.
+  // No read-ahead for a caller that does not read.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
@@ -122,7 +123,7 @@ export async function nextBytes(
   return undefined
 }
 
-/** The same up to the first event: comments before it promise nothing. */
+/** The same up to the first event: comments before it do not count as an answer. */
 export async function firstBytes(
   open: OpenCall,
   reply: StreamReply,
@@ -139,10 +140,10 @@ export async function firstBytes(
   }
 }
 
-/** More comments than that before the first event are not worth keeping. */
+/** More comments than that before the first event are dropped. */
 const maxHeld = 100
 
-/** Settles or releases, then gives the last bytes the caller sees. */
+/** Settles or releases, then returns the last bytes for the caller. */
 async function finish(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
   const { outcome, ending } = reply.watcher
   if (!open.admission.hold.open) return undefined
@@ -177,7 +178,7 @@ function settle(open: OpenCall, reply: StreamReply, ending: SettledEnding) {
 const errorEvent = ({ ctx }: OpenCall, { watcher }: StreamReply, refusal: Refusal): Uint8Array =>
   ctx.errorEvent(refusal, watcher.events)
 
-/** The caller hung up mid-stream: read on within the limits, so that the charge is the true one. */
+/** The caller hung up mid-stream: reads on within the limits, so that the charge is exact. */
 async function readOn(
   open: OpenCall,
   reply: StreamReply,

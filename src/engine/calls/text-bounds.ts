@@ -5,9 +5,9 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { ReportedUsage, TokenUsage } from '../../contract/usage.ts'
 
 export interface TextBounds {
-  /** Of the input as it can be seen. An upstream that counts otherwise may report more. */
+  /** Of the visible input. An upstream that counts differently may report more. */
   readonly inputTokens: number
-  /** What the model takes at all. */
+  /** The model's own maximum. */
   readonly windowTokens: number
   readonly outputTokens: number
 }
@@ -25,7 +25,7 @@ export function boundsOf(model: Model, call: TextCall): TextBounds {
   }
 }
 
-/** Usage with the sides that were not reported filled in. */
+/** Usage with missing sides filled in. */
 export function completeUsage(
   reported: ReportedUsage | undefined,
   inputTokens: number,

@@ -27,10 +27,10 @@ export interface MadeToken {
   secret: string
 }
 
-/** A declaration that cannot be carried out; one sentence. */
+/** A declaration that cannot be applied; one sentence. */
 export class DeclarationRefused extends Error {}
 
-/** The secrets that had to be made, to be shown once. */
+/** The generated secrets, to be shown once. */
 export async function applyDeclarations(
   engine: Engine,
   file: FileDeclaration,
@@ -53,7 +53,7 @@ export async function applyDeclarations(
   }
 }
 
-/** Everything a person can get wrong is looked for before anything is changed. */
+/** All user errors are detected before anything is changed. */
 async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
   const { read } = engine.store
   const [misfit] = misfitsIn(file)
@@ -103,7 +103,7 @@ async function applyTokens(
     if (before !== undefined && hash === before.hash) kept.set(before.id, declared)
     else fresh.push({ declared, accountId })
   }
-  // What ends comes first: a name or a secret may pass from one token to another.
+  // Ends come first: a name or a secret may move from one token to another.
   for (const { id } of stored) {
     const declared = kept.get(id)
     if (declared === undefined) await revokeToken(tx, id, nowMs)
@@ -151,7 +151,7 @@ const changeOf = (declared: TokenDeclaration) => ({
   expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
 })
 
-/** A version is added only when it differs from what this source said last. */
+/** A version is added only when it differs from the last one of this source. */
 async function applyPrices(
   engine: Engine,
   tx: Tx,

@@ -24,7 +24,7 @@ export const isOfList = (
 
 /**
  * The last version for the same start or, where none is declared, the last that has begun. A start
- * that is declared beside it belongs to another version.
+ * declared beside it belongs to another version.
  */
 export function lastVersion(
   declared: PriceDeclaration,
@@ -52,7 +52,7 @@ export function lastVersion(
 export const saysTheSame = (declared: PriceDeclaration, { terms }: Price): boolean =>
   Bun.deepEquals(terms, termsFrom(declared), true)
 
-/** Everything but versions of the file that it does not declare any more. */
+/** All versions except those of the file that it no longer declares. */
 export function withoutDropped(
   versions: readonly Price[],
   declarations: readonly PriceDeclaration[],
@@ -73,7 +73,7 @@ export function withoutDropped(
   return versions.filter((price) => price.source !== 'file' || kept.has(price))
 }
 
-/** Prices of a file by units that their models cannot be charged by, in a sentence each. */
+/** File prices in units that do not fit their models, one sentence each. */
 export function misfitsIn({ models, prices }: FileDeclaration): string[] {
   const known = new Map(
     [...builtinModels, ...models.map((model) => modelFrom(model, 'file'))].map((model) => [

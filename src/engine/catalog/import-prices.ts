@@ -13,13 +13,13 @@ import type { Engine } from '../engine.ts'
 import { isOfList, saysTheSame } from './declared-prices.ts'
 import { pricesOf } from './refresh.ts'
 
-/** `superseded`: it is there already, and a later version has taken over from it. */
+/** `superseded`: it exists already, and a later version has replaced it. */
 export type Outcome = 'added' | 'unchanged' | 'superseded'
 
 export interface ImportedPrice {
   line: number
   outcome: Outcome
-  /** The version that is added, or the one that says the same. */
+  /** The added version, or the equal one that exists. */
   price: Price
 }
 
@@ -28,7 +28,7 @@ export type Imported = { prices: ImportedPrice[] } | { problems: ListProblem[] }
 interface Sight {
   nowMs: number
   book: PriceBook
-  /** By model: every version, and those that are in force or will be. */
+  /** By model: every version, and the current and future ones. */
   stored: ReadonlyMap<string, readonly Price[]>
   active: ReadonlyMap<string, readonly Price[]>
 }
@@ -115,7 +115,7 @@ async function accountsIn(tx: Tx, list: readonly ListedPrice[]) {
   return accounts
 }
 
-/** A start in the past cannot be had: what was charged since stays charged. It means now. */
+/** A start in the past means now: past charges do not change. */
 function judge(
   declared: PriceDeclaration,
   account: Price['account'],
@@ -152,11 +152,11 @@ function judge(
   return { outcome: 'added', price }
 }
 
-/** Whether gateway.yaml has a price for the same list: then no other can come into force. */
+/** Whether gateway.yaml has a price for the same list: then no other can take effect. */
 export const isInFile = ({ declared }: Engine, price: Pick<Price, 'model' | 'account'>): boolean =>
   declared.file.prices.some((each) => isOfList(price, each))
 
-/** Two new versions of one list from one moment on: only one of them could count. */
+/** Two new versions of one list with the same start: only one could count. */
 function clashes(planned: readonly ImportedPrice[]): ListProblem[] {
   const lines = new Map<string, number>()
   return planned.flatMap(({ line, outcome, price }) => {

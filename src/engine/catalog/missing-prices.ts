@@ -4,10 +4,10 @@ import { listAlerts, raiseAlert, resolveAlerts } from '../../store/catalog/alert
 import type { Engine } from '../engine.ts'
 
 const kind = 'missing_price'
-/** Timers cannot wait longer than some weeks; a day is often enough to set one anew. */
+/** Timers are limited to some weeks; resetting once a day is enough. */
 const maxWaitMs = 86_400_000
 const minWaitMs = 100
-/** Open alerts of one kind; there are no more models than this in any catalog. */
+/** Open alerts of one kind; no catalog has more models than this. */
 const maxAlerts = 10_000
 
 interface Watch {
@@ -23,7 +23,7 @@ export function missingPrices({ catalog, prices }: Engine): string[] {
     .sort()
 }
 
-/** Never fails: what it could not write is written the next time something changes. */
+/** Never fails: a failed write is repeated at the next change. */
 export async function watchPrices(engine: Engine): Promise<void> {
   const before = watches.get(engine)
   const missing = new Set(missingPrices(engine))

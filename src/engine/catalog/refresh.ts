@@ -18,12 +18,12 @@ import type { Engine } from '../engine.ts'
 import { withoutDropped } from './declared-prices.ts'
 import { watchPrices } from './missing-prices.ts'
 
-/** What does not come from the store. */
+/** Inputs other than the store. */
 export interface Declared {
   file: FileDeclaration
-  /** The sandbox, when it runs; unless it is wanted always, it steps back for any real channel. */
+  /** The sandbox, when it runs; unless always on, any real channel takes precedence over it. */
   sandbox?: { channel: Channel; always: boolean }
-  /** Secrets of the gateway itself that must never appear in a text. */
+  /** The gateway's own secrets, which must never appear in a text. */
   ownSecrets: readonly string[]
 }
 
@@ -38,7 +38,7 @@ const turns = new WeakMap<Engine, Turn>()
 export function refresh(engine: Engine): Promise<void> {
   const turn = turns.get(engine)
   if (turn === undefined) return begin(engine)
-  // The next one has not begun to read, so it will see what every caller until then has stored.
+  // The next one has not begun to read, so it will include everything stored until then.
   turn.next ??= turn.ended.then(
     () => begin(engine),
     () => begin(engine),
@@ -46,7 +46,7 @@ export function refresh(engine: Engine): Promise<void> {
   return turn.next
 }
 
-/** After something of it was stored: in force here when this resolves, elsewhere in a moment. */
+/** After a change was stored: in force here when this resolves, elsewhere shortly after. */
 export async function announce(engine: Engine): Promise<void> {
   engine.store.cluster?.tell({ kind: 'changed' })
   await refresh(engine)
@@ -119,7 +119,7 @@ async function rebuild(engine: Engine): Promise<void> {
 
 const hostOf = (address: string): string => new URL(address).host
 
-/** What the file has dropped is no longer in force; it can still be looked up. */
+/** Prices dropped from the file are no longer in force; they can still be looked up. */
 export function pricesOf(
   file: FileDeclaration,
   stored: readonly Price[],
@@ -131,7 +131,7 @@ export function pricesOf(
   return { ...createPriceBook(inForce, priced, nowMs), byId }
 }
 
-/** Declared ones win over those of the admin API, those over the shipped ones. */
+/** Declared ones take precedence over those of the admin API, those over the shipped ones. */
 function modelsOf(file: FileDeclaration, stored: readonly Model[]): Model[] {
   return [...builtinModels, ...stored, ...file.models.map((model) => modelFrom(model, 'file'))]
 }

@@ -27,10 +27,10 @@ const maxAttempts = 6
 const goneStatuses = [403, 404, 410]
 const backOffMs = 5_000
 const backOffGrowth = 4
-/** How long a link lives when its upstream does not say. */
+/** Lifetime of a link when the upstream does not say. */
 const linkMs = 24 * 3_600_000
 
-/** When to try again what could not be copied; undefined when there is nothing left to do. */
+/** When to retry a failed copy; undefined when there is nothing left to do. */
 export async function copyTask(
   engine: Engine,
   keeper: MediaKeeper,
@@ -62,7 +62,7 @@ function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
   return engine.store.tx(async (tx) => {
     const task = await findTaskRow(tx, taskId)
     if (task?.state !== 'succeeded' || task.hidden) return { task: undefined, claims: [] }
-    // What came inside an answer has no address to be copied from.
+    // Inline results have no URL to copy from.
     const targets = task.media.flatMap(({ kind, url }, part) =>
       url.startsWith('data:') ? [] : [targetFor(task.id, part, kind, main.place)],
     )
@@ -112,7 +112,7 @@ async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 const randomMark = () => crypto.randomUUID().slice(0, 8)
 
-/** Ends a claim one way or the other; gives when to come back to it. */
+/** Ends a claim either way; returns when to come back to it. */
 async function settleClaim(
   engine: Engine,
   keeper: MediaKeeper,
@@ -175,7 +175,7 @@ async function copyFile(
   const { status, headers, body } = answer
   if (status !== 200) {
     await body.cancel().catch(() => {})
-    // There may be a fresh address by the next attempt.
+    // There may be a fresh URL by the next attempt.
     if (goneStatuses.includes(status)) await refreshMedia(engine, task)
     return { problem: `the upstream answered ${status}` }
   }

@@ -20,7 +20,7 @@ export function linksOf(engine: Engine): LinkTo {
 const signature = ({ seal }: Engine, taskId: string, part: number, until: number): string =>
   seal.sign(`file ${taskId} ${part} ${until}`)
 
-/** The task a link leads to; a link that was made up leads nowhere. */
+/** The task of a link; undefined for a forged one. */
 export async function followLink(engine: Engine, link: FileLink): Promise<Task | Refusal> {
   const { taskId, part, until, sig } = link
   if (!sameText(sig, signature(engine, taskId, part, until))) return noFile

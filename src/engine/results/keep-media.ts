@@ -14,22 +14,22 @@ import { copyTask } from './copy-media.ts'
 import { removeExpired, trimToBudget } from './trim-media.ts'
 
 const maxCopiers = 4
-/** Beyond that they are found again by looking. */
+/** Beyond that they are found by search. */
 const maxWaiting = 1_000
 const pollMs = 60_000
 const sweepMs = 10 * 60_000
 const minMs = 20
 const minPollMs = 1_000
-/** Longest a task takes and longest its link then lives: nothing older can still be copied. */
+/** Maximum task time plus maximum link lifetime: nothing older can still be copied. */
 const copyableMs = 3 * 24 * 3_600_000
 const pageTasks = 200
 
 export interface KeepSettings {
-  /** The first takes new files; the others still have old ones. */
+  /** The first takes new files; the others still hold old ones. */
   stores: readonly [MediaStore, ...MediaStore[]]
   budgetBytes: number
   keepMs: number
-  /** False: only what came inside answers is kept, for nothing else has it. Left out: true. */
+  /** False: only inline results are kept, as no other copy exists. Absent: true. */
   copies?: boolean
 }
 
@@ -58,7 +58,7 @@ export class MediaKeeper {
     this.keepMs = keepMs
   }
 
-  /** From now on, and what was left undone before. */
+  /** Starts copying, including what was left undone before. */
   async start(engine: Engine): Promise<void> {
     this.#engine = engine
     // No other process can be working on this store.
@@ -77,7 +77,7 @@ export class MediaKeeper {
     if (this.#keptBytes > this.budgetBytes) void this.#trim(engine)
   }
 
-  /** When nothing is being copied and nothing waits for it. */
+  /** Resolves when no copy is running or queued. */
   async settled(): Promise<void> {
     while (this.#copying.size + this.#waiting.size > 0 || this.#polling || this.#trimming) {
       await Bun.sleep(10)
@@ -110,7 +110,7 @@ export class MediaKeeper {
         .finally(() => {
           this.#copying.delete(taskId)
           this.#copyNext(engine)
-          // More may have been found than could wait.
+          // The search may have found more than fits the queue.
           if (this.#waiting.size === 0 && this.#sweepAtMs === 0) this.#wake(engine.clock.nowMs())
         })
     }
@@ -137,7 +137,7 @@ export class MediaKeeper {
         for (const taskId of await tasksWithFreeClaims(read, nowMs, maxWaiting)) {
           this.#add(engine, taskId)
         }
-        // Those of the living are held longer by then; those of the dead are not.
+        // By then live claims have been renewed; those of dead processes have not.
         nextMs = Math.min(nextMs, (await nextClaimEndMs(read)) ?? nextMs)
         if (nowMs >= this.#sweepAtMs) await this.#sweep(engine, nowMs)
       }
@@ -160,7 +160,7 @@ export class MediaKeeper {
   }
 
   async #find(engine: Engine, kind: Task['kind'], nowMs: number): Promise<void> {
-    // After its kind, an id begins with the time it was made at.
+    // After its kind, an id begins with its creation time.
     const prefix = `${kind}_`
     let afterId = newId(kind, nowMs - copyableMs).slice(0, prefix.length + 12)
     for (let page = pageTasks; page === pageTasks && this.#waiting.size < maxWaiting; ) {

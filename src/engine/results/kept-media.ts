@@ -21,7 +21,7 @@ export async function withTrueExpiry(engine: Engine, tasks: readonly Task[]): Pr
   })
 }
 
-/** Where nothing is copied, only what came inside an answer is kept. */
+/** Where copying is off, only inline results are kept. */
 const mayBeKept = ({ media: keeper }: Engine, { media }: Task): boolean =>
   keeper !== undefined && (keeper.copies || media.some(({ url }) => url.startsWith('data:')))
 
@@ -37,7 +37,7 @@ function withExpiry(
   })
 }
 
-/** With data directories of their own, gateways do not see each other's files. */
+/** Gateways with separate data directories do not see each other's files. */
 async function findReachable(engine: Engine, ids: readonly string[]): Promise<KeptFile[]> {
   const keeper = engine.media
   if (keeper === undefined || ids.length === 0) return []
@@ -46,11 +46,11 @@ async function findReachable(engine: Engine, ids: readonly string[]): Promise<Ke
   return files.filter(({ place, keptAtMs }) => keeper.stores.has(place) && keptAtMs > fromMs)
 }
 
-/** Places of a task's files of which there is a copy within reach. */
+/** Indexes of a task's files with a reachable copy. */
 export const keptParts = async (engine: Engine, { id }: Task): Promise<ReadonlySet<number>> =>
   new Set((await findReachable(engine, [id])).map(({ part }) => part))
 
-/** Undefined when there is no copy within reach. */
+/** Undefined when there is no reachable copy. */
 export async function openKept(
   engine: Engine,
   task: Task,

@@ -37,11 +37,11 @@ export async function openContent(
   return openFile(engine, task, again, input)
 }
 
-/** Its place among the task's files; -1 when it has none of the kind. */
+/** Its index among the task's files; -1 when it has none of the kind. */
 export const filePart = ({ media }: Task, { file = 'video' }: ContentOptions): number =>
   typeof file === 'number' ? file : media.findIndex(({ kind }) => kind === file)
 
-/** The file may be had elsewhere by now. */
+/** The file may be available elsewhere by now. */
 const mayHaveMoved = (refusal: Refusal): boolean =>
   refusal === expired || refusal.code === 'upstream_unreachable'
 
@@ -66,7 +66,7 @@ async function openFile(
 /** A file and its owner, for the log and the tag. */
 type NamedFile = Pick<OutputMedia, 'kind' | 'url'> & { id: string }
 
-/** The file at that address, as it is now. */
+/** The file at that URL, as it is now. */
 export async function openPlain(
   engine: Engine,
   file: NamedFile,
@@ -88,7 +88,7 @@ export async function openPlain(
   return open(undefined)
 }
 
-/** No such part: that is the answer only if the caller means this file. */
+/** Range not satisfiable: that is the answer only if the caller means this file. */
 async function partOrWhole(
   none: Content,
   whole: Content | Refusal,
@@ -126,7 +126,7 @@ async function read(
     return {
       status: status === 200 ? 200 : 206,
       body,
-      // Whatever the upstream says: a page must not come from our address.
+      // Whatever the upstream says: no HTML page may be served from our origin.
       contentType: file.kind === 'video' ? 'video/mp4' : imageType(headers['content-type']),
       ...(told !== undefined && { lengthBytes: Number(told) }),
       ...(part !== undefined && { contentRange: part.contentRange }),
@@ -142,7 +142,7 @@ async function read(
   return refuse('upstream_error', 'the upstream did not hand over the result')
 }
 
-/** Undefined when it is not the part that was asked for. */
+/** Undefined when it is not the requested range. */
 function partOf(
   told: string | undefined,
   range: string | undefined,
@@ -155,7 +155,7 @@ function partOf(
   return { contentRange: told, lengthBytes }
 }
 
-/** Made from the upstream's where that promises equal bytes; its own words stay here. */
+/** Derived from the upstream's where that promises equal bytes; the original is not passed on. */
 function tagOf({ id, kind }: NamedFile, told: string | undefined): string | undefined {
   if (told === undefined || !/^"[\x21\x23-\x7e]{1,200}"$/.test(told)) return undefined
   const hash = new Bun.CryptoHasher('sha256').update(`${id}\n${kind}\n${told}`).digest('hex')

@@ -6,7 +6,7 @@ import { findTaskRow, putTaskMedia } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../tasks/task-upstream.ts'
 
-/** Players ask many times in a row; the upstream hears of it once in that time. */
+/** Players request many times in a row; the upstream is asked once in this time. */
 const inVainMs = 60_000
 const maxRemembered = 10_000
 
@@ -64,7 +64,7 @@ async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined
   })
 }
 
-/** What there was, in its order: the first video for the first video, and so on. */
+/** Matched in order: the first video for the first video, and so on. */
 function freshened(old: readonly OutputMedia[], told: readonly OutputMedia[]): OutputMedia[] {
   const left = [...told]
   return old.map((file) => {

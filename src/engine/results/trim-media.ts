@@ -19,7 +19,7 @@ const atOnce = 100
 /** By then no search would find the task of a mark and copy it again. */
 const markMs = 7 * 24 * 3_600_000
 
-/** Removes the oldest until the rest fits; gives how much is kept then. */
+/** Removes the oldest until the rest fits; returns the size that is left. */
 export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise<number> {
   const { place } = keeper.main
   let bytes = await sumKeptBytes(engine.store.read, place)
@@ -35,7 +35,7 @@ export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise
   return bytes
 }
 
-/** Those that have had their days, and marks that have served. */
+/** Those past their retention, and expired marks. */
 export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promise<void> {
   const { read, tx } = engine.store
   const nowMs = sureNowMs(engine.clock)
@@ -46,7 +46,7 @@ export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promis
       for (const file of expired) await removeFile(engine, keeper, file)
     } while (expired.length === atOnce)
     for (const mark of await oldMarks(read, place, nowMs - markMs, atOnce)) {
-      // Once more: the first time may have been cut off.
+      // Repeated: the first deletion may have been cut off.
       if (await store.remove(mark.name)) await tx((db) => forgetMark(db, mark))
     }
   }
@@ -58,7 +58,7 @@ async function removeFile(engine: Engine, { stores }: MediaKeeper, file: KeptFil
   if (isMine) await stores.get(file.place)?.remove(file.name)
 }
 
-/** Its owner wants no more of it. */
+/** Its owner has deleted it. */
 export async function forgetMedia(engine: Engine, task: Task): Promise<void> {
   const keeper = engine.media
   if (keeper === undefined) return

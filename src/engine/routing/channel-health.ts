@@ -3,18 +3,18 @@ import type { Channel } from '../../contract/catalog.ts'
 import type { Engine } from '../engine.ts'
 import type { State } from './circuit-breaker.ts'
 
-/** `good`, `probing` (the next call decides), `avoided`, `blocked` (not asked at all). */
+/** `good`, `probing` (the next call decides), `avoided`, `blocked` (gets no calls). */
 export type HealthWord = 'good' | 'probing' | 'avoided' | 'blocked'
 
 export interface ChannelHealth {
   state: HealthWord
   failuresInRow: number
-  /** When it is tried again; undefined while it is well. */
+  /** When it is tried again; undefined while it is healthy. */
   retryAtMs?: number
   busy: number
   /** One for each key, in their order. */
   keys: HealthWord[]
-  /** Models its account turned out not to be entitled to. */
+  /** Models that its account is not entitled to. */
   deniedModels: string[]
 }
 

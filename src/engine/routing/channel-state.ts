@@ -21,9 +21,9 @@ export interface PickedKey {
   state: State
 }
 
-/** A key that had trouble, and of which kind the last was. */
+/** A key with failures, and the kind of the last one. */
 export class KeyBreaker extends CircuitBreaker {
-  /** Asked to slow down, as opposed to refused. */
+  /** Throttled, as opposed to refused. */
   throttled = false
 
   constructor() {
@@ -31,18 +31,18 @@ export class KeyBreaker extends CircuitBreaker {
   }
 }
 
-/** An upstream that wants no key is asked with an empty one. */
+/** An upstream without authentication gets an empty key. */
 const noKeys: readonly string[] = ['']
 const keysOf = ({ keys }: Channel): readonly string[] => (keys.length === 0 ? noKeys : keys)
 
 export class ChannelState {
-  /** Calls under way, and how many of them each account has. */
+  /** Calls in flight, in total and by account. */
   busy = 0
   readonly #places = new Map<string, number>()
   readonly health = new CircuitBreaker(channelRules)
-  /** Models that have been answered; a later refusal of one of them may be a hiccup. */
+  /** Models that have worked; a later refusal of one may be transient. */
   readonly worked = new Set<string>()
-  /** Keys that had trouble. */
+  /** Keys with failures. */
   readonly #keys = new Map<string, KeyBreaker>()
   #turn = 0
 
@@ -62,12 +62,12 @@ export class ChannelState {
     else this.#places.delete(accountId)
   }
 
-  /** Neither it nor any of its keys has had trouble. */
+  /** Neither it nor any of its keys has failures. */
   get isHealthy(): boolean {
     return this.health.untilMs === 0 && this.#keys.size === 0
   }
 
-  /** The next key in turn that is not in trouble, else the one with the least; `took` moves on. */
+  /** The next healthy key in rotation, else the one with the fewest failures; `took` advances. */
   pickKey(channel: Channel, nowMs: number, tried?: (key: string) => boolean): PickedKey {
     const keys = keysOf(channel)
     if (this.#keys.size === 0 && tried === undefined && keys.length === 1) {
@@ -84,7 +84,7 @@ export class ChannelState {
     return best
   }
 
-  /** That key got the call. One that was only looked at keeps its turn. */
+  /** That key got the call. A key that was only considered keeps its position. */
   took({ keys }: Channel, key: string): void {
     if (keys.length > 1) this.#turn = keys.indexOf(key) + 1
   }
@@ -104,18 +104,18 @@ export class ChannelState {
   keySucceeded(channel: Channel, key: string): void {
     if (this.#keys.size === 0) return
     this.#keys.delete(key)
-    // A key that was replaced is never asked again; its past must not weigh on the others.
+    // A replaced key is never used again; its history must not affect the others.
     for (const other of this.#keys.keys()) {
       if (!keysOf(channel).includes(other)) this.#keys.delete(other)
     }
   }
 
-  /** When the first of its keys may be asked again. */
+  /** When the first of its keys may be used again. */
   keysUntilMs(channel: Channel): number {
     return Math.min(...keysOf(channel).map((key) => this.#keys.get(key)?.untilMs ?? 0))
   }
 
-  /** Every key has been asked to pause, and none of the pauses is over. */
+  /** Every key is throttled, and no pause is over. */
   throttledAt(channel: Channel, nowMs: number): boolean {
     return keysOf(channel).every((key) => {
       const channelState = this.#keys.get(key)
@@ -127,7 +127,7 @@ export class ChannelState {
     return this.#keys.get(key)?.stateAt(nowMs) ?? 'good'
   }
 
-  /** A test went well: the past is forgotten. */
+  /** A successful test clears the history. */
   reset(): void {
     this.health.reset()
     this.#keys.clear()

@@ -8,22 +8,22 @@
 // its time is over, so that a dead upstream causes no delays.
 
 export interface BreakerRules {
-  /** Failures in a row before it is avoided. */
+  /** Consecutive failures before it is avoided. */
   avoidAfter: number
-  /** Failures in a row before it is not asked at all. */
+  /** Consecutive failures before it is blocked. */
   blockAfter: number
-  /** For how long, the first time; twice as long after every probe that fails. */
+  /** Initial time; doubles after every failed probe. */
   firstMs: number
   maxMs: number
 }
 
 export type State = 'good' | 'probe' | 'avoided' | 'blocked'
 
-/** Above this share of late failures it is avoided although some calls succeed in between. */
+/** Above this share of recent failures it is avoided although some calls succeed in between. */
 const badShare = 0.5
-/** How much one call counts in that share. */
+/** Weight of one call in that share. */
 const newsWeight = 0.1
-/** After a good probe the past counts for less. */
+/** After a successful probe the history counts for less. */
 const pastAfterProbe = 0.2
 
 export class CircuitBreaker {
@@ -46,7 +46,7 @@ export class CircuitBreaker {
     return 'probe'
   }
 
-  /** A call is sent although it is due for a probe: the others wait for how that goes. */
+  /** A call is sent as the probe: other calls wait for its outcome. */
   beginProbe(): void {
     this.#probing = true
   }
@@ -60,14 +60,14 @@ export class CircuitBreaker {
     this.#share *= this.#probing ? pastAfterProbe : 1 - newsWeight
     this.failuresInRow = 0
     if (this.untilMs === 0) return
-    // One good answer after a time of trouble is what a probe is for.
+    // One success after failures completes a probe.
     this.#share = Math.min(this.#share, pastAfterProbe)
     this.untilMs = 0
     this.#openings = 0
     this.#probing = false
   }
 
-  /** `forMs`: how long it asked to be left alone. */
+  /** `forMs`: the pause that the upstream asked for. */
   failed(nowMs: number, forMs?: number): void {
     this.failuresInRow++
     this.#probing = false
@@ -78,20 +78,20 @@ export class CircuitBreaker {
       this.untilMs = Math.max(this.untilMs, nowMs + forMs)
       return
     }
-    // Calls that were under way when it was closed do not close it for longer.
+    // Failures of calls in flight when it opened do not extend it.
     if (nowMs < this.untilMs) return
     const { firstMs, maxMs } = this.#rules
     this.untilMs = nowMs + Math.min(maxMs, firstMs * 2 ** this.#openings)
     this.#openings++
   }
 
-  /** It asked for a pause. Heeded within bounds, and only once there is trouble. */
+  /** The upstream asked for a pause. Bounded, and only after failures. */
   pauseFor(nowMs: number, forMs: number): void {
     if (this.untilMs === 0) return
     this.untilMs = Math.max(this.untilMs, nowMs + Math.min(forMs, this.#rules.maxMs))
   }
 
-  /** A test went well: the past is forgotten. */
+  /** A successful test clears the history. */
   reset(): void {
     this.succeeded()
     this.#share = 0

@@ -10,16 +10,16 @@ import type { Engine } from '../engine.ts'
 export interface Discovery {
   ok: boolean
   latency_ms: number
-  /** What the upstream has, by its own name. */
+  /** An upstream model, by its own name. */
   models: {
     upstream_model: string
-    /** Names it is served under by this channel; none: it is new. */
+    /** Names that this channel serves it under; none: it is new. */
     names: string[]
-    /** What the catalog says of its own name, or of those it is served under. */
+    /** The catalog entry of its own name, or of those it is served under. */
     kind: string | null
     priced: boolean
   }[]
-  /** What the channel serves by name, and the upstream did not list. */
+  /** Models that the channel serves by name, and the upstream did not list. */
   gone: { name: string; upstream_model: string }[]
   error?: string
 }
@@ -62,7 +62,7 @@ export async function discoverModels(engine: Engine, channel: Channel): Promise<
   return { ok: true, latency_ms, models, gone: goneFrom(engine, channel, names, asked) }
 }
 
-/** Protocols that share an address and a list are asked once. */
+/** Protocols that share a URL and a list are asked once. */
 function placesOf(engine: Engine, channel: Channel): Place[] {
   const places: Place[] = []
   for (const [name, baseUrl] of Object.entries(channel.protocols)) {
@@ -109,7 +109,7 @@ function listed(engine: Engine, { models }: Channel, upstreamModel: string) {
   }
 }
 
-/** A list tells nothing of what is asked for in a protocol that has none. */
+/** A list says nothing about models of a protocol without one. */
 function goneFrom(
   { catalog }: Engine,
   { models }: Channel,

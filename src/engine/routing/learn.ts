@@ -6,7 +6,7 @@ import type { PickedRoute } from './pick-route.ts'
 type Needed = Pick<Engine, 'entitlements' | 'clock'>
 type Asked = PickedRoute
 
-/** A key that was refused, and not just asked to slow down, is left alone for so long. */
+/** How long a key is skipped after a refusal other than throttling. */
 const refusedKeyMs = 60_000
 
 export function recordSuccess(
@@ -31,7 +31,7 @@ export function recordFailure(
   const { health } = channelState
   if (error.about === 'model') {
     dropProbes(asked)
-    // The sandbox is entitled to everything; it refuses only when it is told to.
+    // The sandbox is entitled to everything; it refuses only on request.
     if (route.channel.source === 'builtin') return
     engine.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
     return
@@ -43,7 +43,7 @@ export function recordFailure(
     trouble.failed(nowMs, pauseMs(error))
     return
   }
-  // A refusal of the request itself shows that the channel is well.
+  // A refusal of the request itself shows that the channel is healthy.
   if (isAboutRequest(error)) health.succeeded()
   else {
     health.failed(nowMs)
@@ -54,7 +54,7 @@ export function recordFailure(
   dropProbes(asked)
 }
 
-/** It went as a probe and said nothing of use: its caller left, or something else was refused. */
+/** A probe without a result: its caller left, or the request itself was refused. */
 export function dropProbes({ probe, key, channelState }: Asked): void {
   if (probe !== true) return
   channelState.health.dropProbe()
@@ -66,7 +66,7 @@ function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined
   return code === 'upstream_rate_limited' ? undefined : refusedKeyMs
 }
 
-/** The next channel would say the same, or it never was the channel. */
+/** Another channel would refuse it too, or the channel was not the cause. */
 export const isAboutRequest = ({ code }: UpstreamError): boolean =>
   code === 'upstream_invalid_request' ||
   code === 'content_policy_violation' ||

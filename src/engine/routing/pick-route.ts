@@ -11,11 +11,11 @@ export interface PickedRoute {
   route: Route
   key: string
   channelState: ChannelState
-  /** Others wait for how this call goes. */
+  /** Other calls wait for the outcome of this one. */
   probe?: boolean
 }
 
-/** What a call has tried already: channels, and keys of channels. */
+/** What a call has already tried: channels, and keys of channels. */
 export class Tried {
   readonly #all = new Set<string>()
 
@@ -41,7 +41,7 @@ interface Candidate extends PickedRoute {
   keyState: State
 }
 
-/** `full`: all that could serve it have as many calls as they take, so waiting may help. */
+/** `full`: all that could serve it have no free slot, so waiting may help. */
 export function pickRoute(
   engine: Needed,
   routes: readonly Route[],
@@ -63,7 +63,7 @@ export function pickRoute(
     const { key, state: keyState } = channelState.pickKey(channel, nowMs, hasKey)
     const state = worse(channelState.health.stateAt(nowMs), keyState)
     if (state === 'blocked') continue
-    // Asking again is only worth it where things look well.
+    // A retry is only worth it at a healthy channel.
     if (state === 'avoided' && tried !== undefined) continue
     if (!hasPlace(engine.catalog, channel, channelState, accountId)) {
       full = true
@@ -71,7 +71,7 @@ export function pickRoute(
     } else able.push({ route, key, channelState, state, keyState })
   }
   const well = able.filter(({ state }) => state !== 'avoided')
-  // A short wait for one that is well serves a caller better than one that has just failed.
+  // A short wait for a healthy channel serves a caller better than one that has just failed.
   if (well.length === 0 && goodIsFull) return 'full'
   const picked = best(engine, well.length > 0 ? well : able)
   if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
@@ -83,7 +83,7 @@ export function pickRoute(
   return probesChannel || keyState === 'probe' ? { ...picked, probe: true } : picked
 }
 
-/** The usual case, without any weighing: one channel, one key, no trouble, room. */
+/** Fast path without weighing: one channel, one key, no failures, a free slot. */
 function isHealthy(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
   const { channel } = route
   const channelState = channelStateOf(engine.channelStates, channel.id)

@@ -12,7 +12,7 @@ export class RetryBudget {
     this.#left = Math.min(most, this.#left + share)
   }
 
-  /** Nothing came of it. */
+  /** The retry was not used. */
   giveBack(): void {
     this.#left = Math.min(most, this.#left + 1)
   }

@@ -10,7 +10,7 @@ export interface PlaceFor<Taken> {
   /** Aborted when the caller hangs up. */
   signal: AbortSignal
   tried?: Tried | undefined
-  /** Must take the place before it returns. */
+  /** Must take the slot before it returns. */
   take: (picked: PickedRoute) => Taken
 }
 

@@ -5,12 +5,12 @@
 interface Waiter {
   accountId: string
   channels: readonly string[]
-  /** Of the order in which they came. */
+  /** Arrival order. */
   number: number
   wake(hasRoom: boolean): void
 }
 
-/** How many places an account has at a channel; undefined when it gets no more. */
+/** How many slots an account has at a channel; undefined when it gets no more. */
 export type PlacesOf = (accountId: string) => number | undefined
 
 export class WaitingRoom {
@@ -68,7 +68,7 @@ export class WaitingRoom {
     next?.wake(true)
   }
 
-  /** The last call of the account with the most leaves, if that is fair. */
+  /** The last call of the account with the most waiting calls leaves, if that is fair. */
   #makeRoom(accountId: string): boolean {
     let crowd: Set<Waiter> = new Set()
     for (const waiters of this.#byAccount.values()) if (waiters.size > crowd.size) crowd = waiters

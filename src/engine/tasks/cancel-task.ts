@@ -46,7 +46,8 @@ export async function cancelTask(
 /** Undefined when the upstream has cancelled it. */
 async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
   if (task.upstreamId === undefined) {
-    // What may or may not exist upstream can neither be cancelled there nor be called cancelled.
+    // A task that may not exist upstream can neither be cancelled there nor be reported as
+    // cancelled.
     return notCancellable(
       task.state === 'accepted'
         ? 'it is just being handed to its upstream; ask again in a moment'
@@ -66,12 +67,12 @@ async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefi
   return refuse('upstream_error', 'the upstream did not say whether it cancelled the task')
 }
 
-/** A task that is over goes out of its caller's sight; the books keep it. */
+/** Hides a task that is over from its caller; the ledger keeps it. */
 export async function hideTask(engine: Engine, token: Token, id: string): Promise<Task | Refusal> {
   const task = await findOwnRow(engine, token, id)
   if (task === undefined) return notFound(id)
   if (!isEnd(task.state)) return notCancellable('it is not over yet')
-  // A check of an abandoned task may be telling of it just now: its timeline is not for others to write.
+  // A check of the abandoned task may be writing its timeline now, so this does not write it.
   const { timeline: _, ...rest } = task
   const hidden: Task = { ...rest, hidden: true, updatedAtMs: engine.clock.nowMs() }
   await engine.store.tx((tx) => updateTask(tx, hidden, task.state))

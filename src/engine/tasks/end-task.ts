@@ -24,16 +24,16 @@ import type { Engine } from '../engine.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
 import { type Settled, settlementFor } from './task-charge.ts'
 
-/** As deep as providers read. */
+/** The depth that providers read. */
 const maxReportDepth = 64
 const dayMs = 24 * 3_600_000
 
 export type TaskEnd = Outcome & {
-  /** What was done for it upstream that its caller does not pay for. */
+  /** Upstream work for it that its caller does not pay for. */
   losses?: readonly Loss[]
-  /** It may still come to something upstream: that is looked for, and changes nothing here. */
+  /** It may still succeed upstream: that is checked later, and changes nothing here. */
   abandonedCheck?: true
-  /** What happened to it last, and is not written yet. */
+  /** Its last step, not stored yet. */
   steps?: readonly PollStep[]
 }
 
@@ -64,7 +64,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
     { taskId: task.id, atMs: nowMs },
     settled && (charge as TaskSettlement),
     async (tx, booked) => {
-      // It may have gone on since it was looked at: what ends is the row as it is now.
+      // It may have changed since it was read: the current row is the one that ends.
       const row = await findTaskRow(tx, task.id)
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
       const outcome = booked.isWithheld ? withheld : told
@@ -95,7 +95,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   return ended
 }
 
-/** How it went on from where its row is. */
+/** The transition from its current state. */
 function timelineOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
   const { state, progress } = row
   const steps = (end.steps ?? []).map((each) => ({ ...each, state, progress }))
@@ -113,8 +113,8 @@ function timelineOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string
 }
 
 /**
- * The task costs more than its account has left, and the account has been served beyond its balance
- * before. Its media and the report that names them are not kept.
+ * The task costs more than its account has left, and the account has already been served beyond its
+ * balance. Its media and the report that names them are not stored.
  */
 export const withheld = {
   state: 'failed' as const,
@@ -124,7 +124,7 @@ export const withheld = {
   ),
 }
 
-/** What a task cost beyond what its account had. */
+/** The part of a task's cost beyond its account's balance. */
 function uncovered(
   ended: Task,
   charge: TaskSettlement | undefined,
@@ -141,7 +141,7 @@ function uncovered(
   return [{ ...what, ...lost, amountNanos: chargeNanos, reason: 'not_delivered' }]
 }
 
-/** An upstream that reports what its model cannot make is not believed, and has to be looked at. */
+/** Reported usage above the model's maximum is rejected, and raises an alert. */
 function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled): AlertOf {
   const { id, channel, model, updatedAtMs: atMs } = ended
   const reported = `reported ${implausible} of ${unit} for task ${id} of ${model}`
@@ -155,7 +155,7 @@ function recordTaskEnd(engine: Engine, ended: Task, losses: readonly Loss[]): vo
   for (const loss of losses) announceLoss(engine, loss)
 }
 
-/** That it has to be told is written with the end itself: one is never there without the other. */
+/** The callback is written with the end itself: one never exists without the other. */
 async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
   const { id: taskId, accountId, callbackUrl: url, updatedAtMs } = task
   if (url === undefined || isKnown(end)) return
@@ -167,7 +167,7 @@ async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
 const isKnown = (end: TaskEnd): boolean =>
   (end.state === 'cancelled' && end.byCaller === true) || isRefusedCreate(end)
 
-/** For its caller there is no task: none is listed, and the caller's own id for it is free again. */
+/** Its caller sees no task: none is listed, and the caller's own id for it is free again. */
 const isRefusedCreate = (end: TaskEnd): boolean => end.state === 'failed' && end.isAnswer === true
 
 function endedAs(task: Task, end: TaskEnd, nowMs: number, chargeNanos: bigint): Task {
@@ -200,7 +200,7 @@ const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[]
       : { ...file, expiresAtMs: Math.min(file.expiresAtMs, nowMs + dayMs) },
   )
 
-/** What the upstream reported is kept as it stood; but it may have repeated the key it was asked with. */
+/** The upstream's report is stored unchanged, except for the key, which it may repeat. */
 function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
   if (end.state === 'cancelled' || end.raw === undefined) return end
   const parsed = parseJson(
@@ -221,7 +221,7 @@ function settlementOf(
   return settlementFor(price.terms, task, { ...sane(usage), pictures })
 }
 
-/** Nonsense counts as not reported: it must not keep the task from ending. */
+/** An invalid value counts as not reported: it must not keep the task from ending. */
 export function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
   const isCount = (count: number | undefined) => count !== undefined && count >= 0
   return {

@@ -4,9 +4,9 @@ import type { ImageRequest, VideoRequest } from '../../contract/task.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { withoutInlineData } from '../../lib/text/inline-data.ts'
 
-/** Of one text, in letters. */
+/** Characters of one text. */
 const maxText = 64 * 1024
-/** Of a body that goes up as it came: texts and keys together. */
+/** Characters of a native body: texts and keys together. */
 const maxLetters = 256 * 1024
 
 export function keptRequest<Request extends VideoRequest | ImageRequest>(

@@ -9,7 +9,10 @@ import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { withTrueExpiry } from '../results/kept-media.ts'
 
-/** By the gateway's id or the upstream's. A foreign task is no task, nor is one of another kind. */
+/**
+ * By the gateway's id or the upstream's. Another account's task is not found, nor one of another
+ * kind.
+ */
 export async function findTask<Kind extends TaskKind>(
   engine: Engine,
   token: Token,
@@ -22,7 +25,7 @@ export async function findTask<Kind extends TaskKind>(
   return shown as Extract<Task, { kind: Kind }>
 }
 
-/** The same as it is stored, for those who will write it again. */
+/** The same as stored, for code that will write it again. */
 export async function findOwnRow(
   engine: Engine,
   token: Token,
@@ -32,7 +35,7 @@ export async function findOwnRow(
   return task?.hidden === true ? undefined : task
 }
 
-/** Also one that was put away since: a list goes on after it. */
+/** Also one deleted since: a list continues after it. */
 export async function isOwnVideo(engine: Engine, token: Token, id: string): Promise<boolean> {
   const task = await findTaskRow(engine.store.read, id, token.accountId)
   return task?.id === id && task.kind === 'video'
@@ -65,7 +68,7 @@ export async function searchVideos(
   return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
 }
 
-/** A page by number of the tasks that drew pictures. */
+/** A page by number of the image tasks. */
 export async function searchImages(
   engine: Engine,
   token: Token,

@@ -4,9 +4,9 @@ import { isUniqueConflict } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 
 const pauseMs = 200
-/** While the store says that it cannot write. */
+/** While the store reports that it cannot write. */
 const maxMs = 20_000
-/** When it says that it can. */
+/** When it reports that it can. */
 const maxTries = 3
 
 /** The write must be idempotent: one with a lost reply may have been stored. */

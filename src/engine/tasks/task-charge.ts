@@ -18,14 +18,14 @@ import type {
 import { estimateTokens, framesIn } from '../../contract/video-size.ts'
 import { ensure } from '../../lib/ensure.ts'
 
-/** Tokens are counted by the upstream in its own way: a tenth more than expected is set aside. */
+/** Upstreams count tokens in their own way: the hold is a tenth above the expected count. */
 const marginDivisor = 10
-/** Cameras and clocks differ: a video that is a little longer than asked for is no lie. */
+/** Tolerance for a video that is slightly longer than requested. */
 const slackSeconds = 1
-/** Longest video of the interfaces that bound it; for an upstream that does not say. */
+/** Maximum video length of the interfaces that bound it; for an upstream that does not say. */
 const maxSeconds = 15
 
-/** Where a caller names no resolution, the dearer one is made and held for. */
+/** Without a resolution from the caller, the more expensive one is made and held for. */
 const unnamed = { seconds: 5, resolution: '1080p' } as const
 /**
  * Placeholder in a native request until the channel is known, and with it the provider that reads
@@ -33,7 +33,7 @@ const unnamed = { seconds: 5, resolution: '1080p' } as const
  */
 const unread = { seconds: 5, resolution: '720p' } as const
 
-/** What a caller described, completed: from here on every request has a length and a resolution. */
+/** A caller's request, completed: from here on it has a length and a resolution. */
 export const asVideoRequest = (params: VideoParams): VideoRequest => ({
   ...(params.native === undefined ? unnamed : unread),
   ...params,
@@ -53,13 +53,13 @@ export function holdFor(
     : chargeSeconds(terms, resolution, seconds)
 }
 
-/** What a task comes to, and whether more was reported than the model can make. */
+/** The charge of a task, and whether the report exceeds the model's maximum. */
 export interface Settled extends TaskSettlement {
-  /** What was reported, where that is not believed. */
+  /** The reported usage, where it was rejected. */
   implausible?: number
 }
 
-/** By what was delivered, at the price it was admitted at. */
+/** By what was delivered, at the price of admission. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
   return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
 }
@@ -74,7 +74,7 @@ function imagesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsa
   return { taskId, tokenId, chargeNanos, model, unit: 'image', ...size, quantity, priceId }
 }
 
-/** A size follows from the request and the price, and neither ever changes. */
+/** A size follows from the request and the price, which never change. */
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
@@ -111,7 +111,7 @@ function secondsUsed({ request }: VideoTask, bound: VideoBound, usage: TaskUsage
   const { outputSeconds } = usage
   const { maxSeconds: most } = bound
   const used = Math.min(outputSeconds ?? request.seconds, most)
-  // To the thousandth, as it is charged: then quantities add up to what their charges come to.
+  // To the thousandth, as charged: so quantities add up to their charges.
   const quantity = Math.round(used * 1000) / 1000
   const isFar = outputSeconds !== undefined && outputSeconds > most + slackSeconds
   const implausible = isFar && { implausible: outputSeconds }

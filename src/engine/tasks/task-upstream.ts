@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
-/** Tells keys of a channel apart without being one. */
+/** Tells keys of a channel apart without revealing them. */
 export const keyMark = (engine: Engine, key: string): string => engine.seal.hash(key).slice(0, 16)
 
 export const taskUpstream = (

@@ -12,15 +12,15 @@ const pollEveryMs = 1_000
 const raiseEveryMs = 60_000
 const kind = 'clock'
 
-/** No drift gets as far in a day, and the strictest readers of signatures allow five minutes. */
+/** More than a day's drift; the strictest signature checks allow five minutes. */
 export const maxAheadMs = stepMs
 
 export class ClockWatch {
   #timer: ReturnType<typeof setInterval> | undefined
-  /** Undefined before the first look. */
+  /** Undefined before the first check. */
   #isOff: boolean | undefined
   #raisedMs = Number.NEGATIVE_INFINITY
-  /** What new work is refused with. */
+  /** The refusal for new work. */
   refusal: Refusal | undefined
 
   start(engine: Engine): void {

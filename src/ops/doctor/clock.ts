@@ -7,17 +7,17 @@ export interface ClockReading {
   /** The host with that clock. */
   of: string
   theirMs: number
-  /** Ours when theirs was read. */
+  /** Our time when theirs was read. */
   ourMs: number
-  /** By how much this may be wrong: how finely they tell it, and how long it was under way. */
+  /** Maximum error: their resolution, and the round-trip time. */
   roughMs: number
-  /** The gateway goes by it, and takes no work when it is too far off. */
+  /** The gateway relies on it, and takes no work when it is too far off. */
   isReference?: true
 }
 
 const noticeableMs = 2_000
 const harmfulMs = 30_000
-/** A single odd clock is theirs, not ours. */
+/** A single deviating clock is theirs, not ours. */
 const advice = 'let NTP set the clock: timedatectl set-ntp true'
 
 export function checkClock(readings: readonly ClockReading[]): Finding {

@@ -11,7 +11,7 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 
 export interface InspectedDatabase {
   findings: readonly Finding[]
-  /** There, and of the schema that this gateway knows. */
+  /** Reachable, with the schema that this gateway knows. */
   usable?: Inspection
   /** Absent when there is no key yet, or not the right one. */
   seal?: Seal
@@ -54,7 +54,7 @@ export async function checkDatabase(config: Config): Promise<InspectedDatabase> 
   }
 }
 
-/** The sentence has its advice behind the semicolon. */
+/** The message has its advice after the semicolon. */
 function refused(message: string): Finding {
   const [says = message, advice = 'see docs/run/operations.md'] = message.split('; ', 2)
   return problem('database', says, advice.replace(/\.$/, ''))

@@ -3,7 +3,7 @@
 export type State = 'ok' | 'warning' | 'problem' | 'left out'
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in a word or two. */
   check: string
   state: State
   says: string
@@ -33,7 +33,7 @@ export const problem = (check: string, says: string, advice: string): Finding =>
   advice,
 })
 
-/** Names come from files and databases: no escape sequence of theirs reaches the terminal. */
+/** Names come from files and databases: their escape sequences must not reach the terminal. */
 const printable = (text: string): string =>
   text
     .replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ')

@@ -127,7 +127,7 @@ function checkSecretFile(path: string): Finding {
   return ok('secret files', `${path} is for its owner only`)
 }
 
-/** Its error code when it cannot be told. */
+/** Its error code when it cannot be determined. */
 function statOf(path: string): Stats | string | undefined {
   try {
     return statSync(path)
@@ -145,7 +145,7 @@ function nearestThatIs(path: string): string {
 
 const answerLimitMs = 3_000
 
-/** Free to be taken, or taken by a gateway that is well. */
+/** Free, or used by a healthy gateway. */
 export async function checkPort({ host, port, admin, metrics }: Config): Promise<Finding[]> {
   const findings = [await checkAddress('port', host, port)]
   if (admin) findings.push(await checkAddress('admin port', admin.host, admin.port))

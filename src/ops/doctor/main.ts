@@ -33,7 +33,7 @@ const exitCodes = { well: 0, ill: 1, misused: 2 } as const
 
 interface Inspected {
   findings: Finding[]
-  /** To be blotted out, wherever they appear. */
+  /** To be redacted wherever they appear. */
   secrets: string[]
 }
 

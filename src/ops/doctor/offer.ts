@@ -26,13 +26,13 @@ export interface Offer {
   unpriced: readonly string[]
   /** Names that channels serve and no model has. */
   unknown: readonly { channel: string; model: string }[]
-  /** Prices of the file that stop a start. */
+  /** Prices of the file that prevent a start. */
   misfits: readonly string[]
   /** Channels with keys that could not be decrypted. */
   sealed: readonly string[]
 }
 
-/** Without a database: what the file alone makes. */
+/** Without a database: from the file alone. */
 export async function readOffer(
   file: FileDeclaration,
   usable?: Inspection,
@@ -74,7 +74,7 @@ async function load({ read }: Inspection) {
   return { channels, models, prices }
 }
 
-/** Slips of the pen, mostly; a dated name belongs to the model it begins with. */
+/** Mostly typing errors; a dated name belongs to the model it begins with. */
 const unknownOf = (channels: readonly Channel[], models: readonly Model[]) =>
   channels.flatMap(({ name, models: served }) =>
     Object.keys(served)

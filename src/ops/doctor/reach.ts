@@ -8,7 +8,7 @@ import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
 const limitMs = 10_000
 const maxAtOnce = 8
-/** Of one channel; more would only say the same. */
+/** Per channel; more would only repeat the same. */
 const maxKeys = 20
 const dayMs = 86_400_000
 
@@ -20,7 +20,7 @@ export interface Reached {
 interface Question {
   url: string
   headers: Readonly<Record<string, string>>
-  /** Whether the answer says something about the key. */
+  /** Whether the reply says something about the key. */
   triesKey: boolean
 }
 
@@ -63,7 +63,7 @@ async function reachChannel(
   return findings
 }
 
-/** One question for all protocols that would ask the same. */
+/** One request for all protocols that would send the same. */
 function addressesOf({ protocols }: Channel): Map<string, Protocol[]> {
   const found = new Map<string, Protocol[]>()
   for (const [protocol, base] of Object.entries(protocols) as [Protocol, string][]) {
@@ -171,7 +171,7 @@ function findingOf(
   return ok(check, `${place} answers in ${ms} ms; ${said}`)
 }
 
-/** Anything that speaks HTTP: whether it is there at all. */
+/** Any HTTP server: whether it responds at all. */
 export async function reachAddress(check: string, url: string): Promise<Finding> {
   const http = createHttpClient()
   const reply = await ask(http, { url, headers: {}, triesKey: false }, limitMs, [])
@@ -182,7 +182,7 @@ export async function reachAddress(check: string, url: string): Promise<Finding>
     : ok(check, `${place} answers in ${reply.ms} ms`)
 }
 
-/** Its password is in the address, so that no word of the error is repeated that may hold it. */
+/** Its password is in the URL, so the error text, which may hold it, is not repeated. */
 export async function reachRedis(url: string): Promise<Reached> {
   const place = `Redis ${new URL(url).host}`
   const client = new RedisClient(url, { autoReconnect: false, connectionTimeout: 3_000 })

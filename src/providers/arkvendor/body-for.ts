@@ -12,11 +12,11 @@ const versions: ReadonlyMap<string, string> = new Map([
   ['vidmodel-1-0-lite-i2v', 'vidmodel-1-0-lite-i2v-250428'],
 ])
 
-/** A channel with a name of its own for the model is taken at its word. */
+/** A channel's own name for the model is used unchanged. */
 export const versionFor = ({ model, plainModel }: TaskUpstream): string =>
   model === plainModel ? (versions.get(plainModel) ?? model) : model
 
-/** The marker has the place of a name for the caller's own user, unless the caller gives one. */
+/** The marker goes into the field for the caller's end user, unless the caller sets it. */
 export const isMarked = ({ native }: VideoRequest): boolean =>
   native?.body['safety_identifier'] === undefined
 
@@ -42,7 +42,7 @@ function fromPlain({ prompt, seconds, resolution, ratio, seed, media }: VideoReq
   }
 }
 
-/** One picture needs no role, two are the first and the last, more are there to be looked at. */
+/** One image needs no role, two are the first and the last frame, more are references. */
 function roleOf(index: number, count: number): { role?: string } {
   if (count === 1) return {}
   if (count === 2) return { role: index === 0 ? 'first_frame' : 'last_frame' }

@@ -7,7 +7,7 @@ import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from 
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Reply } from '../tasks/listen.ts'
 
-/** The first that fits. */
+/** The first match counts. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/SensitiveContent|PolicyViolation|PrivacyInformation/i, { code: 'content_policy_violation' }],
   [/RateLimit|QuotaExceeded|SetLimitExceeded/i, busy],
@@ -29,7 +29,7 @@ export const requestIdOf = (reply: Reply): string | undefined =>
 const meaningOf = (code: string): Meaning | undefined =>
   meanings.find(([pattern]) => pattern.test(code))?.[1]
 
-/** What is wrong with an answer that is a refusal, or not what was asked for. */
+/** The problem of a reply that is a refusal, or not what was requested. */
 export function errorOf(reply: Reply): UpstreamError {
   const { answer } = reply
   const requestId = requestIdOf(reply)
@@ -48,7 +48,7 @@ export function errorOf(reply: Reply): UpstreamError {
 
 const withoutId = (message: string): string => message.replace(requestIdText, '').trim() || message
 
-/** What an upstream says of a task that failed. */
+/** The upstream's error of a failed task. */
 export function failureOf(error: unknown, requestId: string | undefined): UpstreamError {
   const { code, message } = isObject(error) ? error : {}
   const text = withoutId(textOf(message)) || noReason

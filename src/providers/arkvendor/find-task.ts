@@ -27,7 +27,7 @@ export async function findTask(
     rowsIn: (body: Row) => body['items'],
     createdMs: ({ created_at: at }: Row) => (isEpochSeconds(at) ? at * 1000 : undefined),
   }
-  // The marker decides; when it was made only bounds the search, for clocks may differ.
+  // The marker decides; the creation time only bounds the search, as clocks may differ.
   const around = { fromMs: lost.fromMs - skewMs, untilMs: lost.untilMs + skewMs }
   const listed = await rowsBetween(list, around, ask)
   if ('error' in listed) return { kind: 'failed', error: listed.error }

@@ -31,7 +31,7 @@ const style: TaskStyle = {
   requestIdOf,
   errorOf,
   isRefusal: ({ error }) => error != null,
-  // Granted only while the task waits for its turn.
+  // Granted only while the task is queued.
   cancel: {
     call: ({ http, timeouts }, taskUrl, headers) => http.delete(taskUrl, headers, timeouts),
     isTooLate: (reply) => /^InvalidAction/i.test(errorCode(reply)),

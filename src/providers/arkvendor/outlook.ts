@@ -18,16 +18,16 @@ import { type Command, type CommandName, commandsIn } from './text-commands.ts'
 
 const usualSeconds = 5
 const maxFrames = framesIn(maxNativeSeconds)
-/** What is asked for beyond these is not believed either. */
+/** Requested values beyond these are not trusted either. */
 const boundSeconds = 600
 const highestRate = 120
-/** For a rate that cannot be read. */
+/** For an unreadable rate. */
 const unclearRate = 60
 const maxTextDepth = 6
-/** Letters of all texts together that commands are looked for in; prompts are far shorter. */
+/** Maximum characters of all texts that are searched for commands; prompts are far shorter. */
 const maxRead = 64 * 1024
 
-/** All that was said of one thing. */
+/** All values given for one option. */
 interface Said {
   fields: unknown[]
   commands: Command[]
@@ -73,7 +73,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   }
 }
 
-/** The first frame counts besides those of every second, unless frames were counted. */
+/** The first frame counts in addition to those of every second, unless frames were counted. */
 const secondsIn = (held: number, { fields, commands }: Said, rate: number): number =>
   fields.length + commands.length > 0 ? held / rate : (held - 1) / rate
 
@@ -81,14 +81,14 @@ const tokens = (pixels: number, frames: number): number => Math.round((pixels * 
 
 const isDraft = (item: Json): boolean => 'draft_task' in item || item['type'] === 'draft_task'
 
-/** Every text but addresses, wherever it stands. */
+/** Every text except URLs, anywhere in the body. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return isInert(value) ? [] : [value]
   if (typeof value !== 'object' || value === null || depth >= maxTextDepth) return []
   return Object.values(value).flatMap((each) => textsIn(each, depth + 1))
 }
 
-/** An address: no command is in it. A long one is bytes, which have no dash of any kind. */
+/** A URL: it has no command. A long one is bytes, which contain no dash of any kind. */
 function isInert(text: string): boolean {
   if (text.length <= maxRead) return /^(?:data|https?):\S*$/i.test(text)
   const [head] = /^data:[^,]{0,256},/i.exec(text) ?? []
@@ -101,7 +101,7 @@ const valuesOf = ({ fields, commands }: Said): unknown[] => [
   ...commands.map(({ value }) => value),
 ]
 
-/** Whether the upstream may go by its own default all the same. */
+/** Whether the upstream may still use its own default. */
 const mayBeDefault = ({ fields, commands }: Said): boolean =>
   fields.length === 0 && !commands.some(({ isDocumented }) => isDocumented)
 
@@ -129,7 +129,7 @@ function boundFrames(durations: Said, frames: Said, rate: number, usual: number)
 
 const framesAt = (rate: number, seconds: number): number => Math.ceil(rate * seconds) + 1
 
-/** As far as it was asked for in numbers, whatever the model can do. */
+/** As requested in numbers, whatever the model can do. */
 function askedFrames(durations: Said, frames: Said, rate: number): number {
   const seconds = valuesOf(durations).map((value) => numberIn(value) ?? 0)
   const counts = valuesOf(frames).map((value) => numberIn(value) ?? 0)
@@ -137,7 +137,7 @@ function askedFrames(durations: Said, frames: Said, rate: number): number {
   return Math.min(Math.ceil(asked), boundSeconds * framesPerSecond)
 }
 
-/** Never below what the models film by themselves: a lower one may not be heeded. */
+/** Never below the models' own frame rate: a lower one may be ignored. */
 const rateOf = (rates: Said): number =>
   Math.max(
     framesPerSecond,
@@ -153,11 +153,11 @@ function dearest(said: Said, usual: NativeResolution): NativeResolution {
   return nativeResolutions.findLast((each) => values.includes(each)) ?? '1080p'
 }
 
-/** One that is not known may be the largest. */
+/** An unknown one may be the largest. */
 const knownResolution = (value: unknown): NativeResolution =>
   nativeResolutions.find((each) => each === value || each === `${value}p`) ?? '1080p'
 
-/** Two that differ may mean either. */
+/** With two different values, either may apply. */
 function ratioOf(said: Said, usual: string): string {
   const values = new Set(valuesOf(said).map(String))
   if (mayBeDefault(said)) values.add(usual)

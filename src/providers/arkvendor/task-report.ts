@@ -9,11 +9,11 @@ import type { Json } from '../tasks/listen.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failureOf } from './errors.ts'
 
-/** How long this upstream keeps a result; its addresses do not say so in one way. */
+/** How long this upstream keeps a result; its URLs have no uniform expiry. */
 const keptMs = 24 * 3_600_000
 const maxTokens = 1e9
 
-/** Undefined when it is no account of a task. */
+/** Undefined when it is no task status. */
 export function readReport(
   body: Json,
   marker: string,
@@ -36,7 +36,7 @@ export function readReport(
   return { state, error, raw }
 }
 
-/** Without addresses of files, and without what the caller never sent. */
+/** Without file URLs, and without fields that the caller never sent. */
 function rawOf({ content, ...raw }: Json, marker: string): Json {
   const kept = isObject(content) ? withoutAddresses(content) : {}
   const about = Object.keys(kept).length > 0 && { content: kept }

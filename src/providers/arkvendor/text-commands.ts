@@ -14,7 +14,7 @@ export type CommandName = keyof typeof spellings
 
 export interface Command {
   name: CommandName
-  /** What stands where the value should be; empty when nothing does. */
+  /** The text in place of the value; empty when there is none. */
   value: string
   /** Spelled exactly as documented: `--dur 5`, in lower case, with a blank before the value. */
   isDocumented: boolean
@@ -28,13 +28,13 @@ const word = /[a-z]+(?:[-_][a-z]+)*/y
 const gap = /[\s\p{Cc}=:"'`([{<,]*/uy
 const value = /[^\s\p{Cc},;"'`)\]}>]{0,32}/uy
 
-/** What matches right there; empty when nothing does. */
+/** What matches at this position; empty when nothing does. */
 function at(pattern: RegExp, text: string, from: number): string {
   pattern.lastIndex = from
   return pattern.exec(text)?.[0] ?? ''
 }
 
-/** Goes through the text once: a value is looked at, not taken, for it may be a command itself. */
+/** One pass over the text: a value is read but not consumed, as it may be a command itself. */
 export function commandsIn(text: string): Command[] {
   const folded = fold(text)
   const found: Command[] = []
@@ -59,7 +59,7 @@ export function commandsIn(text: string): Command[] {
 const isSpelled = (given: string): boolean =>
   names.some((name) => (spellings[name] as readonly string[]).includes(given))
 
-/** A word that is cut short may mean several. */
+/** An abbreviated word may mean several. */
 function namesOf(given: string): CommandName[] {
   const exact = names.filter((name) => (spellings[name] as readonly string[]).includes(given))
   if (exact.length > 0) return exact
@@ -68,7 +68,7 @@ function namesOf(given: string): CommandName[] {
 
 const trimmed = (given: string): string => given.replace(/[.!?]+$/, '')
 
-/** Long dashes are what editors make of two short ones. */
+/** Editors turn two short dashes into a long one. */
 const longDashes = /[\u2012-\u2015\u2e3a\u2e3b]/g
 const dashes = /[\p{Pd}\u2212\u02d7\u2500\u2501\u30fc]/gu
 

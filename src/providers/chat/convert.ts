@@ -4,7 +4,7 @@ import type { Json } from '../text/style.ts'
 
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
 
-/** One event per choice with all of it, one with its reason to stop, then usage and the marker. */
+/** One event per choice with its content, one with its finish reason, then usage and the marker. */
 export function fromAnswer(answer: Json): string[] {
   const { choices, usage, ...rest } = answer
   const same = { ...rest, object: 'chat.completion.chunk' }
@@ -21,7 +21,7 @@ export function fromAnswer(answer: Json): string[] {
   ]
 }
 
-/** In a stream, calls of tools carry their place. */
+/** In a stream, tool calls carry their index. */
 function numberedTools(message: Json): Json {
   const calls = message['tool_calls']
   if (!Array.isArray(calls)) return message
@@ -30,13 +30,13 @@ function numberedTools(message: Json): Json {
 
 interface Gathered {
   message: Record<string, unknown>
-  /** Its calls of tools, by their place. */
+  /** Its tool calls, by index. */
   tools: Map<unknown, Call>
   logprobs: Record<string, unknown> | null
   finish_reason: unknown
 }
 
-/** Undefined when some answer in it has not said why it stopped. */
+/** Undefined when a choice in it has no finish reason. */
 export function toAnswer(events: readonly Json[]): Json | undefined {
   const first = events[0]
   if (first === undefined) return undefined
@@ -100,7 +100,7 @@ function gatherTools({ message, tools }: Gathered, pieces: unknown): void {
   const calls = message['tool_calls'] as Call[]
   for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
     const { index, function: made, ...rest } = piece
-    // Without a place, an id begins a call and what has none goes on with the last.
+    // Without an index, an id begins a call, and a piece without an id continues the last.
     const place = index ?? (rest['id'] ? Symbol('next') : lastKey(tools))
     const call = tools.get(place) ?? { function: { name: '', arguments: '' } }
     if (!tools.has(place)) calls.push(call)

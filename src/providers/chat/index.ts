@@ -21,7 +21,7 @@ export const chatStyle: TextStyle = {
 
 export const chat = textProvider(chatStyle)
 
-/** A stream is billed by its usage, so that is asked for whether the caller wants it or not. */
+/** A stream is billed by its usage, so usage is always requested. */
 function askForUsage(body: string, call: TextCall): string {
   if (!call.stream || call.wantsUsage) return body
   const options = call.fields['stream_options']

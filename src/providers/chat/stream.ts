@@ -12,7 +12,7 @@ export const stream: StreamStyle = {
   unread: { without: ['"usage":{', '"usage": {', '"error"', '[DONE]'] },
   marker: '[DONE]',
   read,
-  // The usage must have come, or the only answer must have said why it stopped.
+  // The usage must have come, or the only choice must have a finish reason.
   ending: ({ call, reported }, lastText) =>
     reported.raw !== undefined || (call.choices === 1 && finishReason.test(lastText))
       ? 'data: [DONE]\n\n'

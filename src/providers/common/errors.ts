@@ -2,15 +2,15 @@
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 
-/** Words by which upstreams name a content refusal. */
+/** Words that upstreams use for a content refusal. */
 const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i
-/** Words by which they say that this account may not use this model. */
+/** Words that they use when this account may not use this model. */
 const notEntitled =
   /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|model\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
-/** Words by which they say that a request names something they do not keep, or no longer. */
+/** Words that they use when a request names an object that they do not have, or no longer. */
 const notKept =
   /previous_response_not_found|\b(?:previous response|response|item|conversation|file|container) (?:with )?(?:id )?['"`]?[\w.:-]+['"`]? (?:was )?(?:not found|does not exist)/i
-/** Words by which they say that this account has run dry. */
+/** Words that they use when this account is out of credit. */
 const noQuota = /insufficient_quota|insufficient balance|arrearage|billing_error|overdue/i
 
 export const upstreamRequestId = (answer: HttpAnswer): string | undefined =>
@@ -33,7 +33,7 @@ export function readError(answer: HttpAnswer, text: string): UpstreamError {
   }
 }
 
-/** An error object inside an answer or a stream that had begun well. */
+/** An error object inside an answer or a stream that began successfully. */
 export function readErrorEvent(error: unknown, requestId: string | undefined): UpstreamError {
   const { message, code } = bodyOf(JSON.stringify({ error }))
   return {
@@ -43,7 +43,7 @@ export function readErrorEvent(error: unknown, requestId: string | undefined): U
   }
 }
 
-/** Of an error that the status says nothing about. */
+/** For an error that the status does not explain. */
 function codeInside(words: string, code: string): UpstreamError['code'] {
   if (contentPolicy.test(words)) return 'content_policy_violation'
   return /rate_limit/i.test(code) ? 'upstream_rate_limited' : 'upstream_error'
@@ -63,7 +63,7 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
   return 'upstream_error'
 }
 
-/** What the refusal is about, when it is neither the request nor the upstream as a whole. */
+/** What was refused, if neither the request nor the upstream as a whole. */
 function blamed(status: number, words: string): UpstreamError['about'] {
   if (status === 401 || status === 402) return 'key'
   if (status === 404 && notKept.test(words)) return undefined
@@ -72,7 +72,7 @@ function blamed(status: number, words: string): UpstreamError['about'] {
   return status === 400 && noQuota.test(words) ? 'key' : undefined
 }
 
-/** What the client says of an answer that never began; its own words stay in our log. */
+/** A client error without a response; its own text stays in our log. */
 export function notAnswered(error: unknown): UpstreamError {
   const kind = (error as { kind?: string }).kind
   if (kind === 'invalid') {
@@ -81,7 +81,7 @@ export function notAnswered(error: unknown): UpstreamError {
   }
   const why = kind === 'tls' ? 'its certificate cannot be trusted' : 'no connection'
   const message = `the upstream could not be reached: ${why}`
-  // Cancelled is what ran out of time, or of a caller, while the answer was awaited.
+  // Cancelled by a time-out, or by the caller, while waiting for the response.
   const begun = kind === 'broken' || kind === 'cancelled'
   const told = kind === 'broken' ? 'the upstream closed the connection' : message
   return { ...failure('upstream_unreachable', told, undefined, error), ...(begun && { begun }) }
@@ -106,7 +106,7 @@ function bodyOf(text: string): { message: string; code: string; requestId: strin
   try {
     body = JSON.parse(text)
   } catch {
-    // An HTML page or plain text says nothing a caller could use.
+    // An HTML page or plain text is of no use to a caller.
     return { message: '', code: '', requestId: undefined }
   }
   const outer = isObject(body) ? body : {}

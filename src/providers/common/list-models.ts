@@ -39,7 +39,7 @@ export async function askForModels(
   }
 }
 
-/** Below the address that the other calls are made to. */
+/** Below the base URL of the other calls. */
 export const listPlainModels = (upstream: ListUpstream, stop: Stop): Promise<ModelsReply> =>
   askForModels('/models', bearer(upstream), upstream, stop)
 

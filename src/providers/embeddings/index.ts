@@ -19,8 +19,8 @@ export const embeddingsStyle: TextStyle = {
 export const embeddings = textProvider(embeddingsStyle)
 
 /**
- * Vectors in the encoding that was asked for: SDKs decode what they asked for without looking, and
- * not every upstream knows both.
+ * Vectors in the requested encoding: SDKs decode without checking, and not every upstream supports
+ * both.
  */
 function readAnswer(answer: Json, call: TextCall): ReadAnswer | undefined {
   const { data, usage } = answer

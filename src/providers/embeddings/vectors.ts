@@ -5,7 +5,7 @@ const floatBytes = 4
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** Undefined when it is no list of numbers that such floats can hold. */
+/** Undefined when it is no list of numbers in the range of such floats. */
 export function asBase64(numbers: readonly unknown[]): string | undefined {
   if (numbers.length === 0) return undefined
   const bytes = Buffer.alloc(numbers.length * floatBytes)
@@ -17,7 +17,7 @@ export function asBase64(numbers: readonly unknown[]): string | undefined {
   return bytes.toString('base64')
 }
 
-/** Undefined when it is no such text. Every 32-bit float is exactly a number here. */
+/** Undefined when it is no such text. A number holds every 32-bit float exactly. */
 export function asFloats(text: string): number[] | undefined {
   if (!base64.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')

@@ -9,7 +9,7 @@ interface File {
   bytes: string
 }
 
-/** Pictures are large: each is made bytes in a turn of its own. */
+/** Images are large: each is decoded in an event loop turn of its own. */
 export async function formOf(
   words: Readonly<Record<string, string | number>>,
   files: readonly File[],

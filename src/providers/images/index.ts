@@ -13,7 +13,7 @@ import type { CreateStyle } from '../tasks/style.ts'
 import { orderFor } from './order-for.ts'
 import { readImages } from './read-pictures.ts'
 
-/** Ten pictures of some megabytes, in Base64. */
+/** Ten images of some megabytes, in Base64. */
 const maxAnswerBytes = 64 * 1024 * 1024
 /** Proxy time-outs: the images may or may not have been made. */
 const lapses: ReadonlySet<number> = new Set([408, 499, 504])
@@ -24,7 +24,7 @@ const style: CreateStyle<ImageRequest> = {
   auth: bearer,
   order: orderFor,
   maxAnswerBytes,
-  // An error in the answer is the end of it, whatever the status: nothing will ever come.
+  // An error in the answer is final, whatever the status: no result will follow.
   verdict: ({ answer, body }) =>
     body?.['error'] != null && !lapses.has(answer.status) ? 'refused' : undefined,
   atOnce: readImages,

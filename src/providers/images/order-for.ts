@@ -6,9 +6,9 @@ import { inlineBytes } from '../tasks/pictures.ts'
 import type { Order, Problem } from '../tasks/style.ts'
 import { formOf } from './form-of.ts'
 
-/** Those with a generation at their end give bytes only, and refuse to be asked for an address. */
+/** Models with a generation suffix return bytes only, and refuse a request for a URL. */
 const bytesOnly = /(?:^|-)image-\d[\w.]*(?:-mini)?$/
-/** The one family that has words for these in this style; others refuse what they do not know. */
+/** The one family with fields for these in this style; others refuse unknown fields. */
 const hasMoreWords = /^imga-/
 
 export async function orderFor(

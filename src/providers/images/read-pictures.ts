@@ -5,12 +5,12 @@ import type { Json } from '../tasks/listen.ts'
 import { imageAt, imageOf } from '../tasks/pictures.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 
-/** Undefined when it is no list of pictures. An entry with nothing in it was not delivered. */
+/** Undefined when it is no list of images. An empty entry was not delivered. */
 export function readImages({ data, created, usage }: Json): FinishedReport | undefined {
   if (!Array.isArray(data)) return undefined
   const rows = data.filter(isObject)
   const media = rows.map(imageIn).filter((image) => image !== undefined)
-  // Without the pictures themselves, and where they lie.
+  // Without the images themselves and their URLs.
   const about = rows.map(({ url: _, b64_json: __, ...rest }) => rest)
   return { state: 'succeeded', media, usage: {}, raw: { created, data: about, usage } }
 }

@@ -10,9 +10,9 @@ import type { Problem } from '../tasks/style.ts'
 
 export type Path = 'generations' | 'omni-image'
 
-/** Models that live on the other path. Which it is must follow from the names: a task has no more. */
+/** Models on the other path. The name must decide the path: a task has nothing else. */
 const omniName = /(?:^|-)(?:omni|image-o1)(?:-|$)/
-/** It takes a picture only along with what to take from it. */
+/** It takes an image only together with what to use of it. */
 const wantsReference = /-v1-5(?:-|$)/
 const shapes = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
 
@@ -44,7 +44,7 @@ function native({ body, path: asked }: Native, path: Path): Words | Problem {
   return { words: asked === path ? words : toOmni(words) }
 }
 
-/** The other path takes pictures in a list, and has no word for the rest. */
+/** The other path takes images in a list, and has no field for the rest. */
 function toOmni(words: Json): Json {
   const {
     image,
@@ -84,7 +84,7 @@ function plain(
   return { words: { ...words, image, ...(needsReference && { image_reference: 'subject' }) } }
 }
 
-/** Bytes go without a word on what they are. */
+/** Bytes go without a media type. */
 const bare = (url: string): string => inlineBytes(url)?.bytes ?? url
 
 const bareItem = (item: unknown): unknown =>

@@ -12,9 +12,9 @@ const policy: Meaning = { code: 'content_policy_violation' }
 const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   // The key, or its clock.
   ...all(badKey, 1000, 1001, 1002, 1003, 1004),
-  // The account behind it, its debts and its packs.
+  // The account behind it: its debts and resource packs.
   ...all(badKey, 1100, 1101, 1102),
-  // No leave to use it, no such way to ask, no such model.
+  // No permission, no such endpoint, no such model.
   ...all(badModel, 1103, 1202, 1203),
   ...all(invalid, 1200, 1201),
   ...all(policy, 1300, 1301),
@@ -22,7 +22,7 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   ...all({ code: 'upstream_error' }, 5000, 5001),
   [5002, { code: 'upstream_timeout' }],
 ])
-/** Trouble inside, in the middle of who knows what. */
+/** Internal errors at an unknown stage of the work. */
 const unclear: readonly number[] = [5000, 5002]
 const noSuchThing = 1203
 
@@ -56,7 +56,7 @@ export function isMissing({ answer, body }: Reply): boolean {
 export const requestIdOf = ({ answer, body }: Reply): string | undefined =>
   textOf(body?.['request_id']) || upstreamRequestId(answer)
 
-/** What is wrong with an answer that is a refusal, or not what was asked for. */
+/** The problem of a reply that is a refusal, or not what was requested. */
 export function errorOf(reply: Reply): UpstreamError {
   const { answer, body } = reply
   const requestId = requestIdOf(reply)

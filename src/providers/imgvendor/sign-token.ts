@@ -3,9 +3,9 @@
 import { createHmac } from 'node:crypto'
 
 const lifeSeconds = 1_800
-/** The other clock may be behind by so much. */
+/** Allowance for an upstream clock that is behind. */
 const slackSeconds = 5
-/** Well before it ends: what is under way must not meet its end. */
+/** Renewed well before it expires: a request in flight must not outlive it. */
 const renewAfterMs = 25 * 60_000
 const maxTokens = 256
 
@@ -15,7 +15,7 @@ export function tokenFor(key: string, nowMs = Date.now()): string {
   const bar = key.indexOf('|')
   if (bar < 1 || bar === key.length - 1) return key
   const known = tokens.get(key)
-  // A clock that was set back would otherwise keep a token for longer than it lives.
+  // After the clock was set back, a token would otherwise be kept past its expiry.
   const ageMs = nowMs - (known?.signedAtMs ?? 0)
   if (known !== undefined && ageMs >= 0 && ageMs < renewAfterMs) return known.token
   const token = sign(key.slice(0, bar), key.slice(bar + 1), Math.floor(nowMs / 1000))

@@ -10,19 +10,19 @@ import { imageAt } from '../tasks/pictures.ts'
 import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { isRefusal } from './errors.ts'
 
-/** A task that failed has no number, only a sentence. */
+/** A failed task has no number, only a message. */
 const policy = /risk control|sensitive|inappropriate|(?:content|safety|platform) polic|moderation/i
 
 export const taskIn = ({ data }: Json): Json => (isObject(data) ? data : {})
 
-/** Undefined when it is no account of a task. */
+/** Undefined when it is no task status. */
 export function readReport(body: Json, requestId: string | undefined): TaskReport | undefined {
   const task = taskIn(body)
   const word = wordOf(textOf(task['task_status']))
   if (isRefusal(body) || word === '') return undefined
   const state = stateOf(word)
   if (state === undefined) return strange(textOf(task['task_status']))
-  // Without addresses, and without what the caller never sent.
+  // Without URLs, and without fields that the caller never sent.
   const { task_result, task_info: _, ...raw } = task
   if (state === 'succeeded') {
     const media = mediaOf(task_result)
@@ -36,7 +36,7 @@ export function readReport(body: Json, requestId: string | undefined): TaskRepor
   return { state }
 }
 
-/** A series stands in a list of its own, sometimes next to one with the same pictures. */
+/** A series is in a list of its own, sometimes next to one with the same images. */
 function mediaOf(result: unknown): OutputMedia[] {
   if (!isObject(result)) return []
   const single = framesIn(result['images'])

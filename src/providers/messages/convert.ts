@@ -42,7 +42,7 @@ function deltas({ type, text, thinking, signature, input }: Json): Json[] {
   return [{ type: 'thinking_delta', thinking }, ...signed]
 }
 
-/** Undefined when the message has not said why it stopped, or a tool's input is no JSON. */
+/** Undefined when the message has no stop reason, or a tool's input is not JSON. */
 export function toAnswer(events: readonly Json[]): Json | undefined {
   const failed = events.find(
     ({ type, error }) => type === 'error' || (type === undefined && isObject(error)),
@@ -86,7 +86,7 @@ function grow(block: Record<string, unknown>, delta: unknown): void {
   block['citations'] = [...(Array.isArray(citations) ? citations : []), delta['citation']]
 }
 
-/** The pieces of a tool's input are JSON once they are all there, unless it was cut short. */
+/** The pieces of a tool's input form JSON once complete, unless it was cut short. */
 function close({ partial_json: given, ...block }: Json): Json | undefined {
   if (typeof given !== 'string') return block
   try {

@@ -31,7 +31,7 @@ export const messages: Provider = {
 
 const oldestVersion = '2023-06-01'
 
-/** The caller's version and betas under the names this upstream listens to. */
+/** The caller's version and betas under the header names of this upstream. */
 function headers(
   { dialect }: Pick<TextCall, 'dialect'>,
   { key, messages: channel }: Pick<Upstream, 'key' | 'messages'>,

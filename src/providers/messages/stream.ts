@@ -22,7 +22,7 @@ export const stream: StreamStyle = {
 function read(data: Json, state: StreamState): Verdict {
   switch (data['type']) {
     case 'message_start':
-      // Its output is what had been written by then: no usage yet.
+      // Its output count is preliminary: no usage yet.
       state.reported = withoutOutput(usageOf(data['message']))
       return 'pass'
     case 'message_delta':
@@ -38,7 +38,7 @@ function read(data: Json, state: StreamState): Verdict {
   }
 }
 
-/** Some upstreams leave out the type of their errors. */
+/** Some upstreams omit the type of their errors. */
 const hasFailed = ({ type, error }: Json): boolean =>
   type === 'error' || (type === undefined && isObject(error))
 

@@ -21,7 +21,7 @@ export const responsesStyle: TextStyle = {
 
 export const responses = textProvider(responsesStyle)
 
-/** `incomplete` is an answer: it stopped at a limit. Anything else unfinished is none. */
+/** `incomplete` is an answer: it stopped at a limit. Any other unfinished one is an error. */
 const ended = new Set<unknown>(['completed', 'incomplete', undefined])
 
 function readAnswer(answer: Json): ReturnType<TextStyle['readAnswer']> {

@@ -44,7 +44,7 @@ function read(data: Json, state: StreamState): Verdict {
   return 'pass'
 }
 
-/** Some upstreams leave out the type of their errors. */
+/** Some upstreams omit the type of their errors. */
 const hasFailed = ({ type, error }: Json): boolean =>
   type === 'response.failed' || type === 'error' || (type === undefined && isObject(error))
 

@@ -9,7 +9,7 @@ export const badKey: Meaning = { code: 'upstream_permission_denied', about: 'key
 export const badModel: Meaning = { code: 'upstream_permission_denied', about: 'model' }
 export const busy: Meaning = { code: 'upstream_rate_limited', about: 'key' }
 
-/** Said of a task that failed without a word. */
+/** For a task that failed without a message. */
 export const noReason = 'the upstream failed without a reason'
 
 export function notWhatWasAsked(

@@ -1,6 +1,6 @@
 // Reads single values from answers, for all task upstreams.
 
-/** Longer than any video that can be asked for, and shorter than a count of milliseconds. */
+/** Longer than any video, and shorter than a count of milliseconds. */
 export const maxSeconds = 600
 /** As seconds since 1970: a moment in 2001, and one in 2286. */
 const epochSeconds = { least: 1e9, most: 1e10 }
@@ -9,7 +9,7 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 
 export const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
-/** Printable, and not only dots, which would mean another place in an address. */
+/** Printable, and not only dots, which would change the path of a URL. */
 export const isPlainId = (id: string): boolean => /^(?!\.+$)[\x21-\x7e]{1,200}$/.test(id)
 
 export const isEpochSeconds = (value: unknown): value is number =>

@@ -14,7 +14,7 @@ export interface Reply {
   text: string
   /** Undefined when it is no JSON object. */
   body: Json | undefined
-  /** Why it could not be read, as far as that can be told. */
+  /** Why it could not be read, as far as known. */
   problem?: {
     code: 'upstream_error' | 'upstream_invalid_response'
     message: string
@@ -22,12 +22,12 @@ export interface Reply {
   }
 }
 
-/** The answer never began. */
+/** No response began. */
 export interface NoReply {
   cause: unknown
 }
 
-/** What every question carries besides its key. */
+/** The headers of every request besides the key. */
 export const plainHeaders = {
   accept: 'application/json',
   'accept-encoding': 'identity',

@@ -10,11 +10,11 @@ const maxPages = 20
 export interface List {
   url(page: number): string
   rowsIn(body: Json): unknown
-  /** Undefined when a row does not tell. */
+  /** Undefined when a row has no time. */
   createdMs(row: Json): number | undefined
 }
 
-/** Every row made between the two moments, as far as they tell; those that do not are left out. */
+/** Every row made between the two moments; those without a time are left out. */
 export async function rowsBetween(
   list: List,
   { fromMs, untilMs }: { fromMs: number; untilMs: number },

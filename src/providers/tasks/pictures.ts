@@ -3,7 +3,7 @@ import type { OutputMedia } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isAddress } from './fields.ts'
 
-/** How files begin, in Base64. */
+/** First bytes of image files, in Base64. */
 const openings: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -16,7 +16,7 @@ const plainType = /^image\/[a-z\d.+-]{1,64}$/i
 const typeOf = (bytes: string): string =>
   openings.find(([opening]) => bytes.startsWith(opening))?.[1] ?? 'image/png'
 
-/** The bytes of a data URI, still in Base64, and what they are; undefined when it is none. */
+/** The Base64 bytes of a data URI and their type; undefined when it is none. */
 export function inlineBytes(url: string): { type: string; bytes: string } | undefined {
   const match = dataUri.exec(url)
   if (match === null) return undefined
@@ -26,11 +26,11 @@ export function inlineBytes(url: string): { type: string; bytes: string } | unde
   return { type: plainType.test(told) ? told : typeOf(bytes), bytes }
 }
 
-/** A result's picture by its address; undefined when nothing can be had there. */
+/** A result image by URL; undefined when the URL is unusable. */
 export const imageAt = (url: string): OutputMedia | undefined =>
   isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
 
-/** A result's picture in Base64, with or without a word on what it is. */
+/** A result image in Base64, with or without a media type. */
 export function imageOf(told: string): OutputMedia | undefined {
   if (told.startsWith('data:')) return imageAt(told)
   const bytes = plainBase64(told)

@@ -17,10 +17,10 @@ import type { TaskStyle } from './style.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<TaskProvider<never>['cancel']>>>
 
-/** A page of a list is longer than the account of one task. */
+/** A page of a list is longer than one task status. */
 const maxPageBytes = 4 * 1024 * 1024
 
-/** Makes videos; an upstream that makes pictures too has a second table for them. */
+/** Makes videos; an upstream that also makes images has a second table for them. */
 export const taskProvider = (style: TaskStyle): Provider => ({
   protocol: style.protocol,
   path: style.path,
@@ -44,13 +44,13 @@ export const tasksOf = <Request>(style: TaskStyle<Request>): TaskProvider<Reques
   }),
 })
 
-/** Of a style for whatever request. */
+/** A style for any request type. */
 type AnyStyle = Omit<TaskStyle<never>, 'order' | 'find' | 'outlook'>
 
 const isMissing = (style: AnyStyle, reply: Reply): boolean =>
   style.isMissing?.(reply) ?? reply.answer.status === 404
 
-/** A question that fails leaves the task as it was. */
+/** A failed poll leaves the task unchanged. */
 async function check(
   style: AnyStyle,
   upstreamId: string,

@@ -7,16 +7,16 @@ import { isPlainId } from './fields.ts'
 import { isGood, listen, plainHeaders, type Reply } from './listen.ts'
 import type { CreateStyle } from './style.ts'
 
-/** Failures that come before the first byte of a request is out. */
+/** Failures before the first byte of a request is sent. */
 const unsent: readonly unknown[] = ['unreachable', 'tls', 'timeout']
 /** Statuses a proxy returns before the upstream starts work; the body may lack an error. */
 const refusals: ReadonlySet<number> = new Set([
   ...[301, 302, 307, 308],
   ...[401, 402, 403, 404, 405, 406, 407, 411, 413, 414, 415, 417, 421, 426, 429, 431],
 ])
-/** Time-outs on the way, which say nothing about the work. */
+/** Proxy time-outs, which say nothing about the work. */
 const lapses: ReadonlySet<number> = new Set([408, 499])
-/** Of a style for whatever request. */
+/** A style for any request type. */
 type AnyCreate = Omit<CreateStyle<never>, 'order'>
 
 export const headersFor = (

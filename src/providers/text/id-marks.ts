@@ -2,7 +2,7 @@
 // a stream. All other bytes stay the same. Only ids that were learned get one.
 
 interface Known {
-  /** The id as a whole string of JSON. */
+  /** The id as a whole JSON string. */
   needle: Buffer
   mark: Buffer
 }
@@ -10,7 +10,7 @@ interface Known {
 const plainId = /^[\w.:-]{1,256}$/
 const maxIdLength = 257
 const itemField = Buffer.from('"item_id"')
-/** Fields that hold ids, as they end before the colon. */
+/** Fields that hold ids, up to the colon. */
 const fields = ['"id"', '"item_id"', '"previous_response_id"'] as const
 const maxField = Math.max(...fields.map((field) => field.length))
 const [space, tab, colon, newline, carriage, quote] = [0x20, 0x09, 0x3a, 0x0a, 0x0d, 0x22]
@@ -49,7 +49,7 @@ export class IdMarks {
     return changed === bytes ? text : changed.toString()
   }
 
-  /** The same buffer when there is no such id in it. */
+  /** The same buffer when it contains no such id. */
   inBytes(bytes: Buffer): Buffer {
     let places: { at: number; mark: Buffer }[] | undefined
     for (const { needle, mark } of this.#known.values()) {

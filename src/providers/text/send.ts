@@ -13,7 +13,7 @@ import type { Json, TextStyle } from './style.ts'
 import { isPage, maxAnswerDepth, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Putting another name into a longer one takes milliseconds. */
+/** Replacing the name in a longer body takes milliseconds. */
 const longBody = 256 * 1024
 
 export async function sendText(
@@ -72,7 +72,7 @@ export function post(
   return sent
 }
 
-/** The caller's body as it goes up; a long one is made in several turns. */
+/** The caller's body as sent; a long one is built in several event loop turns. */
 export function bodyFor(
   style: TextStyle,
   call: TextCall,
@@ -83,7 +83,7 @@ export function bodyFor(
   return style.prepare === undefined ? named : style.prepare(named, call)
 }
 
-/** With a turn for each walk through it. */
+/** One event loop turn for each pass. */
 async function longBodyFor(style: TextStyle, call: TextCall, upstream: Upstream): Promise<string> {
   await nextTurn()
   const isOnce = namesOnce(call.body)
@@ -98,7 +98,7 @@ async function longBodyFor(style: TextStyle, call: TextCall, upstream: Upstream)
 const withName = ({ body, model }: TextCall, upstream: Upstream, isOnce: boolean): string =>
   upstream.model === model && isOnce ? body : withModel(body, upstream.model, isOnce)
 
-/** The whole answer; turned into what was asked for when the upstream mixed up the two. */
+/** The whole answer; converted to the requested form when the upstream mixed up the two. */
 function understand(
   style: TextStyle,
   call: TextCall,
@@ -150,7 +150,7 @@ function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown
   return 'problem' in parsed ? undefined : parsed.value
 }
 
-/** A whole answer played as the stream that was asked for. */
+/** A whole answer converted to the requested stream. */
 function asStream(
   style: TextStyle,
   call: TextCall,
@@ -180,11 +180,11 @@ function asStream(
 function noAnswer(style: TextStyle, requestId: string | undefined, text = ''): TextReply {
   const message = `the upstream answered with something that is not ${style.noun}`
   const reply = failed('upstream_invalid_response', message, requestId)
-  // A page comes from whatever stands before the upstream.
+  // An HTML page comes from a proxy in front of the upstream.
   return isPage(text) ? reply : lost(reply, countTokens(text))
 }
 
-/** The upstream had begun: what it did has to be paid for, though not by the caller. */
+/** The upstream had begun: its work is a loss, not charged to the caller. */
 function lost<T extends Extract<TextReply, { kind: 'failed' }>>(reply: T, outputTokens = 0): T {
   return { ...reply, error: { ...reply.error, begun: true, outputTokens } }
 }

@@ -7,59 +7,59 @@ import type { IdMarks } from './id-marks.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A whole answer, understood. */
+/** A whole answer, parsed. */
 export interface ReadAnswer {
   reported: Reported
   /** All output as text, for when usage is missing. */
   text(): string
-  /** The body for the caller, when it is not the upstream's own. */
+  /** The body for the caller, if not the upstream's own. */
   body?: string
 }
 
-/** What a stream has told so far. */
+/** The state of a stream so far. */
 export interface StreamState {
   readonly call: TextCall
   readonly upstreamRequestId: string | undefined
   reported: Reported
-  /** The answer has said why it stopped; only the end marker may be missing. */
+  /** The answer has a stop reason; only the end marker may be missing. */
   complete: boolean
 }
 
-/** What becomes of one event. `instead` is sent in its place, `last` waits for the charge. */
+/** The handling of one event. `instead` replaces it, `last` waits for the charge. */
 export type Verdict = 'pass' | 'hide' | 'last' | { instead: string } | { failed: UpstreamError }
 
 export interface StreamStyle {
-  /** Which events are forwarded unread: those with such a name, or those without such a text. */
+  /** Which events are forwarded unparsed: those with such a name, or those without such a text. */
   unread: { named: readonly string[] } | { without: readonly string[] }
   /** The field with the object that holds the model name; absent: every event has its own. */
   modelIn?: string
-  /** `name` is what stands after `event:`, if anything does. */
+  /** `name` is the text after `event:`, if any. */
   read(data: Json, state: StreamState, name: string | undefined): Verdict
-  /** Learns the ids in an event. Events that bring new ones must not pass unread. */
+  /** Learns the ids in an event. Events with new ones must be parsed. */
   ids?(data: Json, marks: IdMarks): void
-  /** The end marker, where it is no JSON. */
+  /** The end marker, where it is not JSON. */
   marker?: string
-  /** The final event of a stream that was complete but for it. `lastText`: its last bytes. */
+  /** The final event of a stream that lacks only that. `lastText`: its last bytes. */
   ending(state: StreamState, lastText: string): string | undefined
   /** Finds output text in raw events. */
   textField: RegExp
-  /** A whole answer as a stream, for upstreams that do not stream when asked to. */
+  /** A whole answer as a stream, for upstreams that do not stream on request. */
   fromAnswer(answer: Json): readonly string[]
-  /** A stream as a whole answer, for upstreams that stream without being asked. */
+  /** A stream as a whole answer, for upstreams that stream unasked. */
   toAnswer(events: readonly Json[]): Json | undefined
 }
 
 export interface TextStyle {
   protocol: Protocol
-  /** Added to the base address. */
+  /** Appended to the base URL. */
   path: string
-  /** What an answer is, in an error text: `a chat completion`. */
+  /** The name of an answer in an error text: `a chat completion`. */
   noun: string
-  /** A new object every time; what all styles send is added to it. */
+  /** A new object every time; the headers of all styles are added to it. */
   headers(call: TextCall, upstream: Upstream): Record<string, string>
-  /** The body for the upstream, apart from the model's name. */
+  /** The body for the upstream, except for the model name. */
   prepare?(body: string, call: TextCall): string
-  /** Learns the ids of kept objects in an answer, for styles that hand some out. */
+  /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */
   readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined

@@ -21,7 +21,7 @@ export function unreadOf(style: StreamStyle): Unread {
   return given
 }
 
-/** Index of the earliest sign from `at` on; `found` remembers where each of them came next. */
+/** Index of the earliest sign from `at` on; `found` caches the next position of each. */
 export function nextSign(
   bytes: Buffer,
   at: number,

@@ -7,15 +7,15 @@ import type { Json } from './style.ts'
 /** Above every context window; a larger count is cut to it, so that sums stay exact. */
 export const maxCount = 1_000_000_000
 
-/** A count as it may be used, else undefined. A zero is a zero. */
+/** A valid count, else undefined. A zero is a zero. */
 export function count(value: unknown): number | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined
   return Math.min(value, maxCount) + 0
 }
 
 /**
- * Cached and written tokens lie inside `prompt_tokens` everywhere. Inside `input_tokens` they lie
- * unless `cacheBeside` says that this style counts them beside it.
+ * `prompt_tokens` always includes cached and written tokens. `input_tokens` includes them unless
+ * `cacheBeside` says that this style counts them separately.
  */
 export function plainUsage(raw: unknown, cacheBeside = false): Reported {
   if (!isObject(raw)) return { usage: undefined, raw: raw ?? undefined }
@@ -38,7 +38,7 @@ export function plainUsage(raw: unknown, cacheBeside = false): Reported {
   return { usage, raw }
 }
 
-/** Later events of a stream know better; what they leave out or null stays. */
+/** Later events of a stream override earlier ones; absent or null fields keep their value. */
 export function mergeUsage(known: unknown, news: unknown): unknown {
   if (!isObject(news)) return known
   if (!isObject(known)) return news
@@ -47,11 +47,11 @@ export function mergeUsage(known: unknown, news: unknown): unknown {
   return merged
 }
 
-/** A place that says zero may only have been filled in for form's sake. */
+/** A zero may only be a default. */
 const said = (a: number | undefined, b: number | undefined): number | undefined =>
   (a || b) ?? a ?? b
 
-/** A total says nothing about one side when it is smaller than the other. */
+/** A total smaller than one side says nothing about the other. */
 const rest = (total: number | undefined, known: number | undefined): number | undefined =>
   total === undefined || known === undefined || total <= known ? undefined : total - known
 
@@ -62,7 +62,7 @@ function objectIn(holder: Json, name: string): Json {
   return isObject(value) ? value : none
 }
 
-/** One upstream tells of caches in a list of its own: `x_details: [{prompt_tokens_details}]`. */
+/** One upstream reports caches in a list of its own: `x_details: [{prompt_tokens_details}]`. */
 function listedDetails(raw: Json): Json {
   const list = raw['x_details']
   const first: unknown = Array.isArray(list) ? list[0] : undefined

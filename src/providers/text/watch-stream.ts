@@ -19,16 +19,16 @@ import { IdMarks } from './id-marks.ts'
 import type { StreamState, StreamStyle, TextStyle } from './style.ts'
 import { nextSign, type Unread, unreadOf } from './unread-events.ts'
 
-/** An event larger than this is not an event. */
+/** Maximum size of an event. */
 const maxEventBytes = 8 * 1024 * 1024
-/** The beginning of a stream that stands for the rest when its text has to be counted. */
+/** The sample from the start of a stream, for when its text has to be counted. */
 const sampleBytes = 4 * 1024
-/** As much of the last events as is kept; more would keep whole network buffers alive. */
+/** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
-/** Deeper than any answer, and not so deep that looking through it takes the stack. */
+/** Deeper than any answer, but safe for a recursive walk. */
 export const maxAnswerDepth = 200
 const colon = 0x3a
-/** A blank line may begin that many bytes before a packet border. */
+/** A blank line may begin this many bytes before a packet border. */
 const borderBytes = 3
 
 export class TextStreamWatcher implements StreamWatcher {
@@ -41,17 +41,17 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The name the caller used; undefined when the upstream uses the same. */
   readonly #restoreTo: string | undefined
   readonly #unread: Unread
-  /** An event that has begun. */
+  /** An incomplete event. */
   #begun: Buffer[] = []
   #begunBytes = 0
-  /** The last bytes that went through whole; they tell whether the answer had come to its end. */
+  /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
   /** Copied, because a view would keep a whole network buffer alive. */
   #sample: Buffer | undefined
   #sampledBytes = 0
   #seenBytes = 0
 
-  /** Undefined when the answer hands out no ids. */
+  /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
 
   constructor(
@@ -83,7 +83,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return this.#marks.inBytes(out)
   }
 
-  /** Runs of plain events pass as they are, the others are opened one by one. */
+  /** Runs of plain events pass unchanged, the others are parsed one by one. */
   #forward(whole: Buffer): Buffer | undefined {
     const out: Buffer[] = []
     const signs: number[] = []
@@ -113,7 +113,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return out.length > 1 ? Buffer.concat(out) : out[0]
   }
 
-  /** Where the next event begins that has to be opened; the end when there is none. */
+  /** Start of the next event that must be parsed; the end when there is none. */
   #nextOdd(whole: Buffer, at: number, signs: number[]): number {
     const { names, texts } = this.#unread
     if (names !== undefined) {
@@ -129,7 +129,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   close(): void {
     if (this.outcome !== undefined) return
-    // Some upstreams leave out the last line ends, others the marker.
+    // Some upstreams omit the last line ends, others the marker.
     const rest = Buffer.concat(this.#begun).toString().trimEnd()
     if (rest !== '' && this.#isWhole(rest)) this.#pass(`${rest}\n\n`)
     if (this.outcome !== undefined) return
@@ -147,17 +147,17 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#fail('the upstream broke off its stream', 'upstream_error')
   }
 
-  /** Counted in the sample and scaled to the whole: nothing of a long answer has to be kept. */
+  /** Counted in the sample and scaled up: a long answer need not be kept. */
   countOutputTokens(): number {
     if (this.#sampledBytes === 0) return 0
     let text = ''
-    // A text that the end of the sample cuts in two ends there.
+    // A text cut by the end of the sample ends there.
     const sample = `${this.#sample?.toString('utf8', 0, this.#sampledBytes) ?? ''}"`
     for (const [, piece] of sample.matchAll(this.#style.textField)) text += piece
     return Math.ceil((countTokens(text) * this.#seenBytes) / this.#sampledBytes)
   }
 
-  /** All whole events so far; what follows the last of them is kept for the next time. */
+  /** All complete events so far; the rest is kept for the next time. */
   #wholeEvents(bytes: Buffer): Buffer | undefined {
     let all = bytes
     if (this.#begunBytes > 0) {
@@ -193,7 +193,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #recordLast(whole: Buffer): void {
-    // A comment says nothing about where the answer stands.
+    // A comment says nothing about the state of the answer.
     if (whole[0] === colon && !whole.includes('data:')) return
     this.#last = whole.length > lastBytes ? Buffer.from(whole.subarray(-lastBytes)) : whole
   }
@@ -228,7 +228,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return { code, message, begun: true, ...(id !== undefined && { upstreamRequestId: id }) }
   }
 
-  /** One whole event, its closing blank line included, to what the caller gets of it. */
+  /** One whole event, with its closing blank line, to what the caller gets. */
   #pass(event: string): string {
     const data = dataOf(event)
     if (data === undefined) return this.#passBare(event)
@@ -238,7 +238,7 @@ export class TextStreamWatcher implements StreamWatcher {
     return plain ? this.#restored(event, data) : this.#inspect(event, data)
   }
 
-  /** Comments and fields without data pass; a web page is neither. */
+  /** Comments and fields without data pass; an HTML page is neither. */
   #passBare(event: string): string {
     if (!isPage(event)) return event
     const { begun: _, ...error } = this.#failure('the upstream sent a page instead of a stream')
@@ -291,7 +291,7 @@ export class TextStreamWatcher implements StreamWatcher {
     const holder = this.#style.modelIn
     const restore = (text: string) =>
       holder === undefined ? restoreModel(text, name) : withModelIn(text, holder, name)
-    // JSON is looked through where it stands on one line.
+    // JSON is searched where it is on one line.
     if (!data.includes('\n')) return restore(event)
     const joined = oneLine(event, data)
     const restored = restore(joined)
@@ -299,7 +299,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 }
 
-/** What something between here and the upstream says, not the upstream. */
+/** A message of a proxy, not of the upstream. */
 export const isPage = (text: string): boolean => /^\s*</.test(text)
 
 /** The same event with its data on one line. JSON has line ends only between its parts. */

@@ -7,9 +7,9 @@ import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from 
 import { textOf } from '../tasks/fields.ts'
 import { isGood, type Json, type Reply } from '../tasks/listen.ts'
 
-/** Words by which it refuses what is to be filmed. */
+/** Words that it uses for a content refusal. */
 const policy = /usage guidelines|responsible ai|safety|sensitive words|prohibited|content policy/i
-/** A key it does not know is a wrong argument to it. */
+/** It reports an unknown key as an invalid argument. */
 const keyWords = /api[_ ]key/i
 
 const byStatusWord: ReadonlyMap<string, Meaning> = new Map([
@@ -20,7 +20,7 @@ const byStatusWord: ReadonlyMap<string, Meaning> = new Map([
   ['RESOURCE_EXHAUSTED', busy],
 ])
 
-/** Numbers of failures inside an operation; all others are the upstream's own trouble. */
+/** Failure numbers inside an operation; all others are the upstream's own errors. */
 const byNumber: ReadonlyMap<unknown, UpstreamError['code']> = new Map<
   unknown,
   UpstreamError['code']
@@ -36,7 +36,7 @@ const byNumber: ReadonlyMap<unknown, UpstreamError['code']> = new Map<
 
 export const requestIdOf = ({ answer }: Reply): string | undefined => upstreamRequestId(answer)
 
-/** What is wrong with an answer that is a refusal, or not what was asked for. */
+/** The problem of a reply that is a refusal, or not what was requested. */
 export function errorOf(reply: Reply): UpstreamError {
   const { answer, body } = reply
   if (isGood(answer.status)) {
@@ -60,7 +60,7 @@ function meaningOf(error: Json, message: string, status: number): Meaning | unde
   return byStatusWord.get(word)
 }
 
-/** What an operation says of its failure. */
+/** The error of a failed operation. */
 export function failureOf(error: Json, requestId: string | undefined): UpstreamError {
   const message = textOf(error['message'])
   const known = byNumber.get(error['code']) ?? 'upstream_error'

@@ -33,7 +33,7 @@ export interface Body {
   }
 }
 
-/** What pictures without a role are for, by how many there are; more are references. */
+/** The role of images without one, by how many there are; more are references. */
 const usualRoles: Readonly<Record<number, readonly Role[]>> = {
   1: ['first_frame'],
   2: ['first_frame', 'last_frame'],

@@ -7,7 +7,7 @@ import { errorOf, requestIdOf } from './errors.ts'
 import { bodyFor } from './hand-over.ts'
 import { readOperation } from './operation.ts'
 
-/** A name that is a plain path below the version: nothing in it leads elsewhere. */
+/** A name that is a plain path below the version and cannot lead elsewhere. */
 const isOperationName = (name: string): boolean =>
   name.length <= 300 &&
   /^(?:[\w~@:.-]+\/){0,8}operations\/[\w~@:.-]+$/.test(name) &&
@@ -30,7 +30,7 @@ const style: TaskStyle = {
   isTaskId: isOperationName,
   taskUrl: ({ baseUrl }, name) => `${baseUrl}/v1beta/${name}`,
   accountOf: ({ name }) => textOf(name),
-  // Some upstreams tell the name with its model, and some without.
+  // Some upstreams report the name with its model, some without.
   isSame: (told, name) => lastPart(told) === lastPart(name),
   report: (body, _upstream, requestId) => readOperation(body, requestId),
   requestIdOf,

@@ -10,7 +10,7 @@ import { failureOf } from './errors.ts'
 const maxSamples = 8
 const maxReasons = 8
 
-/** Undefined when it is no account of an operation. */
+/** Undefined when it is no operation status. */
 export function readOperation(body: Json, requestId: string | undefined): TaskReport | undefined {
   const { done, error, response } = body
   if (textOf(body['name']) === '' && done === undefined) return undefined
@@ -30,7 +30,7 @@ export function readOperation(body: Json, requestId: string | undefined): TaskRe
   return { state: 'succeeded', media, usage: usageOf(metadata), raw: metadata }
 }
 
-/** Done, and all of it held back: nothing was delivered, so it has failed. */
+/** Done, with all results filtered: nothing was delivered, so it has failed. */
 function filtered(made: Json, requestId: string | undefined): TaskReport {
   const { raiMediaFilteredCount, raiMediaFilteredReasons } = made
   const reasons = Array.isArray(raiMediaFilteredReasons) ? raiMediaFilteredReasons : []
@@ -52,7 +52,7 @@ function mediaOf(sample: unknown): OutputMedia[] {
   return isAddress(url) ? [{ kind: 'video', url }] : []
 }
 
-/** Most upstreams of this kind say nothing of it; what they say is taken. */
+/** Most upstreams of this kind do not report it; a reported value is used. */
 function usageOf(metadata: unknown): TaskUsage {
   const seconds = isObject(metadata) ? metadata['durationSeconds'] : undefined
   const sound = typeof seconds === 'number' && seconds > 0 && seconds <= maxSeconds

@@ -9,7 +9,7 @@ import { isGood, type Json, type Reply } from '../tasks/listen.ts'
 const content: Meaning = { code: 'content_policy_violation' }
 const invalid: Meaning = { code: 'upstream_invalid_request' }
 
-/** The first that fits. */
+/** The first match counts. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^DataInspection|^IPInfringement/i, content],
   [/^Throttling|^LimitRequests/i, busy],
@@ -17,7 +17,7 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^Arrearage|BillOverdue|AccessDenied|^InvalidApiKey/i, badKey],
   [/^Invalid(?:Parameter|URL|File)/i, invalid],
 ]
-/** Said with a code that is otherwise about the request. */
+/** Comes with a code that is otherwise about the request. */
 const noSuchModel = /^model\b.{0,80}\bnot exist/i
 
 export const requestIdOf = ({ answer, body }: Reply): string | undefined =>
@@ -28,7 +28,7 @@ function meaningOf(code: string, message: string): Meaning | undefined {
   return meaning === invalid && noSuchModel.test(message) ? badModel : meaning
 }
 
-/** What is wrong with an answer that is a refusal, or not what was asked for. */
+/** The problem of a reply that is a refusal, or not what was requested. */
 export function errorOf(reply: Reply): UpstreamError {
   const { answer } = reply
   if (isGood(answer.status) && textOf(reply.body?.['code']) === '') {
@@ -38,12 +38,12 @@ export function errorOf(reply: Reply): UpstreamError {
   const meaning = meaningOf(textOf(reply.body?.['code']), read.message)
   if (meaning === undefined) return read
   const { about: _, ...rest } = read
-  // A refused account may be told in words that it is only one model it cannot have.
+  // The message of a refused account may say that only one model is denied.
   const about = read.about === 'model' && meaning === badKey ? 'model' : meaning.about
   return { ...rest, code: meaning.code, ...(about !== undefined && { about }) }
 }
 
-/** What an upstream says of a task that failed. */
+/** The upstream's error of a failed task. */
 export function failureOf(output: Json, requestId: string | undefined): UpstreamError {
   const message = textOf(output['message'])
   const meaning = meaningOf(textOf(output['code']), message)

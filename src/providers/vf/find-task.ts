@@ -11,9 +11,9 @@ import { pageSize, rowsBetween } from '../tasks/pages.ts'
 import { stateOf, wordOf } from '../tasks/states.ts'
 import type { AskPage } from '../tasks/style.ts'
 
-/** Beyond so many that could be it, looking at each would cost the upstream too much. */
+/** With more candidates than this, reading each would cost the upstream too much. */
 const maxCandidates = 20
-/** Its clock is China's, and it names no zone. */
+/** Its times are China Standard Time, without a zone. */
 const zone = '+08:00'
 
 export interface Urls {
@@ -24,13 +24,13 @@ export interface Urls {
 export const idIn = ({ output }: Json): unknown =>
   isObject(output) ? output['task_id'] : undefined
 
-/** What every request has that something can be looked for by. */
+/** The searchable part of every request. */
 interface Input {
   prompt: string
   media: readonly InputMedia[]
 }
 
-/** Whether the account of a finished task is of just what was asked for. */
+/** Whether the status of a finished task matches the request exactly. */
 export type Likeness<Request> = (body: Json, request: Request, upstream: TaskUpstream) => boolean
 
 export async function findTask<Request extends Input>(
@@ -80,7 +80,7 @@ async function candidatesFor(
   return { ids: await lost.unclaimed(ids) }
 }
 
-/** Milliseconds, or a time of day in words: 2026-01-02 03:04:05.678 */
+/** Milliseconds, or a formatted time: 2026-01-02 03:04:05.678 */
 function momentOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const moment = Date.parse(`${textOf(value).replace(' ', 'T')}${zone}`)

@@ -16,16 +16,16 @@ type Role =
 type Roles = Readonly<Partial<Record<InputMedia['kind'], Role>>>
 
 interface ModelRow {
-  /** What the first item is to the model, and what the others are. No role: it is refused. */
+  /** The role of the first item for the model, and of the others. No role: it is refused. */
   first: Roles
   later: Roles
-  /** Whether the shape of the video can be chosen; else it is that of the input. */
+  /** Whether the aspect ratio can be chosen; else it is that of the input. */
   ratio: boolean
-  /** Asked for more seconds than this, the model keeps the length of its source. */
+  /** For more seconds than this, the model keeps the length of its source. */
   keepsLengthAbove?: number
 }
 
-/** All others are handed over at most once. */
+/** All others are sent at most once. */
 const repeated: ReadonlySet<Role> = new Set<Role>([
   'reference_image',
   'reference_video',
@@ -52,8 +52,8 @@ const rows: ReadonlyMap<string, ModelRow> = new Map<string, ModelRow>([
   ['vfa-2.7-r2v', { ...anywhere(references), ratio: true }],
   [
     'vfa-2.7-videoedit',
-    // A length that was asked for is sent, and cuts a longer source; without one, and above what the
-    // model can cut to, the video is as long as its source.
+    // A requested length is sent, and cuts a longer source; without one, and above the model's
+    // maximum, the video is as long as its source.
     {
       ...anywhere({ image: 'reference_image', video: 'video' }),
       ratio: true,
@@ -67,7 +67,7 @@ const rows: ReadonlyMap<string, ModelRow> = new Map<string, ModelRow>([
   ['vfb-1.0-r2v', { ...anywhere(referenceImages), ratio: true }],
   [
     'vfb-1.0-video-edit',
-    // It knows no length but that of its source, so none is ever sent.
+    // It supports only the length of its source, so none is ever sent.
     {
       ...anywhere({ image: 'img_url', video: 'reference_video' }),
       ratio: false,
@@ -76,14 +76,14 @@ const rows: ReadonlyMap<string, ModelRow> = new Map<string, ModelRow>([
   ],
 ])
 
-/** A name the table does not know, such as a newer version, is handled as its ending says. */
+/** A name missing from the table, such as a newer version, is handled by its suffix. */
 function rowOf(plainModel: string): ModelRow {
   const undated = plainModel.replace(/-\d{4}-\d{2}-\d{2}$/, '')
   const kind = /-(t2v|i2v|r2v|video-?edit)$/.exec(undated)?.[1]?.replace('-', '')
   return rows.get(undated) ?? rows.get(`vfa-2.7-${kind}`) ?? textOnly
 }
 
-/** Whether seconds of a video the caller handed over may be among those reported. */
+/** Whether the reported seconds may include those of an input video. */
 export function takesVideo(plainModel: string): boolean {
   const { first, later } = rowOf(plainModel)
   return first.video !== undefined || later.video !== undefined
@@ -101,18 +101,18 @@ export interface Parameters {
   duration?: number
   ratio?: string
   seed?: number
-  /** The upstream's own default is a mark on some models. */
+  /** The upstream's own default adds a watermark on some models. */
   watermark: false
 }
 
-/** The input as the model wants it, or what it cannot take. */
+/** The input as the model takes it, or what it cannot take. */
 export function inputFor(
   plainModel: string,
   { prompt, negativePrompt, media }: Pick<VideoRequest, 'prompt' | 'negativePrompt' | 'media'>,
 ): Input | { problem: string } {
   const { first, later } = rowOf(plainModel)
   const input: Input = prompt === '' ? {} : { prompt }
-  // The other family has no word for it.
+  // The other family has no field for it.
   if (negativePrompt !== undefined && plainModel.startsWith('vfa-')) {
     input.negative_prompt = negativePrompt
   }
@@ -148,7 +148,7 @@ export function parametersFor(
   }
 }
 
-/** Longest video of these families. */
+/** Maximum video length of these families. */
 const maxSeconds = 15
 
 /** A length that is not sent bounds nothing. */

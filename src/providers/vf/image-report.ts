@@ -10,14 +10,14 @@ import type { FinishedReport } from '../tasks/style.ts'
 import { failureOf } from './errors.ts'
 import { expiring, readAccount } from './task-report.ts'
 
-/** The answer of the service that does it at once; undefined when it is none. */
+/** The answer of the synchronous service; undefined when it is none. */
 export function readAtOnce({ output, usage }: Json): FinishedReport | undefined {
   if (!isObject(output) || !Array.isArray(output['choices'])) return undefined
   const media = framesIn(output)
   return { state: 'succeeded', media, usage: { pictures: media.length }, raw: usage }
 }
 
-/** The account of a task. Pictures fail one by one: when all did, the task has failed. */
+/** A task status. Images fail one by one: when all did, the task has failed. */
 export function readImageReport(body: Json, requestId: string | undefined): TaskReport | undefined {
   const report = readAccount(body, requestId, (output) => {
     const media = framesIn(output)
@@ -30,7 +30,7 @@ export function readImageReport(body: Json, requestId: string | undefined): Task
   return { state: 'failed', error: failureOf(failed, requestId), raw: { code, message } }
 }
 
-/** Whether these are the pictures that were asked for, as far as their account tells. */
+/** Whether these are the requested images, as far as their status tells. */
 export function isAlike({ output, usage }: Json, request: ImageRequest, _: TaskUpstream): boolean {
   if (!isObject(output)) return false
   const results = resultsIn(output)

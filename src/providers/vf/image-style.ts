@@ -16,14 +16,14 @@ import { later, questions, urlsFor } from './questions.ts'
 const services = '/api/v1/services/aigc'
 const name = /(?:^|[-_])(t2i|i2i)(?:[-_]|$)/
 const generation = /(\d+\.\d+)[-_](?:t2i|i2i)/
-/** From here on they are asked like all others. */
+/** From this version on they use the common service. */
 const newGeneration = 2.6
-/** A picture in Base64, should one come instead of its address. */
+/** An image in Base64, in case one comes instead of its URL. */
 const maxAnswerBytes = 64 * 1024 * 1024
 /** Proxy time-outs: the images may or may not have been made. */
 const lapses: ReadonlySet<number> = new Set([408, 499, 504])
 
-/** Undefined where the answer has the pictures. */
+/** Undefined where the answer has the images. */
 function taskService({ model }: Pick<TaskUpstream, 'model'>): 't2i' | 'i2i' | undefined {
   const kind = name.exec(model)?.[1] as 't2i' | 'i2i' | undefined
   return Number(generation.exec(model)?.[1] ?? 0) < newGeneration ? kind : undefined
@@ -54,7 +54,7 @@ function orderFor(request: ImageRequest, upstream: TaskUpstream): Order | Proble
 const parametersFor = ({ size, count, seed }: ImageRequest) => ({
   ...(size !== undefined && { size: `${size.width}*${size.height}` }),
   n: count,
-  // The upstream's own default is a mark on some models.
+  // The upstream's own default adds a watermark on some models.
   watermark: false,
   prompt_extend: true,
   ...(seed !== undefined && { seed }),
@@ -64,7 +64,7 @@ export const imageStyle: TaskStyle<ImageRequest> = {
   ...questions,
   order: orderFor,
   maxAnswerBytes,
-  // Of a service that answers at once, an error is the end, whatever the status.
+  // From a synchronous service an error is final, whatever the status.
   verdict: ({ answer, body }, upstream) =>
     taskService(upstream) === undefined &&
     textOf(body?.['code']) !== '' &&

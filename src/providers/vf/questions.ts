@@ -16,10 +16,10 @@ export const urlsFor = (upstream: TaskUpstream): Urls => ({
   one: (id) => taskUrl(upstream, id),
 })
 
-/** Work that is done later, and asked for by its task. */
+/** Asynchronous work, polled by its task. */
 export const later = { 'x-dashscope-async': 'enable' } as const
 
-/** The words with which it says that the task is past the point of being cancelled. */
+/** The message for a task that can no longer be cancelled. */
 const tooLate =
   /UnsupportedOperation|\bPENDING\b|\bnot (?:be )?cancel|\b(?:running|finished|completed|succeeded)\b/i
 
@@ -34,7 +34,7 @@ export const questions: Omit<TaskStyle<never>, 'order' | 'report' | 'find'> = {
   errorOf,
   isRefusal: ({ code, message, error }, status) =>
     status < 300 ? textOf(code) !== '' : (code ?? message ?? error) != null,
-  // Granted only while the task waits for its turn.
+  // Granted only while the task is queued.
   cancel: {
     call: ({ http, timeouts }, url, headers) => http.post(`${url}/cancel`, headers, '', timeouts),
     isTooLate({ answer: { status }, body }, error) {

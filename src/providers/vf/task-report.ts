@@ -8,7 +8,7 @@ import { stateOf, strange, wordOf } from '../tasks/states.ts'
 import { failureOf } from './errors.ts'
 import { takesVideo } from './hand-over.ts'
 
-/** How this upstream says that it does not know a task. */
+/** This upstream's status for an unknown task. */
 const missing = ['UNKNOWN', 'NOT_FOUND']
 
 export const readReport = (
@@ -21,7 +21,7 @@ export const readReport = (
     usage: usageOf(body['usage'], plainModel),
   }))
 
-/** Undefined when it is no account of a task. What a finished one delivers is for others to say. */
+/** Undefined when it is no task status. Other code reads the result of a finished one. */
 export function readAccount(
   body: Json,
   requestId: string | undefined,
@@ -49,7 +49,7 @@ function mediaOf(output: Json): readonly OutputMedia[] {
   return isAddress(url) ? [expiring({ kind: 'video', url })] : []
 }
 
-/** With the moment at which its address says that it ends. */
+/** With the expiry time in its URL. */
 export function expiring(file: OutputMedia): OutputMedia {
   const expiresAtMs = file.url.startsWith('data:') ? undefined : expiryOf(new URL(file.url))
   return expiresAtMs === undefined ? file : { ...file, expiresAtMs }
@@ -73,7 +73,7 @@ export function usageOf(usage: unknown, plainModel: string): TaskUsage {
   const input = usage['input_video_duration']
   const inputSeconds = input == null && !takesVideo(plainModel) ? 0 : secondsOf(input)
   if (both === undefined || inputSeconds === undefined || both < inputSeconds) return {}
-  // Rounded, because a difference of fractions is not what it seems.
+  // Rounded, because a difference of fractions is inexact.
   return { outputSeconds: Math.round((both - inputSeconds) * 1000) / 1000 }
 }
 
@@ -84,7 +84,7 @@ function secondsOf(value: unknown): number | undefined {
   return seconds
 }
 
-/** Whether it is the video that was asked for, as far as its account tells. */
+/** Whether it is the requested video, as far as its status tells. */
 export function isLike(
   { output, usage }: Json,
   { prompt, seconds, resolution, ratio, followsSource }: VideoRequest,

@@ -6,16 +6,16 @@ import type { RateView } from '../../../contract/rate.ts'
 import type { TokenStanding } from './token-counts.ts'
 import { gauge, waitMs } from './window.ts'
 
-/** Longer waits are cut to this: clients do not follow longer ones. */
+/** Longer waits are capped at this: clients do not honour longer ones. */
 const maxRetrySeconds = 60
-/** When a running call ends is not known. */
+/** The end of a running call is unknown. */
 const busyRetryMs = 1000
 
 /** The share of a limit for one of several gateways: rounded up, at least 1. */
 export const shareOf = (limit: number, gateways: number): number =>
   Math.max(1, Math.ceil(limit / gateways))
 
-/** A refusal, or undefined when one more call that costs so many tokens fits. */
+/** A refusal, or undefined when one more call of this cost fits. */
 export function judge(
   channelState: TokenStanding,
   limits: TokenLimits,
@@ -35,7 +35,7 @@ export function judge(
   })
 }
 
-/** Names the limit that is in the way for longest. */
+/** Names the limit that blocks the longest. */
 function words(limits: TokenLimits, requestsMs: number, tokensMs: number, cost: number): string {
   const { rpm, tpm, concurrency } = limits
   if (requestsMs === 0 && tokensMs === 0) {
@@ -49,7 +49,7 @@ function words(limits: TokenLimits, requestsMs: number, tokensMs: number, cost: 
 const counted = (count: number | undefined, noun: string) =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** What the caller is told; undefined when nothing is limited per minute. */
+/** The caller's rate limit state; undefined without per-minute limits. */
 export function viewOf(
   { requests, tokens, leftMs }: TokenStanding,
   { rpm, tpm }: TokenLimits,

@@ -13,12 +13,12 @@ import { type TokenCount, TokenCounts } from './token-counts.ts'
 
 export type { RateView } from '../../../contract/rate.ts'
 
-/** Leave to run one call; given back exactly once. */
+/** Permission to run one call; released exactly once. */
 export interface RatePass {
   readonly view: RateView | undefined
   /**
-   * The call is over. `usedTokens` corrects the estimate; undefined means that nothing was used.
-   * A second time does nothing.
+   * The call is over. `usedTokens` corrects the estimate; undefined means that nothing was used. A
+   * second call does nothing.
    */
   leave(usedTokens: number | undefined): void
 }
@@ -29,12 +29,12 @@ export interface LimitedToken {
 }
 
 export interface RateLimits {
-  /** Answers at once unless Redis has to be asked. */
+  /** Synchronous unless Redis has to be asked. */
   enter(
     token: LimitedToken,
     estimatedTokens: number,
   ): RatePass | Refusal | Promise<RatePass | Refusal>
-  /** Whether even the smallest call is one too many, by what was let in here; counts nothing. */
+  /** Whether even the smallest call would exceed a limit, by the local counts; counts nothing. */
   refusalNow(token: LimitedToken): Refusal | undefined
   close(): void
 }
@@ -43,9 +43,9 @@ export interface RateLimitsOptions {
   redisUrl?: string
   nowMs: () => number
   log: Log
-  /** Different for every gateway that shares a Redis. */
+  /** Unique for every gateway that shares a Redis. */
   instanceId: string
-  /** Processes of this gateway: without Redis each keeps to its share. */
+  /** Processes of this gateway: without Redis each uses its share. */
   sharers?: number
   times?: Partial<SharedTimes>
 }
@@ -58,10 +58,10 @@ const usualTimes: SharedTimes = {
   aliveMs: 15_000,
 }
 
-/** No call is counted as more, so that sums stay exact. */
+/** Maximum that one call counts as, so that sums stay exact. */
 const maxCountedTokens = 1_000_000_000
 
-/** A number that can be counted with; one that is none must not make a limit disappear. */
+/** A number safe to count with; an invalid one must not disable a limit. */
 const counted = (tokens: number): number =>
   tokens > 0 ? Math.min(Math.ceil(tokens), maxCountedTokens) : 0
 
@@ -98,8 +98,8 @@ class Limits implements RateLimits {
     const cost = tpm === undefined ? 0 : counted(estimatedTokens)
     const shared = this.#shared
     if (shared === undefined || !shared.ready) return this.#enterHere(token, cost)
-    // What this gateway alone has let in is refused here: Redis need not be asked, and a Redis that
-    // forgets cannot make a limit disappear.
+    // A call over the local counts is refused here: Redis need not be asked, and a Redis that lost
+    // its data cannot disable a limit.
     const refusal = judge(this.#count(token), limits, 1, cost)
     return refusal ?? this.#enterShared(shared, token, cost)
   }
@@ -130,7 +130,8 @@ class Limits implements RateLimits {
     const asked = shared.enter(token.id, count, token.limits, cost)
     count.asking++
     const channelState = await asked
-    // No wait from here to admit(): in between, the call would be neither asked about nor running.
+    // No await from here to admit(): in between, the call would count neither as pending nor as
+    // running.
     count.asking--
     if (channelState === redisAway) return this.#enterHere(token, cost)
     if (!channelState.admitted) {
@@ -139,7 +140,7 @@ class Limits implements RateLimits {
       return refusal
     }
     count.turn(this.#now())
-    // A Redis that forgot meanwhile has let in more than this gateway by itself may.
+    // A Redis that lost its data meanwhile may have admitted more than the local counts allow.
     const refusal = judge(count, token.limits, 1, cost)
     if (refusal !== undefined) {
       const { minute } = channelState

@@ -14,7 +14,7 @@ import { beatScript, enterScript, leaveScript } from './shared-scripts.ts'
 import type { TokenCount, TokenCounts, TokenStanding } from './token-counts.ts'
 
 export interface SharedTimes extends RedisTimes {
-  /** Every so often a gateway shows that it lives; its running calls count for aliveMs after. */
+  /** Heartbeat interval of a gateway; its running calls count for aliveMs after one. */
   beatMs: number
   aliveMs: number
 }
@@ -42,9 +42,9 @@ const least = (count: TokenCount) => count.running
 const most = (count: TokenCount) => count.running + count.asking
 
 export class SharedCounts {
-  /** How many gateways were alive when Redis was last heard. */
+  /** Gateways alive at the last reply of Redis. */
   gateways = 1
-  /** From our clock to that of Redis, so that both count the same minutes. */
+  /** Offset from our clock to that of Redis, so that both count the same minutes. */
   aheadMs = 0
   readonly #options: SharedOptions
   readonly #counts: TokenCounts
@@ -68,7 +68,7 @@ export class SharedCounts {
     return this.#redis.ready
   }
 
-  /** Asks for leave to begin a call; counted there if it is given. */
+  /** Asks for permission to begin a call; counted there if granted. */
   async enter(
     tokenId: string,
     count: TokenCount,
@@ -108,7 +108,7 @@ export class SharedCounts {
     }
   }
 
-  /** Tells that a call is over, without waiting: what gets lost is made good by the next beat. */
+  /** Reports the end of a call, without waiting: the next heartbeat repairs a lost report. */
   leave(
     tokenId: string,
     count: TokenCount,
@@ -130,7 +130,7 @@ export class SharedCounts {
     )
   }
 
-  /** Shows that this gateway lives, and repeats which calls it runs. */
+  /** Heartbeat: shows that this gateway lives, and repeats which calls it runs. */
   beat(): void {
     if (this.ready) void this.#beat(this.#redis.run)
   }
@@ -141,7 +141,7 @@ export class SharedCounts {
     for (let first = 0; first === 0 || first < all.length; first += tokensPerBeat) {
       const part = all.slice(first, first + tokensPerBeat)
       const numbers = part.flatMap(([, count]) => [least(count), most(count)])
-      // From here on Redis has no number of a token that had nothing to tell.
+      // From here on Redis has no count for a token with nothing to report.
       for (const [, count] of part) count.shared = most(count) > 0
       const reply = await run(
         beatScript,

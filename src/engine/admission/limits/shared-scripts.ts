@@ -3,7 +3,7 @@
 import { newScript } from '../../../lib/net/redis.ts'
 import { windowMs } from './window.ts'
 
-/** Whatever is not touched for so long counts no more. */
+/** Keys expire after this long without a write. */
 const expiryMs = 2 * windowMs
 
 // A gateway's number of running calls is what Redis has counted, held between what the gateway

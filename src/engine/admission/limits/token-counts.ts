@@ -2,11 +2,11 @@
 // minutes, and the calls in flight. Decides nothing.
 import { type Tally, windowMs } from './window.ts'
 
-/** Where a token stands at one moment. */
+/** The counts of a token at one moment. */
 export interface TokenStanding {
   readonly requests: Tally
   readonly tokens: Tally
-  /** How much is left of the current minute. */
+  /** Time left in the current minute. */
   readonly leftMs: number
   readonly running: number
 }
@@ -17,13 +17,13 @@ export class TokenCount implements TokenStanding {
   leftMs = windowMs
   minute = 0
   running = 0
-  /** Calls about which Redis has been asked and has not answered. */
+  /** Calls with a pending request to Redis. */
   asking = 0
-  /** Redis may have, or should have, a number of running calls from here. */
+  /** Redis may have, or should have, our number of running calls. */
   shared = false
   touchedMs = 0
 
-  /** Moves on to the minute of `nowMs`. */
+  /** Advances to the minute of `nowMs`. */
   turn(nowMs: number): void {
     const minute = Math.floor(nowMs / windowMs)
     const minutes = minute - this.minute
@@ -31,12 +31,12 @@ export class TokenCount implements TokenStanding {
     this.leftMs = windowMs - (nowMs - minute * windowMs)
     if (minutes === 0) return
     if (minutes === -1) {
-      // A clock was set back a little: time stands still until it has caught up.
+      // The clock was set back a little: time stands still until it has caught up.
       this.leftMs = windowMs
       return
     }
     this.minute = minute
-    // A clock that was set back far: what was counted counts from here.
+    // The clock was set back far: the counts continue from here.
     if (minutes < 0) return
     for (const tally of [this.requests, this.tokens]) {
       tally.previous = minutes === 1 ? tally.current : 0
@@ -62,7 +62,7 @@ export class TokenCount implements TokenStanding {
   }
 }
 
-/** After this nothing of an idle token counts any more. */
+/** After this, an idle token has no counts left. */
 const idleMs = 2 * windowMs
 const tokensPerSweep = 10_000
 
@@ -74,7 +74,7 @@ export class TokenCounts {
     return this.#counts.size
   }
 
-  /** The counts of a token, moved on to `nowMs`. */
+  /** The counts of a token, advanced to `nowMs`. */
   at(tokenId: string, nowMs: number): TokenCount {
     let count = this.#counts.get(tokenId)
     if (count === undefined) {
@@ -90,7 +90,7 @@ export class TokenCounts {
     for (const entry of this.#counts) if (entry[1].shared) yield entry
   }
 
-  /** Drops tokens that have been idle for long; goes on next time where it stopped. */
+  /** Drops tokens that have been idle for long; resumes where it stopped. */
   sweep(nowMs: number): void {
     for (let left = Math.min(tokensPerSweep, this.#counts.size); left > 0; left--) {
       const { value, done } = this.#sweeping.next()

@@ -10,13 +10,13 @@ export interface Tally {
   previous: number
 }
 
-/** What counts now, in units of one windowMs-th. `leftMs` is how much of the minute is left. */
+/** The weighted count in units of one windowMs-th. `leftMs`: time left in the minute. */
 const weigh = ({ current, previous }: Tally, leftMs: number) =>
   previous * leftMs + current * windowMs
 
 /**
- * How long until `cost` more would fit if nothing else happened; 0 when it fits now. A cost that is
- * above the limit all by itself fits when nothing else counts, as it could never run otherwise.
+ * Time until `cost` more fits if nothing else happens; 0 when it fits now. A cost above the limit
+ * fits when nothing else counts, as it could never run otherwise.
  */
 export function waitMs(tally: Tally, cost: number, limit: number, leftMs: number): number {
   const { current, previous } = tally
@@ -28,13 +28,13 @@ export function waitMs(tally: Tally, cost: number, limit: number, leftMs: number
   return leftMs + windowMs - leftThen
 }
 
-/** How long until nothing of this counts any more. */
+/** Time until these counts expire. */
 function emptyMs({ current, previous }: Tally, leftMs: number): number {
   if (current > 0) return leftMs + windowMs
   return previous > 0 ? leftMs : 0
 }
 
-/** `share` is the part of the limit that may be used here. */
+/** `share`: the part of the limit that may be used here. */
 export const gauge = (tally: Tally, limit: number, share: number, leftMs: number): RateGauge => ({
   limit,
   remaining: Math.max(0, Math.floor(share - weigh(tally, leftMs) / windowMs)),

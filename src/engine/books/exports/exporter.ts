@@ -16,13 +16,13 @@ import type { Engine } from '../../engine.ts'
 import { type ExportLimits, exportLimits, runExport } from './run-export.ts'
 import { type ExportSources, isExportKind, readerOf } from './source.ts'
 
-/** Where gateways share a database, one may have left something behind. */
+/** Where gateways share a database, one may have left an export unfinished. */
 const pollEveryMs = 5_000
 const firstMs = 1_000
 const tidyEveryMs = 600_000
-/** Times one is begun without getting any further. */
+/** Attempts without progress. */
 const maxAttempts = 5
-/** A bounded piece of work for the store. */
+/** Chunks per store transaction. */
 const piecesAtOnce = 8
 
 export class Exporter {
@@ -43,12 +43,12 @@ export class Exporter {
 
   start(engine: Engine): void {
     this.#engine = engine
-    // Not before the gateway serves its first callers.
+    // Only after the gateway serves its first callers.
     this.#timer = setTimeout(() => this.wake(), firstMs)
     this.#timer.unref()
   }
 
-  /** There may be something to do. */
+  /** Wakes the loop: there may be work. */
   wake(): void {
     const engine = this.#engine
     if (this.#closed || engine === undefined) return
@@ -95,7 +95,7 @@ export class Exporter {
     }
   }
 
-  /** Drops what has been kept long enough. */
+  /** Drops exports past their retention. */
   async tidy(engine: Engine): Promise<void> {
     const { store, clock } = engine
     const ids = await store.tx((tx) => dropExpired(tx, sureNowMs(clock)))
@@ -117,7 +117,7 @@ export class Exporter {
       const failed = problem === undefined ? undefined : { error: problem, atMs: clock.nowMs() }
       await store.tx((tx) => releaseExport(tx, job.id, owner, failed))
     } catch (error) {
-      // Still ours: tried again in a moment, here or, if this gateway dies, elsewhere.
+      // Still ours: retried soon, here or, if this gateway dies, elsewhere.
       engine.log.warn('an export broke off', { export_id: job.id, error })
       this.#isUnfinished = true
       return false
@@ -125,7 +125,7 @@ export class Exporter {
     return true
   }
 
-  /** What keeps it from being written for good. */
+  /** A permanent reason why it cannot be written. */
   async #run(engine: Engine, job: ExportJob): Promise<string | undefined> {
     if (job.attempts > maxAttempts) return 'it broke off too often; see the log of the gateway'
     if (!isExportKind(job.kind)) return `there is no list '${job.kind}'`

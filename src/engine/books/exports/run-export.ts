@@ -10,15 +10,15 @@ import type { Engine } from '../../engine.ts'
 import type { ExportSource } from './source.ts'
 
 export interface ExportLimits {
-  /** Of text, before it is packed. */
+  /** Of text, before compression. */
   pieceChars: number
-  /** What is done is written down at least this often. */
+  /** Progress is stored at least this often. */
   saveEveryMs: number
-  /** How long a job stays with a gateway that says nothing. */
+  /** The lease of a gateway without heartbeat. */
   leaseMs: number
-  /** Between two pages, at least; as long as the page took if that is longer. */
+  /** Minimum pause between two pages; as long as the page took if that is longer. */
   pauseMs: number
-  /** A file ends here, and says so. */
+  /** Maximum rows of a file; a longer one is cut and says so. */
   maxRows: number
   maxStoredBytes: number
   keepMs: number
@@ -34,7 +34,7 @@ export const exportLimits: ExportLimits = {
   keepMs: 24 * 3_600_000,
 }
 
-/** While calls are being served, one page in so many times as long as it took. */
+/** While calls are in flight, the pause is this many times as long as the page took. */
 const busyShare = 4
 const maxPauseMs = 2_000
 
@@ -75,7 +75,7 @@ class Writing {
   readonly #engine: Engine
   readonly #source: ExportSource
   readonly #limits: ExportLimits
-  /** As it is written down. */
+  /** As stored. */
   #job: ExportJob
   #texts: string[] = []
   #chars = 0
@@ -96,7 +96,7 @@ class Writing {
       const found = await this.#source.total()
       if (found !== undefined) this.#job = { ...this.#job, totalRows: found }
     }
-    // With a mark for UTF-8, without which some spreadsheets read another alphabet.
+    // With a UTF-8 byte order mark, without which some spreadsheets assume another encoding.
     if (pieces === 0 && this.#job.format === 'csv') {
       this.#take(`\uFEFF${csvRow(this.#source.columns)}`)
     }

@@ -13,17 +13,17 @@ export type ExportFilters = Readonly<Record<string, string>>
 
 export interface ExportPage {
   rows: readonly object[]
-  /** Where the next page goes on; absent after the last one. */
+  /** Cursor of the next page; absent after the last one. */
   next?: string | undefined
 }
 
 export interface ExportSource {
   columns: readonly string[]
-  /** What a row says in each column. */
+  /** The cells of a row. */
   cells(row: object): readonly unknown[]
-  /** From where a page said it goes on; `rowsBefore` have been given out up to there. */
+  /** Starts at a cursor of a page; `rowsBefore` rows came before it. */
   pages(place: string | undefined, rowsBefore: number): AsyncGenerator<ExportPage>
-  /** About how many rows there are; undefined where that would take long to find out. */
+  /** Estimated number of rows; undefined where counting would take long. */
   total(): Promise<number | undefined>
 }
 
@@ -34,7 +34,7 @@ export type OpenSource = (
   reader: ExportReader,
 ) => Promise<ExportSource | Refusal>
 
-/** Members' files lack what only staff may read. */
+/** Members' files omit columns that only staff may read. */
 export type ExportReader = 'staff' | 'member'
 
 /** Only a member's job is bound to an account. */

@@ -8,11 +8,11 @@ import type { Engine } from '../../engine.ts'
 import { dropContent, openContent } from '../open-content.ts'
 
 const maxBytes = 32 * 1024 * 1024
-/** Of all pictures of one answer, which is held in memory as a whole. */
+/** For all images of one answer, which is held in memory as a whole. */
 const maxBytesTogether = 128 * 1024 * 1024
 const maxMs = 60_000
 
-/** What is left for the pictures of one answer. */
+/** The remaining size for the images of one answer. */
 interface Room {
   bytes: number
 }
@@ -65,7 +65,7 @@ async function download(
   }
 }
 
-/** Undefined when it is too large, or shorter than was said. */
+/** Undefined when it is too large, or shorter than announced. */
 async function readAll(content: ContentBody, room: Room): Promise<Uint8Array | undefined> {
   const { body, lengthBytes } = content
   const stream = body instanceof Blob ? body.stream() : body

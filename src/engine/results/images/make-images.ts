@@ -31,18 +31,18 @@ import { keptParts } from '../kept-media.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 export type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
-  /** Whether the caller wants the bytes, not an address. */
+  /** Whether the caller wants the bytes, not a URL. */
   wantsBytes: boolean
 }
 
-/** Gets the bytes of these files, all at once; what cannot be had is undefined. */
+/** Fetches these files in parallel; undefined for each failure. */
 export type FetchImages = (
   engine: Engine,
   task: ImageTask,
   media: readonly OutputMedia[],
 ) => Promise<readonly (Uint8Array | undefined)[]>
 
-/** How long a caller waits for an upstream that takes its time. */
+/** How long a caller waits for a slow upstream. */
 export const maxWaitMs = 120_000
 
 export async function makeImages(
@@ -98,7 +98,7 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
   if (!(result instanceof Refusal) && result.state !== 'succeeded') {
     const report = await waitForEnd(engine, result as ImageTask, {
       forMs: maxWaitMs,
-      // With a key the answer can be asked for again: then it is worth going on alone.
+      // With a key the answer can be requested again: then the work continues without the caller.
       ...(input.key === undefined && { signal: ctx.signal }),
     })
     result = await (report.state === 'cancelled'
@@ -141,7 +141,7 @@ function bytesIn(url: string): Uint8Array | undefined {
   return Buffer.from(url.slice(comma + 1), 'base64')
 }
 
-/** The first answer again; what has not ended yet is still under way. */
+/** The first answer again; a task that has not ended is still in progress. */
 async function replay(
   { engine, input, record, fetchImages }: Making,
   task: ImageTask,
@@ -170,7 +170,7 @@ async function replay(
   return { task, pictures, replayed: true }
 }
 
-/** Whether only the first answer had the pictures: they came inside one, and are not kept here. */
+/** Whether only the first answer had the images: they were inline, and are not kept here. */
 async function isHandedOver(engine: Engine, task: ImageTask, input: ImageInput): Promise<boolean> {
   if (!task.media.some(({ url }) => isInline(url))) return false
   if (input.wantsBytes) return true
@@ -178,7 +178,7 @@ async function isHandedOver(engine: Engine, task: ImageTask, input: ImageInput):
   return task.media.some(({ url }, part) => isInline(url) && !kept.has(part))
 }
 
-/** What of a result reaches the caller, and so what the task comes to. */
+/** The delivered part of a result, which is the part that is charged. */
 async function deliver(
   { engine, input, fetchImages }: Making,
   task: ImageTask,

@@ -11,13 +11,13 @@ import type { PollStep, TaskEnd } from '../../tasks/end-task.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../../tasks/task-upstream.ts'
 
 export interface Waiting {
-  /** At most so long. */
+  /** Maximum wait. */
   forMs: number
   /** Aborted when no caller waits any more. */
   signal?: AbortSignal
 }
 
-/** What was not called off may still come to something. */
+/** A task that was not cancelled upstream may still succeed. */
 type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
   Pick<TaskEnd, 'abandonedCheck' | 'steps'>
 
@@ -46,7 +46,7 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
   return { state: 'failed', error: tooLate, raw: undefined, ...rest }
 }
 
-/** A clock that is set must neither end it nor make it longer. */
+/** A change of the wall clock must neither shorten nor extend it. */
 function stopwatch({ clock }: Engine): () => number {
   const [fromMs, fromSureMs] = [performance.now(), sureNowMs(clock)]
   return () => Math.max(performance.now() - fromMs, sureNowMs(clock) - fromSureMs)
@@ -70,7 +70,7 @@ async function poll(engine: Engine, task: ImageTask): Promise<TaskReport | undef
   return checked?.kind === 'report' ? checked.report : undefined
 }
 
-/** Whatever comes of it, the task is over here. True: upstream, too. */
+/** Whatever the outcome, the task is over here. True: upstream, too. */
 async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
   try {
     const answer = await ask(engine, task, async (pollTarget, upstreamId, upstream, stop) =>

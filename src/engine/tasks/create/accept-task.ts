@@ -24,16 +24,16 @@ import { holdFor, plainBound } from '../task-charge.ts'
 import { keyMark } from '../task-upstream.ts'
 import { type KeyedCreate, keepKey } from './repeat-create.ts'
 
-/** What a caller wants made. */
+/** A caller's input for a task. */
 export type TaskInput = (
   | Pick<VideoTask, 'kind' | 'request'>
   | Pick<ImageTask, 'kind' | 'request'>
 ) & {
   interface: Interface
   model: string
-  /** The caller's name for this create; asked again under it, nothing is made again. */
+  /** The idempotency key: a repeated create under it makes nothing again. */
   key?: CreateKey
-  /** It continues a task, and so goes to the channel and by the key that made that one. */
+  /** It continues a task, and so goes to the channel and key that made that one. */
   pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
 } & Pick<Task, 'externalId' | 'callbackUrl'>
 
@@ -49,8 +49,8 @@ export interface Accepted {
 }
 
 /**
- * Permission, a channel, the price, the hold: all of it durable when this resolves. What is accepted
- * is among `engine.creating` until its create is over.
+ * Permission, a channel, the price, the hold: all of it durable when this resolves. An accepted
+ * task is in `engine.creating` until its create is over.
  */
 export async function acceptTask(
   engine: Engine,
@@ -103,7 +103,7 @@ function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Rou
     .filter(({ channel }) => channel.keys.length > 0)
 }
 
-/** With what it can come to at the upstream that was picked for it. */
+/** With its maximum at the upstream that was picked. */
 function asItGoesUp(
   engine: Engine,
   model: Model,
@@ -127,7 +127,7 @@ const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonl
   return takePlace(engine, routes, { accountId, signal, take })
 }
 
-/** It keeps its place at the channel only when it is written. */
+/** It keeps its slot at the channel only if the write succeeds. */
 async function writeTask(
   engine: Engine,
   { route, channelState }: PickedRoute,
@@ -238,5 +238,5 @@ const askedFor = (input: TaskInput) =>
     ? { kind: input.kind, request: keptRequest(input.request) }
     : { kind: input.kind, request: keptRequest(input.request) }
 
-/** A create that is still under way must not be taken for one that was cut off. */
+/** A create in progress must not be treated as cut off. */
 const graceMs = 60_000

@@ -39,6 +39,6 @@ export async function fetchMedia(
   return mimeType === undefined ? { problem: 'the file is not a picture' } : { bytes, mimeType }
 }
 
-/** What the address says of it counts only where its beginning says nothing. */
+/** The declared type counts only where the first bytes are not recognised. */
 const declaredType = (told: string | undefined): string | undefined =>
   /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(told ?? '')?.[0].toLowerCase()

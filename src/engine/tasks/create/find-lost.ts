@@ -16,15 +16,15 @@ import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
 import { originOf, taskUpstream } from '../task-upstream.ts'
 
-/** By how much an upstream's clock may differ from ours. */
+/** Maximum difference between an upstream's clock and ours. */
 const skewMs = 2 * 60_000
 const waiting = ['accepted', 'unknown'] as const
-/** More ids than this are asked for in several questions. */
+/** More ids than this are split into several queries. */
 const idsAtOnce = 500
-/** Of the tasks that an upstream made besides, so many are written down. */
+/** Maximum number of extra upstream tasks that are recorded. */
 const maxOthers = 100
 
-/** `none`: the upstream has it not, or not so that it is certain. `unheard`: it could not be asked. */
+/** `none`: the upstream does not have it, or not with certainty. `unheard`: no reply. */
 export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
 
 export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
@@ -35,12 +35,12 @@ export async function findLost(engine: Engine, task: Task, fence: number): Promi
   return adopt(engine, task, fence, { upstreamId, others, upstreamModel: found.upstreamModel })
 }
 
-/** Whether its upstream could tell what became of it. */
+/** Whether its upstream can be searched. */
 export const canAsk = (engine: Engine, task: Task): boolean =>
   task.upstreamId !== undefined || finderFor(engine, task) !== undefined
 
 export interface FoundTasks {
-  /** The first is the one that was asked for; the others came of the same create. */
+  /** The first is the requested one; the others came from the same create. */
   upstreamIds: readonly string[]
   upstreamModel: string | undefined
 }
@@ -96,13 +96,13 @@ async function unclaimed(
   return free
 }
 
-/** None unless it is certain. */
+/** Empty unless it is certain. */
 async function theOnes(
   engine: Engine,
   task: Task,
   { upstreamIds, by }: Extract<Found, { kind: 'found' }>,
 ): Promise<readonly string[]> {
-  // All of them came of this one create; the account pays for one of them.
+  // All of them came from this one create; the account pays for one of them.
   if (by === 'marker') return upstreamIds
   if (upstreamIds.length !== 1) return []
   const { id, channelId, model, request } = task
@@ -156,7 +156,7 @@ async function adopt(
   return 'adopted'
 }
 
-/** Work that an upstream did besides what was asked for: the operator bears it. */
+/** Upstream work beyond the request: a loss of the operator's. */
 export async function addOtherLosses(
   engine: Engine,
   tx: Tx,

@@ -6,10 +6,10 @@ import { withStep } from '../../../contract/timeline.ts'
 import { updateTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
 
-/** Why, and the upstream's own id where its answer had one. */
+/** The reason, and the upstream's own id where its reply had one. */
 export type LostError = Pick<UpstreamError, 'message' | 'upstreamRequestId'>
 
-/** The task as it is from now on; undefined when it had moved on meanwhile. */
+/** The updated task; undefined when it had moved on meanwhile. */
 export async function loseTrackOf(
   engine: Engine,
   { waitedBy: _, ...task }: Task,

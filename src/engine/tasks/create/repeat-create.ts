@@ -42,7 +42,7 @@ export async function keyedCreate(
 ): Promise<KeyedCreate | undefined> {
   if (input.key === undefined) return undefined
   const { interface: use, model, request, callbackUrl, externalId } = input
-  // Of a native request only the body is the caller's own; the rest was worked out from it.
+  // For a native request only the body is the caller's own; the rest was derived from it.
   const wanted = request.native?.body ?? request
   const fingerprint = await fingerprintOf({
     interface: use,
@@ -69,7 +69,7 @@ export async function createOnce<Made extends object>(
     ensure(made !== 'taken', 'a create without a key is like no other')
     return made
   }
-  // Asked at once, the later ones must not set money aside, not even for a moment.
+  // Of concurrent requests, the later ones must not hold money, not even briefly.
   const claim = JSON.stringify([keyed.accountId, keyed.path, keyed.key])
   if (engine.creating.has(claim)) return inFlight
   const before = await findFirst(engine, keyed)
@@ -79,7 +79,7 @@ export async function createOnce<Made extends object>(
   try {
     const made = await make()
     if (made === 'taken') return (await findFirst(engine, keyed)) ?? inFlight
-    // The money it lacks may be what the first one holds.
+    // The missing balance may be what the first one holds.
     const isPoor = made instanceof Refusal && made.code === 'insufficient_quota'
     if (isPoor) return (await findFirst(engine, keyed)) ?? made
     pruneNowAndThen(engine)
@@ -134,7 +134,7 @@ async function isLeftBehind(
 
 const leftBehind = { message: 'the gateway that was sending it stopped; it is not sent again' }
 
-/** The upstream did not take it: nothing came of it, and the key is free for another try. */
+/** The upstream refused it: nothing was made, and the key is free for another try. */
 const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
   state === 'failed' &&
   upstreamId === undefined &&
@@ -142,13 +142,13 @@ const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
   isRefusalCode(error.code) &&
   !mayBeMade.has(error.code)
 
-/** A task that no upstream has named was never shown as one: its create was refused. */
+/** A task without an upstream id was never shown: its create was refused. */
 function firstAnswer(task: Task): Created | Refusal {
   if (task.upstreamId !== undefined || task.state === 'succeeded') return { task, replayed: true }
   return firstRefusal(task)
 }
 
-/** What was said of a task that has failed. */
+/** The error of a failed task. */
 export function firstRefusal(task: Task): Refusal {
   const { code, message } = task.error ?? outcomeUnknown
   const upstreamRequestId = task.error?.upstreamRequestId
@@ -165,7 +165,7 @@ const outcomeUnknown = {
   message: 'nothing has been heard of it since',
 } as const
 
-/** The upstream did the work, or may have: under the same key it is not asked for it once more. */
+/** The upstream did the work, or may have: under the same key it is not sent again. */
 const mayBeMade: ReadonlySet<string> = new Set([
   outcomeUnknown.code,
   'result_download_failed',
@@ -185,7 +185,7 @@ export const lostTrack = (
 
 const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
 
-/** Before anything came of it, and whatever has become of it since. */
+/** As first answered, before any progress, whatever its state is now. */
 export function asCreated(task: Task): Task {
   const { startedAtMs, finishedAtMs, usage, reported, error, ...rest } = task
   return { ...rest, state: 'queued', progress: 0, media: [], chargeNanos: 0n, hidden: false }
@@ -203,7 +203,7 @@ const mismatch = refuse(
   { param: 'Idempotency-Key' },
 )
 
-/** One in so many creates with a key clears away old ones; each more than are added meanwhile. */
+/** One in this many creates with a key deletes old keys; more each time than are added. */
 const pruneEvery = 64
 const pruneRows = 256
 

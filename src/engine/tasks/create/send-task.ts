@@ -27,14 +27,14 @@ type Finished = Extract<Started, { kind: 'finished' }>
 export type FinishedReport = Finished['report']
 
 export interface SendOptions {
-  /** What to do with a result that came at once. */
+  /** Handles a result that came with the reply. */
   finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
   /** A caller waits for it: the poller skips it until the wait is over. */
   isWaitedFor: boolean
 }
 
 export interface Sent {
-  /** As it is stored now. */
+  /** As stored now. */
   result: Task | Refusal
   upstreamRequestId?: string
 }
@@ -129,7 +129,7 @@ async function queue(
     updatedAtMs: nowMs,
     nextCheckAtMs: isWaitedFor ? task.nextCheckAtMs : soonMs,
   } as Task
-  // An answer that took very long may find itself given up as unknown: now it is known.
+  // A very slow reply may find the task already marked unknown: now its outcome is known.
   const still = ['accepted', 'unknown'] as const
   const queueLate = async (tx: Tx) => {
     const row = await findTaskRow(tx, task.id)

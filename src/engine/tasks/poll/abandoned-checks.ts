@@ -23,14 +23,14 @@ import { searchLost } from '../create/find-lost.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
 import { pollFactors, waitAfterPoll, waitBeforePoll } from './task-timeouts.ts'
 
-/** What another gateway left behind is noticed by looking. */
+/** Tasks that another gateway left are found by polling. */
 const idleMs = 60_000
-/** Between two rounds, and after one that the store did not let through. */
+/** Between two rounds, and after one that failed in the store. */
 const gapMs = 250
 const maxAtOnce = 16
-/** Longer than a look takes: one that was cut off is made up for. */
+/** Longer than a check takes: one that was cut off is repeated. */
 const againMs = 15 * 60_000
-/** Of one create; an upstream that made more has lost its mind. */
+/** Per create; no sane upstream makes more. */
 const maxIds = 100
 
 export class AbandonedChecks {
@@ -45,7 +45,7 @@ export class AbandonedChecks {
     this.wake(engine.clock.nowMs())
   }
 
-  /** Looks at this moment, or earlier if that was planned. */
+  /** Runs a round at this moment, or earlier if that was planned. */
   wake(atMs: number): void {
     const engine = this.#engine
     if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
@@ -79,7 +79,7 @@ export class AbandonedChecks {
   }
 }
 
-/** One round over what is due; how many there were. */
+/** One round over what is due; returns how many there were. */
 export async function pollOnce(engine: Engine): Promise<number> {
   const { store, clock } = engine
   const nowMs = clock.nowMs()
@@ -100,7 +100,7 @@ export async function pollOnce(engine: Engine): Promise<number> {
   return due.length
 }
 
-/** The longest a look is ever put off, by how many there were. */
+/** The maximum delay of a check, by number of checks. */
 const maxWaitsMs = (engine: Engine): number[] =>
   pollFactors.map((_, poll) => Math.max(againMs, waitBeforePoll(engine, poll)))
 
@@ -134,14 +134,14 @@ function timelineAfter(task: Task, steps: readonly FoundStep[] | undefined, atMs
 interface FoundStep {
   upstreamId: string
   report: TaskReport
-  /** Otherwise the question failed, and it counts as running. */
+  /** Otherwise the poll failed, and it counts as running. */
   isReply: boolean
 }
 
 const isOver = ({ state }: TaskReport): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled'
 
-/** Nothing more to hear of an id means that it is asked for again. Undefined: nothing was heard. */
+/** An id without a final report is polled again. Undefined: no reply. */
 async function findSteps(engine: Engine, task: Task): Promise<readonly FoundStep[] | undefined> {
   const ids = await idsOf(engine, task)
   if (ids === undefined || ids.length === 0) return undefined
@@ -175,7 +175,7 @@ async function ask(
   return checked.kind === 'report' ? checked.report : undefined
 }
 
-/** Pictures are counted by what there is. */
+/** Images are counted by the result. */
 function usageOf({ media, usage }: Extract<TaskReport, { state: 'succeeded' }>) {
   const pictures = media.filter(({ kind }) => kind === 'image').length
   return pictures === 0 ? usage : { ...usage, pictures }
@@ -184,7 +184,7 @@ function usageOf({ media, usage }: Extract<TaskReport, { state: 'succeeded' }>) 
 function reasonFor({ upstreamId, unseen, state, error }: Task): LossReason {
   if (upstreamId === undefined) return 'unknown_create'
   if (unseen === true && state === 'cancelled') return 'caller_left'
-  // The gateway that would have handed it over is gone.
+  // The gateway that would have delivered it is gone.
   if (unseen === true && error?.code === 'upstream_outcome_unknown') return 'not_delivered'
   return 'late_success'
 }

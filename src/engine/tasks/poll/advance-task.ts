@@ -18,12 +18,12 @@ import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './poll-schedule.ts'
 import { taskTimeoutsOf } from './task-timeouts.ts'
 
-/** A task the upstream calls done without a result, or does not know, is asked for again. */
+/** A task that succeeded without a result, or that the upstream does not know, is polled again. */
 const maxEmpty = 5
 const minMissing = 3
-/** An upstream that cannot be asked for a lost create is waited for so many times longer. */
+/** Factor of the time-out for a lost create at an upstream that cannot be searched. */
 const unheardFactor = 4
-/** What another gateway has in its hands is asked about again after this, or twice that. */
+/** A task that another gateway owns is checked again after this, or twice that. */
 const underWayMs = 5_000
 
 export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<void> {
@@ -67,10 +67,10 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
   return apply(engine, asked, fence, checked.report)
 }
 
-/** Time that surely has passed: what ends by it does not come back. */
+/** Time that has certainly passed: an end by time-out is irreversible. */
 const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
 
-/** What a question has brought that did not end anything, as a step. */
+/** The step for a poll that did not end the task. */
 function pollOf(engine: Engine, task: Task, checked: Checked): PollStep[] {
   if (checked.kind === 'failed') {
     const { code, message } = told(engine, task, checked.error)
@@ -82,7 +82,7 @@ function pollOf(engine: Engine, task: Task, checked: Checked): PollStep[] {
   return stepNow(engine, 'look', wordOf(engine, report))
 }
 
-/** The upstream's own word for a state, where it is none of those that are known. */
+/** The upstream's own status word, if unknown. */
 const wordOf = ({ cleaner }: Engine, report: TaskReport): string | undefined =>
   'unknownStatus' in report && report.unknownStatus !== undefined
     ? cleaner.cleanLine(report.unknownStatus)
@@ -150,7 +150,7 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
   }
 }
 
-/** Shown states only go forward: what ran is not queued again. */
+/** Visible states only go forward: a running task does not return to queued. */
 async function goOn(
   engine: Engine,
   task: Task,
@@ -175,7 +175,7 @@ async function goOn(
 const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): boolean =>
   media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
 
-/** It is said to be done, and there is nothing to be had. */
+/** Reported as done, without a usable result. */
 async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
   const { missingSinceMs: _, ...known } = task
   const doubts = task.doubts + 1
@@ -189,7 +189,7 @@ async function doubtResult(engine: Engine, task: Task, fence: number, usage: Tas
   return later(engine, { ...known, doubts }, fence, waitMs, stepNow(engine, 'empty'))
 }
 
-/** Right after its create, or while an upstream moves house, a task may seem not to be there. */
+/** Right after its create, or while an upstream migrates, a task may seem to be missing. */
 async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const nowMs = engine.clock.nowMs()
   const { missingSinceMs = nowMs } = task
@@ -201,7 +201,7 @@ async function doubtExistence(engine: Engine, task: Task, fence: number) {
   return later(engine, missing, fence, afterFailureMs(doubts, engine.random), steps)
 }
 
-/** Words that were told of already, by engine; each once for every channel. */
+/** Unknown words already logged, by engine; each once per channel. */
 const unknownStatuses = new WeakMap<Engine['log'], Set<string>>()
 const maxUnknownStatuses = 1_000
 
@@ -242,7 +242,7 @@ async function later(
   engine.poller.wake(next.nextCheckAtMs)
 }
 
-/** It is over here, whatever becomes of it upstream; that is looked for, where one can ask. */
+/** It is over here, whatever happens upstream; later checks cover that, where possible. */
 async function giveUp(
   engine: Engine,
   task: Task,

@@ -14,11 +14,11 @@ import type { LeasedTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
 import { maxWaits } from './task-timeouts.ts'
 
-/** With the time until the next gateway looks, a dead one's tasks are taken over in 30 s. */
+/** With the poll interval, another gateway takes over the tasks of a dead one within 30 s. */
 export const leaseMs = 25_000
 /** Held longer than this, a lease is renewed. */
 const renewAfterMs = 7_500
-/** How often tasks are looked for that a clock set back has put off. */
+/** How often to look for tasks that a clock set back has delayed. */
 const strandedEveryMs = 5_000
 
 interface Held extends LeasedTask {
@@ -31,7 +31,7 @@ type Input = Pick<LeaseOptions, 'limit' | 'roomFor' | 'after'>
 export class HeldLeases {
   readonly #owner: string
   readonly #held = new Map<string, Held>()
-  /** How often the store failed since leases were last looked through. */
+  /** Store failures since leases were last checked. */
   #failures = 0
   #strandedFromMs = 0
 
@@ -43,7 +43,7 @@ export class HeldLeases {
     return this.#held.size
   }
 
-  /** Takes what is due; `workMs` is what that cost the store, without waiting for its turn. */
+  /** Leases what is due; `workMs` is the store's work, without the time in its queue. */
   async take(engine: Engine, input: Input): Promise<Leased & { workMs: number }> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
@@ -82,12 +82,12 @@ export class HeldLeases {
     return held?.fence === fence ? held.task : undefined
   }
 
-  /** It has been looked at. */
+  /** Its poll is over. */
   drop({ task, fence }: LeasedTask): void {
     if (this.#held.get(task.id)?.fence === fence) this.#held.delete(task.id)
   }
 
-  /** One statement for all that have been held for a while. Those that are lost are let go. */
+  /** One statement renews all that have been held for a while. Lost ones are dropped. */
   async renew(engine: Engine): Promise<void> {
     const { store, clock } = engine
     const nowMs = clock.nowMs()
@@ -104,7 +104,7 @@ export class HeldLeases {
     }
   }
 
-  /** Gives back whatever is still held. */
+  /** Releases all leases still held. */
   async release({ store }: Engine): Promise<void> {
     const held = [...this.#held.values()].map(({ task, fence }) => ({ id: task.id, fence }))
     this.#held.clear()

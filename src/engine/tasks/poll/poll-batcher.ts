@@ -5,9 +5,9 @@ import { updateTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
 
 const maxPerWrite = 256
-/** A look that has company waits for so long for more of it. */
+/** In a batch, a poll waits this long for more to join. */
 const gatherMs = 20
-/** Fewer at once are no company. */
+/** Fewer at once are not batched. */
 const fewCompanions = 8
 
 interface Waiting {

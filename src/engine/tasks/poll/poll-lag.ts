@@ -2,7 +2,7 @@
 // Pure; the caller supplies the times.
 
 export interface LagReading {
-  /** All looks so far. */
+  /** All polls so far. */
   polls: number
   p50Ms: number
   p99Ms: number
@@ -15,7 +15,7 @@ export class PollLag {
   readonly #late = new Float64Array(maxKept)
   #polls = 0
 
-  /** A look that was due at this moment begins now; gives how late it is. */
+  /** A poll that was due at this moment begins now; returns how late it is. */
   note(dueMs: number, nowMs: number): number {
     const lateMs = Math.max(0, nowMs - dueMs)
     this.#late[this.#polls % maxKept] = lateMs

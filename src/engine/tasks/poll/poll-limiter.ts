@@ -1,7 +1,7 @@
 // How many polls may run at once, in total and for each channel. A channel that answers quickly
 // earns slots, a slow one loses them, and none can starve the others. Pure.
 
-/** All together; a look holds little but a connection. */
+/** In total; a poll holds little but a connection. */
 const maxPolls = 1024
 const firstWidth = 64
 const minWidth = 8
@@ -10,7 +10,7 @@ const slowMs = 10_000
 
 interface Lane {
   busy: number
-  /** Looks it may have at once, learned from how it answers. */
+  /** Concurrent polls it may have, learned from its response times. */
   width: number
 }
 
@@ -26,7 +26,7 @@ export class PollRoom {
     return maxPolls - this.#busy
   }
 
-  /** How many more this channel may have: of what the others leave, half stays free. */
+  /** How many more this channel may have: half of what the others leave stays free. */
   roomFor(channelId: string): number {
     const { busy, width } = this.#lanes.get(channelId) ?? { busy: 0, width: firstWidth }
     const left = maxPolls - (this.#busy - busy)
@@ -45,7 +45,7 @@ export class PollRoom {
 
   leave(channelId: string, tookMs: number): void {
     const lane = this.#lanes.get(channelId)!
-    // Only a channel that uses its room can need more.
+    // Only a channel that uses all its slots can need more.
     if (tookMs <= quickMs && lane.busy * 2 > lane.width) {
       lane.width = Math.min(maxPolls / 2, lane.width + 1)
     }

@@ -2,13 +2,13 @@
 // every poll, also of tasks still running, how likely tasks of a model are to end at which age.
 // Knows no task, no clock and no upstream.
 
-/** What is known of one model, by age in steps of a few per cent. */
+/** Statistics of one model, by age in steps of a few per cent. */
 export interface Learned {
   /** How many ended at that age. */
   ended: Float64Array
-  /** How long tasks of that age were watched, all together. */
+  /** Total time that tasks of that age were observed. */
   watchedMs: Float64Array
-  /** How many that ended are counted. */
+  /** Number of counted ends. */
   total: number
 }
 
@@ -19,34 +19,34 @@ export type Durations = Map<string, Learned>
 const steps = 256
 const stepRatio = 1.05
 const firstStepMs = 500
-/** When so many are counted, everything counts half: what is new soon outweighs what was. */
+/** At this count, all statistics are halved: new data soon outweighs old. */
 const maxCounted = 4096
 const maxModels = 4096
 
-/** A question is worth it when the end is expected to have waited for so long, */
+/** A poll is worth it when the expected delay since the end reaches this, */
 const worthMs = 500
-/** or when it may with this likelihood have waited longer than that. */
+/** or when the delay exceeds that with this probability. */
 const lateShare = 0.01
 const lateMs = 3_300
-/** Before anything is known, one task in so many is taken to have ended at about any age. */
+/** Prior: without data, one task in this many is assumed to end at about any age. */
 const guessWeight = 0.2
-/** An end came somewhere since the look before, hardly further back than this share of its age. */
+/** An end lies between the last two polls, hardly further back than this share of its age. */
 const vagueShare = 0.2
 
 const minMs = 1_000
-/** The first look comes early, so that callers see it run and failures are noticed. */
+/** The first poll comes early, so that callers see it run and failures are noticed. */
 const firstShare = 0.25
 const latestFirstMs = 10_000
-/** No wait is longer than the task is old, so that a model that has become faster is found out. */
+/** No wait is longer than the task's age, so that a faster model is noticed. */
 const latestMs = 120_000
 const jitter = 0.1
-/** No look at a task that runs comes later after the one before. */
+/** Maximum time between two polls of a running task. */
 export const maxCheckMs = latestMs * (1 + jitter)
-/** From fewer ends nothing usual is to be read. */
+/** Fewer ends than this give no usual duration. */
 const minUsual = 3
 const dayMs = 24 * 3_600_000
 
-/** One was seen to have ended at this age, and not to have at the age of the look before. */
+/** A task had ended at this age, and not yet at the age of the previous poll. */
 export function learnDuration(
   durations: Durations,
   model: string,
@@ -70,7 +70,7 @@ export function firstCheckMs(durations: Durations, model: string): number {
   return within(minMs, worthwhileMs(known, 0) * firstShare, latestFirstMs)
 }
 
-/** How long to wait after one was seen running at this age, and at that of the look before. */
+/** The wait after a task was running at this age, and at that of the previous poll. */
 export function nextCheckMs(
   durations: Durations,
   model: string,
@@ -97,13 +97,13 @@ export function medianMs(durations: Durations, model: string): number | undefine
   return Math.round(startOf[step]! + share * (Math.min(endOf(step), dayMs) - startOf[step]!))
 }
 
-/** After a question that failed: back off, whatever is usual. */
+/** After a failed poll: back off, whatever is usual. */
 export const afterFailureMs = (failures: number, random: () => number): number =>
   Math.min(60_000, 2_000 * 2 ** Math.min(failures, 5)) * jittered(random)
 
 const jittered = (random: () => number): number => 1 + jitter * (random() * 2 - 1)
 
-/** Spreads watched time and ends evenly over an interval of ages. */
+/** Spreads observed time and ends evenly over an interval of ages. */
 function watch(known: Learned, fromMs: number, toMs: number, share: number, ends: number): void {
   if (toMs <= fromMs) return
   const last = stepOf(toMs)
@@ -114,7 +114,7 @@ function watch(known: Learned, fromMs: number, toMs: number, share: number, ends
   }
 }
 
-/** From this age on: when the expected delay has grown to its worth, or lateness become likely. */
+/** From this age on: when the expected delay reaches its worth, or lateness becomes likely. */
 function worthwhileMs({ ended, watchedMs }: Learned, elapsedMs: number): number {
   let atMs = elapsedMs
   let expected = 0
@@ -151,7 +151,7 @@ const stepOf = (ms: number): number => {
 function learned(durations: Durations, model: string): Learned {
   let known = durations.get(model)
   if (known === undefined) {
-    // Names may carry dates, so there is no end to them.
+    // Names may carry dates, so their number is unbounded.
     if (durations.size >= maxModels) durations.delete(durations.keys().next().value!)
     known = { ended: new Float64Array(steps), watchedMs: new Float64Array(steps), total: 0 }
     durations.set(model, known)

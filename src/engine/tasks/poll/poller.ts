@@ -17,20 +17,20 @@ import { PollLag } from './poll-lag.ts'
 import { PollRoom } from './poll-limiter.ts'
 import { learnDuration } from './poll-schedule.ts'
 
-/** Other gateways' tasks are noticed by looking, not by being told. */
+/** Other gateways' tasks are found by polling the store, not by notification. */
 const idleMs = 2_000
-/** When what is due has to wait for a channel to answer. */
+/** When due tasks have to wait for a channel to answer. */
 const crowdedMs = 500
-/** Between two rounds: as much as one costs the store, so that others get to write, too. */
+/** Between two rounds: as long as one costs the store, so that other writers get time, too. */
 const minGapMs = 50
 const maxGapMs = 500
 const maxPerRound = 256
 const beatMs = 2_500
-/** Newest tasks from which a new process learns how long they take. */
+/** Newest tasks from which a new process learns usual durations. */
 const maxRecalled = 20_000
 
 export class Poller {
-  /** How checks of abandoned tasks are. */
+  /** State of the checks of abandoned tasks. */
   readonly lag = new PollLag()
   readonly #held: HeldLeases
   readonly #room = new PollRoom()
@@ -40,7 +40,7 @@ export class Poller {
   #timer: ReturnType<typeof setTimeout> | undefined
   #beat: ReturnType<typeof setInterval> | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
-  /** No round before this moment of the process's own clock. */
+  /** No round before this moment of the monotonic clock. */
   #notBefore = 0
   /** What the last round cost the store. */
   #costMs = 0
@@ -48,7 +48,7 @@ export class Poller {
   #renewing = false
   /** A round was requested while one was running. */
   #again = false
-  /** Something due was left for want of room. */
+  /** A due task was skipped for lack of a slot. */
   #crowded = false
   #turn: Place | undefined
   #closed = false
@@ -61,7 +61,7 @@ export class Poller {
   start(engine: Engine): void {
     this.#engine = engine
     this.#beat = setInterval(() => void this.#renew(engine), beatMs)
-    // The first round waits for it, whatever comes of it.
+    // The first round waits for it, whatever the outcome.
     this.#polling = true
     recall(engine)
       .catch((error: unknown) => engine.log.warn('durations could not be recalled', { error }))
@@ -71,7 +71,7 @@ export class Poller {
       })
   }
 
-  /** Looks at this moment, or earlier if that was planned. */
+  /** Runs a round at this moment, or earlier if that was planned. */
   wake(atMs: number): void {
     const engine = this.#engine
     if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
@@ -82,13 +82,13 @@ export class Poller {
     this.#timer = setTimeout(() => this.#poll(engine), waitMs)
   }
 
-  /** Writes a look that ended nothing, with others; false when it was no longer ours to write. */
+  /** Writes a poll that ended nothing, in a batch; false when the lease was lost. */
   savePoll(engine: Engine, task: Task, still: TaskState, fence: number): Promise<boolean> {
     const before = this.#held.before(task.id, fence)
     return this.#writes.save(engine, { task, still, fence, before }, this.#room.busy)
   }
 
-  /** Takes no more, waits a little for looks under way, and gives back the leases of the others. */
+  /** Takes no more, waits briefly for polls in flight, and releases the other leases. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -138,7 +138,7 @@ export class Poller {
     this.wake(this.#again ? engine.clock.nowMs() : nextMs)
   }
 
-  /** Only the store's trouble passes; whatever else went wrong waits for its lease to end. */
+  /** Only store failures are retried; any other error waits for its lease to end. */
   #recordTrouble({ store }: Engine): void {
     if (!store.healthy) this.#held.storeFailed()
   }
@@ -190,7 +190,7 @@ export class Poller {
   }
 }
 
-/** What the process before this one knew. */
+/** What the previous process had learned. */
 async function recall({ store, durations }: Engine): Promise<void> {
   for (const { model, tookMs } of await recentDurations(store.read, maxRecalled)) {
     learnDuration(durations, model, tookMs)

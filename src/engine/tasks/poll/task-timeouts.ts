@@ -5,22 +5,22 @@ import type { MaxWaits } from '../../../store/tasks/leases.ts'
 import type { Engine } from '../../engine.ts'
 import { maxCheckMs } from './poll-schedule.ts'
 
-/** After these a create, and a caller that waits, have had all the time they can have. */
+/** Maximum time for a create, and for a caller that waits. */
 export const maxWaitedMs = 180_000
 
 export interface TaskTimeouts {
-  /** Longest a task may take. */
+  /** Maximum time of a task. */
   lifetimeMs: number
-  /** Longest a create may stay unanswered for. */
+  /** Maximum time of a create without a known outcome. */
   unknownMs: number
-  /** Longest its upstream may not know a task. */
+  /** Maximum time that its upstream may not know a task. */
   lostAfterMs: number
 }
 
-/** When a task that was given up is looked for, counted from its end: 10 min, 1 h, 6 h, 1 d, 3 d. */
+/** When an abandoned task is checked, counted from its end: 10 min, 1 h, 6 h, 1 d, 3 d. */
 export const pollFactors = [1, 6, 36, 144, 432]
 
-/** What lies before the next check of an abandoned task; undefined after the last. */
+/** The wait before the next check of an abandoned task; undefined after the last. */
 export function waitAfterPoll(engine: Pick<Engine, 'declared'>, polls: number): number | undefined {
   return polls < pollFactors.length ? waitBeforePoll(engine, polls) : undefined
 }
@@ -28,7 +28,7 @@ export function waitAfterPoll(engine: Pick<Engine, 'declared'>, polls: number): 
 export const waitBeforePoll = (engine: Pick<Engine, 'declared'>, poll: number): number =>
   taskTimeoutsOf(engine).lostAfterMs * (pollFactors[poll]! - (pollFactors[poll - 1] ?? 0))
 
-/** The longest a task is ever put off, and a task that runs. */
+/** The maximum delay of any task, and of a running one. */
 export const maxWaits = (engine: Pick<Engine, 'declared'>): MaxWaits => ({
   pollMs: maxCheckMs,
   waitMs: Math.max(taskTimeoutsOf(engine).unknownMs, maxWaitedMs),

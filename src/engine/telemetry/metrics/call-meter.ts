@@ -65,7 +65,7 @@ export class CallMeter {
     this.#overhead.histogram.note(ms / 1000)
   }
 
-  /** One that has succeeded; what it cost is not on the row of its request. */
+  /** A successful one; the row of its request has no cost. */
   countTask(task: Task): void {
     this.#spend += inUnits(task.chargeNanos)
     this.#tokens.video += task.usage?.videoTokens ?? 0

@@ -12,7 +12,7 @@ export class ChannelMeter {
   readonly #labels: string
   readonly #duration: HistogramSeries
   #good = 0
-  /** By the code of the error; codes are ours, so there are only so many. */
+  /** By error code; the codes are ours, so their number is bounded. */
   readonly #failed = new Map<string, number>()
   #polls = 0
   #failedPolls = 0

@@ -5,7 +5,7 @@ import type { Family, MetricType } from '../../../lib/telemetry/metrics.ts'
 interface Row {
   type: MetricType
   help: string
-  /** Only gauges differ: what was counted is added up. */
+  /** For gauges only: counters are summed. */
   across?: Family['across']
 }
 

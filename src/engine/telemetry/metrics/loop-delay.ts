@@ -3,7 +3,7 @@ import type { Histogram } from '../../../lib/telemetry/metrics.ts'
 
 const everyMs = 50
 
-/** Gives what stops it. */
+/** Returns a function that stops it. */
 export function watchLoop(delay: Histogram): () => void {
   let dueMs = performance.now() + everyMs
   const timer = setInterval(() => {

@@ -18,7 +18,7 @@ import { CallMeter } from './call-meter.ts'
 import { ChannelMeter } from './channel-meter.ts'
 import { delayBounds, lagBounds, type MetricName, taskBounds } from './families.ts'
 
-/** Beyond these, names are `other`. */
+/** Beyond this many, names become `other`. */
 const maxModels = 300
 const maxChannels = 300
 const other = 'other'
@@ -26,7 +26,7 @@ const dated = /^(.{1,128})-\d{4}-\d\d-\d\d$/
 
 type OfModel = Record<Interface, CallMeter>
 
-/** A count that is spelled already. */
+/** A counter with its rendered labels. */
 interface Tally {
   readonly labels: string
   count: number
@@ -49,10 +49,10 @@ export class Meters {
   readonly #models = new Map<string, OfModel>([[other, {}]])
   readonly #channels = new Map<string, ChannelMeter>()
   readonly #taskTimes = new Map<Interface, HistogramSeries>()
-  /** By code; many may come at once, so they are spelled once. */
+  /** By code; many may come at once, so labels are rendered once. */
   readonly #errors: Record<Interface, Map<string, Tally>> = {}
   readonly #turnedAway = new Map<RefusalCode, Tally>()
-  /** Counts that are too rare to be worth more than a name. */
+  /** Rare counters, by name only. */
   readonly #rare = new Map<MetricName, Map<string, number>>()
 
   constructor() {
@@ -81,7 +81,7 @@ export class Meters {
     else this.#turnedAway.set(code, { labels: labelsOf({ code }), count: 1 })
   }
 
-  /** A try at a channel has ended, with an error of this code or well. */
+  /** A try at a channel has ended, with an error of this code or successfully. */
   attempt(channel: string, ms: number, code?: string): void {
     this.#channelOf(channel).count(ms, code)
   }
@@ -149,7 +149,7 @@ export class Meters {
     return byInterface[use]
   }
 
-  /** Names come from callers; a dated one counts as the model it is a version of. */
+  /** Names come from callers; a dated one counts as its undated model. */
   #nameOf(model: string): string {
     if (this.#models.has(model)) return model
     const plain = this.isModel(model) ? model : (dated.exec(model)?.[1] ?? '')

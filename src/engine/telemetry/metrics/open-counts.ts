@@ -3,9 +3,9 @@
 import { countOpen, type OpenCounts } from '../../../store/maintenance/open-counts.ts'
 import type { Engine } from '../../engine.ts'
 
-/** Counts older than that are made anew. */
+/** Counts older than that are renewed. */
 const freshMs = 5_000
-/** A count that took long is made less often: one part of the time in so many. */
+/** A slow count runs less often: it takes at most one part in this many of the time. */
 const restFactor = 100
 /** Only the first scrape waits, and not for long. */
 const firstWaitMs = 250
@@ -21,7 +21,7 @@ export class CountedOpen {
   #notBefore = 0
   #running: Promise<void> | undefined
 
-  /** Undefined while nothing could be counted. */
+  /** Undefined before the first successful count. */
   async read(engine: Counting): Promise<Counted | undefined> {
     if (performance.now() >= this.#notBefore) this.#running ??= this.#count(engine)
     if (this.#last === undefined && this.#running !== undefined) {
@@ -36,7 +36,7 @@ export class CountedOpen {
       const atMs = clock.nowMs()
       this.#last = { ...(await countOpen(store.read, atMs)), atMs }
     } catch (error) {
-      // The store says itself when it is away; the age of the last count is told with it.
+      // The store reports its own outage; the age of the last count is exported with it.
       log.debug('open work could not be counted', { error })
     } finally {
       const tookMs = performance.now() - began

@@ -92,7 +92,7 @@ function addChannels(engine: Engine, at: Samples): void {
 
 const knownStates = ['accepted', 'unknown', 'queued', 'running'] as const
 const withTasks = interfaces.filter((use) => !hasOwnProtocol(use))
-/** Told also while there is none, so that the first one is noticed. */
+/** Exported also at zero, so that the first one is noticed. */
 const alertKinds = ['books', 'guards', 'implausible_usage', 'loss', 'missing_price', 'void_journal']
 
 function addOpen(open: Counted, at: Samples): void {

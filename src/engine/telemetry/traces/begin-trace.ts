@@ -8,7 +8,7 @@ interface Arrived {
   trace?: CallTrace
 }
 
-/** What cannot be read is as if it had not come. */
+/** An unreadable header counts as absent. */
 export function beginTrace({ tracer }: Engine, arrived: Arrived, header: string | null): void {
   const parent = header === null ? undefined : readTraceParent(header)
   if (parent === undefined && tracer === undefined) return

@@ -12,7 +12,7 @@ import {
 type TaskTrace = NonNullable<Task['trace']>
 type Headers = Readonly<Record<string, string>>
 
-/** One try of a call at a channel, which may not want to hear of it. */
+/** One try of a call at a channel, which may have trace headers turned off. */
 export function clientFor(http: HttpPort, trace: CallTrace, channel: Channel): HttpPort {
   const spanId = newSpanId()
   trace.tries.push(spanId)
@@ -20,13 +20,13 @@ export function clientFor(http: HttpPort, trace: CallTrace, channel: Channel): H
   return withTrace(http, writeTraceParent(trace.traceId, spanId, trace.sampled), trace.state)
 }
 
-/** What a task keeps of the trace of its create: its own steps hang on that request's. */
+/** The trace context that a task keeps of its create: its spans are children of that request's. */
 export const taskTrace = ({ traceId, spanId, sampled, state }: CallTrace): TaskTrace => ({
   parent: writeTraceParent(traceId, spanId, sampled),
   ...(state !== undefined && { state }),
 })
 
-/** One question about a task. */
+/** One poll of a task. */
 export function clientForTask(
   http: HttpPort,
   { parent, state }: TaskTrace,

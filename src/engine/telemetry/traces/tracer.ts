@@ -17,9 +17,9 @@ import { knownModelOf } from '../../admission/known-model.ts'
 
 /** As OTEL_TRACES_SAMPLER has it. */
 export interface Sampling {
-  /** Of traces that begin here, and of all when the caller's choice does not count. */
+  /** Sampling ratio of traces that begin here, and of all when the caller's decision is ignored. */
   ratio: number
-  /** The caller's choice counts. */
+  /** The caller's sampling decision counts. */
   followsParent: boolean
 }
 
@@ -36,7 +36,7 @@ export class Tracer {
     return this.#exporter.spans
   }
 
-  /** For a request that says of which trace it is, or says nothing. */
+  /** For a request with or without trace context. */
   begin(parent: TraceParent | undefined): CallTrace {
     const traceId = parent?.traceId ?? newTraceId()
     const { ratio, followsParent } = this.#sampling
@@ -117,7 +117,7 @@ export class Tracer {
     })
   }
 
-  /** A create was sent; `code` is of the error it was answered with. */
+  /** A create was sent; `code` is the error of its reply. */
   sent(task: Task, startMs: number, endMs: number, code: string | undefined): void {
     const parent = parentOf(task)
     if (parent === undefined) return
@@ -176,7 +176,7 @@ export class Tracer {
   }
 }
 
-/** The words for images and videos are ours: the conventions have none yet. */
+/** The attributes for images and videos are ours: the conventions have none yet. */
 const operationOf = (use: Interface): string => {
   const kind = interfaceRows[use]?.kind ?? 'text'
   if (kind === 'text') return 'chat'
@@ -191,7 +191,7 @@ function parentOf({ trace }: Task): TraceParent | undefined {
   return parent?.sampled === true ? parent : undefined
 }
 
-/** The same answer wherever the trace passes. */
+/** The same decision in every service that the trace passes. */
 function isWithin(traceId: string, ratio: number): boolean {
   if (ratio >= 1) return true
   return Number.parseInt(traceId.slice(-13), 16) < ratio * 2 ** 52
