@@ -360,7 +360,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
 
   test('the loop sends by itself what ends, and what was left from before', async () => {
     const before = await ended()
-    // The process before this one died with it in its hands.
+    // The previous process died while sending it.
     const untilMs = it.clock.ms + 20_000
     const input = { owner: 'gwy_0', nowMs: it.clock.ms, untilMs, window: 10, choose: takeAll }
     const none = { fullOrigins: [], fullAccounts: [] }

@@ -7,25 +7,25 @@ export interface DeadlineLimits {
   readonly totalMs: number
 }
 
-/** What is told to stop when time is up. */
+/** What is stopped when time is up. */
 export interface Stoppable {
   cancel(): void
 }
 
 const sweepMs = 250
-/** Silence after which a waiting caller hears that it is not forgotten; proxies cut at 30 or 60 s. */
+/** Silence after which a waiting caller gets a heartbeat; proxies cut at 30 or 60 s. */
 const keepAliveMs = 15_000
 
 /** The limits of one call. */
 export class Deadline {
   expired = false
-  /** It expired because the gateway ends, not because of the upstream. */
+  /** It expired because the gateway stops, not because of the upstream. */
   stopped = false
   readonly #all: Set<Deadline>
   readonly #nowMs: () => number
   readonly #limits: DeadlineLimits
   readonly #guarded: Stoppable
-  /** Since when the total limit counts. */
+  /** Start of the total limit. */
   #sinceMs: number
   #lastMs: number
   #idleMs: number
@@ -53,15 +53,15 @@ export class Deadline {
     this.#idleMs = this.#limits.idleMs
   }
 
-  /** A stream went on: the total limit bounds the time without an event, not the whole of it. */
+  /** A stream continued: the total limit bounds the time without an event, not the whole stream. */
   advance(): void {
     this.#sinceMs = this.#lastMs
   }
 
-  /** It is the caller's turn to read: if it does not, the caller is told to go, not the upstream. */
+  /** The caller must read now: if it does not, the caller is cut off, not the upstream. */
   awaitCaller(caller: Stoppable | undefined): void {
     const nowMs = this.#nowMs()
-    // What the caller takes is not the upstream's time.
+    // Time that the caller takes does not count as the upstream's.
     if (this.#caller !== undefined) this.#sinceMs += nowMs - this.#lastMs
     this.#caller = caller
     this.#lastMs = nowMs

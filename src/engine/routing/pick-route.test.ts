@@ -299,7 +299,7 @@ describe('keys in trouble', () => {
 
 describe('the turn of a key', () => {
   test('passes only when the key got the call', () => {
-    // The channel is looked at for every call and gets every second one.
+    // The channel is considered for every call and gets every second one.
     const engine = engineWith()
     const routes = [route('a', { keys: ['k1', 'k2'], maxConcurrency: 9 }), route('b')]
     const used: string[] = []

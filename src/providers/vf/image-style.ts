@@ -1,10 +1,10 @@
-// Pictures of the imga family. The upstream has three services for them, and which one a model is
-// asked by follows from its name there:
+// Images of the imga family. The upstream has three services for them; the model's name there
+// selects one:
 //
-//   …t2i, …i2i below 2.6   text2image, image2image: a task, which is then asked about like a video's
-//   all others             multimodal-generation: the answer has the pictures
+//   …t2i, …i2i below 2.6   text2image, image2image: a task, polled like a video's
+//   all others             multimodal-generation: the answer has the images
 //
-// An answer that names a task all the same is followed as one.
+// An answer that names a task nevertheless is polled as one.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { textOf } from '../tasks/fields.ts'

@@ -118,7 +118,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
   }
   const booked = async () => (await it.booked((await it.single()).id)).map(([kind]) => kind)
   const charge = async () => (await it.single()).chargeNanos
-  /** What the operator bears: why, how many pictures, and whether that is a guess. */
+  /** Losses: the reason, how many images, and whether it is an estimate. */
   const lost = async () => {
     const { items } = await listLosses(it.engine.store.read, { limit: 10 })
     return items.map(({ reason, quantity, amountNanos, isEstimate }) => {
@@ -126,7 +126,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
       return [reason, quantity, isEstimate]
     })
   }
-  /** When those that were given up are looked for. */
+  /** When abandoned tasks are checked. */
   const checkAbandoned = async () => {
     it.clock.ms += 10 * 60_000
     return pollOnce(it.engine)
