@@ -89,7 +89,7 @@ test('a note is one short line that every database takes', () => {
   const [step] = readTimeline(timelineOf(at(1, { note }), at(2, { progress: 31 })), createdAtMs)
   expect(step!.note).toStartWith('broke on line two \ufffdxxx')
   expect(step!.note!.length).toBeLessThanOrEqual(120)
-  // Half of a pair at the cut is no letter, and PostgreSQL would refuse it.
+  // Half a surrogate pair at the cut is invalid, and PostgreSQL would refuse it.
   const cut = withStep({ createdAtMs }, at(1, { note: `${'x'.repeat(119)}😀` }))
   expect(cut.isWellFormed()).toBe(true)
 })

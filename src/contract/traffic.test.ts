@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addTraffic, durationAt, noTraffic, tookBounds } from './traffic.ts'
 
-/** So many requests that took up to these times. */
+/** This many requests with durations up to these bounds. */
 function of(...durations: number[]) {
   const sums = noTraffic()
   for (const totalMs of durations) {

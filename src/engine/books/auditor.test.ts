@@ -20,7 +20,7 @@ if (!storeKinds.includes('postgres')) {
   console.error('left out: the auditor on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-// A busy machine makes a database slowly.
+// A busy machine creates a database slowly.
 setDefaultTimeout(30_000)
 
 const limits = { everyMs: 5, secondPollMs: 20, pauseMs: 0 }
@@ -195,7 +195,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
   })
 
   test('looks by itself, one gateway at a time, and goes on where it was', async () => {
-    // One in five calls comes to nothing, and leaves nothing to mark.
+    // One in five calls fails, and leaves nothing to mark.
     for (let i = 0; i < 12; i++) await call()
     await engine.receiptWriter.drain()
     await tamper(1n)

@@ -27,7 +27,7 @@ test('a thousand losses at once are one alert with their sum', async () => {
   expect(balance).toMatchObject({ subject: 'acc_1 balance_short', times: 1 })
   expect(balance!.message).toContain('1000 losses of 1.00 in all')
   expect([late?.subject, other?.subject]).toEqual(['acc_1 late_success', 'acc_2 balance_short'])
-  // More of them are not written at once, but at the latest when the gateway stops.
+  // Further ones are not written at once, but at the latest when the gateway stops.
   alertLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
   await Bun.sleep(150)
   expect((await alerts())[0]).toEqual(balance!)
@@ -41,7 +41,7 @@ test('a thousand losses at once are one alert with their sum', async () => {
 test('an account that has been told of delays the alert of no other', async () => {
   alertLoss(it.engine, { ...short, amountNanos: 1n })
   await until(async () => (await alerts()).length === 1)
-  // This one waits for the quiet time of its account to pass.
+  // This one waits for the interval of its account to pass.
   alertLoss(it.engine, { ...short, ref: 'req_2', amountNanos: 1n })
   alertLoss(it.engine, { ...short, accountId: 'acc_2', amountNanos: 1n })
   await until(async () => (await alerts()).length === 2)
@@ -49,7 +49,7 @@ test('an account that has been told of delays the alert of no other', async () =
     ['acc_1 balance_short', 1],
     ['acc_2 balance_short', 1],
   ])
-  // Less than the quiet time of the first.
+  // Less than the interval of the first.
 }, 8_000)
 
 test('what was resolved is raised again by the next loss', async () => {

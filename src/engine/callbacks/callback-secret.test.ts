@@ -58,7 +58,7 @@ describe.each([...storeKinds])('callback secrets on %s', (on) => {
     expect(shared).toEqual({ secret, untilMs: clock.ms + 30 * dayMs })
     const upgraded = { ...engine, callbacks: new CallbackSender('test', shared) }
     expect((await signingSecrets(upgraded, 'acc_1'))[1]).toBe(secret)
-    // An account that has rotated has told its receivers already.
+    // An account that has rotated has already updated its receivers.
     await store.tx((tx) => advanceRotation(tx, 'acc_2', clock.ms))
     expect(await signingSecrets(upgraded, 'acc_2')).not.toContain(secret)
     clock.ms += 30 * dayMs

@@ -50,6 +50,6 @@ test('networks that may be asked may be asked on any port and without TLS', () =
   expect(said('http://127.0.0.1:9000/x', loopback)).toBe('http://127.0.0.1:9000/x')
   expect(said('http://10.1.2.3/x', loopback)).toBe('http://10.1.2.3/x')
   expect(said('http://10.1.2.4/x', loopback)).toContain('the address may not be asked')
-  // A name may lead there; who it leads to is judged when it is dialled.
+  // A name may resolve there; the resolved address is checked on connecting.
   expect(said('http://receiver.internal:9000/', loopback)).toBe('http://receiver.internal:9000/')
 })

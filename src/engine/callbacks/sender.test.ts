@@ -45,7 +45,7 @@ let arrivals: Arrival[] = []
 let inside = 0
 let answer: (path: string) => Response | Promise<Response>
 
-/** Accepts what verifies only; it does not look at the time, as that is turned by hand. */
+/** Accepts only valid signatures; ignores the time, as the test moves the clock. */
 const receiver = Bun.serve({
   hostname: '0.0.0.0',
   port: 0,
@@ -64,7 +64,7 @@ const receiver = Bun.serve({
   },
 })
 afterAll(() => receiver.stop(true))
-/** The same receiver under as many addresses as wanted. */
+/** The same receiver under any number of addresses. */
 const urlAt = (host: number, path = '/hook') => `http://127.0.0.${host}:${receiver.port}${path}`
 
 describe.each([...storeKinds])('callbacks on %s', (on) => {
@@ -122,7 +122,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
   const callback = (task: Task) => findCallback(engine.store.read, task.id)
   const attempts = async (task: Task) =>
     (await findCallbackStory(engine.store.read, task.id, 100))!.attempts
-  /** Sends what is due, and waits for what becomes of it. */
+  /** Sends what is due, and waits for the outcome. */
   async function send(by = sender): Promise<void> {
     await by.round(engine)
     await by.settled()
@@ -192,7 +192,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
       Array(10).fill([500, undefined]),
     )
     expect(new Set(arrivals.map(({ id }) => id))).toEqual(new Set([(await callback(task))!.id]))
-    // Each is signed for its own moment: a receiver refuses what is older than minutes.
+    // Each is signed for its own time: a receiver refuses signatures older than minutes.
     expect(new Set(arrivals.map(({ seconds }) => seconds)).size).toBe(10)
     expect(arrivals.map(({ body }) => body)).not.toContain('forged')
     it.clock.ms += 100 * 3_600_000
@@ -263,7 +263,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     const perHost = Object.values(Object.groupBy(arrivals, ({ host }) => host))
     expect(perHost.map((each) => each?.length)).toEqual([4, 4, 4, 4])
     expect(maxPerAccount).toBeLessThan(maxAtOnce)
-    // Another account's, although it is younger than all that wait.
+    // Another account's, although it is newer than all that wait.
     const other = await it.open('other', 100_000_000_000n)
     const theirs = { id: 'msg_theirs', taskId: (await create()).id, accountId: other.accountId }
     await engine.store.tx((tx) =>
@@ -318,7 +318,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     expect(arrivals).toHaveLength(2)
     expect(new Set(arrivals.map(({ id }) => id)).size).toBe(1)
     expect(await callback(task)).toMatchObject({ state: 'delivered', attempts: 1 })
-    // It lived after all, and failed: that changes nothing any more, but it is written down.
+    // It was alive after all, and failed: that changes nothing any more, but it is recorded.
     stuck.resolve(new Response('late', { status: 500 }))
     await sender.settled()
     expect(await callback(task)).toMatchObject({ state: 'delivered', attempts: 1 })

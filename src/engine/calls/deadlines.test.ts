@@ -17,7 +17,7 @@ afterEach(() => deadlines.close())
 const start = (name: string, more: Partial<typeof limits> = {}) =>
   deadlines.start({ ...limits, ...more }, { cancel: () => expired.push(name) })
 
-/** Moves the clock and looks. */
+/** Moves the clock and sweeps. */
 function after(ms: number): string[] {
   nowMs += ms
   deadlines.sweep()

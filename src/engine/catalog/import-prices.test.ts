@@ -70,7 +70,7 @@ describe.each([...storeKinds])('prices on %s', (on) => {
     expect(noted.map(({ effectiveFromMs }) => effectiveFromMs)).toEqual([it.clock.ms, start])
     expect(await count()).toBe(before + 2)
     expect(it.engine.prices.current('imga-plus')?.terms).toEqual(noted[0]!.terms)
-    // A correction of what has not begun takes its place.
+    // A correction replaces a version that has not begun.
     it.clock.ms += 1000
     expect(outcomes(await bring(image('0.50', from(start))))).toEqual(['added'])
     it.clock.ms = start

@@ -49,7 +49,7 @@ function withSlowReads(engine: Engine) {
   return { slow: Object.assign(Object.create(null), engine, { store }) as Engine, gates }
 }
 
-/** A query that reads at once and hands over its rows only when its gate opens. */
+/** A query that reads at once and returns its rows only when its gate opens. */
 function gated<T extends object>(query: T, gates: (() => void)[]): T {
   return new Proxy(query, {
     get(target, name) {
@@ -78,7 +78,7 @@ test('a later picture is never replaced by an older one that was slower', async 
   await until(() => gates.length === 1)
   await addToken(it.engine, 'b')
   const second = refresh(slow)
-  // The second reading may not have begun: with the first still out, it could end before it.
+  // The second read must not have begun: while the first is pending, it could end before it.
   await Bun.sleep(20)
   expect(gates).toHaveLength(1)
   gates[0]!()

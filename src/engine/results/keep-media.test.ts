@@ -286,7 +286,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
     const left = await Promise.all(tasks.map(async (task) => (await keptOf(task)).length))
     expect(left).toEqual([0, 0, 1, 1])
     expect(files()).toHaveLength(2)
-    // What had to go is not fetched again.
+    // A deleted copy is not fetched again.
     for (const task of tasks) await copy(task)
     expect(asked).toBe(4)
   })

@@ -6,7 +6,7 @@ import { ChannelState } from './channel-state.ts'
 const shared = { hasManyAccounts: true }
 const channelOf = (maxConcurrency: number) => ({ id: 'chn_1', maxConcurrency })
 
-/** How many places this account gets if it takes all it can. */
+/** How many slots this account gets if it takes all it can. */
 function fill(channelState: ChannelState, places: number, accountId: string, catalog = shared) {
   let taken = 0
   while (hasPlace(catalog, channelOf(places), channelState, accountId)) {

@@ -58,7 +58,7 @@ describe('a time of trouble', () => {
     expect(breaker.stateAt(1_000)).toBe('blocked')
     breaker.succeeded()
     expect([breaker.stateAt(1_000), breaker.failuresInRow]).toEqual(['good', 0])
-    // The past is nearly forgotten: it takes as many failures as before to close it again.
+    // The history is nearly cleared: it takes as many failures as before to open it again.
     fail(breaker, 2, 1_000)
     expect(breaker.stateAt(1_000)).toBe('good')
   })
@@ -163,13 +163,13 @@ const anyRules = fc
   })
   .map(({ more, ...rest }) => ({ ...rest, blockAfter: rest.avoidAfter + more }))
 
-/** The rules in the simplest words, checked after every step of any history. */
+/** The rules in their simplest form, checked after every step of any history. */
 function check(breaker: CircuitBreaker, given: BreakerRules, nowMs: number, inRow: number) {
   const state = breaker.stateAt(nowMs)
   expect(breaker.failuresInRow).toBe(inRow)
   if (state === 'blocked') expect(inRow).toBeGreaterThanOrEqual(given.blockAfter)
   if (inRow >= given.avoidAfter) expect(state).not.toBe('good')
-  // Whatever happened, it is due for a probe by then: it never stays closed for ever.
+  // Whatever happened, it is due for a probe by then: it never stays open for ever.
   const maxMs = Math.max(given.maxMs, 600_000)
   expect(breaker.untilMs).toBeLessThanOrEqual(nowMs + maxMs)
   expect(['good', 'probe']).toContain(breaker.stateAt(nowMs + maxMs))

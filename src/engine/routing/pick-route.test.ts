@@ -47,7 +47,7 @@ function shares(engine: Needed, routes: readonly Route[], tries: number): Record
 }
 
 describe('a route', () => {
-  // The catalog hands them over best first.
+  // The catalog returns them best first.
   const high = [route('high-1', { priority: 9 }), route('high-2', { priority: 9 })]
   const all = [...high, route('low', { priority: -5, maxConcurrency: 1 })]
 
@@ -172,7 +172,7 @@ describe('trouble', () => {
     nowMs += 1
     expect(idOf(engine, two)).toBe('a')
     expect(idOf(engine, two)).toBe('b')
-    // Both probes are under way: the others are told at once.
+    // Both probes are in flight: other calls are refused at once.
     expect(pickRoute(engine, two, 'acc_1')).toMatchObject({
       code: 'no_available_channel',
       extras: { retryAfterSeconds: 1 },

@@ -6,7 +6,7 @@ import type { Store } from '../../store/index.ts'
 import { retryWrite } from './retry-write.ts'
 import { anError, newTaskEngine, type TaskEngine } from './test-task-engine.ts'
 
-/** `refuse` writes nothing; `lose` writes and then says that it failed. */
+/** `refuse` writes nothing; `lose` writes and then reports a failure. */
 type Fault = 'refuse' | 'lose'
 
 /** A store that fails the next writes. */

@@ -129,7 +129,7 @@ describe.each([...storeKinds])('the money of tasks on %s', (on) => {
     await fc.assert(
       fc.asyncProperty(story, async ({ seconds, start: kind, steps }) => {
         it.clock.ms++
-        // Failed creates of other stories must not keep this one from being sent.
+        // Failed creates of other runs must not keep this one from being sent.
         it.engine.channelStates.clear()
         it.script.start = () => startedAs(kind, `up-${created++}`)
         await it.create({ seconds })

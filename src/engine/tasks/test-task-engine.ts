@@ -32,12 +32,12 @@ import { advanceTask } from './poll/advance-task.ts'
 
 type Cancelled = Awaited<ReturnType<NonNullable<VideoProvider['cancel']>>>
 
-/** What the upstream says from now on, and how often it was asked. */
+/** The upstream's scripted replies, and how often it was polled. */
 export interface Script {
   start: () => Started | Promise<Started>
   check: () => Checked | Promise<Checked>
   cancel: () => Cancelled | Promise<Cancelled>
-  /** While it is not there, the upstream lists nothing. */
+  /** While absent, the upstream lists nothing. */
   find?: (lost: LostCreate<VideoRequest>) => Found | Promise<Found>
   starts: number
   checks: number
@@ -193,7 +193,7 @@ export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000
     const made = await createAs(as, more)
     return made instanceof Refusal ? made : made.task
   }
-  /** Another gateway on the same store; `lives` says which of them are there. */
+  /** Another gateway on the same store; `lives` says which of them are alive. */
   const other = (gatewayId: string, lives: (id: string) => boolean): Engine => ({
     ...engine,
     creating: new Set(),
@@ -206,13 +206,13 @@ export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000
     const { leased } = await engine.store.tx((tx) => leaseDueTasks(tx, engine.store.dialect, input))
     return leased
   }
-  /** Looks after everything that is due now; how many there were. */
+  /** Polls everything that is due now; returns how many there were. */
   const advance = async (through: Engine = engine): Promise<number> => {
     const due = await lease()
     for (const leased of due) await advanceTask(through, leased)
     return due.length
   }
-  /** Turns the clock to when the next is due, and looks after it. */
+  /** Moves the clock to when the next is due, and polls it. */
   const tick = async (): Promise<void> => {
     clock.ms = Math.max(
       clock.ms,
@@ -240,7 +240,7 @@ export async function newTaskEngine(on: StoreDialect, balanceNanos = 100_000_000
       if (items.length !== 1) throw new Error(`${items.length} tasks`)
       return items[0]!
     },
-    /** Kind and amount of what was booked for a task, oldest first. */
+    /** Kind and amount of a task's entries, oldest first. */
     booked: async (id: string): Promise<[Entry['kind'], bigint][]> =>
       (await findEntries(engine.store.read, id)).map(({ kind, amountNanos }) => [
         kind,

@@ -69,7 +69,7 @@ function watch(
 
 const watchText = (text: string, options?: WatchOptions) => watch([Buffer.from(text)], options)
 
-/** Cut before each of the places; every piece in memory of its own. */
+/** Split before each position; every piece in its own memory. */
 function cut(text: string, places: readonly number[]): Uint8Array[] {
   const bytes = Buffer.from(text)
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)

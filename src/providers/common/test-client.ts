@@ -33,7 +33,7 @@ export function answerOf({ status = 200, headers = {}, body }: Given): HttpAnswe
   }
 }
 
-/** An upstream that answers this and tells what it was sent. */
+/** An upstream that answers this and reports what it received. */
 export function upstreamWith(
   given: Given,
   more: Partial<Upstream> = {},

@@ -37,7 +37,7 @@ describe('a vector', () => {
       fc.property(vector, (numbers) => {
         const text = asBase64(numbers.map((each) => each + 0))!
         const throughJson = JSON.parse(JSON.stringify(asFloats(text))) as number[]
-        // JSON knows no negative zero, which is as good as zero.
+        // JSON has no negative zero, which equals zero.
         const same = numbers.map((each) => (each === 0 ? 0 : each))
         expect(bitsOf(throughJson)).toEqual(bitsOf(same))
       }),

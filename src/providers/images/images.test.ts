@@ -43,7 +43,7 @@ const list = {
 const begin = async (answer: Answer, more: Partial<TaskUpstream> = {}) =>
   start(input, (await open(answer, more)).upstream, new Cancellation())
 
-/** What goes up for a request. */
+/** The request as sent upstream. */
 async function sent(request: Partial<ImageRequest>, more: Partial<TaskUpstream> = {}) {
   const { upstream, requests, bytes } = await open(reply(200, list), more)
   await start({ ...input, ...request }, upstream, new Cancellation())
@@ -180,7 +180,7 @@ describe('what comes', () => {
     expect(started).toMatchObject({
       report: { media: kinds.map(([bytes, type]) => inline(bytes, type)) },
     })
-    // What is kept of the report holds none of the bytes.
+    // The stored report holds none of the bytes.
     expect(JSON.stringify((started as { report: { raw: unknown } }).report.raw)).toBe(
       JSON.stringify({ data: data.map(() => ({ revised_prompt: 'a red fox' })) }),
     )

@@ -7,7 +7,7 @@ import { fromAnswer, toAnswer } from './convert.ts'
 import { messagesStyle } from './index.ts'
 
 const text = fc.string({ unit: 'grapheme' })
-/** As it is after a way through JSON, which has no -0 and no other kind of key. */
+/** As after a round trip through JSON, which has no -0 and no other kind of key. */
 const json = fc
   .dictionary(fc.constantFrom('a', 'b', 'input', 'partial_json'), fc.jsonValue())
   .map((value) => JSON.parse(JSON.stringify(value)) as object)

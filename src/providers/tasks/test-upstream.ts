@@ -6,7 +6,7 @@ import { HttpError, type HttpErrorKind } from '../../lib/http/error.ts'
 
 export interface TestUpstream {
   upstream: TaskUpstream
-  /** Every complete request, as it came. */
+  /** Every complete request, as received. */
   requests: string[]
   /** The same, byte for byte. */
   bytes: Buffer[]
@@ -17,7 +17,7 @@ export interface TestUpstream {
 
 export type Answer = string | ((socket: Socket) => void)
 
-/** A whole answer in JSON, or in whatever `body` is as text. */
+/** A whole answer in JSON, or `body` as text. */
 export function reply(status: number, body: unknown, headers: Record<string, string> = {}): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -76,14 +76,14 @@ export async function openUpstream(
 export const begun = 'HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{"output":'
 export const page = '<html>502 and a half</html>'
 
-/** Ways to end a connection once the request is there. */
+/** Ways to end a connection once the request has arrived. */
 export const endings = {
   reset: (socket: Socket) => socket.resetAndDestroy(),
   hangUp: (socket: Socket) => socket.end(),
   breakOff: (socket: Socket) => socket.write(begun, () => socket.destroy()),
 } satisfies Record<string, Answer>
 
-/** A way out that fails before any answer. */
+/** A client that fails before any answer. */
 export const failing = (kind: HttpErrorKind): Pick<TaskUpstream, 'http'> => {
   const call = () => ({ answer: Promise.reject(new HttpError(kind, 'x')), cancel() {} })
   return { http: { post: call, get: call, delete: call } }

@@ -16,7 +16,7 @@ export const usageOf = (
   cacheWriteTokens: write,
 })
 
-/** Counts as an upstream gets them wrong, and some that are right. */
+/** Typical wrong counts of upstreams, and some right ones. */
 export const oddCount = fc.oneof(
   fc.nat(300),
   fc.integer(),
@@ -25,11 +25,11 @@ export const oddCount = fc.oneof(
   fc.constantFrom(null, undefined, '5', true, [], {}, -0, 100_000_000, 100_000_001, 1e300),
 )
 
-/** An object that has each of the fields, or has it not. */
+/** An object with each of the fields present or absent. */
 export const someOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record(fields, { requiredKeys: [] })
 
-/** Whatever comes, counts are whole, never negative, and cache parts lie inside a known input. */
+/** For any input, counts are whole and never negative, and cache parts lie inside a known input. */
 export function staysSound(read: (raw: unknown) => Reported, raw: fc.Arbitrary<unknown>): void {
   let understood = 0
   fc.assert(

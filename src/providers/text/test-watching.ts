@@ -16,7 +16,7 @@ export interface Watched {
   all: string
 }
 
-/** `restoreTo`: the caller's name for the model, when it is not the upstream's. */
+/** `restoreTo`: the caller's name for the model, if not the upstream's. */
 export function watchStream(
   style: StreamStyle,
   pieces: readonly Uint8Array[],
@@ -49,7 +49,7 @@ export function watchStream(
   return { watcher, passed, ending, all: passed + ending }
 }
 
-/** Cut before each of the places; every piece in memory of its own. */
+/** Split before each position; every piece in its own memory. */
 export function cut(text: string, places: readonly number[]): Uint8Array[] {
   const bytes = Buffer.from(text)
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
@@ -58,7 +58,7 @@ export function cut(text: string, places: readonly number[]): Uint8Array[] {
 
 export const places = fc.array(fc.nat(100_000), { maxLength: 30 })
 
-/** Words that could be taken for something else. */
+/** Words that could be mistaken for something else. */
 export const words = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom(
@@ -75,7 +75,7 @@ export const words = fc.oneof(
   ),
 )
 
-/** A named event; `spaced` as some writers of JSON do it. */
+/** A named event; `spaced` as some JSON writers do it. */
 export const named = (data: Readonly<Record<string, unknown>>, spaced = false): string => {
   const json = JSON.stringify(data)
   const shown = spaced ? json.replace(/^\{"type":"/, '{ "type": "') : json

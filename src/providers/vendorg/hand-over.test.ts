@@ -8,7 +8,7 @@ const image = (n: number, role?: InputMedia['role']): InputMedia => ({
   url: `https://m.example/${n}.png`,
   ...(role !== undefined && { role }),
 })
-/** What is fetched is the address itself, so that it can be told apart. */
+/** The fetched content is the URL itself, so that it can be told apart. */
 const fetchMedia = async (url: string) => ({ bytes: Buffer.from(url), mimeType: 'image/png' })
 const uri = (n: number) => ({
   bytesBase64Encoded: Buffer.from(`https://m.example/${n}.png`).toString('base64'),

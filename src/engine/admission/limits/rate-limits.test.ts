@@ -220,7 +220,7 @@ const minuteOf = (ms: number) => Math.floor(ms / windowMs)
 const sum = (noted: readonly Noted[], of: (one: Noted) => number) =>
   noted.reduce((total, one) => total + of(one), 0)
 
-/** What counts of a list of calls, worked out from nothing but the list. */
+/** The count of a list of calls, computed from the list alone. */
 function weighed(noted: readonly Noted[], of: (one: Noted) => number): number {
   const inMinute = (minute: number) => noted.filter(({ atMs }) => minuteOf(atMs) === minute)
   const fraction = (nowMs % windowMs) / windowMs

@@ -107,7 +107,7 @@ function cluster(url: string): void {
       expect(await b.enter(limited, 0)).toMatchObject({
         message: 'this token may have 7 calls running at once',
       })
-      // One by one, each place that becomes free is taken exactly once.
+      // One by one, each freed slot is taken exactly once.
       running.pop()?.leave(0)
       await until('a place is free', async () => {
         const [first, second] = await Promise.all([b.enter(limited, 0), a.enter(limited, 0)])
@@ -194,7 +194,7 @@ test('a gateway that never reaches its Redis keeps to the limits by itself', asy
   for (const pass of got) pass.leave(0)
   expect(await passes(limits, limited, 10)).toHaveLength(1)
   await Bun.sleep(200)
-  // Known to be away: nothing to wait for.
+  // Known to be unavailable: nothing to wait for.
   expect(limits.enter(limited, 0)).toBeInstanceOf(Refusal)
   expect(lines.map(({ level }) => level)).toEqual(['warn'])
 })
@@ -260,7 +260,7 @@ function outages(): void {
     await server.start()
     await until('it is back', () => lines.length === 2)
     await until('b is back', async () => isPromise(b.enter(newToken({ rpm: 1 }), 0)))
-    // a runs one call, of which Redis knew nothing: three places are left.
+    // a runs one call that Redis did not know of: three slots are left.
     expect(await passes(b, limited, 9)).toHaveLength(3)
   })
 
@@ -287,7 +287,7 @@ function outages(): void {
     expect(first.flat()).toHaveLength(20)
     for (let turn = 0; turn < 3; turn++) {
       await server.ask('FLUSHALL')
-      // Until b has said what it let in, a may take one more.
+      // Until b has reported what it admitted, a may take one more.
       const again = [await passes(a, limited, 1), await passes(b, limited, 1)]
       expect(again.flat().length).toBeLessThanOrEqual(1)
       expect(await passes(a, limited, 20)).toHaveLength(0)

@@ -17,7 +17,7 @@ type Outcome = RatePass | Refusal
 
 export const isPass = (outcome: Outcome): outcome is RatePass => !(outcome instanceof Refusal)
 
-/** Tries so many calls one after the other, and gives the passes it got. */
+/** Tries this many calls in sequence, and returns the passes it got. */
 export async function passes(
   limits: RateLimits,
   limited: Limited,

@@ -149,7 +149,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
     const { task, pictures } = await made()
     expect(pictures).toHaveLength(2)
     expect([asked.checks, await charge()]).toEqual([2, 2n * imageNanos])
-    // Looks of a connection that waits are told at the end, all at once.
+    // Polls of a waiting connection are recorded at the end, all at once.
     expect((await it.row(task.id)).timeline).toMatch(
       / 1 look queued 0\n\d+ 0 1 ended succeeded 100\n$/,
     )

@@ -99,7 +99,7 @@ describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
     }
     while (free.length === 0) await it.tick()
     expect(free).toEqual(['up-free'])
-    // Also when an upstream insists.
+    // Even when an upstream returns the id of another task.
     it.script.find = () => found('marker', other.upstreamId!)
     while ((await it.row(id)).checks < 2) await it.tick()
     expect((await it.row(id)).state).toBe('unknown')
@@ -116,7 +116,7 @@ describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
       const times: number[] = []
       it.script.find = () => {
         times.push(it.clock.ms)
-        // An upstream that was not heard at all would be waited for longer.
+        // An upstream without any reply would be waited for longer.
         return times.length > 3 ? found('likeness') : answer
       }
       while ((await it.row(id)).state === 'unknown') await it.tick()

@@ -46,7 +46,7 @@ describe.each([...storeKinds])('a create that is asked again on %s', (on) => {
     if (!(result instanceof Refusal)) throw new Error('it was not refused')
     return result
   }
-  /** Told to wait, or given the first one's answer. */
+  /** Refused for now, or given the first one's answer. */
   const isRepeat = (each: Created | Refusal) =>
     each instanceof Refusal ? each.code === 'idempotency_in_flight' : each.replayed
   const rows = async () => (await listTaskRows(it.engine.store.read, { limit: 100 })).items
@@ -213,7 +213,7 @@ describe.each([...storeKinds])('a create that is asked again on %s', (on) => {
     const fresh = all.filter((each) => 'replayed' in each && !each.replayed)
     expect([fresh.length, it.script.starts, (await rows()).length]).toEqual([1, 1, 1])
     expect(all.filter((each) => !fresh.includes(each) && !isRepeat(each))).toEqual([])
-    // A conflict is an outcome that is known: the account was never in doubt.
+    // A conflict is a known outcome: the account stays usable.
     expect(it.engine.ledger.usable(it.token.accountId)).toBe(true)
     const [balance] = before.stored
     expect(await it.money()).toEqual({

@@ -48,7 +48,7 @@ describe.each([...storeKinds])('tasks that were given up on %s', (on) => {
     it.clock.ms += ms
     return pollOnce(it.engine)
   }
-  /** Past its lifetime, and given up. */
+  /** Past its lifetime, and abandoned. */
   const outlived = async (): Promise<Task> => {
     const task = await create()
     it.clock.ms += dayMs + 1
@@ -143,7 +143,7 @@ describe.each([...storeKinds])('tasks that were given up on %s', (on) => {
     expect((await it.row(task.id)).error?.code).toBe('upstream_task_lost')
     it.script.check = () => succeeded()
     expect(await pollDue(10 * minuteMs)).toBe(1)
-    // Nothing was reported: what was asked for counts, as a guess.
+    // Nothing was reported: the requested amount counts, as an estimate.
     expect(await lost()).toEqual([['late_success', 5, 5n * secondNanos, true]])
   })
 

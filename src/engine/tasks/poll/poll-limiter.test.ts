@@ -7,7 +7,7 @@ const fill = (room: PollRoom, channelId: string) => {
   return entered
 }
 
-/** Uses all the room it has, again and again. */
+/** Uses all its slots, again and again. */
 function grow(room: PollRoom, channelId: string, tookMs: number): void {
   for (let turn = 0; turn < 24; turn++) {
     const entered = fill(room, channelId)

@@ -13,7 +13,7 @@ import {
 const model = 'm'
 const half = () => 0.5
 
-/** The same numbers every time. */
+/** Deterministic random numbers. */
 function newDice(): () => number {
   let state = 7
   return () => {
@@ -27,7 +27,7 @@ interface Played {
   polls: number[]
 }
 
-/** Tasks created evenly over a time; each look takes 200 ms and teaches what it saw. */
+/** Tasks created evenly over a time; each poll takes 200 ms and updates the statistics. */
 function play(
   durations: Durations,
   count: number,

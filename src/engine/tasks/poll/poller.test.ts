@@ -31,7 +31,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     await it.close()
   })
 
-  /** The same gateway's parts with a loop of its own. */
+  /** The same gateway's parts with a loop of their own. */
   const start = (owner = 'one', store = it.engine.store): Engine => {
     const poller = new Poller(owner, { drainMs: 50 })
     running.push(poller)
@@ -49,7 +49,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     })
   const take = async (held: HeldLeases) =>
     (await held.take(it.engine, { limit: 10 })).leased.map(({ task, fence }) => ({ task, fence }))
-  /** As if its owner had not been heard of for too long. */
+  /** As if its owner had sent no heartbeat for too long. */
   const expire = (id: string) =>
     it.engine.store.tx((tx) =>
       tx.updateTable('tasks').set({ lease_until_ms: 1 }).where('id', '=', id).execute(),
@@ -127,7 +127,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
         return Promise.reject(new Error('the store is away'))
       },
     }
-    // What is seen while it is away cannot be written.
+    // Reports during the outage cannot be written.
     it.script.check = () => {
       isAway = it.script.checks === 1
       return says({ state: 'running', progress: it.script.checks })

@@ -15,7 +15,7 @@ const declare = (tasks: object) => {
   it.engine.declared = { ...it.engine.declared, file: fileWith({ tasks }) }
 }
 
-/** Turns the clock in steps until the task has ended; gives its age then. */
+/** Moves the clock in steps until the task has ended; returns its age then. */
 async function ageAtEnd(id: string): Promise<number> {
   for (let step = 0; step < 500; step++) {
     const row = await it.row(id)
