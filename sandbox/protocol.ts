@@ -54,7 +54,7 @@ export interface StreamEvent {
 export type Answer =
   | { kind: 'fault'; fault: Fault }
   /** Nothing ever comes. */
-  | { kind: 'silence' }
+  | { kind: 'no-reply' }
   | { kind: 'whole'; contentType: string; body: string | Uint8Array<ArrayBuffer>; counts?: Counts }
   | { kind: 'stream'; promptTokens: number; events: Iterable<StreamEvent> }
 

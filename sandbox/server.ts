@@ -39,7 +39,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const fallback = first({ taskSeconds, now })
   const spoken = [fallback, ...others.map((make) => make({ taskSeconds, now }))]
   const log = new CallLog()
-  const shelf = new MediaCache()
+  const mediaCache = new MediaCache()
   let served = 0
 
   const server = Bun.serve({
@@ -51,7 +51,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname
       if (path.startsWith('/_sandbox/')) return control(log, spoken, request.method, path)
-      if (path.startsWith(mediaPath)) return shelf.serve(request, now())
+      if (path.startsWith(mediaPath)) return mediaCache.serve(request, now())
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
       const target = findTarget(spoken, request.method, path)
@@ -134,7 +134,7 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
     ? { kind: 'fault', fault }
     : target.route.answer({ ...callOf(visit, presented), fields, directives })
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
-  if (answer.kind === 'silence') {
+  if (answer.kind === 'no-reply') {
     await untilAborted(signal)
     return new Response(null, { status: 499 })
   }

@@ -64,6 +64,9 @@ const detail = `'{"stream":true,"ending":"complete","upstreamModel":"bench-upstr
   '"attempts":[{"channel":"channel-' || chan || '","key":1,"afterMs":1,"ms":' || took ||
   ',"status":' || status || '}]}'`
 
+const statusByLuck = `CASE WHEN luck < 950 THEN 200 WHEN luck < 970 THEN 429 WHEN luck < 980 THEN 400
+  WHEN luck < 988 THEN 404 WHEN luck < 994 THEN 502 WHEN luck < 997 THEN 504 ELSE 503 END`
+
 function requestsText(
   dialect: Dialect,
   { rows, days, untilMs }: Filling,
@@ -83,9 +86,7 @@ function requestsText(
     , m AS (SELECT a.*, (acc * 7 + tok * 3 + turn) % ${models} AS mod FROM a)
     , b AS (SELECT m.*, ended - took AS began,
       CASE WHEN mod < 15 THEN mod % ${channels - 1} ELSE ${channels - 1} END AS chan,
-      CASE WHEN luck < 950 THEN 200 WHEN luck < 970 THEN 429 WHEN luck < 980 THEN 400
-        WHEN luck < 988 THEN 404 WHEN luck < 994 THEN 502 WHEN luck < 997 THEN 504
-        ELSE 503 END AS status FROM m)
+      ${statusByLuck} AS status FROM m)
     SELECT 'req_' || ${hex(dialect, 'began', 12)} || ${hex(dialect, 'i * 7919', 20)}, began,
       CASE WHEN i % ${Math.ceil(rows / 3)} = 77 THEN '${names.rareAccount}'
         ELSE 'acc_' || ${hex(dialect, 'acc', 22)} END,

@@ -104,8 +104,9 @@ export function videoOf(
 function faultOfContent(model: string, content: readonly Json[]): Fault | undefined {
   if (content.length === 0) return missing('content')
   const types = content.map(({ type }) => asText(type))
-  const strange = types.find((type) => !itemTypes.includes(type))
-  if (strange !== undefined) return invalid('content.type', `content.type '${strange}' is invalid.`)
+  const unknownType = types.find((type) => !itemTypes.includes(type))
+  if (unknownType !== undefined)
+    return invalid('content.type', `content.type '${unknownType}' is invalid.`)
   const images = content.filter(({ type }) => type === 'image_url')
   for (const { image_url } of images) {
     if (!/^https?:\/\/.|^data:image\/./.test(asText(asObject(image_url)['url']))) {
@@ -142,5 +143,5 @@ function faultOfFields(model: string, fields: Json): Fault | undefined {
   return isWholeWithin(seed, -1, maxSeed) ? undefined : wrong('seed')
 }
 
-const isWholeWithin = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+const isWholeWithin = (value: unknown, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max

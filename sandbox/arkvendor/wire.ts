@@ -1,7 +1,8 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
 import { framesPerSecond } from '../../src/contract/video-size.ts'
 import { imageAddress, mediaAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
+import type { TaskInput } from '../tasks/task-id.ts'
+import type { SandboxTask, SandboxTaskState } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { NativeOrder } from './request.ts'
 

@@ -7,7 +7,7 @@ import type { Directives } from './directives.ts'
 /** Time for the last bytes to leave before the connection is reset under them. */
 const lingerMs = 10
 
-export type Deliverable = Exclude<Answer, { kind: 'fault' | 'silence' }>
+export type Deliverable = Exclude<Answer, { kind: 'fault' | 'no-reply' }>
 
 export interface Delivery {
   protocol: SimulatedProtocol

@@ -82,10 +82,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 const pollStatus = whole('poll', 300, 599)
 const reasoning = whole('reasoningTokens', 0, maxTokens)
 
-function whole(name: keyof Directives, least: number, most: number): Reader {
+function whole(name: keyof Directives, min: number, max: number): Reader {
   return (value = '') => {
     const number = Number(value)
-    const sound = /^\d{1,9}$/.test(value) && number >= least && number <= most
+    const sound = /^\d{1,9}$/.test(value) && number >= min && number <= max
     return sound ? { [name]: number } : undefined
   }
 }

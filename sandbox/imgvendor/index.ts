@@ -13,7 +13,7 @@ import { faultOfKey, readImgvendorKey } from './signed-key.ts'
 import { imgvendorIds } from './task-ids.ts'
 import { createdTask, envelope, type ImgInput, type ImgTask, taskView } from './wire.ts'
 
-interface Desk {
+interface Endpoint {
   path: ImagePath
   tasks: TaskMemory<ImgInput>
   names: ExternalIds
@@ -41,11 +41,11 @@ export const imgvendor: ProtocolMaker = (settings) => {
     routes: paths.flatMap((path) => {
       const all = new RegExp(`^/imgvendor/v1/images/${path}$`)
       const one = new RegExp(`^/imgvendor/v1/images/${path}/(?<id>[^/]+)$`)
-      const desk = { path, tasks, names }
+      const endpoint = { path, tasks, names }
       return [
-        { method: 'POST', path: all, answer: (call: Call) => create(call, desk) },
-        { method: 'GET', path: all, answer: (call: Call) => list(call, desk) },
-        { method: 'GET', path: one, answer: (call: Call) => query(call, desk) },
+        { method: 'POST', path: all, answer: (call: Call) => create(call, endpoint) },
+        { method: 'GET', path: all, answer: (call: Call) => list(call, endpoint) },
+        { method: 'GET', path: one, answer: (call: Call) => query(call, endpoint) },
       ]
     }),
   }
@@ -56,7 +56,7 @@ const refuse = (fault: Fault): Answer => ({ kind: 'fault', fault })
 const refuseSoftly = (code: number, id: string): Answer =>
   jsonAnswer(refusedBody(code, codeWords.get(code) ?? '', id))
 
-function create({ id, key, fields, directives }: Call, { path, tasks, names }: Desk): Answer {
+function create({ id, key, fields, directives }: Call, { path, tasks, names }: Endpoint): Answer {
   const request = readImageRequest(path, fields)
   if (isFault(request)) return refuse(request)
   const code = Number(directives.fail)
@@ -75,16 +75,16 @@ function create({ id, key, fields, directives }: Call, { path, tasks, names }: D
   return jsonAnswer(envelope(createdTask(task), id))
 }
 
-function query({ id, key, params, origin }: Call, desk: Desk): Answer {
-  const task = findTask(decoded(params['id'] ?? ''), key, desk)
+function query({ id, key, params, origin }: Call, endpoint: Endpoint): Answer {
+  const task = findTask(decoded(params['id'] ?? ''), key, endpoint)
   if (task === undefined) return refuseSoftly(codes.unknown, id)
   const view = (state: Parameters<typeof taskView>[1]) =>
     envelope(taskView(task, state, origin), id)
-  return pollTask(desk.tasks, task, key, view)
+  return pollTask(endpoint.tasks, task, key, view)
 }
 
 /** A task is known on the path it was made on, and on no other. */
-function findTask(id: string, key: string, { path, tasks, names }: Desk): ImgTask | undefined {
+function findTask(id: string, key: string, { path, tasks, names }: Endpoint): ImgTask | undefined {
   const task = tasks.find(id, key) ?? tasks.find(names.idOf(key, id) ?? '', key)
   return task?.input.image.path === path ? task : undefined
 }
@@ -97,7 +97,7 @@ function decoded(segment: string): string {
   }
 }
 
-function list({ id, key, search, origin }: Call, { path, tasks }: Desk): Answer {
+function list({ id, key, search, origin }: Call, { path, tasks }: Endpoint): Answer {
   const pageNum = pageNumber(search.get('pageNum'), 1, maxPages)
   const pageSize = pageNumber(search.get('pageSize'), usualPageSize, maxPageSize)
   if (pageNum === undefined || pageSize === undefined) {
@@ -112,7 +112,7 @@ function list({ id, key, search, origin }: Call, { path, tasks }: Desk): Answer 
   return jsonAnswer(envelope(rows, id))
 }
 
-function pageNumber(given: string | null, usual: number, most: number): number | undefined {
+function pageNumber(given: string | null, usual: number, max: number): number | undefined {
   if (given === null) return usual
-  return /^[1-9]\d{0,3}$/.test(given) && Number(given) <= most ? Number(given) : undefined
+  return /^[1-9]\d{0,3}$/.test(given) && Number(given) <= max ? Number(given) : undefined
 }

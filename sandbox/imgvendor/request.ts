@@ -83,10 +83,10 @@ function faultOfModel(path: ImagePath, model: string): Fault | undefined {
 
 function faultOfWords({ prompt, negative_prompt: without = '' }: Json): Fault | undefined {
   if (typeof prompt !== 'string' || prompt === '') return missing('prompt')
-  const most = `must have at most ${maxPromptLetters} characters`
-  if ([...prompt].length > maxPromptLetters) return invalid('prompt', `prompt ${most}`)
+  const tooLong = `must have at most ${maxPromptLetters} characters`
+  if ([...prompt].length > maxPromptLetters) return invalid('prompt', `prompt ${tooLong}`)
   if (typeof without === 'string' && [...without].length <= maxPromptLetters) return undefined
-  return invalid('negative_prompt', `negative_prompt ${most}`)
+  return invalid('negative_prompt', `negative_prompt ${tooLong}`)
 }
 
 function faultOfExtras(fields: Json): Fault | undefined {

@@ -1,6 +1,7 @@
 // Tasks in the shapes of the imgvendor protocol. Times are milliseconds.
 import { addressesOf, deliveredCount } from '../media/image-request.ts'
-import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
+import type { TaskInput } from '../tasks/task-id.ts'
+import type { SandboxTask, SandboxTaskState } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { ImageInput } from './request.ts'
 

@@ -33,7 +33,7 @@ interface Box {
 const writtenDigits = 6
 const shapes = 6
 const ink = 1
-const paper = 2
+const background = 2
 const sourceInk = 3
 const firstShapeColour = 4
 const black: Rgb = [24, 24, 27]
@@ -103,7 +103,7 @@ function fillEllipse(canvas: Canvas, box: Box, colour: number): void {
 function write(canvas: Canvas, text: string, x: number, y: number, dot: number): void {
   const step = (letterWidth + 1) * dot
   const plate = { x, y, width: text.length * step + dot, height: (letterHeight + 2) * dot }
-  fillBox(canvas, plate, paper)
+  fillBox(canvas, plate, background)
   for (const [place, letter] of [...text].entries()) {
     for (let i = 0; i < letterWidth * letterHeight; i++) {
       const [across, down] = [i % letterWidth, Math.floor(i / letterWidth)]
@@ -124,7 +124,7 @@ function drawSource(canvas: Canvas, { count, mark, fidelity }: ImageSource, dot:
   const side = (patternSide + 1) * cell
   const x = 2 * dot
   const y = Math.max(0, canvas.height - side - 4 * dot)
-  fillBox(canvas, { x, y, width: side, height: side }, paper)
+  fillBox(canvas, { x, y, width: side, height: side }, background)
   const bits = Number.parseInt(mark, 16)
   for (let i = 0; i < patternSide * patternColumns; i++) {
     if (((bits >> i) & 1) === 0) continue
@@ -139,7 +139,7 @@ function drawSource(canvas: Canvas, { count, mark, fidelity }: ImageSource, dot:
   write(canvas, `${count}x ${fidelity}%`, beside, y, dot)
   const room = Math.max(0, canvas.width - beside - 2 * dot)
   const bar = { x: beside, y: y + 11 * dot, width: room, height: 4 * dot }
-  fillBox(canvas, bar, paper)
+  fillBox(canvas, bar, background)
   fillBox(canvas, { ...bar, width: Math.round((room * fidelity) / 100) }, sourceInk)
 }
 

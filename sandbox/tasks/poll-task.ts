@@ -2,7 +2,8 @@
 // format of the protocol.
 import { directedFault } from '../http/directed-fault.ts'
 import { type Answer, jsonAnswer } from '../protocol.ts'
-import type { SandboxTask, SandboxTaskState, TaskInput, TaskMemory } from './task-memory.ts'
+import type { TaskInput } from './task-id.ts'
+import type { SandboxTask, SandboxTaskState, TaskMemory } from './task-memory.ts'
 
 export function pollTask<Input extends TaskInput>(
   tasks: TaskMemory<Input>,
@@ -13,7 +14,7 @@ export function pollTask<Input extends TaskInput>(
   const trouble = tasks.trouble(task)
   const state = tasks.poll(task)
   if (trouble === undefined) return jsonAnswer(shape(state))
-  if (trouble === 'hang') return { kind: 'silence' }
+  if (trouble === 'hang') return { kind: 'no-reply' }
   const asked = trouble === 'leak' ? { leak: true } : { leak: false, status: trouble }
   return { kind: 'fault', fault: directedFault(asked, key)! }
 }

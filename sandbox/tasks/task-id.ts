@@ -4,10 +4,25 @@
 import type { Protocol } from '../../src/contract/catalog.ts'
 import { type Directives, readDirectives } from '../http/directives.ts'
 import { fromLetters, PlanReader, PlanWriter, toLetters } from './plan-bytes.ts'
-import type { TaskInput } from './task-memory.ts'
+
+/** What a protocol asks a task for. */
+export interface TaskInput {
+  /** Only the key that created a task can see it; empty when it is no longer known. */
+  key: string
+  /** The call that created it. */
+  callId: string
+  model: string
+  /** Of video; 0 for images. */
+  seconds: number
+  /** 720p or 1080p; for images the size in the words of the protocol. */
+  resolution: string
+  /** How many images a success has; absent for a video. */
+  images?: number
+  directives: Directives
+}
 
 /** What an id tells of an input besides its directives. */
-export type CarriedOrder<Input extends TaskInput> = Input extends TaskInput
+export type CarriedInput<Input extends TaskInput> = Input extends TaskInput
   ? Omit<Input, 'key' | 'callId' | 'directives'>
   : never
 
@@ -20,7 +35,7 @@ export interface TaskIds<Input extends TaskInput> {
   unwrap(id: string): string
   write(input: Input, plan: PlanWriter): void
   /** Undefined when it makes no sense. */
-  read(plan: PlanReader): CarriedOrder<Input> | undefined
+  read(plan: PlanReader): CarriedInput<Input> | undefined
 }
 
 export interface Schedule {
@@ -61,7 +76,7 @@ export function newTaskId<Input extends TaskInput>(
 export function readTaskId<Input extends TaskInput>(
   ids: TaskIds<Input>,
   id: string,
-): (Schedule & { directives: Directives; carried: CarriedOrder<Input> }) | undefined {
+): (Schedule & { directives: Directives; carried: CarriedInput<Input> }) | undefined {
   if (id.length > maxIdLetters) return undefined
   const all = fromLetters(ids.unwrap(id))
   const bytes = all?.subarray(sumBytes)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readDirectives } from '../http/directives.ts'
-import type { TaskIds } from './task-id.ts'
-import { type TaskInput, TaskMemory } from './task-memory.ts'
+import type { TaskIds, TaskInput } from './task-id.ts'
+import { TaskMemory } from './task-memory.ts'
 
 let calls = 0
 

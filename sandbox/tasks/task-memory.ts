@@ -3,25 +3,9 @@
 import type { TaskState } from '../../src/contract/task.ts'
 import type { LoggedCall } from '../http/call-log.ts'
 import type { Directives } from '../http/directives.ts'
-import { newTaskId, readTaskId, type Schedule, type TaskIds } from './task-id.ts'
+import { newTaskId, readTaskId, type Schedule, type TaskIds, type TaskInput } from './task-id.ts'
 
 export type SandboxTaskState = Exclude<TaskState, 'accepted' | 'unknown'>
-
-/** What a protocol asks a task for. */
-export interface TaskInput {
-  /** Only the key that created a task can see it; empty when it is no longer known. */
-  key: string
-  /** The call that created it. */
-  callId: string
-  model: string
-  /** Of video; 0 for images. */
-  seconds: number
-  /** 720p or 1080p; for images the size in the words of the protocol. */
-  resolution: string
-  /** How many images a success has; absent for a video. */
-  images?: number
-  directives: Directives
-}
 
 export interface SandboxTask<Input extends TaskInput = TaskInput> {
   id: string

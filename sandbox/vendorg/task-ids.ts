@@ -1,7 +1,6 @@
 // What the id of a vendorg operation carries: all that a poll returns.
 import { seedBytes } from '../media/media-address.ts'
-import type { TaskIds } from '../tasks/task-id.ts'
-import type { TaskInput } from '../tasks/task-memory.ts'
+import type { TaskIds, TaskInput } from '../tasks/task-id.ts'
 import { sizeOf, type VideoInput } from './request.ts'
 
 export interface VendorgOrder extends TaskInput {

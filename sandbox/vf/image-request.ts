@@ -70,5 +70,5 @@ function readParameters({ size = `${usualSide}*${usualSide}`, n = 1, seed = 0 }:
   return read
 }
 
-const isWholeWithin = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+const isWholeWithin = (value: unknown, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max

@@ -160,6 +160,6 @@ function list({ id, key, search }: Call, tasks: Tasks): Answer {
   })
 }
 
-function pageNumber(given: string | null, usual: number, most: number): number {
-  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Math.min(Number(given), most) : usual
+function pageNumber(given: string | null, usual: number, max: number): number {
+  return given !== null && /^[1-9]\d{0,8}$/.test(given) ? Math.min(Number(given), max) : usual
 }

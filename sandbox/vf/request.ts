@@ -87,17 +87,17 @@ function faultOfParameters(model: string, parameters: Json): Fault | undefined {
     return wrong('resolution', "'720P' or '1080P'")
   }
   if (!ratios.includes(asText(ratio))) return wrong('ratio', `one of ${ratios.join(', ')}`)
-  const least = model.startsWith('vfb-') ? 3 : 2
+  const minSeconds = model.startsWith('vfb-') ? 3 : 2
   // Zero means as long as usual, or as what is edited.
-  if (duration !== 0 && !isWholeWithin(duration, least, maxSeconds)) {
-    return wrong('duration', `a whole number from ${least} to ${maxSeconds}`)
+  if (duration !== 0 && !isWholeWithin(duration, minSeconds, maxSeconds)) {
+    return wrong('duration', `a whole number from ${minSeconds} to ${maxSeconds}`)
   }
   if (!isWholeWithin(seed, 0, maxSeed)) return wrong('seed', `a whole number up to ${maxSeed}`)
   return undefined
 }
 
-const isWholeWithin = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+const isWholeWithin = (value: unknown, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
 
 /** Older models have fields of their own for what newer ones put in a list. */
 function mediaOf(input: Json): { role: string; url: string }[] {

@@ -4,7 +4,7 @@
 import { readImageBatch, writeImageBatch } from '../media/image-request.ts'
 import { seedBytes } from '../media/media-address.ts'
 import type { PlanReader, PlanWriter } from '../tasks/plan-bytes.ts'
-import type { CarriedOrder, TaskIds } from '../tasks/task-id.ts'
+import type { CarriedInput, TaskIds } from '../tasks/task-id.ts'
 import type { ImageInput } from './image-request.ts'
 import { ratios, secondsPerVideo, sizeOf, type VideoInput } from './request.ts'
 import type { VfInput } from './wire.ts'
@@ -36,7 +36,7 @@ function writeVideo(video: VideoInput, plan: PlanWriter): void {
   plan.words(video.prompt)
 }
 
-function readVideo(plan: PlanReader): CarriedOrder<VfInput> | undefined {
+function readVideo(plan: PlanReader): CarriedInput<VfInput> | undefined {
   const videoSeed = plan.hex(seedBytes)
   const shape = plan.whole()
   const lines = shape % 2 === 1 ? 1080 : 720
@@ -57,7 +57,7 @@ function writeImage(image: ImageInput, plan: PlanWriter): void {
   plan.words(image.prompt)
 }
 
-function readImage(plan: PlanReader): CarriedOrder<VfInput> {
+function readImage(plan: PlanReader): CarriedInput<VfInput> {
   const batch = readImageBatch(plan)
   const [width, height] = [plan.whole(), plan.whole()]
   const image = { ...batch, width, height, prompt: plan.words() }

@@ -1,6 +1,7 @@
 // Tasks in the shapes of the vf protocol. Times are China's, without a zone.
 import { mediaAddress } from '../media/media-address.ts'
-import type { SandboxTask, SandboxTaskState, TaskInput } from '../tasks/task-memory.ts'
+import type { TaskInput } from '../tasks/task-id.ts'
+import type { SandboxTask, SandboxTaskState } from '../tasks/task-memory.ts'
 import { failureWords } from './errors.ts'
 import type { ImageInput } from './image-request.ts'
 import { imageUsage, resultsOf } from './image-wire.ts'

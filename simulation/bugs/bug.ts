@@ -18,7 +18,7 @@ export interface Bug {
 /** Where it is not the first. */
 export const knownSeeds: Readonly<Record<string, number>> = {
   'no-compare-and-set': 4,
-  'look-without-fence': 135,
+  'poll-without-fence': 135,
   'double-charge': 155,
   'create-resent': 4,
   'unknown-is-refused': 2,
@@ -31,7 +31,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'key-outside-transaction': 28,
   'callback-outside-transaction': 15,
   'late-answer-revives': 370,
-  'pictures-charged-as-asked': 20,
+  'images-charged-as-requested': 20,
   'unknown-frees-key': 300,
   'call-hold-leaks': 4,
   'burial-keeps-credit': 3,

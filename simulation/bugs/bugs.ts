@@ -60,7 +60,7 @@ export const bugs: readonly Bug[] = [
     '',
   ),
   one(
-    'look-without-fence',
+    'poll-without-fence',
     'a poll is written although another gateway has the lease and the task has moved on',
     'src/store/tasks/poll-updates.ts',
     'WHERE tasks.id = given.id AND tasks.fence = given.fence AND tasks.state = given.still',
@@ -267,8 +267,8 @@ export const bugs: readonly Bug[] = [
     "const still = ['accepted', 'unknown', 'failed'] as const",
   ),
   one(
-    'pictures-charged-as-asked',
-    'pictures are charged by how many were asked for',
+    'images-charged-as-requested',
+    'images are charged by how many were requested',
     'src/engine/tasks/task-charge.ts',
     'const quantity = Math.min(pictures, task.request.count)',
     'const quantity = pictures >= 0 ? task.request.count : 0',

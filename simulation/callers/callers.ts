@@ -8,10 +8,10 @@ import { cancelVideo } from '../../src/engine/tasks/cancel-task.ts'
 import type { TaskInput } from '../../src/engine/tasks/create/accept-task.ts'
 import { createTask } from '../../src/engine/tasks/create/create-task.ts'
 import { findTask } from '../../src/engine/tasks/read-task.ts'
-import type { SolventAccounts } from '../verify/solvent-accounts.ts'
 import { models } from '../world/settings.ts'
-import type { Answer, CallerRecords, Input } from './records.ts'
-import { type Sender, type Sent, sendCall, tokenOf } from './send-call.ts'
+import { type Calling, checkRefused } from './calling.ts'
+import type { Answer, Input } from './records.ts'
+import { type Sent, sendCall, tokenOf } from './send-call.ts'
 import { callText } from './text-caller.ts'
 
 const maxTries = 6
@@ -19,13 +19,8 @@ const ends = ['succeeded', 'failed', 'cancelled']
 /** Refusals after which a caller with a key tries again. */
 const passing = ['idempotency_in_flight', 'overloaded', 'no_available_channel']
 
-export interface Calling extends Sender {
-  records: CallerRecords
-  solvent: SolventAccounts
-}
-
 /** Until the result is there, or the caller gives up. */
-export async function pursue(calling: Calling, input: Input): Promise<void> {
+export async function follow(calling: Calling, input: Input): Promise<void> {
   const { context, records, callers } = calling
   const { random, world } = context
   records.waiting++
@@ -158,19 +153,6 @@ function checkAnswered(
     ? input.requestIds.includes(row.request_id)
     : row.request_id === answer.requestId
   if (!isRight) world.addViolation(`task ${answer.taskId} goes by request ${row.request_id}`)
-}
-
-/** Only an account that is short may be refused for it. */
-export function checkRefused(
-  { context, solvent }: Calling,
-  input: Input,
-  { code, requestId }: Answer & { kind: 'refused' },
-): void {
-  const what = input.kind === 'text' ? 'text' : 'task'
-  if (code !== 'insufficient_quota' || !solvent.has(input.accountId, what)) return
-  context.world.addViolation(
-    `${requestId} was refused for want of money, which ${input.accountId} has`,
-  )
 }
 
 async function callOff(calling: Calling, input: Input, taskId: string): Promise<void> {

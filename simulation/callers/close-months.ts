@@ -2,7 +2,7 @@
 // it is closed, at any gateway that replies.
 import { closeMonth } from '../../src/billing/bills/close-month.ts'
 import { billDeps } from '../../src/engine/books/bill-deps.ts'
-import type { Calling } from './callers.ts'
+import type { Calling } from './calling.ts'
 import { sendCall } from './send-call.ts'
 
 const month = '2027-01'

@@ -2,7 +2,7 @@
 // Records what reached them.
 import type { Post } from '../../src/engine/callbacks/deliver.ts'
 import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/world.ts'
+import type { Proc } from '../world/schedule.ts'
 
 export interface Notice {
   id: string

@@ -6,7 +6,7 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { newId } from '../../src/lib/crypto/ids.ts'
 import type { SimGateway } from '../gateway/gateway.ts'
 import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/world.ts'
+import type { Proc } from '../world/schedule.ts'
 
 const timeoutMs = 150_000
 

@@ -5,7 +5,7 @@ import type { TextCall } from '../../src/contract/requests.ts'
 import { runText } from '../../src/engine/calls/run-text.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { models } from '../world/settings.ts'
-import { type Calling, checkRefused } from './callers.ts'
+import { type Calling, checkRefused } from './calling.ts'
 import type { Input } from './records.ts'
 import { sendCall } from './send-call.ts'
 

@@ -6,7 +6,7 @@ import { evictGateway } from '../../src/store/ledger/credit-leases.ts'
 import { isGateway } from '../../src/store/maintenance/gateways.ts'
 import type { Notice } from '../../src/store/store.ts'
 import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/world.ts'
+import type { Proc } from '../world/schedule.ts'
 import type { Joined, SimStore } from './store.ts'
 
 const sweepEveryMs = 10_000

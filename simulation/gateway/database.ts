@@ -117,7 +117,7 @@ export class SimDatabase {
 /** The tables as the real migrations make them. */
 export async function makeTemplate(): Promise<Uint8Array> {
   const db = new Database(':memory:', { safeIntegers: true })
-  const target = new Kysely<Schema>({ dialect: dialectOf(openDoor(db)) })
+  const target = new Kysely<Schema>({ dialect: dialectOf(openExecutor(db)) })
   await migrate({
     dialect: 'sqlite',
     name: 'a simulation',
@@ -128,14 +128,14 @@ export async function makeTemplate(): Promise<Uint8Array> {
 }
 
 /** Runs the statements and the two ends of a transaction. */
-export interface Door {
+export interface Executor {
   ask(sql: string, parameters: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>
   begin(): Promise<void>
   commit(): Promise<void>
   rollback(): Promise<void>
 }
 
-function openDoor(db: Database): Door {
+function openExecutor(db: Database): Executor {
   const run = (sql: string) => async () => void db.run(sql)
   return {
     async ask(sql, parameters) {
@@ -158,15 +158,15 @@ export function translate(sql: string): string {
   return translations.reduce((text, [pattern, instead]) => text.replaceAll(pattern, instead), sql)
 }
 
-class DoorConnection implements DatabaseConnection {
-  readonly #door: Door
+class ExecutorConnection implements DatabaseConnection {
+  readonly #executor: Executor
 
-  constructor(door: Door) {
-    this.#door = door
+  constructor(executor: Executor) {
+    this.#executor = executor
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, changes } = await this.#door.ask(sql, parameters)
+    const { rows, changes } = await this.#executor.ask(sql, parameters)
     return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }
 
@@ -176,25 +176,25 @@ class DoorConnection implements DatabaseConnection {
   }
 }
 
-function driverOf(door: Door): Driver {
-  const connection = new DoorConnection(door)
+function driverOf(executor: Executor): Driver {
+  const connection = new ExecutorConnection(executor)
   return {
     init: async () => {},
     acquireConnection: async () => connection,
-    beginTransaction: () => door.begin(),
-    commitTransaction: () => door.commit(),
-    rollbackTransaction: () => door.rollback(),
+    beginTransaction: () => executor.begin(),
+    commitTransaction: () => executor.commit(),
+    rollbackTransaction: () => executor.rollback(),
     releaseConnection: async () => {},
     destroy: async () => {},
   }
 }
 
-const dialectOf = (door: Door): Dialect => ({
+const dialectOf = (executor: Executor): Dialect => ({
   createAdapter: () => new SqliteAdapter(),
-  createDriver: () => driverOf(door),
+  createDriver: () => driverOf(executor),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
 })
 
-export const kyselyOver = (door: Door): Kysely<Schema> =>
-  new Kysely<Schema>({ dialect: dialectOf(door) })
+export const kyselyOver = (executor: Executor): Kysely<Schema> =>
+  new Kysely<Schema>({ dialect: dialectOf(executor) })

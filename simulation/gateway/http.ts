@@ -2,9 +2,10 @@
 // if the gateway dies; its reply arrives, arrives late, breaks off or never arrives.
 import type { HttpAnswer, HttpPort } from '../../src/contract/provider.ts'
 import { HttpError } from '../../src/lib/http/error.ts'
-import { answer, type UpstreamWire, type WireReply, type WireRequest } from '../upstream/wire.ts'
+import type { UpstreamWire, WireReply, WireRequest } from '../upstream/messages.ts'
+import { answer } from '../upstream/wire.ts'
 import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/world.ts'
+import type { Proc } from '../world/schedule.ts'
 
 const slowestMs = 45_000
 const badGateway: WireReply = { status: 502, body: '<html>bad gateway</html>' }

@@ -2,7 +2,7 @@
 // process. Writes take time, as on a disk.
 import type { Journal, Voided } from '../../src/billing/void-journal.ts'
 import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/world.ts'
+import type { Proc } from '../world/schedule.ts'
 
 /** By the process that wrote it. */
 export type JournalDir = Map<string, Voided[]>

@@ -109,7 +109,7 @@ function book(db: SimDatabase, accountId: string, gatewayId: string, { balance, 
       'UPDATE credit_leases SET amount_nanos = amount_nanos + ? WHERE account_id = ? AND gateway_id = ?',
       [balance, accountId, gatewayId],
     )
-    if (changes === 0) throw new DatabaseError('22012', 'the purse behind a charge is gone')
+    if (changes === 0) throw new DatabaseError('22012', 'the credit lease behind a charge is gone')
   }
   db.query(
     `UPDATE accounts SET balance_nanos = balance_nanos + ?, held_nanos = held_nanos + ?,

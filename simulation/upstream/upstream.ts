@@ -4,7 +4,7 @@ import type { SimContext } from '../world/context.ts'
 
 export type WorkKind = 'video' | 'image' | 'text'
 export type WorkEnd = 'succeeded' | 'failed' | 'cancelled'
-export type Saying = 'queued' | 'running' | 'strange' | 'missing' | 'empty' | WorkEnd
+export type ReportedState = 'queued' | 'running' | 'unrecognized' | 'missing' | 'empty' | WorkEnd
 
 /** One piece of work, as it really is. */
 export interface Work {
@@ -141,7 +141,7 @@ export class Upstream {
   }
 
   /** The state that a poll returns, true or not; reported ends are logged. */
-  report(id: string): Saying {
+  report(id: string): ReportedState {
     const work = this.works.get(id)
     if (work === undefined) return 'missing'
     const state = this.#stateToReport(work)
@@ -150,7 +150,7 @@ export class Upstream {
     return state
   }
 
-  #stateToReport(work: Work): Saying {
+  #stateToReport(work: Work): ReportedState {
     const { random, faults, world } = this.#context
     const nowMs = world.wallMs(undefined)
     if (work.cancelledMs !== undefined) return 'cancelled'
@@ -158,7 +158,7 @@ export class Upstream {
     if (work.fate === 'vanishes') return 'missing'
     if (nowMs < work.endsMs || work.fate === 'stuck') {
       const isOff = random.upstream.chance(faults.upstream.regresses)
-      return isOff ? random.upstream.pick(['queued', 'strange'] as const) : 'running'
+      return isOff ? random.upstream.pick(['queued', 'unrecognized'] as const) : 'running'
     }
     if (random.upstream.chance(faults.upstream.regresses / 4)) return 'running'
     if (work.fate === 'empty') return 'empty'

@@ -1,12 +1,12 @@
 // Tasks in the four dialects that create them.
 
-import type { Saying, Work } from './upstream.ts'
-import { json, type UpstreamWire, type WireReply, type WireRequest } from './wire.ts'
+import { json, type UpstreamWire, type WireReply, type WireRequest } from './messages.ts'
+import type { ReportedState, Work } from './upstream.ts'
 
-const words: Readonly<Record<Saying, string>> = {
+const words: Readonly<Record<ReportedState, string>> = {
   queued: 'PENDING',
   running: 'RUNNING',
-  strange: 'WARMING-UP',
+  unrecognized: 'WARMING-UP',
   missing: 'UNKNOWN',
   empty: 'SUCCEEDED',
   succeeded: 'SUCCEEDED',
@@ -55,7 +55,7 @@ export function answerVf(upstreamWire: UpstreamWire, request: WireRequest): Wire
 }
 
 /** A list has the real states, and is not logged as a report. */
-function listed({ context }: UpstreamWire, work: Work): Saying {
+function listed({ context }: UpstreamWire, work: Work): ReportedState {
   const nowMs = context.world.wallMs(undefined)
   if (work.cancelledMs !== undefined) return 'cancelled'
   if (nowMs < work.endsMs || work.fate === 'stuck') return 'running'
@@ -150,7 +150,7 @@ export function answerImgvendor(upstreamWire: UpstreamWire, request: WireRequest
   return json({ code: 0, data: { task_id: work!.id, task_status: 'submitted', task_info } })
 }
 
-const imgWords: Partial<Record<Saying, string>> = {
+const imgWords: Partial<Record<ReportedState, string>> = {
   queued: 'submitted',
   running: 'processing',
   empty: 'succeed',

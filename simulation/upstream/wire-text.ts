@@ -1,5 +1,5 @@
 // Text calls in the chat dialect: complete replies and streams.
-import { json, type UpstreamWire, type WireReply, type WireRequest } from './wire.ts'
+import { json, type UpstreamWire, type WireReply, type WireRequest } from './messages.ts'
 
 const text = 'some words of an answer that has a length'
 

@@ -1,33 +1,8 @@
 // The wire format of the simulated upstream: requests as they arrive, replies as they leave. One table of
 // hosts; the dialects are in wire-tasks.ts and wire-text.ts.
-import type { SimContext } from '../world/context.ts'
-import type { Upstream } from './upstream.ts'
+import { json, type UpstreamWire, type WireReply, type WireRequest } from './messages.ts'
 import { answerArk, answerImages, answerImgvendor, answerVf } from './wire-tasks.ts'
 import { answerChat } from './wire-text.ts'
-
-export interface WireRequest {
-  method: 'GET' | 'POST' | 'DELETE'
-  url: URL
-  body: Readonly<Record<string, unknown>>
-}
-
-export interface WireReply {
-  status: number
-  body: string
-  headers?: Readonly<Record<string, string>>
-  /** For a stream. */
-  chunks?: readonly string[]
-}
-
-export interface UpstreamWire {
-  context: SimContext
-  upstream: Upstream
-}
-
-export const json = (body: unknown, status = 200): WireReply => ({
-  status,
-  body: JSON.stringify(body),
-})
 
 type Dialect = (upstreamWire: UpstreamWire, request: WireRequest) => WireReply
 

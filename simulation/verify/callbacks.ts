@@ -1,5 +1,5 @@
 // Verifies callbacks: a receiver got the end of its task, or will get it, or has unsubscribed, and got no other.
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import type { Receivers } from '../callers/receivers.ts'
 import { taskRows } from './tasks.ts'
 

@@ -1,7 +1,7 @@
 // Verifies every task against the upstream log: whether the upstream reported its end, what it should have
 // cost, whether it was sent more than once, and whether its key created only one.
 import type { LossReason } from '../../src/contract/ledger.ts'
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import type { Input } from '../callers/records.ts'
 import type { Upstream, Work } from '../upstream/upstream.ts'
 import { imagesCost, tokensCost, videoCosts } from '../world/prices.ts'

@@ -2,7 +2,7 @@
 // an answered call, and a loss for work that was done and not delivered for lack of money.
 import type { LossReason } from '../../src/contract/ledger.ts'
 import { countTokens } from '../../src/lib/text/count-tokens.ts'
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import type { Answer, Input } from '../callers/records.ts'
 import { textInputTokens } from '../callers/text-caller.ts'
 import type { Upstream } from '../upstream/upstream.ts'

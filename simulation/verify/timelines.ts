@@ -2,7 +2,7 @@
 // the task did. Every poll is in it.
 import { mayMove, type TaskState } from '../../src/contract/task.ts'
 import { readTimeline, type Step, type StepKind } from '../../src/contract/timeline.ts'
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 
 interface Row {
   id: string

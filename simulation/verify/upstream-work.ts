@@ -1,7 +1,7 @@
 // Verifies that all work of an upstream is accounted for: its task was charged, or it is recorded as a loss, or
 // it is one of the few cases that no gateway can know of. An abandoned task may still be checked: until then the
 // question is open.
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import type { Surroundings } from '../gateway/gateway.ts'
 import type { Upstream, Work } from '../upstream/upstream.ts'
 import { promptIn, type TaskRow, taskRows } from './tasks.ts'

@@ -2,7 +2,7 @@
 // answered and what receivers got.
 import { auditBooks } from '../../src/billing/proof/audit.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Calling } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import { kyselyOver } from '../gateway/database.ts'
 import type { Surroundings } from '../gateway/gateway.ts'
 import { verifyCallbacks } from './callbacks.ts'

@@ -4,7 +4,8 @@
 import type { SimDatabase } from '../gateway/database.ts'
 import type { Faults } from './faults.ts'
 import { createRandom, type Random } from './random.ts'
-import type { Proc, World } from './world.ts'
+import type { Proc } from './schedule.ts'
+import type { World } from './world.ts'
 
 export interface Profile {
   /** How likely callers are to cancel a video. */

@@ -16,7 +16,7 @@ export function newPrice(
 }
 
 function termsFor(model: string, random: Random): PriceTerms {
-  const nanos = (least: number, most: number) => BigInt(random.whole(least, most))
+  const nanos = (min: number, max: number) => BigInt(random.whole(min, max))
   if (model === models.video) {
     const low = nanos(100_000_000, 900_000_001)
     return { unit: 'video_second', perSecondNanos: { '720p': low, '1080p': low * 2n + 1n } }

@@ -5,8 +5,8 @@ export interface Random {
   next(): number
   chance(likelihood: number): boolean
   /** Any number between, with fractions. */
-  between(least: number, most: number): number
-  whole(least: number, most: number): number
+  between(min: number, max: number): number
+  whole(min: number, max: number): number
   pick<T>(from: readonly T[]): T
   fill<T extends ArrayBufferView | null>(bytes: T): T
 }
@@ -24,12 +24,12 @@ export function createRandom(seed: number, name: string): Random {
   }
   for (let warmUp = 0; warmUp < 12; warmUp++) u32()
   const next = () => u32() / 2 ** 32
-  const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
+  const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return {
     next,
     whole,
     chance: (likelihood) => likelihood > 0 && next() < likelihood,
-    between: (least, most) => least + next() * (most - least),
+    between: (min, max) => min + next() * (max - min),
     pick: (from) => from[whole(0, from.length - 1)]!,
     fill(bytes) {
       if (bytes === null) return bytes

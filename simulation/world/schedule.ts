@@ -1,5 +1,14 @@
 // Planned events by time, then by tie-breaker. A heap.
-import type { Proc } from './world.ts'
+
+/** One simulated process. A restart makes a new one. */
+export interface Proc {
+  readonly name: string
+  alive: boolean
+  /** By how much its wall clock is off. */
+  skewMs: number
+  /** Called when it dies. */
+  readonly onDeath: Set<() => void>
+}
 
 export interface Planned {
   readonly atMs: number

@@ -2,7 +2,8 @@
 import { announce } from '../../src/engine/catalog/refresh.ts'
 import { newShortId } from '../../src/lib/crypto/ids.ts'
 import { insertPrice } from '../../src/store/catalog/prices.ts'
-import { type Calling, pursue } from '../callers/callers.ts'
+import { follow } from '../callers/callers.ts'
+import type { Calling } from '../callers/calling.ts'
 import { planClosings } from '../callers/close-months.ts'
 import type { CreditInput, Input, InputKind } from '../callers/records.ts'
 import { sendCall } from '../callers/send-call.ts'
@@ -31,7 +32,7 @@ export function planInputs(calling: Calling, tasks: number): void {
   while (planned < tasks) {
     const input = newInput(calling)
     if (input.kind !== 'text') planned++
-    world.after(random.work.between(0, inputsMs), callers, () => void pursue(calling, input))
+    world.after(random.work.between(0, inputsMs), callers, () => void follow(calling, input))
   }
   for (let count = 0; count < context.profile.bursts; count++) {
     planBurst(calling, random.work.between(0, inputsMs))
@@ -54,7 +55,7 @@ function planBurst(calling: Calling, atMs: number): void {
   const count = random.work.whole(minBurst, maxBurst)
   for (let each = 0; each < count; each++) {
     const input = newInput(calling, { kind: 'text', accountId, at })
-    world.after(atMs + random.work.between(0, 5), callers, () => void pursue(calling, input))
+    world.after(atMs + random.work.between(0, 5), callers, () => void follow(calling, input))
   }
   // Other gateways may need what this one is about to spend.
   for (let count = 0; count < maxRecalls; count++) {

@@ -2,21 +2,11 @@
 // event belongs to one simulated process; when the process dies, its events are dropped. Knows no gateways.
 import { drainMicrotasks } from 'bun:jsc'
 import { createRandom, type Random } from './random.ts'
-import { type Planned, Schedule } from './schedule.ts'
+import { type Planned, type Proc, Schedule } from './schedule.ts'
 
 /** The wall clock when a world begins, unless it says otherwise: 2027-01-15T08:00:00Z. */
 const epochMs = 1_800_000_000_000
 const linesKept = 240
-
-/** One simulated process. A restart makes a new one. */
-export interface Proc {
-  readonly name: string
-  alive: boolean
-  /** By how much its wall clock is off. */
-  skewMs: number
-  /** Called when it dies. */
-  readonly onDeath: Set<() => void>
-}
 
 /** A broken invariant. Ends the run of a seed. */
 export class Violation extends Error {

@@ -1,0 +1,27 @@
+// Requests and replies on the wire of the simulated upstream.
+import type { SimContext } from '../world/context.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface WireRequest {
+  method: 'GET' | 'POST' | 'DELETE'
+  url: URL
+  body: Readonly<Record<string, unknown>>
+}
+
+export interface WireReply {
+  status: number
+  body: string
+  headers?: Readonly<Record<string, string>>
+  /** For a stream. */
+  chunks?: readonly string[]
+}
+
+export interface UpstreamWire {
+  context: SimContext
+  upstream: Upstream
+}
+
+export const json = (body: unknown, status = 200): WireReply => ({
+  status,
+  body: JSON.stringify(body),
+})
