@@ -32,7 +32,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'callback-outside-transaction': 15,
   'late-answer-revives': 370,
   'images-charged-as-requested': 20,
-  'unknown-frees-key': 300,
+  'unknown-frees-key': 60,
   'call-hold-leaks': 4,
   'burial-keeps-credit': 3,
   'draw-for-one': 8,
