@@ -107,7 +107,7 @@ export interface CallerTaskFilter {
   protocol?: Protocol | undefined
 }
 
-export interface TaskPage {
+interface TaskPage {
   limit: number
   after?: string | undefined
   order?: 'asc' | 'desc' | undefined

@@ -37,7 +37,7 @@ export const mayMove = (from: TaskState, to: TaskState): boolean => moves[from].
 export const isEnd = (state: TaskState): state is EndState => ends.includes(state)
 
 export const resolutions = ['720p', '1080p'] as const
-export type Resolution = (typeof resolutions)[number]
+type Resolution = (typeof resolutions)[number]
 
 /** An image or a video that the caller supplies, in the order given. */
 export interface InputMedia {

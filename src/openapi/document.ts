@@ -28,7 +28,7 @@ export interface OpenApi {
   components: Record<string, Json>
 }
 
-export interface Subject {
+interface Subject {
   title: string
   version: string
   description: string

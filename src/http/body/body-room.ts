@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 /** Smaller bodies are not counted: connections bound them. */
 export const smallBodyBytes = 64 * 1024
 
-export interface RoomLimits {
+interface RoomLimits {
   /** Of all accounts; text and parsed value of a body need about three times as much. */
   bytes: number
   /** Of one account: no one of them can keep the others out. */

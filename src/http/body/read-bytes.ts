@@ -5,7 +5,7 @@ import { nextTurn } from '../../lib/turns.ts'
 import type { Exchange } from '../exchange.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
 
-export interface ChunkLimits {
+interface ChunkLimits {
   bodyBytes: number
   bodyMs: number
 }

@@ -16,7 +16,7 @@ export interface Upload {
   bytes: Uint8Array
 }
 
-export interface FormBody {
+interface FormBody {
   /** Texts, uploads, and objects and lists of these. */
   fields: Readonly<Record<string, unknown>>
 }

@@ -32,9 +32,9 @@ const stepsPerTurn = 100_000
  */
 export const textWork: WorkLimits = { total: 40e6, structure: 30e6 }
 /** A few long strings in a small structure. */
-export const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
+const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
 
-export interface JsonRules {
+interface JsonRules {
   /** The fields that count; without, only keys that are given twice are refused. */
   keys?: Keys
   work?: WorkLimits

@@ -7,7 +7,7 @@ import type { AskPage } from './style.ts'
 export const pageSize = 100
 const maxPages = 20
 
-export interface List {
+interface List {
   url(page: number): string
   rowsIn(body: Json): unknown
   /** Undefined when a row has no time. */

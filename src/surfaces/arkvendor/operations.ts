@@ -22,9 +22,10 @@ import {
   word,
 } from '../../http/schema.ts'
 import { modelField } from '../common/model-field.ts'
+import { documented } from '../media/fields.ts'
 import { cancelRefusals, createHeaders, createRefusals, keyHeader } from '../media/operations.ts'
 import { defaultRows, maxPages, maxRows, statesOf } from './page.ts'
-import { maxItems } from './parse.ts'
+import { maxItems, nativeFields } from './parse.ts'
 import { tasksPath } from './view.ts'
 
 const item = either(
@@ -60,12 +61,7 @@ export const nativeRequest = named(
         maxItems: maxItems,
         description: 'At least one text; image-to-video models need a picture too.',
       }),
-      'duration?': orNull(number(undefined, undefined, 'Seconds; -1: the upstream chooses.')),
-      'frames?': orNull(number(undefined, undefined, 'Length in frames; wins over `duration`.')),
-      'ratio?': orNull(text('Such as `16:9`.')),
-      'aspect_ratio?': orNull(text('The same.')),
-      'resolution?': orNull(text('Such as `480p`, `720p`, `1080p`.')),
-      'seed?': orNull(number()),
+      ...documented(nativeFields),
       'callback_url?': orNull(
         text('Where to tell of the end; an empty one is none.', { maxLength: 2_048 }),
       ),

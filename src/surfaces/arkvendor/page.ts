@@ -4,7 +4,7 @@ import type { TaskState } from '../../contract/task.ts'
 import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'
 
-export interface NativePage {
+interface NativePage {
   limit: number
   offset: number
   states?: readonly TaskState[]

@@ -1,10 +1,12 @@
 // The native request: what the gateway must understand of it to route it and to set money aside.
 // The rest is the upstream's to judge, and goes up as it came.
+import { z } from 'zod'
 import type { VideoParams } from '../../contract/caller-api.ts'
-import { Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
+import { readFields } from '../media/fields.ts'
 
 export interface NativeCall {
   model: string
@@ -17,6 +19,26 @@ export const maxItems = 32
 /** Never handed up: the caller's own address for a notice, and the gateway's own words. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 
+const aText = (name: string) => z.string(`'${name}' must be a string`).optional()
+const aNumber = (name: string) => z.number(`'${name}' must be a number`).optional()
+
+/** Types are the specification's; which values a model takes is the upstream's to judge. */
+export const nativeFields = z.object({
+  resolution: aText('resolution').describe('Such as `480p`, `720p`, `1080p`.'),
+  ratio: aText('ratio').describe('Such as `16:9`.'),
+  aspect_ratio: aText('aspect_ratio').describe('The same.'),
+  frames: aNumber('frames').describe('Length in frames; wins over `duration`.'),
+  duration: aNumber('duration').describe('Seconds; -1: the upstream chooses.'),
+  seed: aNumber('seed'),
+})
+
+const codes = {
+  resolution: 'invalid_resolution',
+  frames: 'invalid_duration',
+  duration: 'invalid_duration',
+  seed: 'invalid_seed',
+} as const
+
 export function parseNative(given: Fields): NativeCall | Refusal {
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const model = modelIn(fields)
@@ -26,14 +48,14 @@ export function parseNative(given: Fields): NativeCall | Refusal {
   }
   const content = contentIn(fields)
   if (content instanceof Refusal) return content
-  const problem = problemOf(fields)
-  if (problem !== undefined) return problem
+  const read = readFields(nativeFields, fields, codes)
+  if (read instanceof Refusal) return read
   const body = bodyOf(fields)
   return {
     model,
     request: {
       prompt: textOf(content),
-      ...(typeof fields['seed'] === 'number' && { seed: fields['seed'] }),
+      ...(read.seed !== undefined && { seed: read.seed }),
       media: [],
       native: { body },
     },
@@ -136,23 +158,3 @@ const textOf = (content: readonly Item[]): string =>
   content
     .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
     .join('\n')
-
-/** Types are the specification's; which values a model takes is the upstream's to judge. */
-function problemOf(fields: Fields): Refusal | undefined {
-  const typed = (
-    name: string,
-    type: 'string' | 'number',
-    code: RefusalCode,
-  ): Refusal | undefined =>
-    fields[name] === undefined || typeof fields[name] === type
-      ? undefined
-      : refuse(code, `'${name}' must be a ${type}`, { param: name })
-  return (
-    typed('resolution', 'string', 'invalid_resolution') ??
-    typed('ratio', 'string', 'invalid_request') ??
-    typed('aspect_ratio', 'string', 'invalid_request') ??
-    typed('frames', 'number', 'invalid_duration') ??
-    typed('duration', 'number', 'invalid_duration') ??
-    typed('seed', 'number', 'invalid_seed')
-  )
-}

@@ -8,7 +8,7 @@ import { sizeOf } from '../media/size-of.ts'
 
 export const tasksPath = '/arkvendor/api/v3/contents/generations/tasks'
 
-export type NativeStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+type NativeStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
 const statuses: Readonly<Record<TaskState, NativeStatus>> = {
   accepted: 'queued',

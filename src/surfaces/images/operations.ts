@@ -16,33 +16,20 @@ import {
   word,
 } from '../../http/schema.ts'
 import { modelField } from '../common/model-field.ts'
+import { documented } from '../media/fields.ts'
 import {
   createHeaders,
   createRefusals,
   imageAddress,
   imageObject,
   keyHeader,
-  seedField,
 } from '../media/operations.ts'
 import { maxInputs } from './media.ts'
-import { maxImages, maxPrompt, maxSeed, maxSide, minSide } from './parse.ts'
+import { imageFields } from './parse.ts'
 
-const inputFields: Readonly<Record<string, Schema>> = {
-  model: modelField,
-  prompt: text('What to draw, or what to change.', { maxLength: maxPrompt, pattern: '\\S' }),
-  'n?': orNull(whole(1, maxImages, 'How many pictures; default 1.')),
-  'size?': orNull(
-    text(`\`auto\`, or width and height from ${minSide} to ${maxSide}: \`1024x1024\`.`, {
-      pattern: '^(?:auto|[1-9]\\d{1,3}x[1-9]\\d{1,3})$',
-    }),
-  ),
-  'response_format?': orNull(word(['url', 'b64_json'], 'Default `url`.')),
-  'negative_prompt?': orNull(text('What not to draw.', { maxLength: maxPrompt })),
-  'seed?': seedField(maxSeed),
-  'stream?': { enum: [false, null], description: 'Pictures do not come as a stream.' },
-}
+const fields = { model: modelField, ...documented(imageFields) }
 
-export const generationRequest = named('ImageGenerationRequest', object(inputFields, open))
+export const generationRequest = named('ImageGenerationRequest', object(fields, open))
 
 const input = either(imageObject, imageAddress)
 const noMask: Schema = { type: 'null', description: 'Not taken here.' }
@@ -51,7 +38,7 @@ export const editRequest = named(
   'ImageEditRequest',
   object(
     {
-      ...inputFields,
+      ...fields,
       'images?': described(
         orNull(either(list(input, { maxItems: maxInputs }), input)),
         `The pictures to change, at most ${maxInputs} with those in \`image\`.`,
@@ -64,13 +51,15 @@ export const editRequest = named(
   ),
 )
 
+const { prompt: imagePrompt = text() } = fields as Readonly<Record<string, Schema>>
+
 /** In a form every value is text. */
 const editForm = named(
   'ImageEditForm',
   object(
     {
       model: modelField,
-      prompt: text('What to change.', { maxLength: maxPrompt, pattern: '\\S' }),
+      prompt: imagePrompt,
       image: described(either(bytes(), list(bytes())), 'Files, as `image` or `image[]`.'),
       'n?': text('Digits.', { pattern: '^(?:[1-9]|10)$' }),
       'size?': text('As in JSON.'),

@@ -37,7 +37,7 @@ export interface ReadRoute<Call> {
   parse(fields: Fields, isForm: boolean): Call | Refusal | Promise<Call | Refusal>
 }
 
-export interface CreateRoute<Made extends Task> extends ReadRoute<CreateOf<Made>> {
+interface CreateRoute<Made extends Task> extends ReadRoute<CreateOf<Made>> {
   answer(task: Made): Response
 }
 

@@ -10,7 +10,7 @@ import {
   rateNames,
   workRefusals,
 } from '../../http/operation.ts'
-import { bytes, either, object, open, orNull, type Schema, text, whole } from '../../http/schema.ts'
+import { bytes, either, object, open, text } from '../../http/schema.ts'
 
 /** Where a `Idempotency-Key` makes a second create the first one again. */
 export const keyHeader: Parameter = inHeader(
@@ -62,15 +62,13 @@ export const imageAddress = text('Public http or https address, or data:image/�
   pattern: `${addressPattern}|${inlinePattern}`,
 })
 
-export const seedField = (most: number): Schema => orNull(whole(0, most, 'For repeatable results.'))
-
 /** `{image_url: '…'}` and `{image_url: {url: '…'}}` mean the same. */
 export const imageObject = object(
   { image_url: either(imageAddress, object({ url: imageAddress }, open)) },
   open,
 )
 
-export const downloadHeaders: readonly HeaderName[] = [
+const downloadHeaders: readonly HeaderName[] = [
   'accept-ranges',
   'content-disposition',
   'content-length',

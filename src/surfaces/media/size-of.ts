@@ -5,7 +5,7 @@ import { nativeResolutions, nativeSize, type Size } from '../../contract/video-s
 const usualRatio = '16:9'
 
 /** What an upstream reported of the shape, where it did. */
-export interface ToldShape {
+interface ToldShape {
   ratio?: string | undefined
   resolution?: string
 }

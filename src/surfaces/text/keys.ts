@@ -27,7 +27,7 @@ export const part: KeyTable = partFields
 
 const named: KeyTable = plain('name', 'arguments', 'description', 'parameters', 'strict')
 
-export const toolCall: KeyTable = {
+const toolCall: KeyTable = {
   ...plain('id', 'type', 'index'),
   function: named,
   custom: plain('name', 'input'),
@@ -43,7 +43,7 @@ export const message: KeyTable = {
 }
 
 /** A tool as any of the styles declares it; what its schema says is the caller's own. */
-export const tool: KeyTable = {
+const tool: KeyTable = {
   ...plain('type', 'name', 'description', 'parameters', 'input_schema', 'strict', 'format'),
   ...plain('max_uses', 'allowed_domains', 'blocked_domains', 'search_context_size', 'filters'),
   ...plain('vector_store_ids', 'max_num_results', 'ranking_options', 'user_location'),
@@ -57,14 +57,14 @@ export const tool: KeyTable = {
   cache_control: cacheControl,
 }
 
-export const toolChoice: KeyTable = {
+const toolChoice: KeyTable = {
   ...plain('type', 'name', 'mode', 'tools', 'disable_parallel_tool_use', 'server_label'),
   function: plain('name'),
   custom: plain('name'),
   allowed_tools: plain('mode', 'tools'),
 }
 
-export const streamOptions: KeyTable = plain('include_usage', 'include_obfuscation')
+const streamOptions: KeyTable = plain('include_usage', 'include_obfuscation')
 
 /** What a call of any style may say besides what is its own. */
 export const callFields = {

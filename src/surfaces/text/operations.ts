@@ -21,7 +21,7 @@ export const messageWith = (content: Schema): Schema =>
 
 export const tokenCount = (description: string): Schema => whole(0, undefined, description)
 
-export interface TextDescription extends Pick<Operation, 'id' | 'path' | 'tag' | 'summary'> {
+interface TextDescription extends Pick<Operation, 'id' | 'path' | 'tag' | 'summary'> {
   description: string
   body: Schema
   examples: NonNullable<Content['examples']>

@@ -1,6 +1,4 @@
-// Long-running video operations as documents tell of them. The parser decides; a test keeps the two
-// together.
-import { resolutions } from '../../contract/task.ts'
+// Long-running video operations as documents describe them. Parameters come from the schema that reads them.
 import {
   answered,
   callerRefusals,
@@ -22,8 +20,8 @@ import {
   type Schema,
   text,
   whole,
-  word,
 } from '../../http/schema.ts'
+import { documented } from '../media/fields.ts'
 import {
   base64Pattern,
   createHeaders,
@@ -33,10 +31,9 @@ import {
   imageAddress,
   keyHeader,
   rangeHeaders,
-  seedField,
 } from '../media/operations.ts'
 import { maxReferences } from './media.ts'
-import { maxSeconds, maxSeed, maxWord } from './parse.ts'
+import { operationParameters } from './parse.ts'
 
 const type = orNull(
   text('Default `image/png`.', { pattern: '^[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64}$' }),
@@ -66,25 +63,7 @@ const media = {
   'video?': described(orNull(either(nothing)), 'A video to start from is not taken here.'),
 }
 
-const parameters = object(
-  {
-    'durationSeconds?': orNull(
-      either(
-        whole(1, maxSeconds),
-        text('Its digits.', { pattern: '^(?:0{0,2}[1-9]|0?[1-9]\\d|[1-5]\\d{2}|600)$' }),
-      ),
-    ),
-    'aspectRatio?': orNull(text('Default `16:9`.', { pattern: '^[1-9]\\d?:[1-9]\\d?$' })),
-    'resolution?': orNull(word(resolutions, 'Default `720p`.')),
-    'sampleCount?': { enum: [1, '1', null], description: 'One video for each request.' },
-    'seed?': seedField(maxSeed),
-    'negativePrompt?': orNull(text('What not to show.')),
-    'personGeneration?': orNull(text('Such as `allow_adult`.', { maxLength: maxWord })),
-    'enhancePrompt?': orNull(flag('Whether the upstream may reword the prompt.')),
-    ...media,
-  },
-  open,
-)
+const parameters = object({ ...documented(operationParameters), ...media }, open)
 
 export const operationRequest = named(
   'LongRunningRequest',

@@ -26,6 +26,7 @@ import {
   word,
 } from '../../http/schema.ts'
 import { modelField } from '../common/model-field.ts'
+import { documented } from '../media/fields.ts'
 import {
   cancelRefusals,
   createHeaders,
@@ -35,16 +36,12 @@ import {
   imageAddress,
   keyHeader,
   rangeHeaders,
-  seedField,
   videoAddress,
 } from '../media/operations.ts'
 import { maxItems } from './media.ts'
 import { defaultRows, maxRows } from './page.ts'
-import { maxSeed } from './parse.ts'
-import { maxSeconds } from './rules.ts'
+import { videoFields } from './parse.ts'
 
-const least = 2
-const secondsText = '^0{0,8}(?:[2-9]|1[0-5])$'
 const orUrl = (address: Schema): Schema => either(address, object({ url: address }, open))
 const absent: Schema = { type: 'null' }
 
@@ -59,15 +56,7 @@ export const videoRequest = named(
   object(
     {
       model: modelField,
-      'prompt?': orNull(text('What to film; models of text need it.')),
-      'seconds?': described(
-        orNull(either(whole(least, maxSeconds), text('Its digits.', { pattern: secondsText }))),
-        `Length, ${least} to ${maxSeconds}, of vfb models from 3; default 5. Edits without one are as long as their source.`,
-      ),
-      'resolution?': orNull(word(resolutions, 'Default `1080p`.')),
-      'size?': orNull(
-        text('Instead of `resolution`: `1280x720`, `1080x1920`; 720 or 1080 on its short side.'),
-      ),
+      ...documented(videoFields),
       'input_reference?': described(
         orNull(
           either(...(reference['anyOf'] as Schema[]), list(reference, { maxItems: maxItems })),
@@ -78,7 +67,6 @@ export const videoRequest = named(
       'references?': orNull(
         object({ 'video?': orNull(list(videoAddress, { maxItems: maxItems })) }, open),
       ),
-      'seed?': seedField(maxSeed),
     },
     open,
   ),
@@ -90,7 +78,7 @@ const videoForm = named(
     {
       model: modelField,
       'prompt?': text(),
-      'seconds?': text('Digits.', { pattern: secondsText }),
+      'seconds?': text('Digits.'),
       'resolution?': word(resolutions),
       'size?': text(),
       'input_reference?': described(either(bytes(), list(bytes())), 'Pictures as files.'),

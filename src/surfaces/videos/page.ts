@@ -7,7 +7,7 @@ import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'
 import { viewOf } from './view.ts'
 
-export interface Page {
+interface Page {
   limit: number
   order: 'asc' | 'desc'
   after?: string

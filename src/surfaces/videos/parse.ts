@@ -1,20 +1,59 @@
 // The video request: a caller's fields, of JSON or of a form, as a plain request in nobody's
 // dialect. What a model takes is in the rules; unknown fields go nowhere.
-
+import { z } from 'zod'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { resolutions } from '../../contract/task.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
+import { asNumber, oneOf, readFields, seed, whole } from '../media/fields.ts'
 import { mediaIn } from './media.ts'
 import { misnamedIn } from './misnamed.ts'
 import { defaultSeconds, maxSeconds, minSeconds, ratioOf, ruleFor } from './rules.ts'
 
-export interface VideoCall {
+interface VideoCall {
   model: string
   request: VideoParams
 }
 
-export const maxSeed = 2_147_483_647
+const wrongSize = "'size' must be like 1280x720 or 1080x1920: 720 or 1080 on its short side"
+const anyMin = minSeconds('')
+
+/** In the order in which wrong fields are refused. */
+const fieldsFrom = (min: number) =>
+  z.object({
+    prompt: z.string("'prompt' must be a string").default('').describe('Models of text need it.'),
+    // A number, or its digits as text: SDKs send those in JSON too.
+    seconds: z
+      .union([whole('seconds', anyMin, maxSeconds), z.string().regex(/^0{0,8}(?:[2-9]|1[0-5])$/)])
+      .refine((given) => Number(given) >= min)
+      .optional()
+      .describe(
+        `Length, ${anyMin} to ${maxSeconds}, of vfb models from 3; default ${defaultSeconds}. Edits without one are as long as their source.`,
+      ),
+    size: z
+      .string(wrongSize)
+      .optional()
+      .describe('Instead of `resolution`: `1280x720`, `1080x1920`; 720 or 1080 on its short side.'),
+    resolution: oneOf('resolution', resolutions).optional().describe('Default `1080p`.'),
+    seed: seed().optional(),
+  })
+
+export const videoFields = fieldsFrom(anyMin)
+const byMin = new Map([[anyMin, videoFields]])
+
+function fieldsOf(model: string): typeof videoFields {
+  const min = minSeconds(model)
+  const known = byMin.get(min) ?? fieldsFrom(min)
+  byMin.set(min, known)
+  return known
+}
+
+const codes = {
+  seconds: 'invalid_duration',
+  size: 'invalid_resolution',
+  resolution: 'invalid_resolution',
+  seed: 'invalid_seed',
+} as const
 
 /** `form`: every value came as text, so digits may be a number. */
 export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
@@ -23,14 +62,13 @@ export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
   const misnamed = misnamedIn(fields)
   if (misnamed !== undefined) return misnamed
   const rule = ruleFor(model)
-  const prompt = promptIn(fields)
-  if (prompt instanceof Refusal) return prompt
-  const seconds = secondsIn(fields, model)
-  if (seconds instanceof Refusal) return seconds
-  const shape = shapeIn(fields)
+  const given = form ? { ...fields, seed: asNumber(fields['seed']) } : fields
+  const read = readFields(fieldsOf(model), given, codes)
+  if (read instanceof Refusal) return read.code === codes.seconds ? wrongSeconds(model) : read
+  const { prompt, size, resolution, seed } = read
+  const seconds = Number(read.seconds ?? defaultSeconds)
+  const shape = resolution === undefined ? shapeOfSize(size) : { resolution }
   if (shape instanceof Refusal) return shape
-  const seed = seedIn(fields, form)
-  if (seed instanceof Refusal) return seed
   const media = mediaIn(fields, model, rule, form)
   if (media instanceof Refusal) return media
   if (rule.needsPrompt && prompt.trim() === '') {
@@ -38,7 +76,7 @@ export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
   }
   const isSourceLong =
     rule.followsSource === 'always' ||
-    (rule.followsSource === 'unless_asked' && (fields['seconds'] ?? undefined) === undefined)
+    (rule.followsSource === 'unless_asked' && read.seconds === undefined)
   return {
     model,
     request: {
@@ -52,60 +90,20 @@ export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
   }
 }
 
-function promptIn(fields: Fields): string | Refusal {
-  const prompt = fields['prompt'] ?? ''
-  return typeof prompt === 'string' ? prompt : wrong('prompt', "'prompt' must be a string")
-}
-
-/** A number, or its digits as text: SDKs send those in JSON too. */
-function secondsIn(fields: Fields, model: string): number | Refusal {
-  const given = fields['seconds'] ?? defaultSeconds
-  const seconds = digitsIn(given) ?? given
-  const least = minSeconds(model)
-  if (isWithin(seconds, least, maxSeconds)) return seconds
-  const message = `'seconds' must be a whole number from ${least} to ${maxSeconds} for ${model}`
-  return refuse('invalid_duration', message, { param: 'seconds' })
-}
-
-function seedIn(fields: Fields, form: boolean): number | undefined | Refusal {
-  const given = fields['seed']
-  if (given === undefined || given === null) return undefined
-  const seed = form ? digitsIn(given) : given
-  if (isWithin(seed, 0, maxSeed)) return seed
-  const message = `'seed' must be a whole number from 0 to ${maxSeed}`
-  return refuse('invalid_seed', message, { param: 'seed' })
-}
-
-const digitsIn = (value: unknown): number | undefined =>
-  typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : undefined
-
-const isWithin = (value: unknown, least: number, most: number): value is number =>
-  Number.isInteger(value) && (value as number) >= least && (value as number) <= most
-
-type Shape = Pick<VideoParams, 'resolution' | 'ratio'>
-
-function shapeIn(fields: Fields): Shape | Refusal {
-  const { resolution, size } = fields
-  if (size != null && typeof size !== 'string') return wrongSize()
-  if (resolution === undefined || resolution === null) return shapeOfSize(size)
-  const known = resolutions.find((each) => each === resolution)
-  if (known !== undefined) return { resolution: known }
-  const message = "'resolution' must be '720p' or '1080p'"
-  return refuse('invalid_resolution', message, { param: 'resolution' })
+function wrongSeconds(model: string): Refusal {
+  const message = `'seconds' must be a whole number from ${minSeconds(model)} to ${maxSeconds} for ${model}`
+  return refuse(codes.seconds, message, { param: 'seconds' })
 }
 
 /** 1280x720 -> 720p, 16:9. The short side is what the price goes by. */
-function shapeOfSize(size: unknown): Shape | Refusal {
-  if (size === undefined || size === null) return {}
-  const sides = typeof size === 'string' ? /^(\d{3,4})x(\d{3,4})$/.exec(size) : null
+function shapeOfSize(
+  size: string | undefined,
+): Pick<VideoParams, 'resolution' | 'ratio'> | Refusal {
+  if (size === undefined) return {}
+  const sides = /^(\d{3,4})x(\d{3,4})$/.exec(size)
   const [width, height] = [Number(sides?.[1]), Number(sides?.[2])]
   const resolution = resolutions.find((each) => each === `${Math.min(width, height)}p`)
   const ratio = ratioOf(width, height)
   if (resolution !== undefined && ratio !== undefined) return { resolution, ratio }
-  return wrongSize()
-}
-
-function wrongSize(): Refusal {
-  const message = "'size' must be like 1280x720 or 1080x1920: 720 or 1080 on its short side"
-  return refuse('invalid_resolution', message, { param: 'size' })
+  return refuse(codes.size, wrongSize, { param: 'size' })
 }

@@ -4,7 +4,7 @@ import { expiryOf, isEnd, type TaskState, type VideoTask } from '../../contract/
 import type { AnswerHeaders } from '../../http/exchange.ts'
 import { sizeTextOf } from '../media/size-of.ts'
 
-export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
+type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
 /** Pollers know these words and no others. */
 const statuses: Readonly<Record<TaskState, VideoStatus>> = {
