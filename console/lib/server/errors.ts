@@ -67,7 +67,7 @@ export const errorCodes = {
   result_download_failed: ['The result could not be downloaded.', '结果下载失败。'],
   no_available_channel: ['No channel is available.', '没有可用的渠道。'],
   overloaded: ['The gateway is overloaded. Try again later.', '网关过载，请稍后重试。'],
-  account_suspended: [
+  account_stopped: [
     'The account is suspended while its ledger is under review.',
     '账户账目核查中，已暂停使用。',
   ],
