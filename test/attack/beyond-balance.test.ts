@@ -280,6 +280,8 @@ channels:
     const sending = calls.map((call, i) => send(token, i, call.kind, toldOf(call, isCovered(i))))
     const sent = await neverNegative(name, Promise.all(sending))
     await settled(name)
+    // The row of a refused call is written after its answer, and its loss with it.
+    await Promise.all(sent.map(({ requestId }) => rowOf(gateways[0]!, requestId)))
     const entries = (await ledgerOf(gateways[0]!, name)) as (EntryRow & { task_id?: string })[]
     const charges = new Map(
       entries
