@@ -1,5 +1,5 @@
-// Native video tasks as documents tell of them. The parser decides; a test keeps the two together.
-
+// Native video tasks as documents describe them. Plain fields come from the schema that reads them; a test keeps the rest
+// together with the parser.
 import {
   answered,
   callerRefusals,

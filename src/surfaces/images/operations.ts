@@ -1,5 +1,5 @@
-// Pictures as documents tell of them. The parser decides; a test keeps the two together.
-
+// Images as documents describe them. Plain fields come from the schema that reads them; a test keeps the rest
+// together with the parser.
 import { answered, json, type Operation } from '../../http/operation.ts'
 import {
   bytes,

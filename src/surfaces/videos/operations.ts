@@ -1,5 +1,5 @@
-// Videos as documents tell of them. The parser decides; a test keeps the two together.
-
+// Videos as documents describe them. Plain fields come from the schema that reads them; a test keeps the rest
+// together with the parser.
 import { resolutions } from '../../contract/task.ts'
 import {
   answered,
