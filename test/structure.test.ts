@@ -87,7 +87,6 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/lib',
     'src/http',
     'src/surfaces',
-    'src/admin/operations',
     'src/admin/operation.ts',
     'src/admin/routes.ts',
   ],

@@ -1,19 +1,10 @@
 // The session: the signed-in person, their role, and the environment of the gateway.
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
+import type { Role, Session } from '../../src/admin/people/person-schema.ts'
 import { ApiError, api } from './api.ts'
 
-export type Role = 'administrator' | 'operator' | 'finance' | 'member'
-
-export interface Session {
-  name: string
-  role: Role
-  /** A member's. */
-  account: string | null
-  currency: string
-  public_url: string
-  environment: 'sandbox' | 'live'
-}
+export type { Role, Session }
 
 /** Null: not signed in. */
 export function useSessionQuery() {

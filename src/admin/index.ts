@@ -1,68 +1,35 @@
-// The admin API: one file per resource, one guard for all of them. Whoever holds the admin token may
-// do everything; people with a session what their role allows.
-import { Hono } from 'hono'
+// The admin API: one guard for all of its routes. The admin token may do everything, people with a
+// session what their role allows.
+import { Hono, type MiddlewareHandler } from 'hono'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Viewer } from '../contract/people.ts'
 import { credentialOf } from '../http/credentials.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
-import { channelImport } from './catalog/channel-import.ts'
-import { channels } from './catalog/channels.ts'
-import { models } from './catalog/models.ts'
-import { priceLists } from './catalog/price-lists.ts'
-import { pricePreview } from './catalog/price-preview.ts'
-import { prices } from './catalog/prices.ts'
-import { judge } from './legacy-access.ts'
-import { accounts } from './money/accounts.ts'
-import { audits } from './money/audits.ts'
-import { bills } from './money/bills.ts'
-import { losses } from './money/losses.ts'
-import { statements } from './money/statements.ts'
-import { people } from './people/people.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './people/sign-in.ts'
-import { tokens } from './people/tokens.ts'
-import { type AdminApp, type AdminDeps, type AdminEnv, serve } from './route.ts'
+import {
+  type AdminApp,
+  type AdminDeps,
+  type AdminEnv,
+  notPermitted,
+  serve,
+  signInNeeded,
+} from './route.ts'
 import { adminRoutes } from './routes.ts'
-import { alerts } from './system/alerts.ts'
-import { backup } from './system/backup.ts'
-import { exportJobs } from './system/exports.ts'
-import { health } from './system/health.ts'
-import { settings } from './system/settings.ts'
-import { requests } from './traffic/requests.ts'
-import { traffic } from './traffic/traffic.ts'
-import { usage } from './traffic/usage.ts'
-
-const resources = [
-  accounts,
-  tokens,
-  channels,
-  channelImport,
-  models,
-  prices,
-  pricePreview,
-  priceLists,
-  requests,
-  traffic,
-  usage,
-  bills,
-  losses,
-  statements,
-  audits,
-  alerts,
-  people,
-  health,
-  settings,
-  backup,
-  exportJobs,
-]
+import { healthFactsOf } from './system/health-facts.ts'
 
 export const adminPath = '/admin/v1'
 
-/** Anybody may ask these; they check for themselves. */
-export const open = ['GET /setup', 'POST /setup', 'POST /session']
+const open: ReadonlySet<string> = new Set(
+  adminRoutes.flatMap(({ permission, method, path }) =>
+    permission.open === true ? [`${method.toUpperCase()} ${path}`] : [],
+  ),
+)
 
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()
+  // The delay of the event loop is measured from the start on.
+  healthFactsOf(deps.engine)
   app.use('*', async (context, next) => {
     const x = context.env.exchange
     const refusal = await enter(deps, x)
@@ -75,13 +42,14 @@ export function admin(deps: AdminDeps): AdminApp {
     keepPrivate(context.res)
     return undefined
   })
-  for (const mount of resources) mount(app, deps)
-  for (const route of adminRoutes)
+  for (const route of adminRoutes) {
     app.on(route.method.toUpperCase(), route.path, serve(route, deps))
+  }
+  app.all('*', denyUnknown)
   return app
 }
 
-/** For whoever asked: not for a cache, another page, or a browser that makes a page of it. */
+/** For the caller alone: not for a cache, another page, or a browser that makes a page of it. */
 const privacy: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -102,7 +70,7 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
   const { method } = x.request
   const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
   const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
-  const isOpen = open.includes(`${method} ${path}`)
+  const isOpen = open.has(`${method} ${path}`)
   const isChange = method !== 'GET' && method !== 'HEAD'
   if ((byCookie || isOpen) && (isChange ? !mayChange(x, isOpen) : isForeignPage(x))) {
     return refuse('not_permitted', 'this was not sent by a page of this gateway')
@@ -111,21 +79,18 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
   const viewer = await viewerFor(deps, x)
   if (viewer instanceof Refusal) return viewer
   x.viewer = viewer
-  if (isRoute(method, path)) return undefined
-  const query = new URL(x.request.url).searchParams
-  const verdict = await judge(deps.engine, viewer, { method, path, query })
-  if (verdict === 'yes') return undefined
-  return verdict === 'unknown'
-    ? refuse('not_found', `there is nothing at ${x.path}`)
-    : refuse('not_permitted', `a ${viewer.role} may not do this`)
+  return undefined
 }
 
-const patterns = adminRoutes.map(({ method, path }) => ({
-  method: method.toUpperCase(),
-  path: new RegExp(`^${path.replace(':id', '[^/]+')}$`),
-}))
-const isRoute = (method: string, path: string): boolean =>
-  patterns.some((each) => each.method === method && each.path.test(path))
+/** Deny by default: only the administrator learns that there is no such call. */
+const denyUnknown: MiddlewareHandler<AdminEnv> = async ({ env: { exchange } }, next) => {
+  const { viewer } = exchange
+  if (viewer !== undefined && viewer.role !== 'administrator') {
+    return answerRefusal(exchange, notPermitted(viewer))
+  }
+  await next()
+  return undefined
+}
 
 /** A browser says where a request comes from; programs that sign in say nothing, and are no danger. */
 const mayChange = (x: Exchange, isOpen: boolean): boolean =>
@@ -136,14 +101,9 @@ async function viewerFor({ engine, isAdmin }: AdminDeps, x: Exchange): Promise<V
   const secret = credentialOf(x)
   if (secret instanceof Refusal) return secret
   if (secret !== undefined) {
-    return isAdmin(secret) ? { actor: 'admin', role: 'administrator' } : needed
+    return isAdmin(secret) ? { actor: 'admin', role: 'administrator' } : signInNeeded
   }
   const cookie = cookieOf(x)
   const viewer = cookie === undefined ? undefined : await viewerOf(engine, cookie)
-  return viewer ?? needed
+  return viewer ?? signInNeeded
 }
-
-const needed = refuse(
-  'invalid_api_key',
-  'this needs the admin token as "Authorization: Bearer <token>", or a session of the console',
-)

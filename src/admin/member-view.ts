@@ -1,34 +1,21 @@
 // What members may read of an answer: everything about their own account, nothing about the operator's
-// side (channels, upstream names, ids and addresses, attempts, losses, other accounts). One place for all
-// routes and exports, so that a new field of a row is decided here.
-
-/** Fields of a thing, or of the things in a list, that only staff may read. */
-const staffFields: ReadonlySet<string> = new Set([
-  'channel',
-  'protocol',
-  'protocols',
-  'upstream_model',
-  'upstream_id',
-  'upstream_request_id',
-  'attempts',
-  // The upstream's own download addresses; `files` has the gateway's.
-  'media',
-  'loss',
-  // Names other accounts.
-  'own_prices',
-])
+// side (channels, upstream names, ids and addresses, attempts, losses, other accounts). Schemas mark
+// the fields that are for staff only.
+import { z } from 'zod'
+import type { Marks } from '../contract/answers/fields.ts'
 
 /** Steps of a timeline whose note a member may read; others tell what an upstream answered. */
-const plainSteps: readonly unknown[] = ['cancel_asked', 'ended']
+const plainSteps: readonly unknown[] = ['cancel_requested', 'ended']
 
-export const isStaffField = (name: string): boolean => staffFields.has(name)
-
-interface Step {
-  kind?: unknown
+export function staffFieldsOf(schema: z.ZodType | undefined): ReadonlySet<string> {
+  if (!(schema instanceof z.ZodObject)) return new Set()
+  const fields = Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>)
+  const marked = fields.filter(([, field]) => (field.meta() as Marks | undefined)?.staffOnly)
+  return new Set(marked.map(([name]) => name))
 }
 
 /** One thing without what only staff may read. What lies deeper is the member's own. */
-export function memberRow(row: object): object {
+export function memberRow(row: object, staffFields: ReadonlySet<string>): object {
   const kept = Object.entries(row).filter(([name]) => !staffFields.has(name))
   return Object.fromEntries(
     kept.map(([name, value]) => [
@@ -38,14 +25,15 @@ export function memberRow(row: object): object {
   )
 }
 
-const memberStep = (step: Step): object =>
+const memberStep = (step: { kind?: unknown }): object =>
   plainSteps.includes(step.kind) ? step : { ...step, note: null }
 
 /** The same of a whole answer: one thing, or a list. */
-export function memberView(answer: object): object {
+export function memberView(answer: object, schema: z.ZodType | undefined): object {
+  const view = memberRow(answer, staffFieldsOf(schema))
   const { items } = answer as { items?: unknown }
-  const view = memberRow(answer)
-  return Array.isArray(items)
-    ? { ...view, items: items.map((each) => memberRow(each as object)) }
-    : view
+  if (!Array.isArray(items)) return view
+  const list = schema instanceof z.ZodObject ? schema.shape['items'] : undefined
+  const hidden = staffFieldsOf(list instanceof z.ZodArray ? (list.element as z.ZodType) : undefined)
+  return { ...view, items: items.map((each) => memberRow(each as object, hidden)) }
 }

@@ -1,4 +1,6 @@
 // A route of the admin API as the OpenAPI document tells of it.
+import { z } from 'zod'
+import { interfaces, protocols } from '../contract/config-schema/names.ts'
 import type { RefusalCode } from '../contract/errors.ts'
 import {
   type Answer,
@@ -13,6 +15,10 @@ import {
 import { type Schema, text } from '../http/schema.ts'
 import { schemaOf } from '../http/zod-schema.ts'
 import type { AdminRoute } from './route.ts'
+
+const lists = { interfaces, protocols }
+const documented = (schema: z.ZodType, io: 'input' | 'output' = 'input') =>
+  schemaOf(schema, io, lists)
 
 const adminRefusals: readonly RefusalCode[] = [
   'internal_error',
@@ -49,7 +55,7 @@ export function operationOf(route: AdminRoute): Operation {
 
 function parametersOf({ param, query, path, requestHeaders = {} }: AdminRoute): Parameter[] {
   const named = path.includes(':id') ? [inPath('id', text(param))] : []
-  const { properties = {}, required = [] } = query === undefined ? {} : schemaOf(query)
+  const { properties = {}, required = [] } = query === undefined ? {} : documented(query)
   const fields = Object.entries(properties as Readonly<Record<string, Schema>>)
   const asked = fields.map(([name, schema]) => ({
     ...inQuery(name, schema),
@@ -60,18 +66,31 @@ function parametersOf({ param, query, path, requestHeaders = {} }: AdminRoute): 
 }
 
 function bodyOf({ request, body, examples, optionalBody }: AdminRoute): Operation['body'] {
-  if (request !== undefined || body === undefined) return request
-  return { content: json(schemaOf(body), examples), required: optionalBody !== true }
+  if (request !== undefined) {
+    const content = Object.entries(request).map(([type, { schema, ...rest }]) => [
+      type,
+      { schema: plain(schema), ...rest },
+    ])
+    return { content: Object.fromEntries(content), required: true }
+  }
+  if (body === undefined) return undefined
+  return { content: json(documented(body), examples), required: optionalBody !== true }
 }
 
+const plain = (schema: Schema | z.ZodType): Schema =>
+  schema instanceof z.ZodType ? documented(schema) : schema
+
 function answerOf({ answer, files, returns, status = 200, headers }: AdminRoute): Answer {
-  const plain = Object.entries(files ?? {}).map(([type, schema]) => [type, { schema }])
+  const others = Object.entries(files ?? {}).map(([type, schema]) => [
+    type,
+    { schema: plain(schema) },
+  ])
   return {
     status,
     description: returns,
     content: {
-      ...(answer !== undefined && json(schemaOf(answer, 'output'))),
-      ...Object.fromEntries(plain),
+      ...(answer !== undefined && json(documented(answer, 'output'))),
+      ...Object.fromEntries(others),
     },
     ...(headers !== undefined && { headers }),
   }

@@ -37,7 +37,7 @@ export const owning = (permission: Permission, owned: Owned): Permission => ({
   owned,
 })
 
-export type Verdict = 'yes' | 'no' | 'unknown'
+type Verdict = 'yes' | 'no' | 'unknown'
 
 /** `unknown`: as if it were not there. `id` is the name in the path. */
 export async function judge(

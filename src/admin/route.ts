@@ -63,6 +63,11 @@ export type View<A> = A extends z.ZodType ? Frozen<z.output<A>> : never
 
 type Result<A> = View<A> | Refusal | Response
 
+interface RequestContent {
+  schema: Schema | z.ZodType
+  examples?: Readonly<Record<string, unknown>>
+}
+
 /** What documents tell of a call besides its schemas. */
 interface Told {
   /** Of the operation, in camel case. */
@@ -76,9 +81,9 @@ interface Told {
   /** What the answer is. */
   returns: string
   /** Besides JSON, or instead of it: by media type. */
-  files?: Readonly<Record<string, Schema>>
+  files?: Readonly<Record<string, Schema | z.ZodType>>
   /** A body that is not JSON, or not only. */
-  request?: NonNullable<Operation['body']>
+  request?: Readonly<Record<string, RequestContent>>
   /** Of the answer. */
   headers?: readonly HeaderName[]
   /** That a request may carry. */
@@ -92,6 +97,8 @@ interface Spec<Q, B, A> extends Told {
   path: string
   permission: Permission
   query?: Q
+  /** Items of a page unless asked for. */
+  defaultLimit?: number
   body?: B
   /** A request without a body counts as an empty one. */
   optionalBody?: true
@@ -129,7 +136,7 @@ export const serve =
       const ask = await readAsk(route, deps, x, req)
       const result = ask instanceof Refusal ? ask : await route.handle(ask)
       if (result instanceof Refusal || result instanceof Response) return answer(x, result)
-      const shown = x.viewer?.role === 'member' ? memberView(result) : result
+      const shown = x.viewer?.role === 'member' ? memberView(result, route.answer) : result
       return answerJson(x, JSON.stringify(shown), route.status)
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error
@@ -143,8 +150,9 @@ async function denied(
   x: Exchange,
   req: Asked,
 ): Promise<Refusal | undefined> {
+  if (permission.open === true) return undefined
   const { viewer } = x
-  if (viewer === undefined) return undefined
+  if (viewer === undefined) return signInNeeded
   const query = new URL(x.request.url).searchParams
   // A router answers HEAD by the route of GET; only the administrator may ask that way.
   const isOther = x.request.method !== method.toUpperCase() && viewer.role !== 'administrator'
@@ -156,6 +164,11 @@ async function denied(
     ? refuse('not_found', `there is nothing at ${x.path}`)
     : notPermitted(viewer)
 }
+
+export const signInNeeded = refuse(
+  'invalid_api_key',
+  'this needs the admin token as "Authorization: Bearer <token>", or a session of the console',
+)
 
 export const notPermitted = ({ role }: Viewer): Refusal =>
   refuse('not_permitted', `a ${role} may not do this`)
@@ -171,7 +184,10 @@ async function readAsk(
   const read = (name: string) => (name === 'account' && own !== undefined ? own : req.query(name))
   const query = route.query === undefined ? undefined : checkQuery(route.query, read)
   if (query instanceof Refusal) return query
-  const page = 'limit' in (route.query?.shape ?? {}) ? pageQuery(read, deps.limits) : firstPage
+  const page =
+    'limit' in (route.query?.shape ?? {})
+      ? pageQuery(read, deps.limits, route.defaultLimit)
+      : firstPage
   if (page instanceof Refusal) return page
   const named = route.query?.shape['account'] === undefined ? undefined : read('account')
   const account = named === undefined ? undefined : await findAccount(engine.store.read, named)
@@ -233,12 +249,13 @@ const hasBody = (request: Request): boolean =>
 const defaultPage = 100
 const firstPage: PageQuery = { limit: defaultPage }
 
-export function pageQuery(
+function pageQuery(
   read: (name: string) => string | undefined,
   { listPage }: { listPage: number },
+  usual = defaultPage,
 ): PageQuery | Refusal {
   const text = read('limit')
-  const limit = text === undefined ? defaultPage : Number(text)
+  const limit = text === undefined ? usual : Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= listPage) {
     return { limit, cursor: read('cursor') }
   }

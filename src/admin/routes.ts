@@ -1,13 +1,58 @@
 // Every call of the admin API. Where two paths fit, the first one in this list is taken.
+import { channelImportRoutes } from './catalog/channel-import.ts'
+import { channelRoutes } from './catalog/channels.ts'
+import { modelRoutes } from './catalog/models.ts'
+import { priceListRoutes } from './catalog/price-lists.ts'
+import { pricePreviewRoutes } from './catalog/price-preview.ts'
+import { priceRoutes } from './catalog/prices.ts'
+import { accountRoutes } from './money/accounts.ts'
+import { auditRoutes } from './money/audits.ts'
+import { billRoutes } from './money/bills.ts'
+import { lossRoutes } from './money/losses.ts'
+import { statementRoutes } from './money/statements.ts'
+import { peopleRoutes } from './people/people.ts'
+import { sessionRoutes } from './people/sessions.ts'
+import { tokenRoutes } from './people/tokens.ts'
 import type { AdminRoute } from './route.ts'
+import { alertRoutes } from './system/alerts.ts'
+import { backupRoutes } from './system/backup.ts'
+import { exportRoutes } from './system/exports.ts'
+import { healthRoutes } from './system/health.ts'
+import { settingsRoutes } from './system/settings.ts'
 import { callbackRoutes } from './tasks/callbacks.ts'
 import { taskActionRoutes } from './tasks/task-actions.ts'
 import { taskSummaryRoutes } from './tasks/task-summary.ts'
 import { taskRoutes } from './tasks/tasks.ts'
+import { requestRoutes } from './traffic/requests.ts'
+import { trafficRoutes } from './traffic/traffic.ts'
+import { usageRoutes } from './traffic/usage.ts'
 
 export const adminRoutes: readonly AdminRoute[] = [
+  ...accountRoutes,
+  ...tokenRoutes,
+  ...channelRoutes,
+  ...channelImportRoutes,
+  ...modelRoutes,
+  ...priceRoutes,
+  ...pricePreviewRoutes,
+  ...priceListRoutes,
+  ...requestRoutes,
+  ...trafficRoutes,
+  ...usageRoutes,
+  // Before the tasks themselves: `summary` is no id.
   ...taskSummaryRoutes,
   ...taskRoutes,
   ...taskActionRoutes,
   ...callbackRoutes,
+  ...billRoutes,
+  ...lossRoutes,
+  ...statementRoutes,
+  ...sessionRoutes,
+  ...peopleRoutes,
+  ...auditRoutes,
+  ...alertRoutes,
+  ...healthRoutes,
+  ...settingsRoutes,
+  ...backupRoutes,
+  ...exportRoutes,
 ]

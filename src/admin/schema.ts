@@ -4,58 +4,27 @@
 import { z } from 'zod'
 import type { Source } from '../contract/catalog.ts'
 
-/** Marks on a field. */
-export interface Marks {
-  /** Columns of the command line: title, and where the value lies when not in the field itself. */
-  column?: readonly Column[]
-  /** Members are not sent it. */
-  staffOnly?: true
-  /** How a flag of the command line names the value; the text in help comes from the description. */
-  flag?: string
-}
+export { amount, column, count, money, pageOf, time } from '../contract/answers/fields.ts'
 
-export interface Column {
-  title?: string
-  /** `code`: of a field that is an object, the value of this name. */
-  part?: string
-}
-
-/** Shows the field in lists of the command line. */
-export const column = <T extends z.ZodType>(schema: T, ...columns: (Column | string)[]): T =>
-  schema.meta({
-    column:
-      columns.length === 0
-        ? [{}]
-        : columns.map((each) => (typeof each === 'string' ? { title: each } : each)),
-  } satisfies Marks)
-
-export const staffOnly = <T extends z.ZodType>(schema: T, description = ''): T =>
-  schema.meta({ staffOnly: true, description: `${description} Not for members.`.trim() })
-
-export const time = () => z.string().meta({ format: 'date-time' })
-
-/** A decimal in quotes: no number of JSON is exact enough for money. */
-export const money = () => z.string().meta({ pattern: '^-?\\d{1,12}\\.\\d{2,9}$' })
-
-export const count = () => z.int().min(0)
-
-export const share = () => z.number().min(0)
+/** Members are not sent the field. */
+export const staffOnly = <T extends z.ZodType>(
+  schema: T,
+  description = '',
+): z.ZodExactOptional<T> =>
+  schema.exactOptional().meta({
+    ...schema.meta(),
+    staffOnly: true,
+    description: `${description} Not for members.`.trim(),
+  })
 
 const sources = ['builtin', 'file', 'api'] as const satisfies readonly Source[]
 export const source = z
   .enum(sources)
   .describe('Who declared it: the gateway, gateway.yaml or this API.')
 
-export const pageOf = <T extends z.ZodType>(item: T, id: string) =>
-  z
-    .object({
-      items: z.array(item),
-      next_cursor: z
-        .string()
-        .nullable()
-        .describe('For the next page, as `cursor`; null when there is none.'),
-    })
-    .meta({ id })
+/** Names that the registries of surfaces and providers have; a schema file knows neither. */
+export const interfaceName = () => z.string().meta({ names: 'interfaces' })
+export const protocolName = () => z.string().meta({ names: 'protocols' })
 
 export const deleted = z.object({ id: z.string(), deleted: z.literal(true) })
 

@@ -2,11 +2,12 @@
 // code. The only file here that touches the process.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAdmin } from './admin-client.ts'
-import { type Env, exitCodes, misuse, Stop } from './command.ts'
 import { commands, elsewhere } from './commands.ts'
-import { helpPage } from './help.ts'
-import { parseLine } from './parse-line.ts'
+import { openAdmin } from './terminal/admin-client.ts'
+import type { Env } from './terminal/command.ts'
+import { helpPage } from './terminal/help.ts'
+import { parseLine } from './terminal/parse-line.ts'
+import { exitCodes, misuse, Stop } from './terminal/stop.ts'
 
 async function runCommand(argv: readonly string[], env: Env): Promise<number> {
   const parsed = parseLine(argv, commands, elsewhere)

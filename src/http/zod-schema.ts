@@ -1,15 +1,22 @@
 // Turns the zod schema that checks or types a value into the JSON Schema that documents print. A
-// schema with `.meta({ id })` becomes a named one; `staffOnly` fields need not be there.
+// schema with `.meta({ id })` becomes a named one.
 import { z } from 'zod'
 import { described, named, orNull, type Schema } from './schema.ts'
 
 type Json = Record<string, unknown>
 
 /** Marks of our own: what a command line prints, and what members are not sent. */
-const ownMarks: ReadonlySet<string> = new Set(['id', 'column', 'staffOnly', 'flag'])
+const ownMarks: ReadonlySet<string> = new Set(['id', 'column', 'staffOnly', 'flag', 'names'])
 
 /** `input`: what a caller may send. `output`: what the gateway answers, which may grow fields. */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Schema {
+/** Lists of names that a schema marks with `names`. */
+type NameLists = Readonly<Record<string, readonly string[]>>
+
+export function schemaOf(
+  schema: z.ZodType,
+  io: 'input' | 'output' = 'input',
+  lists: NameLists = {},
+): Schema {
   const { $schema: _, $defs = {}, ...root } = z.toJSONSchema(schema, { io })
   const known = new Map<string, Schema>()
   const shared = (name: string): Schema => {
@@ -28,7 +35,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): S
     if (typeof $ref === 'string') return shared($ref.slice($ref.lastIndexOf('/') + 1))
     const kept = Object.entries(rest).filter((pair) => !isDropped(pair, io))
     const plain = Object.fromEntries(kept.map(([key, value]) => [key, keptValue(key, value)]))
-    return compact(withoutStaff(plain, node))
+    return compact(withNames(plain, lists[String(node['names'])]))
   }
   const keptValue = (key: string, value: unknown): unknown => {
     if (key === 'enum' || key === 'const' || key === 'default') return value
@@ -41,19 +48,21 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): S
 }
 
 function isDropped([key, value]: [string, unknown], io: 'input' | 'output'): boolean {
-  if (ownMarks.has(key) || key === 'propertyNames') return true
+  if (ownMarks.has(key)) return true
+  // Names of JSON are texts anyway.
+  if (key === 'propertyNames') return Object.keys(value as Json).join() === 'type'
   // The runtime's own bounds of a whole number tell a reader nothing.
   if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER
   if (key === 'maximum') return value === Number.MAX_SAFE_INTEGER
   return io === 'output' && key === 'additionalProperties' && value === false
 }
 
-function withoutStaff(plain: Json, { properties, required }: Json): Json {
-  if (!Array.isArray(required)) return plain
-  const fields = properties as Readonly<Record<string, Json>>
-  const needed = required.filter((name) => fields[name]?.['staffOnly'] !== true)
-  const { required: _, ...rest } = plain
-  return needed.length === 0 ? rest : { ...rest, required: needed }
+/** A text becomes one of the names, an object of any names one of these. */
+function withNames(plain: Json, names: readonly string[] | undefined): Json {
+  if (names === undefined) return plain
+  if (plain['type'] !== 'object') return { ...plain, enum: [...names] }
+  const { additionalProperties: value, ...rest } = plain
+  return { ...rest, properties: Object.fromEntries(names.map((name) => [name, value])) }
 }
 
 /** `string or null` in one type instead of a choice of two. */

@@ -1,13 +1,14 @@
 // The two documents: what callers ask, and what administrators ask.
 import packageJson from '../../package.json'
-import { adminOperations } from '../admin/operations/index.ts'
+import { operationOf } from '../admin/operation.ts'
+import { adminRoutes } from '../admin/routes.ts'
 import { createDialects } from '../http/dialect.ts'
 import type { Operation } from '../http/operation.ts'
 import { dialects, surfaces } from '../surfaces/index.ts'
 import { buildDocument, type OpenApi } from './document.ts'
 import { gatewayOperations } from './gateway-operations.ts'
 
-export { adminOperations }
+export const adminOperations = adminRoutes.map(operationOf)
 
 export const dataOperations = async (): Promise<readonly Operation[]> => [
   ...(await Promise.all(surfaces.map((surface) => surface.operations()))).flat(),

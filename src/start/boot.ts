@@ -237,7 +237,7 @@ function newEngine(
     abandonedChecks: new AbandonedChecks(),
     auditor: new Auditor(),
     clockWatch: new ClockWatch(),
-    exporter: new Exporter(exportSources(config.limits)),
+    exporter: new Exporter(exportSources),
     meters: new Meters(),
     ...(config.traces !== undefined && { tracer: tracerFor(config.traces, log) }),
     noticeFor: () => undefined,

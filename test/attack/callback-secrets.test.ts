@@ -74,7 +74,7 @@ const isSigned = (secret: string, { text, headers }: (typeof arrived)[number]): 
 test('each account has a secret of its own, shown to its people only', async () => {
   const own = (await member.ask('GET', pathOf('acme'))).body
   const other = (await operator.ask('GET', pathOf('rival'))).body
-  expect(own).toMatchObject({ account: 'acme', source: 'account', old_until: null })
+  expect(own).toMatchObject({ account: 'acme', source: 'account', previous_valid_until: null })
   expect(own.secret).toMatch(/^whsec_/)
   expect(other.secret).not.toBe(own.secret)
   expect((await member.ask('GET', pathOf('rival'))).status).toBe(404)
@@ -95,7 +95,7 @@ test('after a rotation both secrets are good for a while, and another account no
   const { status, body } = await member.ask('POST', `${pathOf('acme')}/rotate`, {})
   expect(status).toBe(200)
   expect(body.secret).not.toBe(before)
-  expect(Date.parse(body.old_until)).toBeGreaterThan(Date.now())
+  expect(Date.parse(body.previous_valid_until)).toBeGreaterThan(Date.now())
   const notice = await noticeOf('acme')
   expect([isSigned(body.secret, notice), isSigned(before, notice)]).toEqual([true, true])
   expect((await operator.ask('GET', pathOf('rival'))).body.secret).toBe(other)

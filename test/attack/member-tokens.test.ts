@@ -89,9 +89,9 @@ test('what an operator disabled stays disabled, also under another secret', asyn
     await operator.ask('PATCH', `/tokens/${id}`, { disabled: true })
     const enabled = await member.ask('PATCH', `/tokens/${id}`, { disabled: false })
     expect([enabled.status, enabled.body.error?.param]).toEqual([403, 'disabled'])
-    const old_until = new Date(Date.now() + 3_600_000).toISOString()
-    const rotated = await member.ask('POST', `/tokens/${id}/rotate`, { old_until })
-    const oldId = rotated.body.old?.id as string
+    const previous_valid_until = new Date(Date.now() + 3_600_000).toISOString()
+    const rotated = await member.ask('POST', `/tokens/${id}/rotate`, { previous_valid_until })
+    const oldId = rotated.body.previous?.id as string
     expect((await member.ask('PATCH', `/tokens/${oldId}`, { disabled: false })).status).toBe(403)
     for (const secret of [token, rotated.body.token as string]) expect(await chat(secret)).toBe(401)
     await operator.ask('PATCH', `/tokens/${id}`, { disabled: false })
@@ -113,9 +113,9 @@ test('what an operator restricts later binds as well, and only that', async () =
 
 test('an old secret does not outlive the time that was agreed', async () => {
   const { id } = await newToken(operator)
-  const old_until = new Date(Date.now() + 60_000).toISOString()
-  const { body } = await operator.ask('POST', `/tokens/${id}/rotate`, { old_until })
-  const later = await member.ask('PATCH', `/tokens/${body.old.id}`, { expires_at: null })
+  const previous_valid_until = new Date(Date.now() + 60_000).toISOString()
+  const { body } = await operator.ask('POST', `/tokens/${id}/rotate`, { previous_valid_until })
+  const later = await member.ask('PATCH', `/tokens/${body.previous.id}`, { expires_at: null })
   expect([later.status, later.body.error?.param]).toEqual([403, 'expires_at'])
 })
 

@@ -3,7 +3,7 @@
 // route that members may use.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
-import { rules } from '../../src/admin/legacy-access.ts'
+import { adminRoutes } from '../../src/admin/routes.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 import { newPerson, type SignedIn } from '../support/sign-in.ts'
@@ -87,7 +87,7 @@ prices:
     token: [tokens.find(({ name }) => name === 'own')!.id],
     request: requests,
     task: tasks,
-    any: [...requests, ...tasks],
+    'request or task': [...requests, ...tasks],
   })
   const upstreamIds = [
     ...((await asBoss('/tasks')).items as { upstream_id: string | null }[]).map(
@@ -113,7 +113,9 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-const forMembers = Object.entries(rules).filter(([, { roles }]) => roles.includes('member'))
+const forMembers = adminRoutes
+  .filter(({ permission }) => permission.roles.includes('member'))
+  .map(({ method, path, permission }) => [`${method.toUpperCase()} ${path}`, permission] as const)
 const reads = forMembers.filter(([name]) => name.startsWith('GET '))
 const hiddenFields = ['channel', 'upstream_model', 'upstream_id', 'attempts', 'media', 'loss']
 
@@ -140,7 +142,7 @@ const pathsOf = (name: string, kind: string | undefined): string[] => {
 }
 
 test.each(reads)('%s shows a member nothing of the operator or of others', async (name, rule) => {
-  for (const path of pathsOf(name, rule.names)) {
+  for (const path of pathsOf(name, rule.owned)) {
     for (const query of ['', '?account=acme', '?by=day,model&limit=200&spend=true']) {
       const { status, text, body } = await member.ask('GET', path + query)
       clean(path + query, text)
@@ -186,10 +188,12 @@ test.each([
 
 test.each(forMembers.filter(([name]) => name.includes('/:id')))(
   '%s of another account is not there',
-  async (name, { names }) => {
+  async (name, { owned }) => {
     const [method = '', path = ''] = name.split(' ')
     const ids =
-      names === 'any' ? [rival.request, rival.task] : [rival[names as keyof typeof rival] ?? 'x']
+      owned === 'request or task'
+        ? [rival.request, rival.task]
+        : [rival[owned as keyof typeof rival] ?? 'x']
     for (const id of ids) {
       const { status, text } = await member.ask(method, path.replace(':id', id), {})
       expect([name, status]).toEqual([name, 404])
@@ -200,7 +204,7 @@ test.each(forMembers.filter(([name]) => name.includes('/:id')))(
 
 test('what a member does with a task is answered without the operator’s facts', async () => {
   const [done = '', , live = ''] = own['task']!
-  for (const path of [`/tasks/${live}/cancel`, `/tasks/${done}/again`, `/tasks/${done}/callback`]) {
+  for (const path of [`/tasks/${live}/cancel`, `/tasks/${done}/rerun`, `/tasks/${done}/callback`]) {
     const { text } = await member.ask('POST', path, {})
     clean(path, text)
     expect(text).not.toContain('"upstream_id"')

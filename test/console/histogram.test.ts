@@ -53,7 +53,9 @@ test('every step has its column, and rows fall where they belong', () => {
     charge: '0',
     average_ms: null,
     average_first_byte_ms: null,
+    p50_ms: null,
     p95_ms: null,
+    p99_ms: null,
   })
   const columns = bucketsIn(stretch, [
     row('14T12:30:00', 200, 3),
@@ -69,7 +71,14 @@ test('every step has its column, and rows fall where they belong', () => {
 })
 
 test('a channel fails by what its upstream did, not by what callers did', () => {
-  const row = { charge: '0', average_ms: 1, average_first_byte_ms: 1, p95_ms: 1, p50_ms: 7 }
+  const row = {
+    charge: '0',
+    average_ms: 1,
+    average_first_byte_ms: 1,
+    p95_ms: 1,
+    p99_ms: 1,
+    p50_ms: 7,
+  }
   const found = trafficOf(
     [{ ...row, channel: 'a', requests: 10 }],
     [

@@ -135,7 +135,7 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
       const models = await listAll<Fields>(gateway, '/models')
       expect(models.find(({ name }) => name === 'private')).toMatchObject({
         callable: true,
-        not_callable_because: null,
+        unavailable_reason: null,
         price_id: null,
         own_prices: ['beta'],
       })
@@ -455,10 +455,10 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
       const models = await listAll<Fields>(gateway, '/models')
       expect(models.find(({ name }) => name === 'house')).toMatchObject({
         callable: false,
-        not_callable_because: 'it has no price in force',
+        unavailable_reason: 'it has no price in force',
       })
       const idle = models.find(({ name }) => name === 'imgvendor-v2-5-turbo')
-      expect(idle?.['not_callable_because']).toBe('no channel serves it')
+      expect(idle?.['unavailable_reason']).toBe('no channel serves it')
       expect((await chat('house')).status).toBe(404)
       const rates = { input: '1', output: '1' }
       const effective_from = new Date(Date.now() + 700).toISOString()

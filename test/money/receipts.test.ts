@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifyReceipt } from '../../src/cli/verify-bill.ts'
+import { verifyReceipt } from '../../src/cli/calls/verify-bill.ts'
 import { billColumns } from '../../src/contract/bill-line.ts'
 import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 

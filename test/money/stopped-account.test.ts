@@ -102,7 +102,7 @@ describe.each([...storeKinds])('an account whose books do not add up, on %s,', (
     expect(problems[0]).toMatchObject({ account: 'acme', check: 'balances' })
     expect(first().output()).toContain('do not add up')
     const { body: account } = await first().admin('GET', '/accounts/acme')
-    expect(Date.parse(account.stopped_since)).toBeGreaterThan(0)
+    expect(Date.parse(account.suspended_since)).toBeGreaterThan(0)
 
     const refused = await stopped(last())
     const { code, message } = await errorOf(refused)

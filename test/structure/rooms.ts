@@ -55,10 +55,16 @@ export const rooms: Readonly<Record<string, Parts>> = {
   'src/contract': { 'config-schema': nothing },
   'src/admin': {
     people: nothing,
-    money: nothing,
+    money: ['catalog/price-schema.ts'],
     tasks: nothing,
     catalog: nothing,
-    traffic: ['catalog/prices.ts', 'money/accounts.ts', 'tasks'],
+    traffic: [
+      'catalog/prices.ts',
+      'catalog/price-schema.ts',
+      'money/accounts.ts',
+      'money/account-schema.ts',
+      'tasks',
+    ],
     system: ['catalog', 'money', 'tasks', 'traffic'],
   },
   console: {

@@ -398,7 +398,7 @@ test(
     }
     const id = await create(gateway)
     const { id: messageId, state } = await attempted(gateway, id, 1)
-    expect(state).toBe('given_up')
+    expect(state).toBe('exhausted')
     expect(await run('task', 'callback', id)).toEqual({
       text: `${messageId}  waiting  503`,
       code: 1,

@@ -20,7 +20,7 @@ function useLines(): (price: Shown) => string[] {
     ]
       .filter((part) => part !== '')
       .join(' · ')
-  const tiered = (each: Readonly<Record<string, string>>) =>
+  const tiered = (each: Readonly<Record<string, string | undefined>>) =>
     Object.entries(each).map(([tier, amount]) => `${tier}: ${amount}`)
   return ({ tiers, per_million, per_image, per_second }) => {
     if (tiers !== undefined) {

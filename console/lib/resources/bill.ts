@@ -1,58 +1,21 @@
 // Bills as the admin API shows them.
-export interface MonthRow {
-  account: string
-  month: string
-  state: 'open' | 'closed'
-  closed_at: string | null
-  opening_balance: string
-  credits: string
-  adjustments: string
-  charges: string
-  closing_balance: string
-  charge_count: number
-}
+import type { BillLine } from '../../../src/admin/money/bill-schema.ts'
+import type { Outcome } from '../../../src/admin/money/statement-schema.ts'
+import type { UsageRow } from '../../../src/admin/traffic/traffic-schema.ts'
 
-export interface Bill extends MonthRow {
-  currency: string
-  totals: {
-    model: string | null
-    unit: string | null
-    charges: number
-    quantity: number
-    amount: string
-    estimated: number
-  }[]
-  tokens: { token_id: string | null; name: string | null; charges: number; amount: string }[]
-  movements: {
-    id: string
-    at: string
-    kind: 'credit' | 'adjust'
-    amount: string
-    note: string | null
-  }[]
-}
-
-export interface Line {
-  id: string
-  at: string
-  kind: 'charge' | 'credit' | 'adjust'
-  amount: string
-  request_id: string | null
-  task_id: string | null
-  model: string | null
-  unit: string | null
-  quantity: number | null
-  number?: number | null
-}
+export type { Bill, MonthRow } from '../../../src/admin/money/bill-schema.ts'
+export type {
+  ImportedStatement as Statement,
+  Outcome,
+  OutcomeSum,
+  StatementLine,
+} from '../../../src/admin/money/statement-schema.ts'
 
 /** Of a bill asked for by day. */
-export interface DayRow {
-  day: string
-  model: string | null
-  unit: string | null
-  charges: number
-  amount: string
-}
+export type DayRow = UsageRow & Required<Pick<UsageRow, 'day' | 'model'>>
+
+/** Holds and their releases are not on a bill. */
+export type Line = BillLine & { kind: Exclude<BillLine['kind'], 'hold' | 'release'> }
 
 export const outcomes = [
   'matched',
@@ -61,42 +24,7 @@ export const outcomes = [
   'loss',
   'gateway_only',
   'upstream_only',
-] as const
-export type Outcome = (typeof outcomes)[number]
-
-interface OutcomeSum {
-  lines: number
-  amount: string
-  our_amount: string
-}
-
-export interface Statement {
-  id: string
-  at: string
-  name: string
-  channel: string
-  from: string
-  to: string
-  currency: string
-  lines: number
-  outcomes: Record<Outcome, OutcomeSum>
-  warnings?: string[]
-}
-
-export interface StatementLine {
-  line: number
-  outcome: Outcome
-  at: string | null
-  model: string | null
-  upstream_id: string | null
-  quantity: number | null
-  amount: string | null
-  our_quantity: number | null
-  our_amount: string | null
-  ref: string | null
-  loss: string | null
-}
-
+] as const satisfies readonly Outcome[]
 /** The page that shows what was done under this id. */
 export function pageOf(ref: string | null): string | undefined {
   if (ref === null) return undefined

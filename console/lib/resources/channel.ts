@@ -1,40 +1,16 @@
 // A channel as the admin API shows it, and the lines of text a form edits it in.
-type Health = 'good' | 'probing' | 'avoided' | 'blocked'
+import type {
+  Channel as ChannelAnswer,
+  ChannelTest,
+} from '../../../src/admin/catalog/channel-schema.ts'
 
-export interface Channel {
-  id: string
-  name: string
-  region: string
-  keys: number
-  protocols: Record<string, string>
-  models: Record<string, string>
-  priority: number
-  weight: number
-  timeouts: Record<string, string>
-  max_concurrency: number
-  messages: Record<string, string>
-  trace: boolean
-  disabled: boolean
-  source: 'builtin' | 'file' | 'api'
-  health: {
-    state: Health
-    failures_in_row: number
-    retry_at: string | null
-    busy: number
-    keys: Health[]
-    denied_models: string[]
-  }
-}
+/** A test that never reached the gateway has no latency. */
+export type TestResult = Omit<ChannelTest, 'latency_ms'> & Partial<ChannelTest>
 
-export interface TestResult {
-  ok: boolean
-  latency_ms?: number
-  model?: string
-  error?: string | { message?: string }
-}
+/** A channel that is in service has its health with it. */
+export type Channel = ChannelAnswer & Required<Pick<ChannelAnswer, 'health'>>
 
-export const errorText = ({ error }: TestResult): string =>
-  typeof error === 'string' ? error : (error?.message ?? '')
+export const errorText = ({ error = '' }: TestResult): string => error
 
 export const linesOf = (pairs: Readonly<Record<string, string>>): string =>
   Object.entries(pairs)

@@ -1,29 +1,15 @@
 // Exports as the admin API shows them, begun and watched.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type {
+  ExportFormat,
+  ExportJob,
+  ExportKind,
+} from '../../../src/admin/system/system-schema.ts'
 import { api, type Query } from '../api.ts'
 import { resourceKey, useResource } from '../use-resource.ts'
 
-export type ExportKind = 'requests' | 'tasks' | 'ledger' | 'bill_lines' | 'audit_log'
-type ExportFormat = 'csv' | 'jsonl'
-
-export interface ExportJob {
-  id: string
-  kind: ExportKind
-  format: ExportFormat
-  filters: Record<string, string>
-  state: 'waiting' | 'running' | 'done' | 'failed'
-  rows: number
-  /** An estimate; null if unknown. */
-  rows_total: number | null
-  bytes: number
-  limit_reached: boolean
-  error: string | null
-  created_by: string
-  created_at: string
-  finished_at: string | null
-  expires_at: string
-}
+export type { ExportFormat, ExportJob, ExportKind }
 
 export const isUnfinished = ({ state }: ExportJob): boolean =>
   state === 'waiting' || state === 'running'

@@ -1,36 +1,13 @@
 // Models and price versions as the admin API shows them, and drafts of new ones.
-export interface Model {
-  name: string
-  kind: string
-  interfaces: string[]
-  display_name: string
-  callable: boolean
-  not_callable_because: string | null
-  price_id: string | null
-  source: string
-}
+import type { Price } from '../../../src/admin/catalog/price-schema.ts'
 
-export interface Rates {
-  input: string
-  output: string
-  cache_read?: string
-  cache_write?: string
-}
-
-export interface Price {
-  id: string
-  model: string
-  account: string | null
-  unit: 'token' | 'image' | 'video_second' | 'video_token' | 'default'
-  per_million?: Rates | string
-  tiers?: { up_to?: number; per_million: Rates }[]
-  per_image?: string | Record<string, string>
-  default_size?: string
-  per_second?: Record<string, string>
-  effective_from: string
-  current: boolean
-  source: string
-}
+export type { Model } from '../../../src/admin/catalog/model-schema.ts'
+export type {
+  Price,
+  PriceImport as Imported,
+  PricePreview as Preview,
+  Rates,
+} from '../../../src/admin/catalog/price-schema.ts'
 
 /** What a price is, in the words in which one is declared. */
 export type Terms = Readonly<Record<string, unknown>>
@@ -118,41 +95,6 @@ export function changesOf(before: Terms, after: Terms): { name: string; share: n
     if (was === undefined || was === 0 || was === Number(value)) return []
     return [{ name: String(path.at(-1)), share: Number(value) / was - 1 }]
   })
-}
-
-interface PreviewRow {
-  account: string
-  model: string
-  unit: string
-  charged: string
-  would_charge: string | null
-  difference: string | null
-  not_comparable?: string
-}
-
-export interface Preview {
-  exact: boolean
-  left_off: number
-  items: PreviewRow[]
-  total: {
-    charged?: string
-    would_charge?: string | null
-    difference?: string | null
-    at_least?: string
-    at_most?: string
-  }
-}
-
-/** What a list of prices would do, or has done. */
-export interface Imported {
-  dry_run: boolean
-  added: number
-  unchanged: number
-  superseded: number
-  items: (Omit<Price, 'id' | 'current' | 'source'> & {
-    line: number
-    outcome: 'added' | 'unchanged' | 'superseded'
-  })[]
 }
 
 export interface PriceList {

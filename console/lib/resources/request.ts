@@ -1,66 +1,13 @@
 // A request and its explanation as the admin API shows them, and the ways to ask it again.
-import type { Price } from './price.ts'
+import type { LoggedRequest } from '../../../src/admin/traffic/request-schema.ts'
 
-export interface Attempt {
-  channel: string
-  key?: number
-  after_ms: number
-  ms: number
-  status?: number
-  error?: string
-}
-
-interface Usage {
-  input_tokens: number
-  output_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-}
-
-/** Of a request that made a video or images. */
-interface TaskUsage {
-  output_seconds: number | null
-  video_tokens: number | null
-  pictures?: number
-}
-
-export interface LoggedRequest {
-  request_id: string
-  at: string
-  account: string | null
-  token: string | null
-  interface: string
-  model: string
-  /** Members are not sent these. */
-  channel?: string | null
-  upstream_model?: string | null
-  upstream_request_id?: string
-  status: number
-  error_code: string | null
-  error: string | null
-  ending: string
-  stream: boolean
-  charge: string
-  loss?: string
-  usage: Usage | TaskUsage | null
-  usage_reported: unknown
-  estimated: boolean
-  price_id: string | null
-  first_byte_ms: number | null
-  total_ms: number
-  task_id?: string
-  trace_id?: string
-  attempts?: Attempt[]
-}
-
-export interface Explanation {
-  currency: string
-  price: Price | null
-  tier: string | null
-  charge: string
-  steps: string[]
-  entries: { id: string; at: string; kind: string; amount: string; note: string | null }[]
-}
+export type {
+  Attempt,
+  Explanation,
+  LoggedRequest,
+  TaskUsage,
+  TokenUsage as Usage,
+} from '../../../src/admin/traffic/request-schema.ts'
 
 /** Where calls of an interface go. */
 const pathOf: Readonly<Record<string, string>> = {

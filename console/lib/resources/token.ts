@@ -1,26 +1,9 @@
 // A token as the admin API shows it, with what was charged to it lately.
-export interface Token {
-  id: string
-  account: string
-  name: string
-  prefix: string
-  models: string[]
-  limits: { rpm?: number; tpm?: number; concurrency?: number }
-  allowed_ips: string[]
-  expires_at: string | null
-  disabled: boolean
-  source: 'file' | 'api'
-  created_at: string
-  /** Of thirty days; absent where it was not asked for. */
-  spend?: string
-  spend_by_day?: { day: string; amount: string }[]
-  last_charged_at?: string | null
-}
+import type { Account as AccountAnswer } from '../../../src/admin/money/account-schema.ts'
+import type { Token } from '../../../src/admin/people/token-schema.ts'
 
-export interface Account {
-  name: string
-  available: string
-}
+export type { Token }
+export type Account = Pick<AccountAnswer, 'name' | 'available'>
 
 const days = 30
 const dayMs = 86_400_000

@@ -1,23 +1,9 @@
 // Usage as the admin API adds it up, grouped for a chart and a table: the largest groups, and the rest as
 // one. Sums of money are exact and stay text; numbers are for drawing.
+import type { UsageRow } from '../../../src/admin/traffic/traffic-schema.ts'
 import { useResource } from '../use-resource.ts'
 
-export interface UsageRow {
-  hour?: string
-  day?: string
-  month?: string
-  model?: string | null
-  token?: string | null
-  token_id?: string | null
-  account?: string | null
-  unit: string | null
-  tier?: string | null
-  charges: number
-  amount: string
-  quantity: number | null
-  input_tokens?: number
-  output_tokens?: number
-}
+export type { UsageRow }
 
 export const measures = ['amount', 'charges', 'input_tokens', 'output_tokens', 'quantity'] as const
 export type Measure = (typeof measures)[number]

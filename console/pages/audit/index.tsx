@@ -2,6 +2,7 @@
 
 import { Stack, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
+import type { AuditRow as Change } from '../../../src/admin/money/audit-schema.ts'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -18,18 +19,6 @@ import { Link, useQueryValue } from '../../lib/router.tsx'
 import { auditActions } from '../../lib/server/codes.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
-
-interface Change {
-  id: string
-  at: string
-  actor: string
-  action: string
-  subject: string
-  address: string | null
-  request_id: string | null
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
-}
 
 /** The known ones; the address may name others. */
 const actions = Object.keys(auditActions)

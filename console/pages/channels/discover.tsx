@@ -1,5 +1,6 @@
 // The models of the upstream compared with those of the channel: new ones to add, gone ones to remove,
 // and what a new one needs before it can be called.
+
 import {
   Alert,
   Checkbox,
@@ -14,6 +15,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
+import type { ChannelDiscovery as Discovery } from '../../../src/admin/catalog/channel-schema.ts'
 import { FormActions } from '../../components/form-actions.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
@@ -24,19 +26,7 @@ import { Link } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
-interface Found {
-  upstream_model: string
-  names: string[]
-  kind: string | null
-  priced: boolean
-}
-
-interface Discovery {
-  ok: boolean
-  models: Found[]
-  gone: { name: string; upstream_model: string }[]
-  error?: string
-}
+type Found = Discovery['models'][number]
 
 interface Props {
   channel: Channel

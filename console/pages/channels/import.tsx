@@ -1,4 +1,5 @@
 // Channels from YAML: first the changes, then all of them or none.
+
 import {
   Alert,
   Badge,
@@ -12,19 +13,13 @@ import {
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
+import type { PlannedChannel as Planned } from '../../../src/admin/catalog/channel-schema.ts'
 import { changesBetween, FieldDiff, isChanged } from '../../components/field-diff.tsx'
 import { FormActions } from '../../components/form-actions.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
-
-interface Planned {
-  name: string
-  change: 'new' | 'changed' | 'same' | 'skipped' | 'refused'
-  fields: { field: string; before: unknown; after: unknown }[]
-  problem: string | null
-}
 
 interface Props {
   isOpen: boolean

@@ -3,6 +3,7 @@
 
 import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import type { Audit } from '../../../src/admin/money/audit-schema.ts'
 import { CopyId } from '../../components/copy.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -19,13 +20,6 @@ import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { RecentErrors } from './recent-errors.tsx'
-
-interface Audit {
-  ok: boolean
-  accounts: number
-  entries: number
-  problems: { check: string; account?: string; ref?: string; problem: string }[]
-}
 
 const refetchMs = 3_000
 
@@ -82,7 +76,7 @@ function Process({ health }: { health: Health }) {
         rows={[
           [t('version'), health.version],
           [t('started'), <Time key="s" at={health.started_at} />],
-          [t('calls'), format.number(health.calls_running)],
+          [t('calls'), format.number(health.requests_in_flight)],
           [t('memory'), format.size(memory.rss_bytes)],
           [t('delay'), `${delay.mean} / ${delay.p99} ms`],
           [t('load'), health.load.toFixed(2)],
@@ -138,7 +132,7 @@ function Work({ health: { jobs, poller } }: { health: Health }) {
       />
       <PropertyList
         rows={[
-          [t('polls'), format.number(poller.looks)],
+          [t('polls'), format.number(poller.polls)],
           [t('lag'), `${format.ms(poller.lag_p50_ms)} / ${format.ms(poller.lag_p99_ms)}`],
         ]}
       />

@@ -4,7 +4,7 @@ import { Panel } from '../../components/page.tsx'
 import { ScrollBox } from '../../components/scroll-box.tsx'
 import { Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
-import type { Complaint, Health } from '../../lib/resources/health.ts'
+import type { Health, LoggedError } from '../../lib/resources/health.ts'
 import { Link } from '../../lib/router.tsx'
 import { messages } from './messages.ts'
 
@@ -13,7 +13,7 @@ const maxFieldLength = 300
 
 export function RecentErrors({ health }: { health: Health }) {
   const t = useMessages(messages)
-  const { complaints: errors, log_lines } = health
+  const { recent_errors: errors, log_lines } = health
   return (
     <Panel title={t('recent_errors')}>
       <Group justify="space-between" mb="xs">
@@ -36,7 +36,7 @@ export function RecentErrors({ health }: { health: Health }) {
   )
 }
 
-function RecentError({ error }: { error: Complaint }) {
+function RecentError({ error }: { error: LoggedError }) {
   const t = useMessages(messages)
   const { at, level, message, fields } = error
   return (

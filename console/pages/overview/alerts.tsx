@@ -1,6 +1,7 @@
 // Open alerts, and the button that resolves one.
 
 import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Alert } from '../../../src/admin/system/system-schema.ts'
 import { ErrorAlert } from '../../components/page.tsx'
 import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
@@ -11,14 +12,6 @@ import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
-
-interface Alert {
-  id: string
-  kind: string
-  subject: string
-  message: string
-  since: string
-}
 
 export function Alerts() {
   const t = useMessages(messages)

@@ -1,5 +1,6 @@
 // Six tabularNumbers with a sparkline, the change against the previous period, and a link to the details.
 import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
+import type { TaskSlot } from '../../../src/admin/tasks/task-schema.ts'
 import { Sparkline } from '../../components/charts/bar-chart.tsx'
 import { tabularNumbers } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
@@ -24,7 +25,6 @@ import {
   madeIn,
   runningStates,
   splitSlots,
-  type TaskSlot,
   useTaskSummary,
   waitingStates,
 } from './task-summary.ts'

@@ -1,12 +1,8 @@
 // The tasks of the last hours by state, as the admin API counts them.
+import type { TaskSlot } from '../../../src/admin/tasks/task-schema.ts'
 import type { State } from '../../lib/resources/task.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { type Range, spans } from './traffic.ts'
-
-export interface TaskSlot {
-  at: string
-  counts: Partial<Record<State, number>>
-}
 
 const refetchMs = 10_000
 

@@ -2,6 +2,7 @@
 
 import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import type { Person } from '../../../src/admin/people/person-schema.ts'
 import { FormActions } from '../../components/form-actions.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
@@ -43,15 +44,6 @@ const messages = defineMessages({
     disable: '停用',
   },
 })
-
-interface Person {
-  id: string
-  name: string
-  role: Role
-  account: string | null
-  disabled: boolean
-  created_at: string
-}
 
 const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
 

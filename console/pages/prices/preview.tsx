@@ -46,7 +46,7 @@ function PreviewTable({ preview }: { preview: Preview }) {
   const { items, total, exact } = preview
   const month = lastMonth()
   if (items.length === 0) return <Alert>{t('nothing', { month })}</Alert>
-  const hidden = items.length - maxRows + preview.left_off
+  const hidden = items.length - maxRows + preview.omitted_count
   const reasons = [...new Set(items.flatMap((row) => row.not_comparable ?? []))]
   const amounts = (row: Preview['total']) =>
     [row.charged, row.would_charge, row.difference].map((amount, i) => (

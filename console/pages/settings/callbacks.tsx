@@ -1,6 +1,11 @@
 // The secret that signs callbacks, and a test callback to a receiver.
+
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import type {
+  CallbackSecret as Secret,
+  CallbackTest as Tried,
+} from '../../../src/admin/tasks/task-schema.ts'
 import { CopyBlock } from '../../components/copy.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
 import { Time } from '../../components/values.tsx'
@@ -10,13 +15,6 @@ import { useMessages } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
-
-interface Secret {
-  account: string
-  source: 'account' | 'file'
-  secret: string | null
-  old_until: string | null
-}
 
 /** The secret is loaded on request, and forgotten with the page. */
 export function Callbacks() {
@@ -62,9 +60,9 @@ export function Callbacks() {
             <div className="private">
               <CopyBlock text={given.secret} label={t('secret')} />
             </div>
-            {given.old_until !== null && (
+            {given.previous_valid_until !== null && (
               <Text size="sm">
-                {t('old_secret')} <Time at={given.old_until} />
+                {t('old_secret')} <Time at={given.previous_valid_until} />
               </Text>
             )}
             <Button variant="default" loading={isBusy} onClick={rotate}>
@@ -77,13 +75,6 @@ export function Callbacks() {
       </Stack>
     </Panel>
   )
-}
-
-interface Tried {
-  ok: boolean
-  took_ms: number
-  status?: number
-  error?: string
 }
 
 function Trial({ account }: { account: string }) {

@@ -2,6 +2,7 @@
 
 import { Alert, Button, PasswordInput, SimpleGrid, Stack, Text } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import type { Settings } from '../../../src/admin/system/system-schema.ts'
 import { PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
@@ -12,14 +13,6 @@ import { useResource } from '../../lib/use-resource.ts'
 import { Callbacks } from './callbacks.tsx'
 import { ConfigYaml } from './config-yaml.tsx'
 import { messages } from './messages.ts'
-
-interface Settings {
-  public_url: string
-  region: string
-  currency: string
-  retention: { request_log_days: number; results_days: number | null }
-  yaml: { file: string; effective: string }
-}
 
 export default function SettingsPage() {
   const t = useMessages(messages)

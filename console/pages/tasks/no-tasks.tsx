@@ -3,6 +3,7 @@
 
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
+import type { Model } from '../../../src/admin/catalog/model-schema.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { api, type Page, parseResponse } from '../../lib/api.ts'
@@ -14,12 +15,6 @@ import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { tokenFor } from '../playground/send.ts'
 import { messages } from './messages.ts'
-
-interface Model {
-  name: string
-  interfaces: string[]
-  callable: boolean
-}
 
 interface Sample {
   title: 'sample_text' | 'sample_image' | 'sample_still'

@@ -23,7 +23,7 @@ export function RerunTask({ task, onMade }: { task: Task; onMade: (id: string) =
   if (!canRepeat(task)) return null
   const run = () =>
     action.run(async () => {
-      const made = await api<Task>('POST', `/tasks/${encodeURIComponent(task.id)}/again`)
+      const made = await api<Task>('POST', `/tasks/${encodeURIComponent(task.id)}/rerun`)
       setOpen(false)
       onMade(made.id)
     })

@@ -1,31 +1,20 @@
 // Tasks of the last hours by state, and the durations by model.
 
 import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import type {
+  TaskDurations as Durations,
+  TaskSummary as Summary,
+} from '../../../src/admin/tasks/task-schema.ts'
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
 import type { Query } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { type State, states } from '../../lib/resources/task.ts'
+import { states } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
-
-interface Summary {
-  from: string
-  counted_since: string
-  slots: { at: string; counts: Partial<Record<State, number>> }[]
-  durations: Durations[]
-}
-
-interface Durations {
-  model: string
-  tasks: number
-  p50_ms: number
-  p90_ms: number
-  bars: { from_ms: number; to_ms: number; tasks: number }[]
-}
 
 const refetchMs = 10_000
 

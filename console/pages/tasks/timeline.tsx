@@ -120,12 +120,12 @@ function useEvents(task: Task): Event[] {
 
 const colors: Readonly<Record<string, string>> = {
   lost: 'yellow',
-  look_failed: 'orange',
-  missing: 'orange',
-  empty: 'orange',
-  not_asked: 'orange',
+  poll_failed: 'orange',
+  not_found: 'orange',
+  no_output: 'orange',
+  skipped: 'orange',
   search_failed: 'orange',
-  gap: 'gray',
+  truncated: 'gray',
   succeeded: 'teal',
   failed: 'red',
   cancelled: 'gray',
@@ -145,7 +145,7 @@ function useStepEvents() {
       title: server.step(kind, times),
       color: colors[isEnd ? state : kind] ?? 'blue',
       ...((isNew || isEnd) && kind !== 'created' && { state }),
-      ...((isEnd || kind.startsWith('look')) && { progress }),
+      ...((isEnd || kind.startsWith('poll')) && { progress }),
       ...(note !== null && { note: noteOf(step, t, server) }),
     }
   }
@@ -154,8 +154,8 @@ function useStepEvents() {
 /** Codes of the gateway in the reader's language; texts of an upstream stay as they are. */
 function noteOf({ kind, note }: Step, t: Translate<Key>, server: ServerText): string {
   if (note === null) return ''
-  if (kind === 'cancel_asked') return t(note === 'caller' ? 'by_caller' : 'by_operator')
-  if (kind !== 'late_look') return server.note(note)
+  if (kind === 'cancel_requested') return t(note === 'caller' ? 'by_caller' : 'by_operator')
+  if (kind !== 'late_poll') return server.note(note)
   return note
     .split(' ')
     .map((word) => t(word as Key))

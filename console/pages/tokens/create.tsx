@@ -80,7 +80,7 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const untilMs = Date.now() + Number(hours) * 3_600_000
-    const body = hours === '0' ? {} : { old_until: new Date(untilMs).toISOString() }
+    const body = hours === '0' ? {} : { previous_valid_until: new Date(untilMs).toISOString() }
     void run(async () => {
       const made = await api<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
       setSecret(made.token)

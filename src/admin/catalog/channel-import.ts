@@ -1,7 +1,6 @@
 // Channels from a YAML text in the words of gateway.yaml, as an export writes them: first what would
 // change, then all of it or nothing. Keys that are only kept places leave a channel's own keys alone.
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
 import type { ChannelDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
@@ -10,7 +9,10 @@ import type { Exchange } from '../../http/exchange.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
-import { maxImportBytes, type Resource, readBody, recordChange, route } from '../legacy-route.ts'
+import { auditChange } from '../answers.ts'
+import { forOperators } from '../permission.ts'
+import { type Ask, adminRoute, maxImportBytes, type View } from '../route.ts'
+import { channelImport, importRequest, type plannedChannel } from './channel-schema.ts'
 import {
   changeChannel,
   find,
@@ -21,39 +23,23 @@ import {
   sealed,
   storedView,
   unacceptable,
-} from './channels.ts'
+} from './channel-store.ts'
 import { readAside } from './read-aside.ts'
 import type { ImportedChannel } from './read-channels.ts'
 
-export const importBody = z.strictObject({ yaml: z.string(), dry_run: z.boolean().optional() })
+type Planned = View<typeof plannedChannel>
 
-interface Planned {
-  name: string
-  change: 'new' | 'changed' | 'same' | 'skipped' | 'refused'
-  fields: { field: string; before: unknown; after: unknown }[]
-  problem: string | null
-}
-
-export const channelImport: Resource = (app, deps) => {
-  const { engine } = deps
-
-  app.post(
-    '/channels/import',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, importBody, maxImportBytes)
-      if (body instanceof Refusal) return body
-      const read = await readAside('channels', body.yaml, 'yaml')
-      if (read instanceof Refusal) return read
-      if ('problem' in read) return refused(read.problem)
-      const declared = read.channels
-      const plan = declared.map((each) => planOf(engine, each, x.atMs))
-      if (body.dry_run === true) return { saved: false, channels: plan }
-      const wrong = plan.find(({ change }) => change === 'refused')
-      if (wrong !== undefined) return refused(`channel '${wrong.name}': ${wrong.problem}`)
-      const failed = await saveAll(engine, x, declared, plan)
-      return failed ?? { saved: true, channels: plan }
-    }),
-  )
+async function importChannels({ engine, body, x }: Ask<{ body: typeof importRequest }>) {
+  const read = await readAside('channels', body.yaml, 'yaml')
+  if (read instanceof Refusal) return read
+  if ('problem' in read) return refused(read.problem)
+  const declared = read.channels
+  const plan = declared.map((each) => planOf(engine, each, x.atMs))
+  if (body.dry_run === true) return { saved: false, channels: plan }
+  const wrong = plan.find(({ change }) => change === 'refused')
+  if (wrong !== undefined) return refused(`channel '${wrong.name}': ${wrong.problem}`)
+  const failed = await saveAll(engine, x, declared, plan)
+  return failed ?? { saved: true, channels: plan }
 }
 
 const refused = (message: string): Refusal => refuse('invalid_request', message, { param: 'yaml' })
@@ -83,13 +69,13 @@ function planOf(engine: Engine, declared: ImportedChannel, atMs: number): Planne
   return plan(fields.length === 0 ? 'same' : 'changed', null, fields)
 }
 
-/** Of no interest to whoever compares two texts. */
-const unseen: ReadonlySet<string> = new Set(['id', 'name', 'source', 'disabled'])
+/** Of no interest when two texts are compared. */
+const hidden: ReadonlySet<string> = new Set(['id', 'name', 'source', 'disabled'])
 
 function differing(before: object, after: object, hasKeys: boolean): Planned['fields'] {
   const was: Readonly<Record<string, unknown>> = { ...before }
   return Object.entries(after).flatMap(([field, value]) => {
-    if (unseen.has(field)) return []
+    if (hidden.has(field)) return []
     // New keys look like the old ones from outside.
     const isSame = isDeepStrictEqual(was[field], value) && !(hasKeys && field === 'keys')
     return isSame ? [] : [{ field, before: was[field] ?? null, after: value }]
@@ -133,5 +119,33 @@ async function addDrained(
   const channel = sealed(engine, { ...made, disabled: true }, x.atMs)
   await insertChannel(tx, channel)
   const after = storedView(channel)
-  await recordChange(tx, x, { action: 'channel.create', subject: id, after })
+  await auditChange(tx, x, { action: 'channel.create', subject: id, after })
 }
+
+export const channelImportRoutes = [
+  adminRoute({
+    id: 'importChannels',
+    method: 'post',
+    path: '/channels/import',
+    permission: forOperators,
+    tag: 'Channels',
+    summary: 'Add and change channels by a YAML text',
+    description:
+      'In the words of gateway.yaml, all or nothing. With `dry_run` only what would change. Keys ' +
+      'that are left out, or are `PUT_THE_KEY_HERE`, stay as they are; new channels begin drained.',
+    body: importRequest,
+    maxBodyBytes: maxImportBytes,
+    examples: {
+      preview: {
+        yaml:
+          'channels:\n  - name: example-import\n    keys: [an-upstream-key]\n' +
+          '    protocols: { chat: https://up.example/v1 }\n    models: { txta-plus: "*" }\n',
+        dry_run: true,
+      },
+    },
+    answer: channelImport,
+    returns: 'Each channel, and what changes.',
+    refusals: ['conflict', 'not_found'],
+    handle: importChannels,
+  }),
+]

@@ -1,312 +1,237 @@
 // Channels: upstream accounts. Keys go in and never come out again.
-import { z } from 'zod'
-import type { Channel } from '../../contract/catalog.ts'
-import {
-  type ChannelDeclaration,
-  channelDeclaration,
-  channelFrom,
-} from '../../contract/config-schema/index.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { type ChannelHealth, healthOf } from '../../engine/routing/channel-health.ts'
 import { discoverModels } from '../../engine/routing/discover-models.ts'
 import { testChannel } from '../../engine/routing/probe-channel.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
+import { deleteChannel, insertChannel, lockChannel } from '../../store/catalog/channels.ts'
+import { isUniqueConflict } from '../../store/index.ts'
+import { auditChange, listOf, notFound, pageOfList } from '../answers.ts'
+import { forOperators } from '../permission.ts'
+import { type Ask, adminRoute } from '../route.ts'
+import { deleted } from '../schema.ts'
+import { channelChange, channelCreation, channelDraft } from './channel-bodies.ts'
 import {
-  deleteChannel,
-  insertChannel,
-  lockChannel,
-  type StoredChannel,
-  updateChannel,
-} from '../../store/catalog/channels.ts'
-import { isUniqueConflict, type Tx } from '../../store/index.ts'
+  channelDiscovery,
+  channelList,
+  channelQuery,
+  channel as channelSchema,
+  channelTest,
+  testRequest,
+} from './channel-schema.ts'
 import {
-  listOf,
-  notFound,
-  pageOfList,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
-import { keysNeeded } from './channel-origins.ts'
+  changeChannel,
+  find,
+  fromDeclaration,
+  liveView,
+  misplaced,
+  nameTaken,
+  notOurs,
+  sealed,
+  storedView,
+  withHealth,
+} from './channel-store.ts'
 
-const isDisabled = { disabled: z.boolean().optional() }
-export const creation = channelDeclaration.extend(isDisabled)
-export const change = channelDeclaration.partial().extend(isDisabled)
-type Change = z.infer<typeof change>
-export const test = z.strictObject({ model: z.string().max(128).optional() })
+async function create({ engine, body, x }: Ask<{ body: typeof channelCreation }>) {
+  const { disabled = false, ...declared } = body
+  const id = newShortId('chn', x.atMs)
+  const channel = sealed(engine, { ...fromDeclaration(engine, declared, id), disabled }, x.atMs)
+  const refusal = misplaced(engine, channel)
+  if (refusal !== undefined) return refusal
+  const after = storedView(channel)
+  try {
+    await engine.store.tx(async (tx) => {
+      await insertChannel(tx, channel)
+      await auditChange(tx, x, { action: 'channel.create', subject: id, after })
+    })
+  } catch (error) {
+    if (!isUniqueConflict(error)) throw error
+    return nameTaken(channel.name)
+  }
+  await announce(engine)
+  return withHealth(engine, id, after)
+}
 
-export const channels: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
+async function update({ engine, id, body, x }: Ask<{ body: typeof channelChange }>) {
+  const found = find(engine, id)
+  if (found === undefined) return notFound('channel', id)
+  if (found.source !== 'api') return notOurs(found)
+  try {
+    const changed = await engine.store.tx((tx) => changeChannel(engine, tx, x, found.id, body))
+    await announce(engine)
+    return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
+  } catch (error) {
+    if (!isUniqueConflict(error)) throw error
+    return nameTaken(body.name ?? found.name)
+  }
+}
 
-  app.post(
-    '/channels',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, creation)
-      if (body instanceof Refusal) return body
-      const { disabled = false, ...declared } = body
-      const id = newShortId('chn', x.atMs)
-      const made = { ...fromDeclaration(engine, declared, id), disabled }
-      const channel = sealed(engine, made, x.atMs)
-      const refusal = misplaced(engine, channel)
-      if (refusal !== undefined) return refusal
-      const after = storedView(channel)
-      try {
-        await store.tx(async (tx) => {
-          await insertChannel(tx, channel)
-          await recordChange(tx, x, { action: 'channel.create', subject: id, after })
-        })
-      } catch (error) {
-        if (!isUniqueConflict(error)) throw error
-        return nameTaken(channel.name)
-      }
-      await announce(engine)
-      return withHealth(engine, id, after)
-    }, 201),
-  )
-
-  app.get(
-    '/channels',
-    route(({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      return listOf(
-        pageOfList(engine.catalog.channels, ({ name }) => name, page),
-        (channel) => liveView(engine, channel),
-      )
-    }),
-  )
-
-  app.get(
-    '/channels/:id',
-    route(({ id }) => {
-      const channel = find(engine, id)
-      return channel === undefined ? notFound('channel', id) : liveView(engine, channel)
-    }),
-  )
-
-  app.patch(
-    '/channels/:id',
-    route(async ({ id }, x) => {
-      const found = find(engine, id)
-      if (found === undefined) return notFound('channel', id)
-      if (found.source !== 'api') return notOurs(found)
-      const body = await readBody(x, deps, change)
-      if (body instanceof Refusal) return body
-      try {
-        const changed = await store.tx((tx) => changeChannel(engine, tx, x, found.id, body))
-        await announce(engine)
-        return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
-      } catch (error) {
-        if (!isUniqueConflict(error)) throw error
-        return nameTaken(body.name ?? found.name)
-      }
-    }),
-  )
-
-  app.delete(
-    '/channels/:id',
-    route(async ({ id }, x) => {
-      const found = find(engine, id)
-      if (found === undefined) return notFound('channel', id)
-      if (found.source !== 'api') return notOurs(found)
-      const existed = await store.tx(async (tx) => {
-        const channel = await lockChannel(tx, found.id)
-        if (channel === undefined) return false
-        await deleteChannel(tx, channel.id)
-        const before = storedView(channel)
-        await recordChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
-        return true
-      })
-      await announce(engine)
-      return existed ? { id: found.id, deleted: true } : notFound('channel', id)
-    }),
-  )
-
-  app.post(
-    '/channels/test',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, channelDeclaration)
-      if (body instanceof Refusal) return body
-      return testChannel(engine, fromDeclaration(engine, body, draftId), undefined)
-    }),
-  )
-
-  app.post(
-    '/channels/:id/test',
-    route(async ({ id }, x) => {
-      const channel = find(engine, id)
-      if (channel === undefined) return notFound('channel', id)
-      const body = hasBody(x.request) ? await readBody(x, deps, test) : {}
-      if (body instanceof Refusal) return body
-      return testChannel(engine, channel, body.model)
-    }),
-  )
-
-  app.post(
-    '/channels/:id/discover',
-    route(({ id }) => {
-      const channel = find(engine, id)
-      return channel === undefined ? notFound('channel', id) : discoverModels(engine, channel)
-    }),
-  )
+async function remove({ engine, id, x }: Ask) {
+  const found = find(engine, id)
+  if (found === undefined) return notFound('channel', id)
+  if (found.source !== 'api') return notOurs(found)
+  const existed = await engine.store.tx(async (tx) => {
+    const channel = await lockChannel(tx, found.id)
+    if (channel === undefined) return false
+    await deleteChannel(tx, channel.id)
+    const before = storedView(channel)
+    await auditChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
+    return true
+  })
+  await announce(engine)
+  return existed ? { id: found.id, deleted: true as const } : notFound('channel', id)
 }
 
 /** Of a channel that is tried before it is there; one for all, so that nothing piles up. */
 const draftId = 'chn_draft'
 
-const hasBody = (request: Request): boolean =>
-  request.headers.get('content-length') !== '0' && request.body !== null
+const tag = 'Channels'
+const param = 'Id or name of a channel.'
+const permission = forOperators
+const either = 'A real call, for which no account pays. Answers 200 either way.'
 
-export const find = (engine: Engine, idOrName: string): Channel | undefined =>
-  engine.catalog.channels.find(({ id, name }) => id === idOrName || name === idOrName)
-
-export const notOurs = ({ name, source }: Channel): Refusal =>
-  refuse(
-    'conflict',
-    source === 'file'
-      ? `channel '${name}' is declared in the configuration file; change it there`
-      : `channel '${name}' belongs to the gateway itself`,
-  )
-
-export const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): Channel =>
-  channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
-
-/** A channel of another region is never taken in, and names stay unique over all sources. */
-export function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
-  const { region } = engine.declared.file
-  if (channel.region !== region) {
-    const message = `region is ${channel.region}, but this gateway's region is ${region}`
-    return refuse('invalid_request', message, { param: 'region' })
-  }
-  const other = engine.catalog.channels.find(({ name }) => name === channel.name)
-  if (other === undefined || other.id === channel.id) return undefined
-  return nameTaken(channel.name)
-}
-
-const nameTaken = (name: string): Refusal =>
-  refuse('conflict', `there is a channel '${name}' already`, { param: 'name' })
-
-/** Built on the stored row, not on the one in memory: changes at once must not undo each other. */
-export async function changeChannel(
-  engine: Engine,
-  tx: Tx,
-  x: Exchange,
-  id: string,
-  body: Change,
-): Promise<object | Refusal> {
-  const stored = await lockChannel(tx, id)
-  if (stored === undefined) return notFound('channel', id)
-  const channel = merged(engine, stored, body, x.atMs)
-  const refusal = unacceptable(engine, stored, channel, body)
-  if (refusal !== undefined) return refusal
-  await updateChannel(tx, channel)
-  const after = storedView(channel)
-  await recordChange(tx, x, {
-    action: 'channel.update',
-    subject: id,
-    before: storedView(stored),
-    // New keys look like the old ones from outside.
-    after: body.keys === undefined ? after : { ...after, keys_replaced: true },
-  })
-  return after
-}
-
-/** Why a change is refused: another region, a name in use, or stored keys for another origin. */
-export const unacceptable = (
-  engine: Engine,
-  before: Pick<Channel, 'protocols'>,
-  after: StoredChannel,
-  { keys }: Pick<Change, 'keys'>,
-): Refusal | undefined =>
-  misplaced(engine, after) ??
-  (keys === undefined ? keysNeeded(before.protocols, after.protocols) : undefined)
-
-/** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
-export function merged(
-  engine: Engine,
-  before: StoredChannel,
-  body: Change,
-  atMs: number,
-): StoredChannel {
-  const declared = fromDeclaration(
-    engine,
-    {
-      name: body.name ?? before.name,
-      keys: body.keys ?? [],
-      protocols: body.protocols ?? { ...before.protocols },
-      models: body.models ?? { ...before.models },
-      region: body.region ?? before.region,
-      priority: body.priority ?? before.priority,
-      weight: body.weight ?? before.weight,
-      max_concurrency: body.max_concurrency ?? before.maxConcurrency,
-      timeouts: { ...timeoutsView(before), ...body.timeouts },
-      messages: { ...before.messages, ...body.messages },
-      trace: body.trace ?? before.trace ?? true,
+export const channelRoutes = [
+  adminRoute({
+    id: 'createChannel',
+    method: 'post',
+    path: '/channels',
+    permission,
+    tag,
+    summary: 'Add an upstream account',
+    body: channelCreation,
+    examples: {
+      chat: {
+        name: 'example-channel',
+        keys: ['an-upstream-key'],
+        protocols: { chat: 'https://up.example/compatible/v1' },
+        models: { 'house-writer': 'writer-2026-01-01' },
+        timeouts: { first_byte: '30s' },
+      },
     },
-    before.id,
-  )
-  const after = sealed(engine, declared, atMs)
-  return {
-    ...after,
-    keyCiphertexts: body.keys === undefined ? before.keyCiphertexts : after.keyCiphertexts,
-    disabled: body.disabled ?? before.disabled,
-    createdAtMs: before.createdAtMs,
-  }
-}
-
-export function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
-  const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
-  return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
-}
-
-export const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
-  connect: `${timeouts.connectMs}ms`,
-  first_byte: `${timeouts.firstByteMs}ms`,
-  idle: `${timeouts.idleMs}ms`,
-  total: `${timeouts.totalMs}ms`,
-})
-
-/** What was stored, and how the channel made of it is doing. */
-function withHealth(engine: Engine, id: string, stored: object): object {
-  const channel = find(engine, id)
-  return channel === undefined ? stored : liveView(engine, channel)
-}
-
-const liveView = (engine: Engine, channel: Channel) => ({
-  ...viewOf(channel, channel.keys.length),
-  health: healthView(healthOf(engine, channel)),
-})
-
-const healthView = (health: ChannelHealth) => ({
-  state: health.state,
-  failures_in_row: health.failuresInRow,
-  retry_at: health.retryAtMs === undefined ? null : time(health.retryAtMs),
-  busy: health.busy,
-  keys: health.keys,
-  denied_models: health.deniedModels,
-})
-export const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
-
-const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
-  id: channel.id,
-  name: channel.name,
-  region: channel.region,
-  keys,
-  protocols: channel.protocols,
-  models: channel.models,
-  priority: channel.priority,
-  weight: channel.weight,
-  timeouts: timeoutsView(channel),
-  max_concurrency: channel.maxConcurrency,
-  messages: channel.messages,
-  trace: channel.trace ?? true,
-  disabled: channel.disabled,
-  source: channel.source,
-})
+    answer: channelSchema,
+    status: 201,
+    returns: 'The channel.',
+    refusals: ['conflict'],
+    handle: create,
+  }),
+  adminRoute({
+    id: 'listChannels',
+    method: 'get',
+    path: '/channels',
+    permission,
+    tag,
+    summary: 'List channels, by name',
+    query: channelQuery,
+    answer: channelList,
+    returns: 'A page of channels.',
+    handle: ({ engine, page }) =>
+      listOf(
+        pageOfList(engine.catalog.channels, ({ name }) => name, page),
+        (each) => liveView(engine, each),
+      ),
+  }),
+  adminRoute({
+    id: 'getChannel',
+    method: 'get',
+    path: '/channels/:id',
+    permission,
+    tag,
+    summary: 'Get a channel',
+    param,
+    answer: channelSchema,
+    returns: 'The channel.',
+    handle({ engine, id }) {
+      const found = find(engine, id)
+      return found === undefined ? notFound('channel', id) : liveView(engine, found)
+    },
+  }),
+  adminRoute({
+    id: 'changeChannel',
+    method: 'patch',
+    path: '/channels/:id',
+    permission,
+    tag,
+    summary: 'Change a channel',
+    description: 'Time-outs one by one, all else is replaced as a whole.',
+    param,
+    body: channelChange,
+    examples: {
+      slower: { timeouts: { first_byte: '60s' }, priority: -1 },
+      disabled: { disabled: true },
+    },
+    answer: channelSchema,
+    returns: 'The channel.',
+    refusals: ['conflict'],
+    handle: update,
+  }),
+  adminRoute({
+    id: 'deleteChannel',
+    method: 'delete',
+    path: '/channels/:id',
+    permission,
+    tag,
+    summary: 'Delete a channel',
+    param,
+    answer: deleted,
+    returns: 'It is gone.',
+    refusals: ['conflict'],
+    handle: remove,
+  }),
+  adminRoute({
+    id: 'tryChannel',
+    method: 'post',
+    path: '/channels/test',
+    permission,
+    tag,
+    summary: 'Make one cheap call through a channel before it is added',
+    description: either,
+    body: channelDraft,
+    examples: {
+      chat: {
+        name: 'example-draft',
+        keys: ['an-upstream-key'],
+        protocols: { chat: 'http://127.0.0.1:9/v1' },
+        models: { 'txta-plus': '*' },
+      },
+    },
+    answer: channelTest,
+    returns: 'How it went.',
+    handle: ({ engine, body }) =>
+      testChannel(engine, fromDeclaration(engine, body, draftId), undefined),
+  }),
+  adminRoute({
+    id: 'testChannel',
+    method: 'post',
+    path: '/channels/:id/test',
+    permission,
+    tag,
+    summary: 'Make one cheap call through a channel',
+    description: either,
+    param,
+    body: testRequest,
+    optionalBody: true,
+    examples: { model: { model: 'txta-plus' } },
+    answer: channelTest,
+    returns: 'How it went.',
+    handle({ engine, id, body }) {
+      const found = find(engine, id)
+      return found === undefined ? notFound('channel', id) : testChannel(engine, found, body.model)
+    },
+  }),
+  adminRoute({
+    id: 'discoverModels',
+    method: 'post',
+    path: '/channels/:id/discover',
+    permission,
+    tag,
+    summary: 'Ask an upstream which models it has, and compare',
+    description: 'Changes nothing. Answers 200 either way.',
+    param,
+    answer: channelDiscovery,
+    returns: 'What it has, and what it no longer has.',
+    handle({ engine, id }) {
+      const found = find(engine, id)
+      return found === undefined ? notFound('channel', id) : discoverModels(engine, found)
+    },
+  }),
+]

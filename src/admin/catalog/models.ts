@@ -6,55 +6,42 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { findModel, upsertModel } from '../../store/catalog/models.ts'
-import {
-  listOf,
-  pageOfList,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-} from '../legacy-route.ts'
+import { auditChange, listOf, pageOfList } from '../answers.ts'
+import { forAll, forOperators } from '../permission.ts'
+import { type Ask, adminRoute, readBody, type View } from '../route.ts'
+import { modelList, modelQuery, model as modelSchema } from './model-schema.ts'
 
-export const models: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
+/** The path has the name. */
+const declarationFor = (name: string) =>
+  z
+    .looseObject({})
+    .transform((body) => ({ ...body, name }))
+    .pipe(modelDeclaration)
 
-  app.get(
-    '/models',
-    route(({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const found = pageOfList(engine.catalog.models.values(), ({ name }) => name, page)
-      return listOf(found, (model) => modelView(engine, model))
-    }),
-  )
+const told = z
+  .strictObject({ ...modelDeclaration.shape, name: z.unknown().optional() })
+  .meta({ id: 'ModelDeclaration', ...modelDeclaration.meta() })
 
-  app.put(
-    '/models/:id',
-    route(async ({ id }, x) => {
-      const named = z.looseObject({}).transform((body) => ({ ...body, name: id }))
-      const body = await readBody(x, deps, named.pipe(modelDeclaration))
-      if (body instanceof Refusal) return body
-      const shown = engine.catalog.models.get(body.name)
-      if (shown?.source === 'file') {
-        return refuse('conflict', `model '${body.name}' is declared in the configuration file`)
-      }
-      const after = modelFrom(body, 'api')
-      await store.tx(async (tx) => {
-        const before = (await findModel(tx, body.name)) ?? shown
-        await upsertModel(tx, after, x.atMs)
-        await recordChange(tx, x, {
-          action: 'model.put',
-          subject: body.name,
-          ...(before !== undefined && { before: declarationView(before) }),
-          after: declarationView(after),
-        })
-      })
-      await announce(engine)
-      return modelView(engine, engine.catalog.models.get(body.name)!)
-    }),
-  )
+async function putModel({ engine, deps, id, x }: Ask) {
+  const body = await readBody(x, deps.limits, declarationFor(id))
+  if (body instanceof Refusal) return body
+  const shown = engine.catalog.models.get(body.name)
+  if (shown?.source === 'file') {
+    return refuse('conflict', `model '${body.name}' is declared in the configuration file`)
+  }
+  const after = modelFrom(body, 'api')
+  await engine.store.tx(async (tx) => {
+    const before = (await findModel(tx, body.name)) ?? shown
+    await upsertModel(tx, after, x.atMs)
+    await auditChange(tx, x, {
+      action: 'model.put',
+      subject: body.name,
+      ...(before !== undefined && { before: declarationView(before) }),
+      after: declarationView(after),
+    })
+  })
+  await announce(engine)
+  return modelView(engine, engine.catalog.models.get(body.name)!)
 }
 
 const declarationView = (model: Model) => ({
@@ -69,7 +56,7 @@ const declarationView = (model: Model) => ({
   source: model.source,
 })
 
-function modelView(engine: Engine, model: Model) {
+function modelView(engine: Engine, model: Model): View<typeof modelSchema> {
   const price = engine.prices.current(model.name)
   const owners = engine.prices.ownersOf(model.name)
   const isPriced = price !== undefined || owners.length > 0
@@ -80,9 +67,48 @@ function modelView(engine: Engine, model: Model) {
   return {
     ...declarationView(model),
     callable: reasons.length === 0,
-    not_callable_because: reasons.length === 0 ? null : reasons.join(', and '),
+    unavailable_reason: reasons.length === 0 ? null : reasons.join(', and '),
     price_id: price?.id ?? null,
-    /** Accounts with a price of their own; without a price for everybody, only they can call it. */
+    // Without a general price, only these accounts can call it.
     own_prices: owners,
   }
 }
+
+const tag = 'Models and prices'
+
+export const modelRoutes = [
+  adminRoute({
+    id: 'listCatalog',
+    method: 'get',
+    path: '/models',
+    permission: forAll,
+    tag,
+    summary: 'List the catalog, by name',
+    query: modelQuery,
+    answer: modelList,
+    returns: 'A page of models.',
+    handle({ engine, page }) {
+      const found = pageOfList(engine.catalog.models.values(), ({ name }) => name, page)
+      return listOf(found, (each) => modelView(engine, each))
+    },
+  }),
+  adminRoute({
+    id: 'putModel',
+    method: 'put',
+    path: '/models/:id',
+    permission: forOperators,
+    tag,
+    summary: 'Add a model to the catalog, or replace one',
+    param: 'Name of the model.',
+    request: {
+      'application/json': {
+        schema: told,
+        examples: { text: { kind: 'text', interfaces: ['chat'], display_name: 'House Writer' } },
+      },
+    },
+    answer: modelSchema,
+    returns: 'The model.',
+    refusals: ['conflict'],
+    handle: putModel,
+  }),
+]

@@ -1,28 +1,24 @@
 // Prices in bulk: everything that is in force or will be as YAML or as a table, and such lists taken
 // in again. A list is taken in as a whole or not at all.
-import { z } from 'zod'
 import {
   type ListedPrice,
   type ListProblem,
   writeYamlPrices,
 } from '../../billing/prices/price-list.ts'
 import { writeCsvPrices } from '../../billing/prices/price-table.ts'
-import { declaredTerms } from '../../contract/config-schema/index.ts'
+import { declaredTerms, priceListDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
 import { type ImportedPrice, importPrices } from '../../engine/catalog/import-prices.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import { readBody as readTextBody } from '../../http/body/read-json.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
-import {
-  type AdminDeps,
-  maxImportBytes,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { answerHeaders } from '../../http/exchange.ts'
+import { text } from '../../http/schema.ts'
+import { auditChange, time } from '../answers.ts'
+import { forFinance, forStaff } from '../permission.ts'
+import { type Ask, adminRoute, maxImportBytes, readBody, type View } from '../route.ts'
+import { exportQuery, importBody, importQuery, priceImport } from './price-schema.ts'
+import { tag } from './prices.ts'
 import { readAside } from './read-aside.ts'
 
 const formats = {
@@ -31,41 +27,52 @@ const formats = {
 } as const
 type Format = keyof typeof formats
 
-export const priceLists: Resource = (app, deps) => {
-  const { engine } = deps
+function exportList({ engine, query, x }: Ask<{ query: typeof exportQuery }>) {
+  const format = query.format ?? 'yaml'
+  const { type, write } = formats[format]
+  const headers = answerHeaders(x, `${type}; charset=utf-8`)
+  headers['content-disposition'] = `attachment; filename="prices.${format}"`
+  return new Response(write(engine.prices.active()), { headers })
+}
 
-  app.get(
-    '/prices/export',
-    route(({ query }, x) => {
-      const format = formatOf(query('format') ?? 'yaml')
-      if (format instanceof Refusal) return format
-      const { type, write } = formats[format]
-      const headers = answerHeaders(x, `${type}; charset=utf-8`)
-      headers['content-disposition'] = `attachment; filename="prices.${format}"`
-      return new Response(write(engine.prices.active()), { headers })
-    }),
+async function importList(ask: Ask<{ query: typeof importQuery }>) {
+  const { engine, x } = ask
+  const asked = await listIn(ask)
+  if (asked instanceof Refusal) return asked
+  const list = await readPriceList(asked.format, asked.text)
+  if (list instanceof Refusal) return list
+  const how = { atMs: x.atMs, dryRun: asked.dryRun }
+  const done = await importPrices(engine, list, how, (tx, price) =>
+    auditChange(tx, x, { action: 'price.import', subject: price.id, after: wordsOf(price) }),
   )
+  if ('problems' in done) return refusalOf(done.problems)
+  if (!asked.dryRun) await announce(engine)
+  return outcomeView(done.prices, asked.dryRun)
+}
 
-  app.post(
-    '/prices/import',
-    route(async ({ query }, x) => {
-      const asked = await askedFor(x, deps, query)
-      if (asked instanceof Refusal) return asked
-      const list = await readPriceList(asked.format, asked.text)
-      if (list instanceof Refusal) return list
-      const how = { atMs: x.atMs, dryRun: asked.dryRun }
-      const done = await importPrices(engine, list, how, (tx, price) =>
-        recordChange(tx, x, {
-          action: 'price.import',
-          subject: price.id,
-          after: wordsOf(price),
-        }),
-      )
-      if ('problems' in done) return refusalOf(done.problems)
-      if (!asked.dryRun) await announce(engine)
-      return outcomeView(done.prices, asked.dryRun)
-    }),
-  )
+interface GivenList {
+  format: Format
+  text: string
+  dryRun: boolean
+}
+
+/** The list itself as the body, or as a text in JSON. */
+async function listIn({ query, deps: { limits }, x }: Ask<{ query: typeof importQuery }>) {
+  const dryRun = query.dry_run
+  const type = x.request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const isCsv = /\bcsv$/.test(type) ? 'csv' : undefined
+  const format = query.format ?? (/\b(?:x-)?yaml$/.test(type) ? 'yaml' : isCsv)
+  if (format !== undefined) {
+    const list = await readTextBody(x, { ...limits, bodyBytes: maxImportBytes })
+    return list instanceof Refusal ? list : ({ format, text: list, dryRun } satisfies GivenList)
+  }
+  if (type !== 'application/json') {
+    const message = 'send the list as text/csv or application/yaml, or name it in ?format='
+    return refuse('unsupported_media_type', message)
+  }
+  const body = await readBody(x, limits, importBody, maxImportBytes)
+  if (body instanceof Refusal) return body
+  return { ...body, dryRun: body.dry_run ?? dryRun } satisfies GivenList
 }
 
 export async function readPriceList(
@@ -77,56 +84,11 @@ export async function readPriceList(
   return 'problems' in list ? refusalOf(list.problems) : list.prices
 }
 
-const formatOf = (text: string): Format | Refusal =>
-  Object.hasOwn(formats, text)
-    ? (text as Format)
-    : refuse('invalid_request', "'format' must be yaml or csv", { param: 'format' })
-
-interface Asked {
-  format: Format
-  text: string
-  dryRun: boolean
-}
-
-export const importBody = z.strictObject({
-  format: z.enum(['yaml', 'csv']),
-  text: z.string(),
-  dry_run: z.boolean().optional(),
-})
-
-/** The list itself as the body, or as a text in JSON. */
-async function askedFor(
-  x: Exchange,
-  deps: AdminDeps,
-  query: (name: string) => string | undefined,
-): Promise<Asked | Refusal> {
-  const flag = query('dry_run') ?? 'false'
-  if (flag !== 'true' && flag !== 'false') {
-    return refuse('invalid_request', "'dry_run' must be true or false", { param: 'dry_run' })
-  }
-  const type = x.request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const named = query('format') ?? (/\b(?:x-)?yaml$/.test(type) ? 'yaml' : /\bcsv$/.exec(type)?.[0])
-  if (named === undefined) {
-    if (type !== 'application/json') {
-      const message = 'send the list as text/csv or application/yaml, or name it in ?format='
-      return refuse('unsupported_media_type', message)
-    }
-    const body = await readBody(x, deps, importBody, maxImportBytes)
-    if (body instanceof Refusal) return body
-    const { format, text, dry_run: dryRun = flag === 'true' } = body
-    return { format, text, dryRun }
-  }
-  const format = formatOf(named)
-  if (format instanceof Refusal) return format
-  const text = await readTextBody(x, { ...deps.limits, bodyBytes: maxImportBytes })
-  return text instanceof Refusal ? text : { format, text, dryRun: flag === 'true' }
-}
-
-const maxTold = 10
+const maxProblems = 10
 
 function refusalOf(problems: readonly ListProblem[]): Refusal {
   const told = problems
-    .slice(0, maxTold)
+    .slice(0, maxProblems)
     .map(({ line, field, message }) => `line ${line}: ${field} ${message}`)
   const more = problems.length - told.length
   if (more > 0) told.push(`and ${more} more`)
@@ -140,7 +102,7 @@ const wordsOf = ({ model, account, terms, effectiveFromMs }: Price) => ({
   effective_from: time(effectiveFromMs),
 })
 
-function outcomeView(prices: readonly ImportedPrice[], dryRun: boolean) {
+function outcomeView(prices: readonly ImportedPrice[], dryRun: boolean): View<typeof priceImport> {
   const count = (wanted: string) => prices.filter(({ outcome }) => outcome === wanted).length
   return {
     dry_run: dryRun,
@@ -156,3 +118,44 @@ function outcomeView(prices: readonly ImportedPrice[], dryRun: boolean) {
     })),
   }
 }
+
+const yamlList =
+  'prices:\n  - model: txta-plus\n    unit: token\n    per_million: { input: "0.60", output: "1.50" }\n'
+const priceFile = priceListDeclaration.meta({ id: 'PriceFile' })
+
+export const priceListRoutes = [
+  adminRoute({
+    id: 'exportPrices',
+    method: 'get',
+    path: '/prices/export',
+    permission: forStaff,
+    tag,
+    summary: 'What is in force or will be, as a file',
+    query: exportQuery,
+    files: { 'application/yaml': priceFile, 'text/csv': text() },
+    headers: ['content-disposition'],
+    returns: 'The list.',
+    handle: exportList,
+  }),
+  adminRoute({
+    id: 'importPrices',
+    method: 'post',
+    path: '/prices/import',
+    permission: forFinance,
+    tag,
+    summary: 'Import a list of prices, as a whole or not at all',
+    query: importQuery,
+    request: {
+      'application/json': {
+        schema: importBody,
+        examples: { trial: { format: 'yaml', text: yamlList, dry_run: true } },
+      },
+      'application/yaml': { schema: priceFile },
+      'text/csv': { schema: text() },
+    },
+    answer: priceImport,
+    returns: 'What came of each price.',
+    refusals: ['conflict'],
+    handle: importList,
+  }),
+]

@@ -12,35 +12,30 @@ import type { Engine } from '../../engine/engine.ts'
 import { monthBounds, type Stretch } from '../../lib/text/month.ts'
 import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
 import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { notFound, type Resource, readBody, route, time } from '../legacy-route.ts'
+import { notFound, time } from '../answers.ts'
+import { forFinance } from '../permission.ts'
+import { type Ask, adminRoute, wrong } from '../route.ts'
 import { readPriceList } from './price-lists.ts'
-import { whoseOf } from './prices.ts'
-
-export const pricePreview: Resource = (app, deps) => {
-  app.post(
-    '/prices/preview',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, previewBody)
-      return body instanceof Refusal ? body : preview(deps.engine, body)
-    }),
-  )
-}
+import { pricePreview } from './price-schema.ts'
+import { tag, whoseOf } from './prices.ts'
 
 const maxDrafts = 1_000
 const maxItems = 10_000
 const maxPeriodMs = 400 * 24 * hourMs
 
-export const previewBody = z.strictObject({
-  month: z.string().optional(),
-  from: z.string().optional(),
-  to: z.string().optional(),
-  account: z.string().optional(),
-  prices: z.array(priceDeclaration).min(1).max(maxDrafts).optional(),
-  format: z.enum(['yaml', 'csv']).optional(),
-  text: z.string().optional(),
-})
+const previewBody = z
+  .strictObject({
+    month: z.string().optional(),
+    from: z.string().optional(),
+    to: z.string().optional(),
+    account: z.string().optional(),
+    prices: z.array(priceDeclaration).min(1).max(maxDrafts).optional(),
+    format: z.enum(['yaml', 'csv']).optional(),
+    text: z.string().optional(),
+  })
+  .meta({ id: 'PricePreviewRequest' })
 
-async function preview(engine: Engine, body: z.infer<typeof previewBody>) {
+async function preview({ engine, body }: Ask<{ body: typeof previewBody }>) {
   const period = periodOf(body)
   if (period instanceof Refusal) return period
   const payer =
@@ -63,15 +58,13 @@ async function preview(engine: Engine, body: z.infer<typeof previewBody>) {
     exact: total.exact,
     total,
     items: items.slice(0, maxItems),
-    left_off: Math.max(0, items.length - maxItems),
+    omitted_count: Math.max(0, items.length - maxItems),
   }
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function periodOf({ month, from, to }: z.infer<typeof previewBody>): Stretch | Refusal {
-  const wrong = (param: string, message: string) =>
-    refuse('invalid_request', `'${param}' ${message}`, { param })
   if (month !== undefined) {
     if (from !== undefined || to !== undefined)
       return wrong('month', "goes without 'from' and 'to'")
@@ -148,11 +141,11 @@ async function spentIn(
   const named = new Set(drafts.map(({ accountId }) => accountId))
   const isForAll = named.has(undefined) && only === undefined
   const wanted = only !== undefined ? [only] : [...named]
-  const everybody = store.dialect === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
+  const all = store.dialect === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
   const models = [...new Set(drafts.map(({ model }) => model))]
   const filter = models.length <= fewModels ? { models } : {}
   const found: MoneySum[] = []
-  for (const accountId of isForAll && everybody.length > 0 ? everybody : wanted) {
+  for (const accountId of isForAll && all.length > 0 ? all : wanted) {
     const asked = { accountId, ...period, ...filter, by: dimensions }
     found.push(...(await sumMoney(store.read, asked)).filter(({ kind }) => kind === 'charge'))
   }
@@ -168,3 +161,27 @@ async function spentIn(
     }),
   )
 }
+
+export const pricePreviewRoutes = [
+  adminRoute({
+    id: 'previewPrices',
+    method: 'post',
+    path: '/prices/preview',
+    permission: forFinance,
+    tag,
+    summary: 'What draft prices would have charged over a past period',
+    body: previewBody,
+    examples: {
+      month: {
+        month: '2026-11',
+        prices: [
+          { model: 'txta-plus', unit: 'token', per_million: { input: '0.60', output: '1.50' } },
+        ],
+      },
+    },
+    answer: pricePreview,
+    returns: 'Both sides, account by account and model by model.',
+    refusals: ['not_found'],
+    handle: preview,
+  }),
+]

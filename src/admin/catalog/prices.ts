@@ -1,4 +1,4 @@
-// Price versions, for everybody and for single accounts. None is ever changed.
+// Price versions, general ones and those of single accounts. None is ever changed.
 import {
   declaredTerms,
   type PriceDeclaration,
@@ -14,63 +14,35 @@ import type { Engine } from '../../engine/engine.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
-import {
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { auditChange, listOf, time } from '../answers.ts'
+import { forAll, forFinance } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { priceList, priceQuery, price as priceSchema } from './price-schema.ts'
 
-export const prices: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
+const creation = priceDeclaration.meta({ id: 'PriceDeclaration' })
 
-  app.get(
-    '/prices',
-    route(async ({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const wanted = query('account')
-      const account = wanted === undefined ? undefined : await findAccount(store.read, wanted)
-      if (wanted !== undefined && account === undefined) return notFound('account', wanted)
-      const filter = { ...page, model: query('model'), accountId: account?.id }
-      const versions = await listPrices(store.read, filter)
-      return listOf(versions, (price) => priceView(engine, price))
-    }),
-  )
-
-  app.post(
-    '/prices',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, priceDeclaration)
-      if (body instanceof Refusal) return body
-      const whose = await whoseOf(engine, body)
-      if (whose instanceof Refusal) return whose
-      if (isInFile(engine, whose)) {
-        const message = `the price of '${body.model}' is declared in the configuration file, which wins`
-        return refuse('conflict', `${message}; change it there`, { param: 'model' })
-      }
-      const price: Price = {
-        id: newShortId('price', x.atMs),
-        ...whose,
-        terms: termsFrom(body),
-        // A version that started in the past would reprice calls that are already charged.
-        effectiveFromMs: Math.max(startOf(body) ?? x.atMs, x.atMs),
-        source: 'api',
-      }
-      await store.tx(async (tx) => {
-        price.effectiveFromMs = await insertPrice(tx, price, x.atMs)
-        const after = { ...body, effective_from: time(price.effectiveFromMs) }
-        await recordChange(tx, x, { action: 'price.create', subject: price.id, after })
-      })
-      await announce(engine)
-      return priceView(engine, price)
-    }, 201),
-  )
+async function create({ engine, body, x }: Ask<{ body: typeof creation }>) {
+  const whose = await whoseOf(engine, body)
+  if (whose instanceof Refusal) return whose
+  if (isInFile(engine, whose)) {
+    const message = `the price of '${body.model}' is declared in the configuration file, which wins`
+    return refuse('conflict', `${message}; change it there`, { param: 'model' })
+  }
+  const price: Price = {
+    id: newShortId('price', x.atMs),
+    ...whose,
+    terms: termsFrom(body),
+    // A version that started in the past would reprice calls that are already charged.
+    effectiveFromMs: Math.max(startOf(body) ?? x.atMs, x.atMs),
+    source: 'api',
+  }
+  await engine.store.tx(async (tx) => {
+    price.effectiveFromMs = await insertPrice(tx, price, x.atMs)
+    const after = { ...body, effective_from: time(price.effectiveFromMs) }
+    await auditChange(tx, x, { action: 'price.create', subject: price.id, after })
+  })
+  await announce(engine)
+  return priceView(engine, price)
 }
 
 /** Which list a price belongs to. */
@@ -94,7 +66,7 @@ export async function whoseOf(
     : { model, account: { id: account.id, name: account.name } }
 }
 
-export function priceView(engine: Engine, price: Price) {
+export function priceView(engine: Engine, price: Price): View<typeof priceSchema> {
   const { unit, ...terms } = declaredTerms(price.terms)
   return {
     id: price.id,
@@ -107,3 +79,48 @@ export function priceView(engine: Engine, price: Price) {
     source: price.source,
   }
 }
+
+export const tag = 'Models and prices'
+const tokenPrice = { unit: 'token', per_million: { input: '0.60', output: '1.50' } }
+
+export const priceRoutes = [
+  adminRoute({
+    id: 'listPrices',
+    method: 'get',
+    path: '/prices',
+    permission: forAll,
+    tag,
+    summary: 'List all versions of prices; for a member, those of its account',
+    query: priceQuery,
+    answer: priceList,
+    returns: 'A page of prices.',
+    async handle({ engine, query, account, page }) {
+      const filter = { ...page, model: query.model, accountId: account?.id }
+      const versions = await listPrices(engine.store.read, filter)
+      return listOf(versions, (each) => priceView(engine, each))
+    },
+  }),
+  adminRoute({
+    id: 'createPrice',
+    method: 'post',
+    path: '/prices',
+    permission: forFinance,
+    tag,
+    summary: 'Make a new version of a price',
+    body: creation,
+    examples: {
+      tokens: { model: 'txta-plus', account: 'acme', ...tokenPrice },
+      seconds: {
+        model: 'vfb-1.1-t2v',
+        account: 'acme',
+        unit: 'video_second',
+        per_second: { '720p': '0.80', '1080p': '1.10' },
+      },
+    },
+    answer: priceSchema,
+    status: 201,
+    returns: 'The version.',
+    refusals: ['conflict'],
+    handle: create,
+  }),
+]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Spendable } from '../../billing/ledger.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { refuse } from '../../contract/errors.ts'
 import { requestIdOf, taskIdOf } from '../../contract/receipt.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -11,142 +11,106 @@ import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
+import { auditChange, listOf, notFound, pageOfList, time } from '../answers.ts'
+import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
+import { forAdministrators, forAll, forFinance, owning } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
 import {
-  listOf,
-  notFound,
-  pageOfList,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+  accountList,
+  account as accountSchema,
+  entryList,
+  type entry as entrySchema,
+  listQuery,
+  paidPriceQuery,
+} from './account-schema.ts'
 
-export const credit = z.strictObject({
-  amount: z
-    .string({ error: 'must be a decimal in quotes, such as "10.00"' })
-    .refine(
-      (text) => (parseNanos(text) ?? 0n) !== 0n,
-      'must be a decimal other than 0, at most 9 places',
-    ),
-  note: z.string().max(500).optional(),
-})
+const credit = z
+  .strictObject({
+    amount: z
+      .string({ error: 'must be a decimal in quotes, such as "10.00"' })
+      .refine(
+        (text) => (parseNanos(text) ?? 0n) !== 0n,
+        'must be a decimal other than 0, at most 9 places',
+      ),
+    note: z.string().max(500).optional(),
+  })
+  .meta({ id: 'Credit' })
+const creation = accountDeclaration.meta({ id: 'AccountDeclaration' })
 
-export const accounts: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
-
-  app.post(
-    '/accounts',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, accountDeclaration)
-      if (body instanceof Refusal) return body
-      const balanceNanos = parseNanos(body.balance ?? '0')!
-      try {
-        const opened = { name: body.name, source: 'api' as const, balanceNanos }
-        const id = await openAccount(engine, opened, (tx, subject) =>
-          recordChange(tx, x, { action: 'account.create', subject, after: body }),
-        )
-        return view(engine, (await findAccount(store.read, id))!)
-      } catch (error) {
-        if (!isUniqueConflict(error)) throw error
-        return refuse('conflict', `there is an account '${body.name}' already`, { param: 'name' })
-      }
-    }, 201),
-  )
-
-  app.get(
-    '/accounts',
-    route(async ({ query }, x) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const own = x.viewer?.accountId
-      if (own !== undefined) {
-        const account = await findAccount(store.read, own)
-        return { items: account ? [await view(engine, account)] : [], next_cursor: null }
-      }
-      const found = await listAccounts(store.read, page)
-      const items = await viewAll(engine, found.items)
-      return listOf({ ...found, items }, (account) => account)
-    }),
-  )
-
-  app.get(
-    '/accounts/:id',
-    route(async ({ id }) => {
-      const account = await findAccount(store.read, id)
-      return account === undefined ? notFound('account', id) : view(engine, account)
-    }),
-  )
-
-  app.post(
-    '/accounts/:id/credits',
-    route(async ({ id, header }, x) => {
-      const account = await findAccount(store.read, id)
-      if (account === undefined) return notFound('account', id)
-      const body = await readBody(x, deps, credit)
-      if (body instanceof Refusal) return body
-      const key = header('idempotency-key')
-      const ref = `credit:${key === undefined ? x.requestId : `${account.id}:${key}`}`
-      const done = await engine.ledger.credit(
-        account.id,
-        parseNanos(body.amount)!,
-        { ref, atMs: x.atMs, ...(body.note !== undefined && { note: body.note }) },
-        async (tx) => {
-          // Booked by now, in this same transaction.
-          const { balanceNanos } = (await findAccount(tx, account.id))!
-          await recordChange(tx, x, {
-            action: 'account.credit',
-            subject: account.id,
-            after: { ...body, balance: formatNanos(balanceNanos) },
-          })
-        },
-      )
-      if (done === 'mismatch') {
-        return refuse('idempotency_mismatch', 'this Idempotency-Key was used for another amount')
-      }
-      if (done === 'insufficient') {
-        return refuse('conflict', 'the account does not have that much available', {
-          param: 'amount',
-        })
-      }
-      return view(engine, (await findAccount(store.read, account.id))!)
-    }, 201),
-  )
-
-  app.get(
-    '/accounts/:id/ledger',
-    route(async ({ id, query }) => {
-      const account = await findAccount(store.read, id)
-      if (account === undefined) return notFound('account', id)
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      return listOf(await listEntries(store.read, account.id, page), entryView)
-    }),
-  )
-
-  app.get(
-    '/accounts/:id/prices',
-    route(async ({ id, query }) => {
-      const account = await findAccount(store.read, id)
-      if (account === undefined) return notFound('account', id)
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const wanted = query('model')
-      const { models } = engine.catalog
-      const asked = [...models.values()].filter(
-        ({ name }) => wanted === undefined || name === wanted,
-      )
-      const found = pageOfList(asked, ({ name }) => name, page)
-      const { items, ...rest } = listOf(found, (model) => model)
-      return { items: items.flatMap((model) => priceFor(engine, account, model as Model)), ...rest }
-    }),
-  )
+async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>) {
+  const balanceNanos = parseNanos(body.balance ?? '0')!
+  try {
+    const opened = { name: body.name, source: 'api' as const, balanceNanos }
+    const id = await openAccount(engine, opened, (tx, subject) =>
+      auditChange(tx, x, { action: 'account.create', subject, after: body }),
+    )
+    return view(engine, (await findAccount(engine.store.read, id))!)
+  } catch (error) {
+    if (!isUniqueConflict(error)) throw error
+    return refuse('conflict', `there is an account '${body.name}' already`, { param: 'name' })
+  }
 }
 
-/** What this account pays for a model now, whosever price that is; none when it cannot call it. */
-function priceFor(engine: Engine, account: Account, { name, pricedAs = name }: Model): object[] {
+async function listAll({ engine, viewer, page }: Ask) {
+  const { read } = engine.store
+  const own = viewer?.accountId
+  if (own !== undefined) {
+    const account = await findAccount(read, own)
+    return { items: account ? [await view(engine, account)] : [], next_cursor: null }
+  }
+  const found = await listAccounts(read, page)
+  const items = await viewAll(engine, found.items)
+  return listOf({ ...found, items }, (account) => account)
+}
+
+async function creditAccount({ engine, id, body, header, x }: Ask<{ body: typeof credit }>) {
+  const { read } = engine.store
+  const account = await findAccount(read, id)
+  if (account === undefined) return notFound('account', id)
+  const key = header('idempotency-key')
+  const ref = `credit:${key === undefined ? x.requestId : `${account.id}:${key}`}`
+  const { note, amount } = body
+  const done = await engine.ledger.credit(
+    account.id,
+    parseNanos(amount)!,
+    { ref, atMs: x.atMs, ...(note !== undefined && { note }) },
+    async (tx) => {
+      // Booked by now, in this same transaction.
+      const { balanceNanos } = (await findAccount(tx, account.id))!
+      const after = { ...body, balance: formatNanos(balanceNanos) }
+      await auditChange(tx, x, { action: 'account.credit', subject: account.id, after })
+    },
+  )
+  if (done === 'mismatch') {
+    return refuse('idempotency_mismatch', 'this Idempotency-Key was used for another amount')
+  }
+  if (done === 'insufficient') {
+    const message = 'the account does not have that much available'
+    return refuse('conflict', message, { param: 'amount' })
+  }
+  return view(engine, (await findAccount(read, account.id))!)
+}
+
+async function listPaidPrices({ engine, id, query, page }: Ask<{ query: typeof paidPriceQuery }>) {
+  const account = await findAccount(engine.store.read, id)
+  if (account === undefined) return notFound('account', id)
+  const wanted = query.model
+  const models = [...engine.catalog.models.values()].filter(
+    ({ name }) => wanted === undefined || name === wanted,
+  )
+  const { items, ...rest } = listOf(
+    pageOfList(models, ({ name }) => name, page),
+    (model) => model,
+  )
+  return { items: items.flatMap((model) => priceFor(engine, account, model)), ...rest }
+}
+
+/** What this account pays for a model now, be it its own price or the general one; none when it cannot call it. */
+function priceFor(
+  engine: Engine,
+  account: Account,
+  { name, pricedAs = name }: Model,
+): View<typeof paidPrice>[] {
   const price = engine.prices.current(pricedAs, account.id)
   if (price === undefined) return []
   return [
@@ -159,14 +123,18 @@ function priceFor(engine: Engine, account: Account, { name, pricedAs = name }: M
   ]
 }
 
-const view = async (engine: Engine, account: Account) => (await viewAll(engine, [account]))[0]
+const view = async (engine: Engine, account: Account) => (await viewAll(engine, [account]))[0]!
 
 async function viewAll(engine: Engine, accounts: readonly Account[]) {
   const spendable = await engine.ledger.spendable(accounts)
   return accounts.map((account, at) => viewOf(engine, account, spendable[at]!))
 }
 
-const viewOf = (engine: Engine, account: Account, { heldNanos, availableNanos }: Spendable) => ({
+const viewOf = (
+  engine: Engine,
+  account: Account,
+  { heldNanos, availableNanos }: Spendable,
+): View<typeof accountSchema> => ({
   id: account.id,
   name: account.name,
   currency: engine.declared.file.currency,
@@ -175,10 +143,12 @@ const viewOf = (engine: Engine, account: Account, { heldNanos, availableNanos }:
   available: formatNanos(availableNanos),
   source: account.source,
   created_at: time(account.createdAtMs),
-  ...(account.suspendedSinceMs !== undefined && { stopped_since: time(account.suspendedSinceMs) }),
+  ...(account.suspendedSinceMs !== undefined && {
+    suspended_since: time(account.suspendedSinceMs),
+  }),
 })
 
-export const entryView = (entry: StoredEntry) => ({
+export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   id: String(entry.id),
   at: time(entry.atMs),
   kind: entry.kind,
@@ -193,3 +163,104 @@ export const entryView = (entry: StoredEntry) => ({
   estimated: entry.estimated ?? false,
   note: entry.note ?? null,
 })
+
+const tag = 'Accounts'
+const param = 'Id or name of an account.'
+
+export const listLedger = adminRoute({
+  id: 'listEntries',
+  method: 'get',
+  path: '/accounts/:id/ledger',
+  permission: owning(forAll, 'account'),
+  tag,
+  summary: 'The ledger of an account, newest first',
+  param,
+  query: listQuery,
+  answer: entryList,
+  returns: 'A page of entries.',
+  async handle({ engine, id, page }) {
+    const { read } = engine.store
+    const account = await findAccount(read, id)
+    if (account === undefined) return notFound('account', id)
+    return listOf(await listEntries(read, account.id, page), entryView)
+  },
+})
+
+export const accountRoutes = [
+  adminRoute({
+    id: 'createAccount',
+    method: 'post',
+    path: '/accounts',
+    permission: forAdministrators,
+    tag,
+    summary: 'Open an account',
+    body: creation,
+    examples: { plain: { name: 'example-account', balance: '50.00' } },
+    answer: accountSchema,
+    status: 201,
+    returns: 'The account.',
+    refusals: ['conflict'],
+    handle: createAccount,
+  }),
+  adminRoute({
+    id: 'listAccounts',
+    method: 'get',
+    path: '/accounts',
+    permission: forAll,
+    tag,
+    summary: 'List accounts, oldest first',
+    query: listQuery,
+    answer: accountList,
+    returns: 'A page of accounts.',
+    handle: listAll,
+  }),
+  adminRoute({
+    id: 'getAccount',
+    method: 'get',
+    path: '/accounts/:id',
+    permission: owning(forAll, 'account'),
+    tag,
+    summary: 'Get an account',
+    param,
+    answer: accountSchema,
+    returns: 'The account.',
+    async handle({ engine, id }) {
+      const account = await findAccount(engine.store.read, id)
+      return account === undefined ? notFound('account', id) : view(engine, account)
+    },
+  }),
+  adminRoute({
+    id: 'creditAccount',
+    method: 'post',
+    path: '/accounts/:id/credits',
+    permission: forFinance,
+    tag,
+    summary: 'Credit an account, or take money back',
+    param,
+    requestHeaders: { 'Idempotency-Key': 'Booked once for each key.' },
+    body: credit,
+    examples: {
+      credit: { amount: '25.00', note: 'invoice 17' },
+      adjustment: { amount: '-1.50' },
+    },
+    answer: accountSchema,
+    status: 201,
+    returns: 'The account afterwards.',
+    refusals: ['conflict', 'idempotency_mismatch'],
+    handle: creditAccount,
+  }),
+  listLedger,
+  adminRoute({
+    id: 'listPricesOfAccount',
+    method: 'get',
+    path: '/accounts/:id/prices',
+    permission: owning(forAll, 'account'),
+    tag,
+    summary: 'What an account pays now, model by model',
+    param,
+    query: paidPriceQuery,
+    answer: paidPriceList,
+    returns: 'A page of prices.',
+    handle: listPaidPrices,
+  }),
+]

@@ -1,61 +1,31 @@
-// The books proven on request, and the record of who changed what.
+// The audit of the books on request, and the log of who changed what.
 import { auditBooks } from '../../billing/proof/audit.ts'
-import { Refusal } from '../../contract/errors.ts'
 import { auditOptions, suspendAccounts } from '../../engine/books/suspended-accounts.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
 import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/catalog/audit-log.ts'
-import type { PageQuery } from '../../store/index.ts'
-import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  route,
-  spanQuery,
-  time,
-} from '../legacy-route.ts'
+import { listOf, time } from '../answers.ts'
+import { forAdministrators, forFinance } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { audit, auditLogQuery, auditQuery, type auditRow, auditRowList } from './audit-schema.ts'
 
-export const audits: Resource = (app, deps) => {
-  const { store } = deps.engine
-
-  app.post(
-    '/audit',
-    route(async ({ query }) => {
-      const name = query('account')
-      const account = name === undefined ? undefined : await findAccount(store.read, name)
-      if (name !== undefined && account === undefined) return notFound('account', name)
-      const { engine } = deps
-      const result = await auditBooks(store, { ...auditOptions(engine), accountId: account?.id })
-      const own = result.problems.filter(({ account_id }) => account_id !== undefined)
-      if (own.length > 0) await suspendAccounts(engine, own)
-      return result
-    }),
-  )
-
-  app.get(
-    '/audit-log',
-    route(async ({ query }) => {
-      const filter = auditFilterFrom(query, deps)
-      if (filter instanceof Refusal) return filter
-      return listOf(await listAudit(store.read, filter), auditView)
-    }),
-  )
+async function auditNow({ engine, account }: Ask) {
+  const options = { ...auditOptions(engine), accountId: account?.id }
+  const result = await auditBooks(engine.store, options)
+  const own = result.problems.filter(({ account_id }) => account_id !== undefined)
+  if (own.length > 0) await suspendAccounts(engine, own)
+  return result
 }
 
-export function auditFilterFrom(
-  read: (name: string) => string | undefined,
-  deps: AdminDeps,
-): (PageQuery & AuditFilter) | Refusal {
-  const page = pageQuery(read, deps)
-  if (page instanceof Refusal) return page
-  const span = spanQuery(read)
-  if (span instanceof Refusal) return span
-  const [actor, action, subject] = [read('actor'), read('action'), read('subject')]
-  return { ...page, ...span, actor, action, subject }
-}
+type LogQuery = Ask<{ query: typeof auditLogQuery }>['query']
 
-export const auditView = (row: StoredAuditRow) => ({
+export const auditFilterOf = ({ actor, action, subject, from, to }: LogQuery): AuditFilter => ({
+  actor,
+  action,
+  subject,
+  ...(from !== undefined && { fromMs: from }),
+  ...(to !== undefined && { toMs: to }),
+})
+
+export const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
   id: String(row.id),
   at: time(row.atMs),
   actor: row.actor,
@@ -66,3 +36,35 @@ export const auditView = (row: StoredAuditRow) => ({
   before: row.before === undefined ? null : JSON.parse(row.before),
   after: row.after === undefined ? null : JSON.parse(row.after),
 })
+
+const tag = 'Audit'
+
+export const listAuditLog = adminRoute({
+  id: 'listChanges',
+  method: 'get',
+  path: '/audit-log',
+  permission: forAdministrators,
+  tag,
+  summary: 'Who changed what, newest first',
+  query: auditLogQuery,
+  answer: auditRowList,
+  returns: 'A page of changes.',
+  handle: async ({ engine, query, page }) =>
+    listOf(await listAudit(engine.store.read, { ...page, ...auditFilterOf(query) }), auditView),
+})
+
+export const auditRoutes = [
+  adminRoute({
+    id: 'auditBooks',
+    method: 'post',
+    path: '/audit',
+    permission: forFinance,
+    tag,
+    summary: 'Audit the books, all of them or those of one account',
+    query: auditQuery,
+    answer: audit,
+    returns: 'Each check, and each difference with its place.',
+    handle: auditNow,
+  }),
+  listAuditLog,
+]

@@ -1,36 +1,32 @@
 // The lines of a bill: pages of them, and all of them as a table for spreadsheets that can be checked
 // without the gateway.
 import { rangeOf } from '../../billing/bills/bill-table.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Refusal } from '../../contract/errors.ts'
 import { openBillFile } from '../../engine/books/bill-file.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import type { PageQuery } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import { findLines, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
-import { type AdminDeps, pageQuery } from '../legacy-route.ts'
+import { type View, wrong } from '../route.ts'
 import { entryView } from './accounts.ts'
-
-type Read = (name: string) => string | undefined
+import type { shownBill } from './bill-schema.ts'
 
 /** After which number a page begins, and how many lines came before it. */
 const cursorPattern = /^(\d{1,15})(?:-(\d{1,15}))?$/
 
-/** A page of them, for who wants them: `lines=true`, then by cursor. */
+type Lines = Pick<View<typeof shownBill>, 'lines' | 'next_cursor'>
+
+/** A page of them, by cursor. */
 export async function linesOf(
-  deps: AdminDeps,
+  { store, receiptWriter }: Engine,
   stretch: Stretch,
-  read: Read,
-): Promise<object | Refusal> {
-  if (read('lines') !== 'true') return {}
-  const page = pageQuery(read, deps)
-  if (page instanceof Refusal) return page
+  page: PageQuery,
+): Promise<Lines | Refusal> {
   const cursor = cursorPattern.exec(page.cursor ?? '0')
-  if (cursor === null) {
-    return refuse('invalid_request', "'cursor' is not one of ours", { param: 'cursor' })
-  }
-  const { receiptWriter, store } = deps.engine
+  if (cursor === null) return wrong('cursor', 'is not one of ours')
   await receiptWriter.drain(stretch.accountId)
   const { lines, ...range } = await rangeOf(store.read, stretch)
   const afterNumber = Math.max(range.afterNumber, Number(cursor[1]))

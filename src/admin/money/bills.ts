@@ -1,154 +1,105 @@
 // Bills: a month of an account, the months there are, closing one, and a page to print. The lines
 // behind a bill are in bill-lines.ts, the figures in billing/.
-import { z } from 'zod'
 import type { BillOf } from '../../billing/bills/bill.ts'
 import { type Closing, closeMonth } from '../../billing/bills/close-month.ts'
 import { listAccountsOf, listMonths, type MonthRow } from '../../billing/bills/months.ts'
 import { billPage, billPagePolicy } from '../../billing/bills/page/page.ts'
-import { isPageLanguage, pageLanguages } from '../../billing/bills/page/words.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
 import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
+import { type Account, findAccount } from '../../store/catalog/accounts.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
-import {
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { auditChange, listOf, notFound, time } from '../answers.ts'
+import { forFinance, forFinanceAndMembers } from '../permission.ts'
+import { type Ask, adminRoute, wrong } from '../route.ts'
 import { linesAsTable, linesOf } from './bill-lines.ts'
+import {
+  accountsQuery,
+  bill,
+  billQuery,
+  closeRequest,
+  monthList,
+  monthsQuery,
+  shownBill,
+  statementQuery,
+} from './bill-schema.ts'
 
-export const closeRequest = z.strictObject({
-  account: z.string(),
-  month: z.string(),
-  note: z.string().max(500).optional(),
+const stretchOf = ({ accountId, month }: BillOf): Stretch => ({
+  accountId,
+  ...monthBounds(month)!,
 })
 
-export const bills: Resource = (app, deps) => {
-  const { engine } = deps
-  const { read } = engine.store
-
-  app.get(
-    '/bills',
-    route(async ({ query }, x) => {
-      const asked = await askedFor(engine, query)
-      if (asked instanceof Refusal) return asked
-      const stretch = stretchOf(asked)
-      const format = query('format') ?? 'json'
-      if (format === 'csv') {
-        return linesAsTable(engine, x, stretch, `${asked.account}-${asked.month}.csv`)
-      }
-      if (format !== 'json') return wrong('format', 'must be json or csv')
-      const by = breakdownOf(query('by'))
-      if (by instanceof Refusal) return by
-      const lines = await linesOf(deps, stretch, query)
-      if (lines instanceof Refusal) return lines
-      const bill = await readBill(billDeps(engine), asked)
-      if (by.length === 0) return { ...bill, ...lines }
-      const { rows } = await sumUsage(read, { ...stretch, by })
-      return { ...bill, breakdown: rows, ...lines }
-    }),
-  )
-
-  app.get(
-    '/bills/months',
-    route(async ({ query }) => {
-      const account = await accountIn(engine, query('account'))
-      if (account instanceof Refusal) return account
-      const page = pageQuery((name) => query(name) ?? defaults[name], deps)
-      if (page instanceof Refusal) return page
-      const nowMs = engine.clock.nowMs()
-      return listOf(await listMonths(read, account, { ...page, nowMs }), inCurrency(engine))
-    }),
-  )
-
-  app.get(
-    '/bills/accounts',
-    route(async ({ query }) => {
-      const month = monthIn(engine, query('month'))
-      if (month instanceof Refusal) return month
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      return listOf(await listAccountsOf(read, month, page), inCurrency(engine))
-    }),
-  )
-
-  app.get(
-    '/bills/statement',
-    route(async ({ query }, x) => {
-      const asked = await askedFor(engine, query)
-      if (asked instanceof Refusal) return asked
-      const language = query('lang') ?? 'en'
-      if (!isPageLanguage(language)) {
-        return wrong('lang', `must be ${Object.keys(pageLanguages).join(' or ')}`)
-      }
-      const bill = await readBill(billDeps(engine), asked)
-      return answerPage(x, billPage(bill, { language, nowMs: engine.clock.nowMs() }))
-    }),
-  )
-
-  app.post(
-    '/bills/close',
-    route(async (_, x) => {
-      const body = await readBody(x, deps, closeRequest)
-      if (body instanceof Refusal) return body
-      const asked = await askedFor(engine, (name) =>
-        name === 'account' ? body.account : name === 'month' ? body.month : undefined,
-      )
-      if (asked instanceof Refusal) return asked
-      const desk = billDeps(engine)
-      const done = await closeMonth(desk, asked, body.note, (tx, bill) =>
-        recordChange(tx, x, {
-          action: 'bill.close',
-          subject: asked.accountId,
-          after: {
-            month: bill.month,
-            charges: bill.charges,
-            closing_balance: bill.closing_balance,
-            last_number: bill.last_number,
-            note: bill.note,
-          },
-        }),
-      )
-      return done.kind === 'closed' ? readBill(desk, asked) : refusalOf(asked, done)
-    }),
-  )
+async function showBill({ engine, query, account, page, x }: Ask<{ query: typeof billQuery }>) {
+  const asked = billOf(engine, account!, query.month)
+  if (asked instanceof Refusal) return asked
+  const stretch = stretchOf(asked)
+  if (query.format === 'csv') {
+    return linesAsTable(engine, x, stretch, `${asked.account}-${asked.month}.csv`)
+  }
+  const by = breakdownOf(query.by)
+  if (by instanceof Refusal) return by
+  const lines = query.lines === 'true' ? await linesOf(engine, stretch, page) : {}
+  if (lines instanceof Refusal) return lines
+  const shown = await readBill(billDeps(engine), asked)
+  if (by.length === 0) return { ...shown, ...lines }
+  const { rows } = await sumUsage(engine.store.read, { ...stretch, by })
+  return { ...shown, breakdown: rows, ...lines }
 }
 
-/** Months are few: a page of them is a year unless more are asked for. */
-const defaults: Readonly<Record<string, string | undefined>> = { limit: '12' }
+async function listMonthsOf({ engine, account, page }: Ask) {
+  const nowMs = engine.clock.nowMs()
+  const found = await listMonths(engine.store.read, account!, { ...page, nowMs })
+  return listOf(found, inCurrency(engine))
+}
+
+async function listBilled({ engine, query, page }: Ask<{ query: typeof accountsQuery }>) {
+  const month = monthIn(engine, query.month)
+  if (month instanceof Refusal) return month
+  return listOf(await listAccountsOf(engine.store.read, month, page), inCurrency(engine))
+}
+
+async function printBill({ engine, query, account, x }: Ask<{ query: typeof statementQuery }>) {
+  const asked = billOf(engine, account!, query.month)
+  if (asked instanceof Refusal) return asked
+  const shown = await readBill(billDeps(engine), asked)
+  const language = query.lang ?? 'en'
+  return answerPage(x, billPage(shown, { language, nowMs: engine.clock.nowMs() }))
+}
+
+async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {
+  const account = await findAccount(engine.store.read, body.account)
+  if (account === undefined) {
+    return body.account === '' ? wrong('account', 'is missing') : notFound('account', body.account)
+  }
+  const asked = billOf(engine, account, body.month)
+  if (asked instanceof Refusal) return asked
+  const desk = billDeps(engine)
+  const done = await closeMonth(desk, asked, body.note, (tx, closed) => {
+    const { month, charges, closing_balance, last_number, note } = closed
+    const after = { month, charges, closing_balance, last_number, note }
+    return auditChange(tx, x, { action: 'bill.close', subject: asked.accountId, after })
+  })
+  return done.kind === 'closed' ? readBill(desk, asked) : refusalOf(asked, done)
+}
 
 const inCurrency = (engine: Engine) => (row: MonthRow) => ({
   ...row,
   currency: engine.declared.file.currency,
 })
 
-const wrong = (param: string, message: string): Refusal =>
-  refuse('invalid_request', `'${param}' ${message}`, { param })
-
-type Read = (name: string) => string | undefined
-
-async function askedFor(engine: Engine, query: Read): Promise<BillOf | Refusal> {
-  const account = await accountIn(engine, query('account'))
-  if (account instanceof Refusal) return account
-  const month = monthIn(engine, query('month'))
+function billOf(
+  engine: Engine,
+  { id, name }: Account,
+  named: string | undefined,
+): BillOf | Refusal {
+  const month = monthIn(engine, named)
   if (month instanceof Refusal) return month
-  const { currency } = engine.declared.file
-  return { accountId: account.id, account: account.name, month, currency }
-}
-
-async function accountIn(engine: Engine, name: string | undefined) {
-  if (name === undefined || name === '') return wrong('account', 'is missing')
-  return (await findAccount(engine.store.read, name)) ?? notFound('account', name)
+  return { accountId: id, account: name, month, currency: engine.declared.file.currency }
 }
 
 /** This one unless it is named; not one that has not begun. */
@@ -158,11 +109,6 @@ function monthIn(engine: Engine, named: string | undefined): string | Refusal {
   if (monthBounds(month) === undefined) return wrong('month', 'must be of the form 2026-11')
   return month > running ? wrong('month', `is ${month}, which has not begun`) : month
 }
-
-const stretchOf = ({ accountId, month }: BillOf): Stretch => ({
-  accountId,
-  ...monthBounds(month)!,
-})
 
 const finer = ['token', 'tier', 'price', 'day'] as const satisfies readonly UsageKey[]
 
@@ -210,3 +156,75 @@ function refusalOf({ month, account }: BillOf, done: Exclude<Closing, { kind: 'c
       )
   }
 }
+
+const tag = 'Bills'
+
+export const getBill = adminRoute({
+  id: 'getBill',
+  method: 'get',
+  path: '/bills',
+  permission: forFinanceAndMembers,
+  tag,
+  summary: 'The bill of an account for a month',
+  query: billQuery,
+  answer: shownBill,
+  files: { 'text/csv': text() },
+  headers: ['content-disposition'],
+  returns: 'The bill, or its lines as a table.',
+  handle: showBill,
+})
+
+export const billRoutes = [
+  getBill,
+  adminRoute({
+    id: 'listMonths',
+    method: 'get',
+    path: '/bills/months',
+    permission: forFinanceAndMembers,
+    tag,
+    summary: 'The months of an account, newest first',
+    query: monthsQuery,
+    defaultLimit: 12,
+    answer: monthList,
+    returns: 'A page of months.',
+    handle: listMonthsOf,
+  }),
+  adminRoute({
+    id: 'listBilledAccounts',
+    method: 'get',
+    path: '/bills/accounts',
+    permission: forFinance,
+    tag,
+    summary: 'A month of all accounts',
+    query: accountsQuery,
+    answer: monthList,
+    returns: 'A page of accounts.',
+    handle: listBilled,
+  }),
+  adminRoute({
+    id: 'printBill',
+    method: 'get',
+    path: '/bills/statement',
+    permission: forFinanceAndMembers,
+    tag,
+    summary: 'A bill to print',
+    query: statementQuery,
+    files: { 'text/html': text() },
+    returns: 'A page.',
+    handle: printBill,
+  }),
+  adminRoute({
+    id: 'closeMonth',
+    method: 'post',
+    path: '/bills/close',
+    permission: forFinance,
+    tag,
+    summary: 'Close a month: sign its bill for good',
+    body: closeRequest,
+    examples: { month: { account: 'acme', month: '2026-10' } },
+    answer: bill,
+    returns: 'The closed bill.',
+    refusals: ['conflict', 'not_found'],
+    handle: close,
+  }),
+]

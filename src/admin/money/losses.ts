@@ -1,10 +1,7 @@
-// What the operator bears: upstream work that no caller paid for, one by one and added up.
+// Losses: upstream work that no caller paid for, one by one and added up.
 import { groupLosses, type LossTotal, totalLosses } from '../../billing/loss-totals.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
-import { type LossReason, lossReasons } from '../../contract/ledger.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   type LossFilter,
   type LossSum,
@@ -12,83 +9,40 @@ import {
   type StoredLoss,
   sumLosses,
 } from '../../store/ledger/losses.ts'
+import { listOf, time } from '../answers.ts'
+import { forStaff } from '../permission.ts'
+import { type Ask, adminRoute, type View, wrong } from '../route.ts'
 import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  route,
-  time,
-} from '../legacy-route.ts'
+  lossList,
+  lossQuery,
+  type loss as lossSchema,
+  lossSummary,
+  lossSummaryQuery,
+} from './loss-schema.ts'
 
-export const losses: Resource = (app, deps) => {
-  const { engine } = deps
+type Filters = Pick<Ask<{ query: typeof lossQuery }>, 'query' | 'account'>
 
-  app.get(
-    '/losses',
-    route(async ({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const filter = await filterFrom(query, deps)
-      if (filter instanceof Refusal) return filter
-      const found = await listLosses(engine.store.read, { ...filter, ...page })
-      const { currency } = engine.declared.file
-      return listOf(found, (loss) => view(loss, currency))
-    }),
-  )
-
-  app.get(
-    '/losses/summary',
-    route(async ({ query }) => {
-      const month = query('month') ?? monthAt(engine.clock.nowMs())
-      const bounds = monthBounds(month)
-      if (bounds === undefined) {
-        return refuse('invalid_request', "'month' must be of the form 2026-11", { param: 'month' })
-      }
-      const filter = await filterFrom(query, deps)
-      if (filter instanceof Refusal) return filter
-      const { fromMs, untilMs: toMs } = bounds
-      const sums = await sumLosses(engine.store.read, { ...filter, fromMs, toMs })
-      return { month, currency: engine.declared.file.currency, ...summaryOf(sums) }
-    }),
-  )
+function filterOf({ query, account }: Filters): LossFilter {
+  const { reason, channel, model, ref, from, to } = query
+  return { accountId: account?.id, reason, channel, model, ref, fromMs: from, toMs: to }
 }
 
-type Read = (name: string) => string | undefined
-
-async function filterFrom(read: Read, { engine }: AdminDeps): Promise<LossFilter | Refusal> {
-  const wanted = read('account')
-  const account = wanted === undefined ? undefined : await findAccount(engine.store.read, wanted)
-  if (wanted !== undefined && account === undefined) return notFound('account', wanted)
-  const reason = read('reason')
-  if (reason !== undefined && !lossReasons.includes(reason as LossReason)) {
-    const message = `'reason' must be one of: ${lossReasons.join(', ')}`
-    return refuse('invalid_request', message, { param: 'reason' })
-  }
-  const [fromMs, toMs] = [timeIn(read, 'from'), timeIn(read, 'to')]
-  if (fromMs instanceof Refusal) return fromMs
-  if (toMs instanceof Refusal) return toMs
-  return {
-    accountId: account?.id,
-    reason,
-    channel: read('channel'),
-    model: read('model'),
-    ref: read('ref'),
-    fromMs,
-    toMs,
-  }
+async function listAll({ engine, page, ...asked }: Ask<{ query: typeof lossQuery }>) {
+  const found = await listLosses(engine.store.read, { ...filterOf(asked), ...page })
+  const { currency } = engine.declared.file
+  return listOf(found, (loss) => view(loss, currency))
 }
 
-function timeIn(read: Read, name: string): number | undefined | Refusal {
-  const text = read(name)
-  const ms = text === undefined ? undefined : Date.parse(text)
-  return Number.isNaN(ms)
-    ? refuse('invalid_request', `'${name}' must be an RFC 3339 time`, { param: name })
-    : ms
+async function sumMonth({ engine, ...asked }: Ask<{ query: typeof lossSummaryQuery }>) {
+  const month = asked.query.month ?? monthAt(engine.clock.nowMs())
+  const bounds = monthBounds(month)
+  if (bounds === undefined) return wrong('month', 'must be of the form 2026-11')
+  const { fromMs, untilMs: toMs } = bounds
+  const sums = await sumLosses(engine.store.read, { ...filterOf(asked), fromMs, toMs })
+  return { month, currency: engine.declared.file.currency, ...summaryOf(sums) }
 }
 
-const view = (loss: StoredLoss, currency: string) => ({
+const view = (loss: StoredLoss, currency: string): View<typeof lossSchema> => ({
   id: loss.id,
   at: time(loss.atMs),
   account_id: loss.accountId,
@@ -111,14 +65,47 @@ const totalsView = ({ losses, amountNanos, estimatedNanos }: LossTotal) => ({
   estimated: formatNanos(estimatedNanos),
 })
 
-const summaryOf = (sums: readonly LossSum[]) => ({
-  ...totalsView(totalLosses(sums)),
-  by_reason: groupedBy(sums, 'reason'),
-  by_channel: groupedBy(sums, 'channel'),
-  by_model: groupedBy(sums, 'model'),
-})
-
-function groupedBy(sums: readonly LossSum[], field: 'reason' | 'channel' | 'model') {
-  const totals = groupLosses(sums, field)
-  return totals.map(({ name, ...total }) => ({ [field]: name, ...totalsView(total) }))
+const summaryOf = (sums: readonly LossSum[]) => {
+  const groupsBy = (field: 'reason' | 'channel' | 'model') => groupLosses(sums, field)
+  return {
+    ...totalsView(totalLosses(sums)),
+    by_reason: groupsBy('reason').map(({ name, ...rest }) => ({
+      reason: name,
+      ...totalsView(rest),
+    })),
+    by_channel: groupsBy('channel').map(({ name, ...rest }) => ({
+      channel: name,
+      ...totalsView(rest),
+    })),
+    by_model: groupsBy('model').map(({ name, ...rest }) => ({ model: name, ...totalsView(rest) })),
+  }
 }
+
+const tag = 'Losses'
+
+export const lossRoutes = [
+  adminRoute({
+    id: 'listLosses',
+    method: 'get',
+    path: '/losses',
+    permission: forStaff,
+    tag,
+    summary: 'List upstream work that no caller paid for',
+    query: lossQuery,
+    answer: lossList,
+    returns: 'A page of losses.',
+    handle: listAll,
+  }),
+  adminRoute({
+    id: 'sumLosses',
+    method: 'get',
+    path: '/losses/summary',
+    permission: forStaff,
+    tag,
+    summary: 'Sum the losses of a month',
+    query: lossSummaryQuery,
+    answer: lossSummary,
+    returns: 'Sums by reason, channel and model.',
+    handle: sumMonth,
+  }),
+]

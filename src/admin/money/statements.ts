@@ -1,100 +1,45 @@
 // Statements of upstreams: taken in as tables, compared with our own books, shown and handed out
 // again. How they are compared is billing's business.
-import {
-  clearLines,
-  importStatement,
-  type StatementBody,
-} from '../../billing/reconciliation/import-statement.ts'
+import { clearLines, importStatement } from '../../billing/reconciliation/import-statement.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { text } from '../../http/schema.ts'
 import { csvRow } from '../../lib/text/csv.ts'
-import { formatNanos } from '../../lib/text/decimal.ts'
-import { lossesOf } from '../../store/ledger/losses.ts'
+import type { PageQuery } from '../../store/index.ts'
 import {
   dropStatement,
   findStatement,
-  type JudgedLine,
-  lineOutcomes,
+  type LineOutcome,
   linesAfter,
   listStatements,
   type Statement,
 } from '../../store/ledger/statements.ts'
 import { logHorizonMs } from '../../store/log/requests.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
-import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { auditChange, listOf, notFound, time } from '../answers.ts'
+import { forFinance } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { deleted } from '../schema.ts'
 import { BrokenTable, readPieces } from './read-table.ts'
-import { statementOptionsFrom } from './statement-options.ts'
-
-type Read = (name: string) => string | undefined
-
-export const statements: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
-
-  app.post(
-    '/statements',
-    route(({ query }, x) => takeIn(engine, x, query), 201),
-  )
-
-  app.get(
-    '/statements',
-    route(async ({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const found = await listStatements(store.read, { ...page, channel: query('channel') })
-      return listOf(found, (statement) => view(engine, statement))
-    }),
-  )
-
-  const one = (
-    work: (statement: Statement, query: Read, x: Exchange) => Promise<object> | object,
-  ) =>
-    route(async ({ id, query }, x) => {
-      const statement = await findStatement(store.read, id)
-      return statement === undefined ? notFound('statement', id) : work(statement, query, x)
-    })
-
-  app.get(
-    '/statements/:id',
-    one((statement) => view(engine, statement)),
-  )
-  app.get(
-    '/statements/:id/lines',
-    one((statement, query) => linesOf(deps, statement, query)),
-  )
-  app.get(
-    '/statements/:id/export',
-    one((statement, query, x) => asTable(engine, x, statement, query)),
-  )
-  app.delete(
-    '/statements/:id',
-    one(async ({ id, name, channel }, _, x) => {
-      const change = { action: 'statement.delete', subject: id, before: { name, channel } }
-      await store.tx(async (tx) => {
-        if (await dropStatement(tx, id)) await recordChange(tx, x, change)
-      })
-      await clearLines(store, id)
-      return { id, deleted: true }
-    }),
-  )
-}
+import { importQuery, statementOptions } from './statement-options.ts'
+import {
+  exportQuery,
+  importedStatement,
+  lineQuery,
+  statementLineList,
+  statementList,
+  statementQuery,
+  statement as statementSchema,
+} from './statement-schema.ts'
+import { view, viewLines } from './statement-view.ts'
 
 /** One at a time: it is much work for the store, and nobody is in a hurry. */
 const taking = new WeakSet<Engine>()
 
-async function takeIn(engine: Engine, x: Exchange, read: Read): Promise<object> {
-  const input = statementOptionsFrom(read)
-  if (input instanceof Refusal) return input
+async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) {
+  const options = statementOptions(query)
+  if (options instanceof Refusal) return options
   if (taking.has(engine)) {
     return refuse('conflict', 'another statement is being taken in; try again when it is done')
   }
@@ -103,13 +48,13 @@ async function takeIn(engine: Engine, x: Exchange, read: Read): Promise<object> 
   taking.add(engine)
   x.connection.keepOpen()
   try {
-    const made = await importStatement(engine.store, input, pieces, engine.clock.nowMs)
+    const made = await importStatement(engine.store, options, pieces, engine.clock.nowMs)
     if ('problem' in made) {
       return refuse('invalid_request', `line ${made.line}: ${made.problem}`, { param: 'body' })
     }
     const { id, name, channel } = made
     const change = { action: 'statement.import', subject: id, after: { name, channel } }
-    await engine.store.tx((tx) => recordChange(tx, x, change))
+    await engine.store.tx((tx) => auditChange(tx, x, change))
     return { ...view(engine, made), warnings: await warningsFor(engine, made) }
   } catch (error) {
     if (error instanceof BrokenTable) return error.refusal
@@ -133,89 +78,22 @@ async function warningsFor(engine: Engine, statement: Statement): Promise<string
   return warnings
 }
 
-function view({ declared }: Engine, statement: Statement) {
-  const body = JSON.parse(statement.body) as StatementBody
-  const outcomes = lineOutcomes.map((outcome) => {
-    const sum = body.outcomes[outcome]!
-    return [
-      outcome,
-      {
-        lines: sum.lines,
-        quantity: sum.quantity,
-        amount: formatNanos(BigInt(sum.amount_nanos)),
-        our_quantity: sum.our_quantity,
-        our_amount: formatNanos(BigInt(sum.our_amount_nanos)),
-      },
-    ] as const
-  })
-  const share = (nanos: string | undefined) =>
-    nanos === undefined ? null : formatNanos(BigInt(nanos))
-  return {
-    id: statement.id,
-    at: time(statement.atMs),
-    channel: statement.channel,
-    name: statement.name,
-    from: time(statement.fromMs),
-    to: time(statement.untilMs),
-    currency: declared.file.currency,
-    lines: body.lines,
-    map: body.map,
-    cost_factor: share(body.cost_factor),
-    tolerance: share(body.tolerance),
-    outcomes: Object.fromEntries(outcomes),
-  }
-}
-
-function outcomeIn(read: Read): string | undefined | Refusal {
-  const outcome = read('outcome')
-  if (outcome === undefined || lineOutcomes.some((known) => known === outcome)) return outcome
-  const message = `'outcome' must be one of: ${lineOutcomes.join(', ')}`
-  return refuse('invalid_request', message, { param: 'outcome' })
-}
-
-async function linesOf(deps: AdminDeps, { id }: Statement, read: Read): Promise<object> {
-  const page = pageQuery(read, deps)
-  if (page instanceof Refusal) return page
-  const outcome = outcomeIn(read)
-  if (outcome instanceof Refusal) return outcome
-  const { limit, cursor } = page
+async function linesOf(
+  engine: Engine,
+  { id }: Statement,
+  { limit, cursor }: PageQuery,
+  outcome: LineOutcome | undefined,
+): Promise<View<typeof statementLineList>> {
   const after = cursor === undefined ? 0 : numberCursor(cursor)
-  const db = deps.engine.store.read
-  const lines = await linesAfter(db, id, { after, limit: limit + 1, outcome })
+  const lines = await linesAfter(engine.store.read, id, { after, limit: limit + 1, outcome })
   const found = pageOf(
-    await shown(deps.engine, lines),
+    await viewLines(engine, lines),
     limit,
     ({ line }) => line,
     (each) => each,
   )
   return listOf(found, (each) => each)
 }
-
-/** With the reason, where a loss explains the line. */
-async function shown(engine: Engine, lines: readonly JudgedLine[]) {
-  const refs = lines.flatMap(({ outcome, ref }) => (outcome === 'loss' && ref ? [ref] : []))
-  const byRef = Map.groupBy(await lossesOf(engine.store.read, refs), ({ ref }) => ref)
-  return lines.map((line) => {
-    const losses = line.outcome === 'loss' ? (byRef.get(line.ref ?? '') ?? []) : []
-    const loss = losses.find(({ upstreamId }) => upstreamId === line.upstreamId) ?? losses[0]
-    return { ...lineView(line), loss: loss?.reason ?? null }
-  })
-}
-
-const money = (nanos: bigint | undefined) => (nanos === undefined ? null : formatNanos(nanos))
-
-const lineView = (line: JudgedLine) => ({
-  line: line.number,
-  outcome: line.outcome,
-  at: line.atMs === undefined ? null : time(line.atMs),
-  model: line.model ?? null,
-  upstream_id: line.upstreamId ?? null,
-  quantity: line.quantity ?? null,
-  amount: money(line.amountNanos),
-  our_quantity: line.ourQuantity ?? null,
-  our_amount: money(line.ourAmountNanos),
-  ref: line.ref ?? null,
-})
 
 const exportColumns = [
   'line',
@@ -233,18 +111,21 @@ const exportColumns = [
 ] as const
 const linesPerPage = 1_000
 
-function asTable(engine: Engine, x: Exchange, statement: Statement, read: Read): object {
-  const outcome = outcomeIn(read)
-  if (outcome instanceof Refusal) return outcome
+function asTable(
+  engine: Engine,
+  x: Exchange,
+  statement: Statement,
+  outcome: LineOutcome | undefined,
+): Response {
   const { currency } = engine.declared.file
   const encoder = new TextEncoder()
   let after: number | undefined
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const head = after === undefined ? `\uFEFF${csvRow(exportColumns)}` : ''
-      const input = { after: after ?? 0, limit: linesPerPage, outcome }
-      const lines = await linesAfter(engine.store.read, statement.id, input)
-      const rows = (await shown(engine, lines)).map((line) => {
+      const range = { after: after ?? 0, limit: linesPerPage, outcome }
+      const lines = await linesAfter(engine.store.read, statement.id, range)
+      const rows = (await viewLines(engine, lines)).map((line) => {
         const row: Record<string, unknown> = { ...line, currency }
         return csvRow(exportColumns.map((column) => row[column]))
       })
@@ -258,3 +139,123 @@ function asTable(engine: Engine, x: Exchange, statement: Statement, read: Read):
   headers['content-disposition'] = `attachment; filename="${file}"`
   return new Response(body, { headers })
 }
+
+const tag = 'Statements'
+const param = 'Id of a statement.'
+
+const find = ({ engine, id }: Ask) => findStatement(engine.store.read, id)
+
+async function remove(ask: Ask) {
+  const found = await find(ask)
+  if (found === undefined) return notFound('statement', ask.id)
+  const { id, name, channel } = found
+  const { store } = ask.engine
+  const change = { action: 'statement.delete', subject: id, before: { name, channel } }
+  await store.tx(async (tx) => {
+    if (await dropStatement(tx, id)) await auditChange(tx, ask.x, change)
+  })
+  await clearLines(store, id)
+  return { id, deleted: true as const }
+}
+
+export const statementRoutes = [
+  adminRoute({
+    id: 'importStatement',
+    method: 'post',
+    path: '/statements',
+    permission: forFinance,
+    tag,
+    summary: 'Import what an upstream bills, and compare it',
+    query: importQuery,
+    request: {
+      'text/csv': {
+        schema: text(),
+        examples: {
+          lines: 'Request ID,Time,Model,Tokens,Cost\nup-1,2026-11-15T10:00:00Z,txta-plus,25,0.01\n',
+        },
+      },
+    },
+    answer: importedStatement,
+    status: 201,
+    returns: 'The statement and how its lines compare.',
+    refusals: ['conflict'],
+    handle: takeIn,
+  }),
+  adminRoute({
+    id: 'listStatements',
+    method: 'get',
+    path: '/statements',
+    permission: forFinance,
+    tag,
+    summary: 'List statements, newest first',
+    query: statementQuery,
+    answer: statementList,
+    returns: 'A page of statements.',
+    async handle({ engine, query, page }) {
+      const found = await listStatements(engine.store.read, { ...page, channel: query.channel })
+      return listOf(found, (each) => view(engine, each))
+    },
+  }),
+  adminRoute({
+    id: 'getStatement',
+    method: 'get',
+    path: '/statements/:id',
+    permission: forFinance,
+    tag,
+    summary: 'Get a statement',
+    param,
+    answer: statementSchema,
+    returns: 'The statement.',
+    async handle(ask) {
+      const found = await find(ask)
+      return found === undefined ? notFound('statement', ask.id) : view(ask.engine, found)
+    },
+  }),
+  adminRoute({
+    id: 'listStatementLines',
+    method: 'get',
+    path: '/statements/:id/lines',
+    permission: forFinance,
+    tag,
+    summary: 'The lines of a statement, each with its outcome',
+    param,
+    query: lineQuery,
+    answer: statementLineList,
+    returns: 'A page of lines.',
+    async handle(ask) {
+      const found = await find(ask)
+      if (found === undefined) return notFound('statement', ask.id)
+      return linesOf(ask.engine, found, ask.page, ask.query.outcome)
+    },
+  }),
+  adminRoute({
+    id: 'exportStatement',
+    method: 'get',
+    path: '/statements/:id/export',
+    permission: forFinance,
+    tag,
+    summary: 'The lines of a statement as a table',
+    param,
+    query: exportQuery,
+    files: { 'text/csv': text() },
+    headers: ['content-disposition'],
+    returns: 'The table.',
+    async handle(ask) {
+      const found = await find(ask)
+      if (found === undefined) return notFound('statement', ask.id)
+      return asTable(ask.engine, ask.x, found, ask.query.outcome)
+    },
+  }),
+  adminRoute({
+    id: 'deleteStatement',
+    method: 'delete',
+    path: '/statements/:id',
+    permission: forFinance,
+    tag,
+    summary: 'Delete a statement',
+    param,
+    answer: deleted,
+    returns: 'It is gone.',
+    handle: remove,
+  }),
+]

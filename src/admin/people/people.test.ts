@@ -6,9 +6,9 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newExchange } from '../../http/exchange.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
-import { admin, open } from '../index.ts'
-import { rules } from '../legacy-access.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import { admin } from '../index.ts'
+import type { AdminApp, AdminRoute } from '../route.ts'
+import { adminRoutes } from '../routes.ts'
 import { newSetupCode } from './set-up.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
@@ -253,25 +253,26 @@ describe.each([...storeKinds])('people on %s', (on) => {
     }
   }, 30_000)
 
-  test('every call is for those whom the table names, and for nobody else', async () => {
+  test('every call is for the roles that its route names, and for no other', async () => {
     const routed = app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
-    // A rule for a call that does not exist protects nothing.
-    expect(Object.keys(rules).filter((key) => !routed.includes(key))).toEqual([])
+    const keyOf = ({ method, path }: AdminRoute) => `${method.toUpperCase()} ${path}`
+    expect(adminRoutes.map(keyOf).toSorted()).toEqual(routed.toSorted())
     const cookies = new Map<string, string | undefined>()
     for (const role of roles) {
       const { name } = await add(role, role === 'member' ? { account: 'acme' } : {})
       cookies.set(role, (await signIn(name)).cookie)
     }
-    for (const key of routed.filter((each) => !open.includes(each))) {
-      const [method = '', path = ''] = key.split(' ')
+    for (const route of adminRoutes.filter(({ permission }) => permission.open !== true)) {
+      const { method, path, permission } = { ...route, method: route.method.toUpperCase() }
+      const key = keyOf(route)
       if (key === 'DELETE /session') continue
       const asked = path.replace(':id', 'does-not-exist')
       expect((await ask(method, asked)).status).toBe(401)
       for (const role of roles.slice(1)) {
         const { status } = await ask(method, asked, { cookie: cookies.get(role) })
-        const may = rules[key]?.roles.includes(role) === true
+        const may = permission.roles.includes(role)
         expect([key, role, status === 403]).toEqual([key, role, !may])
       }
     }

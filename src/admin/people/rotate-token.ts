@@ -12,8 +12,10 @@ import {
   type StoredToken,
 } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
-import { notFound, recordChange, time } from '../legacy-route.ts'
+import { auditChange, notFound, time } from '../answers.ts'
+import type { View } from '../route.ts'
 import { boundsBefore } from './token-bounds.ts'
+import type { rotatedToken } from './token-schema.ts'
 import { fileOwned, prefixLength, view } from './token-view.ts'
 
 const maxOverlapMs = 90 * 24 * 3_600_000
@@ -24,10 +26,10 @@ export async function rotateToken(
   x: Exchange,
   id: string,
   untilMs: number,
-): Promise<object> {
+): Promise<View<typeof rotatedToken> | Refusal> {
   if (untilMs > x.atMs + maxOverlapMs) {
     const message = 'an old secret works for 90 days more, at most'
-    return refuse('invalid_request', message, { param: 'old_until' })
+    return refuse('invalid_request', message, { param: 'previous_valid_until' })
   }
   const secret = newSecret('sk-')
   const prefix = secret.slice(0, prefixLength)
@@ -42,7 +44,7 @@ async function rotate(
   id: string,
   untilMs: number,
   made: { hash: string; prefix: string },
-): Promise<object> {
+): Promise<Omit<View<typeof rotatedToken>, 'token'> | Refusal> {
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
@@ -62,9 +64,9 @@ async function rotate(
   if (stays) await insertToken(tx, old)
   const after = {
     ...view((await findToken(tx, id))!),
-    old: stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null,
+    previous: stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null,
   }
-  await recordChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
+  await auditChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
   return after
 }
 

@@ -29,9 +29,6 @@ const maxMs = 12 * 3_600_000
 const touchEveryMs = 60_000
 const forgottenMs = 7 * 24 * 3_600_000
 
-export const minPassword = 12
-export const maxPassword = 256
-
 /** Failures that are free, and how long one has to wait after each further one. */
 const freeFailures = 5
 const waitsMs = [5_000, 15_000, 60_000, 300_000, 900_000]

@@ -4,12 +4,14 @@ import type { TokenSpend } from '../../billing/token-spend.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { StoredToken } from '../../store/catalog/tokens.ts'
-import { time } from '../legacy-route.ts'
+import { time, timeOrNull } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { token as tokenSchema } from './token-schema.ts'
 
 /** So much of a secret is kept, to tell it from others. */
 export const prefixLength = 8
 
-export const view = (token: StoredToken) => ({
+export const view = (token: StoredToken): View<typeof tokenSchema> => ({
   id: token.id,
   account: token.accountName,
   name: token.name,
@@ -17,7 +19,7 @@ export const view = (token: StoredToken) => ({
   models: token.models,
   limits: token.limits,
   allowed_ips: token.allowedIps,
-  expires_at: token.expiresAtMs === undefined ? null : time(token.expiresAtMs),
+  expires_at: timeOrNull(token.expiresAtMs),
   disabled: token.disabled,
   source: token.source,
   created_at: time(token.createdAtMs),
@@ -29,7 +31,7 @@ export const spendView = (spend: TokenSpend | undefined) => ({
     day: time(atMs).slice(0, 10),
     amount: formatNanos(nanos),
   })),
-  last_charged_at: spend === undefined ? null : time(spend.lastMs),
+  last_charged_at: timeOrNull(spend?.lastMs),
 })
 
 export const fileOwned = (what: string): Refusal =>

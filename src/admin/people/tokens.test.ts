@@ -9,7 +9,7 @@ import { findToken } from '../../store/catalog/tokens.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { aCharge, aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
@@ -54,7 +54,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     const made = await make('ci')
     const { status, body } = await ask('POST', `/tokens/${made.id}/rotate`, {})
     expect(status).toBe(200)
-    expect(body).toMatchObject({ id: made.id, name: 'ci', old: null })
+    expect(body).toMatchObject({ id: made.id, name: 'ci', previous: null })
     expect(body.token).not.toBe(made.token)
     expect(body.token.startsWith(body.prefix)).toBe(true)
     expect(owner(made.token)).toBeUndefined()
@@ -65,16 +65,24 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     const rules = { models: ['txta-*'], limits: { rpm: 7 }, allowed_ips: ['127.0.0.0/8'] }
     const made = await make('overlapping', rules)
     const until = later(hourMs)
-    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: until })
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { previous_valid_until: until })
     expect(owner(body.token)?.id).toBe(made.id)
-    expect(owner(made.token)).toMatchObject({ id: body.old.id, expiresAtMs: Date.parse(until) })
-    const old = (await ask('GET', `/tokens/${body.old.id}`)).body
-    expect(old).toMatchObject({ ...rules, account: 'acme', name: body.old.name, expires_at: until })
+    expect(owner(made.token)).toMatchObject({
+      id: body.previous.id,
+      expiresAtMs: Date.parse(until),
+    })
+    const old = (await ask('GET', `/tokens/${body.previous.id}`)).body
+    expect(old).toMatchObject({
+      ...rules,
+      account: 'acme',
+      name: body.previous.name,
+      expires_at: until,
+    })
     expect(old.name).toMatch(/^overlapping-old-/)
     // And again: no two of them have one name.
-    const second = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: until })
+    const second = await ask('POST', `/tokens/${made.id}/rotate`, { previous_valid_until: until })
     expect(second.status).toBe(200)
-    expect(second.body.old.name).not.toBe(body.old.name)
+    expect(second.body.previous.name).not.toBe(body.previous.name)
     const noted = (await ask('GET', '/audit-log?limit=1')).body.items[0]
     expect(noted).toMatchObject({ action: 'token.rotate', subject: made.id })
     expect(JSON.stringify(noted)).not.toContain(second.body.token)
@@ -83,19 +91,23 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
   test('an old secret never outlives its token', async () => {
     const soon = later(60_000)
     const made = await make('short', { expires_at: soon })
-    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) })
-    expect(body.old.expires_at).toBe(soon)
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, {
+      previous_valid_until: later(hourMs),
+    })
+    expect(body.previous.expires_at).toBe(soon)
   })
 
   test('a long name still fits, and too long an overlap is refused', async () => {
     const made = await make('n'.repeat(64))
-    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) })
-    expect(body.old.name.length).toBeLessThanOrEqual(64)
+    const { body } = await ask('POST', `/tokens/${made.id}/rotate`, {
+      previous_valid_until: later(hourMs),
+    })
+    expect(body.previous.name.length).toBeLessThanOrEqual(64)
     const refused = await ask('POST', `/tokens/${made.id}/rotate`, {
-      old_until: later(91 * 24 * hourMs),
+      previous_valid_until: later(91 * 24 * hourMs),
     })
     expect(refused.status).toBe(400)
-    expect(refused.body.error.param).toBe('old_until')
+    expect(refused.body.error.param).toBe('previous_valid_until')
     expect((await ask('POST', '/tokens/tok_none/rotate', {})).status).toBe(404)
   })
 
@@ -103,7 +115,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     const made = await make('raced')
     const answers = await Promise.all(
       Array.from({ length: 4 }, () =>
-        ask('POST', `/tokens/${made.id}/rotate`, { old_until: later(hourMs) }),
+        ask('POST', `/tokens/${made.id}/rotate`, { previous_valid_until: later(hourMs) }),
       ),
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])

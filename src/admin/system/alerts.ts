@@ -1,70 +1,34 @@
-// What an administrator must look at, and saying that it was looked at. Books that did not add up are
-// proven again before their account goes on.
-import { z } from 'zod'
-import { Refusal, refuse } from '../../contract/errors.ts'
+// Alerts: what an administrator must act on, and resolving it. Books that did not add up are audited
+// again before their account goes on.
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
-import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
+import { forAdministrators, forStaff } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { alertList, alertQuery, alert as alertSchema, resolution } from './system-schema.ts'
 
-export const resolution = z.strictObject({ force: z.boolean().optional() })
-
-export const alerts: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
-
-  app.get(
-    '/alerts',
-    route(async ({ query }) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const all = query('all') ?? 'false'
-      if (all !== 'true' && all !== 'false') {
-        return refuse('invalid_request', "'all' is true or false", { param: 'all' })
-      }
-      const filter = { ...page, kind: query('kind'), all: all === 'true' }
-      return listOf(await listAlerts(store.read, filter), view)
-    }),
-  )
-
-  app.post(
-    '/alerts/:id/resolve',
-    route(async ({ id }, x) => {
-      const body = hasBody(x.request) ? await readBody(x, deps, resolution) : {}
-      if (body instanceof Refusal) return body
-      const alert = await findAlert(store.read, id)
-      if (alert === undefined) return notFound('alert', id)
-      if (alert.resolvedAtMs !== undefined) return view(alert)
-      const refused = await resolve(deps, alert, x, body.force === true)
-      if (refused !== undefined) return refused
-      return view((await findAlert(store.read, id)) ?? alert)
-    }),
-  )
+async function resolveOne({ engine, id, body, x }: Ask<{ body: typeof resolution }>) {
+  const { read } = engine.store
+  const alert = await findAlert(read, id)
+  if (alert === undefined) return notFound('alert', id)
+  if (alert.resolvedAtMs !== undefined) return view(alert)
+  const refused = await resolve(engine, alert, x, body.force === true)
+  return refused ?? view((await findAlert(read, id)) ?? alert)
 }
 
-const hasBody = (request: Request): boolean =>
-  request.headers.get('content-length') !== '0' && request.body !== null
-
 async function resolve(
-  { engine }: AdminDeps,
+  engine: Engine,
   alert: Alert,
   x: Exchange,
   force: boolean,
 ): Promise<Refusal | undefined> {
   const { store } = engine
   const { atMs } = x
-  const note = (tx: Parameters<typeof recordChange>[0]) =>
-    recordChange(tx, x, {
+  const note = (tx: Parameters<typeof auditChange>[0]) =>
+    auditChange(tx, x, {
       action: 'alert.resolve',
       subject: alert.id,
       before: { kind: alert.kind, subject: alert.subject, message: alert.message },
@@ -82,7 +46,7 @@ async function resolve(
   return refuse('conflict', `the books still do not add up: ${problem}`)
 }
 
-const view = (alert: Alert) => ({
+const view = (alert: Alert): View<typeof alertSchema> => ({
   id: alert.id,
   kind: alert.kind,
   subject: alert.subject,
@@ -90,5 +54,40 @@ const view = (alert: Alert) => ({
   since: time(alert.sinceMs),
   last: time(alert.lastMs),
   times: alert.times,
-  resolved_at: alert.resolvedAtMs === undefined ? null : time(alert.resolvedAtMs),
+  resolved_at: timeOrNull(alert.resolvedAtMs),
 })
+
+const tag = 'Alerts'
+
+export const alertRoutes = [
+  adminRoute({
+    id: 'listAlerts',
+    method: 'get',
+    path: '/alerts',
+    permission: forStaff,
+    tag,
+    summary: 'What an administrator must act on',
+    query: alertQuery,
+    answer: alertList,
+    returns: 'A page of alerts.',
+    async handle({ engine, query: { kind, all }, page }) {
+      return listOf(await listAlerts(engine.store.read, { ...page, kind, all }), view)
+    },
+  }),
+  adminRoute({
+    id: 'resolveAlert',
+    method: 'post',
+    path: '/alerts/:id/resolve',
+    permission: forAdministrators,
+    tag,
+    summary: 'Resolve an alert',
+    param: 'Id of an alert.',
+    body: resolution,
+    optionalBody: true,
+    examples: { force: { force: true } },
+    answer: alertSchema,
+    returns: 'The alert.',
+    refusals: ['conflict'],
+    handle: resolveOne,
+  }),
+]

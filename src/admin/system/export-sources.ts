@@ -1,5 +1,7 @@
 // The lists that can be exported, each read by the same pages that the list itself shows, and as
 // tables: which columns a row has there.
+
+import type { z } from 'zod'
 import { BillTable, rangeOf } from '../../billing/bills/bill-table.ts'
 import { billColumns, billView } from '../../contract/bill-line.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -21,14 +23,16 @@ import { listRequests, logHorizonMs, type RequestFilter } from '../../store/log/
 import { sumTraffic } from '../../store/log/traffic.ts'
 import { countRows } from '../../store/sql/count-rows.ts'
 import { listTaskRows } from '../../store/tasks/tasks.ts'
-import { type AdminDeps, listOf, notFound } from '../legacy-route.ts'
-import { isStaffField, memberRow } from '../member-view.ts'
+import { listOf, notFound } from '../answers.ts'
+import { memberRow, staffFieldsOf } from '../member-view.ts'
 import { entryView } from '../money/accounts.ts'
-import { auditFilterFrom, auditView } from '../money/audits.ts'
+import { auditLogQuery } from '../money/audit-schema.ts'
+import { auditFilterOf, auditView } from '../money/audits.ts'
 import { checkQuery } from '../route.ts'
-import { taskQuery } from '../tasks/task-schema.ts'
+import { listedTask, taskQuery } from '../tasks/task-schema.ts'
 import { viewPage } from '../tasks/task-view.ts'
 import { filterOf } from '../tasks/tasks.ts'
+import { request, requestQuery } from '../traffic/request-schema.ts'
 import * as requests from '../traffic/requests.ts'
 
 /** Filters each list takes. */
@@ -44,21 +48,17 @@ const pageRows = 200
 /** More rows than this are not counted before they are read. */
 const maxCounted = 100_000
 
-export const exportSources = (limits: AdminDeps['limits']): ExportSources => {
-  const deps = (engine: Engine): AdminDeps => ({ engine, limits, isAdmin: () => false })
-  return {
-    requests: async (engine, filters, reader) =>
-      readBy(reader, await openRequests(deps(engine), filters)),
-    tasks: async (engine, filters, reader) =>
-      readBy(reader, await openTasks(deps(engine), filters)),
-    ledger: openLedger,
-    bill_lines: openBillLines,
-    audit_log: (engine, filters) => openAuditLog(deps(engine), filters),
-  }
+export const exportSources: ExportSources = {
+  requests: async (engine, filters, reader) =>
+    readBy(reader, request, await openRequests(engine, filters)),
+  tasks: async (engine, filters, reader) =>
+    readBy(reader, listedTask, await openTasks(engine, filters)),
+  ledger: (engine, filters) => openLedger(engine, filters),
+  bill_lines: (engine, filters) => openBillLines(engine, filters),
+  audit_log: (engine, filters) => openAuditLog(engine, filters),
 }
 
-const reading = (filters: ExportFilters) => (name: string) =>
-  name === 'limit' ? String(pageRows) : filters[name]
+const reading = (filters: ExportFilters) => (name: string) => filters[name]
 
 type Columns = Readonly<Record<string, (row: never) => unknown>>
 
@@ -90,16 +90,21 @@ function listSource(
 }
 
 /** For members without the columns and fields that are the staff's. */
-function readBy(reader: ExportReader, source: ExportSource | Refusal): ExportSource | Refusal {
+function readBy(
+  reader: ExportReader,
+  row: z.ZodType,
+  source: ExportSource | Refusal,
+): ExportSource | Refusal {
   if (reader === 'staff' || source instanceof Refusal) return source
-  const kept = source.columns.map((name) => !isStaffField(name))
+  const hidden = staffFieldsOf(row)
+  const kept = source.columns.map((name) => !hidden.has(name))
   return {
     ...source,
     columns: source.columns.filter((_, i) => kept[i]),
     cells: (row) => source.cells(row).filter((_, i) => kept[i]),
     async *pages(place, rowsBefore) {
       for await (const { rows, ...rest } of source.pages(place, rowsBefore)) {
-        yield { ...rest, rows: rows.map(memberRow) }
+        yield { ...rest, rows: rows.map((each) => memberRow(each, hidden)) }
       }
     },
   }
@@ -137,11 +142,12 @@ function asText(name: string) {
   }
 }
 
-async function openRequests(deps: AdminDeps, filters: ExportFilters) {
-  const read = reading(filters)
-  const filter = await requests.filterFrom(read, deps)
-  if (filter instanceof Refusal) return filter
-  const { engine } = deps
+async function openRequests(engine: Engine, filters: ExportFilters) {
+  const query = checkQuery(requestQuery, reading(filters))
+  if (query instanceof Refusal) return query
+  const account = await namedAccount(engine.store.read, filters)
+  if (account instanceof Refusal) return account
+  const filter = requests.filterOf(query, account?.id, { limit: pageRows })
   const page = async (cursor: string | undefined) =>
     requests.viewPage(engine, await listRequests(engine.store.read, { ...filter, cursor }))
   return listSource(requestColumns, page, () => countRequests(engine, filter, filters))
@@ -182,13 +188,13 @@ const taskColumns: Columns = {
   files: (row: { files: readonly { url: string }[] }) => row.files.map(({ url }) => url).join(' '),
 }
 
-async function openTasks(deps: AdminDeps, filters: ExportFilters) {
-  const { engine } = deps
+async function openTasks(engine: Engine, filters: ExportFilters) {
   const query = checkQuery(taskQuery, reading(filters))
   if (query instanceof Refusal) return query
   const account = await namedAccount(engine.store.read, filters)
   if (account instanceof Refusal) return account
   const filter = filterOf(query, account?.id, { limit: pageRows })
+  if (filter instanceof Refusal) return filter
   const { accountId: account_id, model, state, channel, interface: made } = filter
   const values = { account_id, model, state, channel, interface: made }
   return listSource(
@@ -228,10 +234,10 @@ const namedAccount = async (read: Engine['store']['read'], { account }: ExportFi
     ? undefined
     : ((await findAccount(read, account)) ?? notFound('account', account))
 
-async function openAuditLog(deps: AdminDeps, filters: ExportFilters) {
-  const { read } = deps.engine.store
-  const filter = auditFilterFrom(reading(filters), deps)
-  if (filter instanceof Refusal) return filter
+async function openAuditLog({ store: { read } }: Engine, filters: ExportFilters) {
+  const query = checkQuery(auditLogQuery, reading(filters))
+  if (query instanceof Refusal) return query
+  const filter = { limit: pageRows, ...auditFilterOf(query) }
   const { actor, action, subject, fromMs, toMs } = filter
   const isCounted = fromMs === undefined && toMs === undefined
   return listSource(

@@ -12,12 +12,12 @@ import { newId } from '../../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'
 import { aCharge, aRequest, newPlace, postgresUrl, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 import { exportSources } from './export-sources.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const password = 'a long enough password'
-const sources = exportSources(limits)
+const sources = exportSources
 /** No pauses, and pieces small enough for several. */
 const quick = { pauseMs: 0, pieceChars: 200_000 }
 const many = 25_000

@@ -1,19 +1,14 @@
-// Lists as files: asked for here, written in the background, handed out when they are whole. Who may
-// see a list may export it; whoever asked for a file, and administrators, may have it.
+// Lists as files: requested here, written in the background, downloaded when they are whole. A role
+// that may see a list may export it; the person who requested a file, and administrators, get it.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Viewer } from '../../contract/people.ts'
 import { exportLimits } from '../../engine/books/exports/run-export.ts'
-import {
-  type ExportKind,
-  exportFormats,
-  exportKinds,
-  readerOf,
-} from '../../engine/books/exports/source.ts'
+import { type ExportKind, readerOf } from '../../engine/books/exports/source.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { text } from '../../http/schema.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import {
   dropExport,
@@ -24,95 +19,77 @@ import {
   readPiece,
   weighExports,
 } from '../../store/maintenance/exports.ts'
-import { namesOwn, rules } from '../legacy-access.ts'
-import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  readBody,
-  recordChange,
-  route,
-  time,
-} from '../legacy-route.ts'
+import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
+import { listLedger } from '../money/accounts.ts'
+import { listAuditLog } from '../money/audits.ts'
+import { getBill } from '../money/bills.ts'
+import { forAll, namesOwn } from '../permission.ts'
+import { type AdminRoute, type Ask, adminRoute, type View } from '../route.ts'
+import { deleted } from '../schema.ts'
+import { listTasks } from '../tasks/tasks.ts'
+import { listRequestLog } from '../traffic/requests.ts'
 import { exportFilters, exportSources } from './export-sources.ts'
+import {
+  type ExportFormat,
+  exportJob,
+  exportList,
+  exportQuery,
+  exportRequest,
+} from './system-schema.ts'
 
-/** Not finished at once, of one person; kept at once, of everybody. */
+/** Not finished at once, of one person; kept at once, of all. */
 const maxUnfinished = 5
 const maxJobs = 500
 const maxStoredBytes = 4 * 1024 ** 3
-const maxFilter = 500
 
-export const exportRequest = z.strictObject({
-  kind: z.enum(exportKinds),
-  format: z.enum(exportFormats).default('csv'),
-  filters: z.record(z.string(), z.string().min(1).max(maxFilter)).default({}),
-})
-type Input = z.infer<typeof exportRequest>
-
-/** The call that shows the same, whose rule is the rule of its export. */
-const shownBy: Readonly<Record<ExportKind, string>> = {
-  requests: 'GET /requests',
-  tasks: 'GET /tasks',
-  ledger: 'GET /accounts/:id/ledger',
-  bill_lines: 'GET /bills',
-  audit_log: 'GET /audit-log',
+/** The call that shows the same, whose permission is that of its export. */
+const shownBy: Readonly<Record<ExportKind, AdminRoute>> = {
+  requests: listRequestLog,
+  tasks: listTasks,
+  ledger: listLedger,
+  bill_lines: getBill,
+  audit_log: listAuditLog,
 }
 
-export const exportJobs: Resource = (app, deps) => {
-  const { store } = deps.engine
-
-  app.post(
-    '/exports',
-    route((_, x) => begin(deps, x), 202),
-  )
-
-  app.get(
-    '/exports',
-    route(async ({ query }, x) => {
-      const page = pageQuery(query, deps)
-      if (page instanceof Refusal) return page
-      const found = await listExports(store.read, { ...page, personId: personOf(x.viewer!) })
-      const items = found.items.filter((job) => mayHave(x.viewer!, job))
-      return listOf({ ...found, items }, view)
-    }),
-  )
-
-  const one = (work: (job: ExportJob, x: Exchange) => Promise<object> | object) =>
-    route(async ({ id }, x) => {
-      const job = await findExport(store.read, id)
-      return job === undefined || !mayHave(x.viewer!, job) ? notFound('export', id) : work(job, x)
-    })
-
-  app.get('/exports/:id', one(view))
-  app.get(
-    '/exports/:id/file',
-    one((job, x) =>
-      job.state === 'done'
-        ? answerFile(deps.engine, x, job)
-        : refuse('conflict', `the export is ${job.state}; its file is there when it is done`),
-    ),
-  )
-  app.delete(
-    '/exports/:id',
-    one(async ({ id, kind }, x) => {
-      const change = { action: 'export.delete', subject: id, before: { kind } }
-      await store.tx(async (tx) => {
-        if (await dropExport(tx, id)) await recordChange(tx, x, change)
-      })
-      deps.engine.exporter?.tidySoon()
-      return { id, deleted: true }
-    }),
-  )
+async function listAll({ engine, page, x }: Ask) {
+  const viewer = x.viewer!
+  const found = await listExports(engine.store.read, { ...page, personId: personOf(viewer) })
+  const items = found.items.filter((job) => mayHave(viewer, job))
+  return listOf({ ...found, items }, view)
 }
 
-/** Undefined for those who see everybody's. */
+/** Undefined where there is none that the viewer may have. */
+async function findOwn({ engine, id, x }: Ask): Promise<ExportJob | undefined> {
+  const job = await findExport(engine.store.read, id)
+  return job !== undefined && mayHave(x.viewer!, job) ? job : undefined
+}
+
+async function download(ask: Ask) {
+  const job = await findOwn(ask)
+  if (job === undefined) return notFound('export', ask.id)
+  return job.state === 'done'
+    ? answerFile(ask.engine, ask.x, job)
+    : refuse('conflict', `the export is ${job.state}; its file is there when it is done`)
+}
+
+async function remove(ask: Ask) {
+  const job = await findOwn(ask)
+  if (job === undefined) return notFound('export', ask.id)
+  const { id, kind } = job
+  const change = { action: 'export.delete', subject: id, before: { kind } }
+  await ask.engine.store.tx(async (tx) => {
+    if (await dropExport(tx, id)) await auditChange(tx, ask.x, change)
+  })
+  ask.engine.exporter?.tidySoon()
+  return { id, deleted: true as const }
+}
+
+/** Undefined for those who see the exports of all. */
 const personOf = ({ role, personId }: Viewer): string | undefined =>
   role === 'administrator' ? undefined : (personId ?? '')
 
 const maySee = ({ role }: Viewer, kind: string): boolean =>
-  role === 'administrator' || rules[shownBy[kind as ExportKind]]?.roles.includes(role) === true
+  role === 'administrator' || shownBy[kind as ExportKind].permission.roles.includes(role)
 
 /** By what they may see today: a role may have changed since the export was made. */
 function mayHave(viewer: Viewer, job: ExportJob): boolean {
@@ -122,18 +99,15 @@ function mayHave(viewer: Viewer, job: ExportJob): boolean {
   return isOwn && isNarrow && maySee(viewer, job.kind)
 }
 
-async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
-  const { engine, limits } = deps
+async function begin({ engine, body, x }: Ask<{ body: typeof exportRequest }>) {
   const viewer = x.viewer!
-  const body = await readBody(x, deps, exportRequest)
-  if (body instanceof Refusal) return body
   if (!maySee(viewer, body.kind)) {
     return refuse('not_permitted', `a ${viewer.role} may not export this`, { param: 'kind' })
   }
   const filters = await filtersFor(engine, viewer, body)
   if (filters instanceof Refusal) return filters
   // Opened once for what it says about the filters.
-  const source = await exportSources(limits)[body.kind](engine, filters, readerOf(viewer))
+  const source = await exportSources[body.kind](engine, filters, readerOf(viewer))
   if (source instanceof Refusal) return source
   const full = await tooMuch(engine, viewer)
   if (full !== undefined) return full
@@ -150,17 +124,17 @@ async function begin(deps: AdminDeps, x: Exchange): Promise<object> {
       expiresAtMs: x.atMs + exportLimits.keepMs,
     })
     const after = { kind: body.kind, format: body.format, filters }
-    await recordChange(tx, x, { action: 'export.create', subject: id, after })
+    await auditChange(tx, x, { action: 'export.create', subject: id, after })
   })
   engine.exporter?.wake()
   return view((await findExport(engine.store.read, id))!)
 }
 
-/** Members get their own account's; what is not theirs is not there for them. */
+/** Members get their own account's; the rest does not exist for them. */
 async function filtersFor(
   engine: Engine,
   viewer: Viewer,
-  { kind, filters }: Input,
+  { kind, filters }: Ask<{ body: typeof exportRequest }>['body'],
 ): Promise<Record<string, string> | Refusal> {
   const known = exportFilters[kind]
   const unknown = Object.keys(filters).find((name) => !known.includes(name))
@@ -186,14 +160,12 @@ async function tooMuch(engine: Engine, viewer: Viewer): Promise<Refusal | undefi
     : undefined
 }
 
-const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms))
-
-const view = (job: ExportJob) => ({
+const view = (job: ExportJob): View<typeof exportJob> => ({
   id: job.id,
-  kind: job.kind,
-  format: job.format,
+  kind: job.kind as ExportKind,
+  format: job.format as ExportFormat,
   filters: job.filters,
-  state: job.state,
+  state: job.state as View<typeof exportJob>['state'],
   rows: job.rows,
   rows_total: job.totalRows ?? null,
   bytes: job.bytes,
@@ -227,3 +199,80 @@ function answerFile({ store }: Engine, x: Exchange, job: ExportJob): Response {
   headers['cache-control'] = 'private, no-store'
   return new Response(body, { headers })
 }
+
+const tag = 'Exports'
+const param = 'Id of an export.'
+
+export const exportRoutes = [
+  adminRoute({
+    id: 'createExport',
+    method: 'post',
+    path: '/exports',
+    permission: forAll,
+    tag,
+    summary: 'Write a list into a file, in the background',
+    body: exportRequest,
+    examples: {
+      requests: { kind: 'requests', format: 'csv' },
+      ledger: { kind: 'ledger', format: 'jsonl', filters: { account: 'acme' } },
+    },
+    answer: exportJob,
+    status: 202,
+    returns: 'The export; poll it until it is `done`.',
+    refusals: ['conflict', 'not_found'],
+    handle: begin,
+  }),
+  adminRoute({
+    id: 'listExports',
+    method: 'get',
+    path: '/exports',
+    permission: forAll,
+    tag,
+    summary: 'List exports, newest first',
+    query: exportQuery,
+    answer: exportList,
+    returns: 'A page of exports.',
+    handle: listAll,
+  }),
+  adminRoute({
+    id: 'getExport',
+    method: 'get',
+    path: '/exports/:id',
+    permission: forAll,
+    tag,
+    summary: 'Get an export',
+    param,
+    answer: exportJob,
+    returns: 'The export.',
+    async handle(ask) {
+      const job = await findOwn(ask)
+      return job === undefined ? notFound('export', ask.id) : view(job)
+    },
+  }),
+  adminRoute({
+    id: 'downloadExport',
+    method: 'get',
+    path: '/exports/:id/file',
+    permission: forAll,
+    tag,
+    summary: 'Download a finished export',
+    param,
+    files: { 'text/csv': text(), 'application/x-ndjson': text() },
+    headers: ['content-disposition'],
+    returns: 'The file.',
+    refusals: ['conflict'],
+    handle: download,
+  }),
+  adminRoute({
+    id: 'deleteExport',
+    method: 'delete',
+    path: '/exports/:id',
+    permission: forAll,
+    tag,
+    summary: 'Delete an export',
+    param,
+    answer: deleted,
+    returns: 'It is gone.',
+    handle: remove,
+  }),
+]

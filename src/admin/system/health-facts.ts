@@ -11,13 +11,24 @@ import { gatewayOf } from '../../store/index.ts'
 import { type DatabaseFacts, databaseFacts } from '../../store/maintenance/database-facts.ts'
 import { listGateways } from '../../store/maintenance/gateways.ts'
 import { getMeta } from '../../store/sql/meta.ts'
-import { time } from '../legacy-route.ts'
+import { time } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { health } from './system-schema.ts'
 
 const startedAtMs = Date.now()
 /** A size is not asked for with every look. */
 const factsFreshMs = 30_000
 
-export class HealthFacts {
+/** One for each engine, from its first use on: the delay of the event loop is measured all the time. */
+const facts = new WeakMap<Engine, HealthFacts>()
+
+export function healthFactsOf(engine: Engine): HealthFacts {
+  const known = facts.get(engine) ?? new HealthFacts(engine)
+  facts.set(engine, known)
+  return known
+}
+
+class HealthFacts {
   readonly #engine: Engine
   readonly #delay: ReturnType<typeof monitorEventLoopDelay>
   readonly #open = new CountedOpen()
@@ -30,7 +41,7 @@ export class HealthFacts {
     this.#delay.enable()
   }
 
-  async read() {
+  async read(): Promise<View<typeof health>> {
     const engine = this.#engine
     const { store } = engine
     const gateways = await listGateways(store.read)
@@ -50,7 +61,7 @@ export class HealthFacts {
         bytes: facts?.bytes ?? null,
       },
       disk: await diskOf(facts?.file),
-      calls_running: engine.running,
+      requests_in_flight: engine.running,
       draining: engine.draining,
       poller: { polls: lag.polls, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
       jobs: await this.#jobs(),
@@ -61,7 +72,7 @@ export class HealthFacts {
       },
       load: loadavg()[0] ?? 0,
       log_lines: { warn: engine.log.lines?.warn ?? 0, error: engine.log.lines?.error ?? 0 },
-      complaints: complaintsOf(engine),
+      recent_errors: recentErrorsOf(engine),
     }
   }
 
@@ -85,8 +96,12 @@ export class HealthFacts {
     const late = (dueMs: number | undefined) =>
       open === undefined || dueMs === undefined ? 0 : Math.max(0, open.atMs - dueMs)
     return [
-      { name: 'tasks', waiting: tasks, late_ms: late(open?.nextPollMs) },
-      { name: 'callbacks', waiting: open?.callbacks ?? 0, late_ms: late(open?.nextCallbackMs) },
+      { name: 'tasks' as const, waiting: tasks, late_ms: late(open?.nextPollMs) },
+      {
+        name: 'callbacks' as const,
+        waiting: open?.callbacks ?? 0,
+        late_ms: late(open?.nextCallbackMs),
+      },
     ]
   }
 }
@@ -102,12 +117,14 @@ async function diskOf(file: string | undefined) {
   }
 }
 
+type Level = 'warn' | 'error'
+
 /** Lines are cleaned once more: a secret may have become known after one was written. */
-function complaintsOf({ log, cleaner }: Engine) {
+function recentErrorsOf({ log, cleaner }: Engine) {
   return (log.recent?.() ?? []).flatMap((line) => {
     try {
       const { time: at, level, msg, ...fields } = JSON.parse(cleaner.cleanLine(line))
-      return [{ at: String(at), level: String(level), message: String(msg), fields }]
+      return [{ at: String(at), level: level as Level, message: String(msg), fields }]
     } catch {
       return []
     }

@@ -7,7 +7,7 @@ import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engi
 import { newExchange } from '../../http/exchange.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 interface Fields {
   [name: string]: unknown
@@ -188,7 +188,7 @@ describe.each([...storeKinds])('operating on %s', (on) => {
     expect((body['store'] as { bytes: number }).bytes).toBeGreaterThan(10_000)
     expect(body['disk'] === null).toBe(on === 'postgres')
     expect(body['jobs']).toMatchObject([{ name: 'tasks', waiting: 0 }, { name: 'callbacks' }])
-    expect(body['complaints']).toMatchObject([
+    expect(body['recent_errors']).toMatchObject([
       { level: 'error', message: 'something broke', fields: { channel: 'house' } },
     ])
     expect(JSON.stringify(body)).not.toContain('CANARY')
@@ -207,7 +207,7 @@ describe.each([...storeKinds])('operating on %s', (on) => {
     expect(JSON.parse(text)).toMatchObject({
       version: expect.any(String),
       counts: { channels: expect.any(Number) },
-      health: { complaints: [{ message: 'something broke' }] },
+      health: { recent_errors: [{ message: 'something broke' }] },
       settings: { yaml: { effective: expect.stringContaining('name: house') } },
       metrics: expect.stringContaining('gateway_requests_in_flight'),
     })

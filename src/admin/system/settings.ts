@@ -5,20 +5,16 @@ import type { Channel, Model } from '../../contract/catalog.ts'
 import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { timeoutsView } from '../catalog/channels.ts'
-import { type AdminDeps, type Resource, route, time } from '../legacy-route.ts'
+import { time } from '../answers.ts'
+import { timeoutsView } from '../catalog/channel-store.ts'
+import { forAdministrators } from '../permission.ts'
+import { type AdminDeps, adminRoute, type View } from '../route.ts'
+import { settings as settingsSchema } from './system-schema.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 const dayMs = 86_400_000
 
-export const settings: Resource = (app, deps) => {
-  app.get(
-    '/settings',
-    route(() => settingsOf(deps)),
-  )
-}
-
-export function settingsOf({ engine, limits }: AdminDeps) {
+export function settingsOf({ engine, limits }: AdminDeps): View<typeof settingsSchema> {
   const { file } = engine.declared
   const channels = file.channels.map(({ keys, ...rest }) => ({ ...rest, keys: keys.length }))
   const tokens = file.tokens.map(({ token, ...rest }) => ({
@@ -29,8 +25,8 @@ export function settingsOf({ engine, limits }: AdminDeps) {
     public_url: engine.publicUrl,
     region: file.region,
     currency: file.currency,
-    limits,
-    engine_limits: engine.limits,
+    limits: { ...limits },
+    engine_limits: { ...engine.limits },
     tasks: file.tasks ?? {},
     downloads: file.downloads ?? {},
     media: engine.media?.copies === true,
@@ -95,3 +91,17 @@ const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({
   ...declaredTerms(terms),
   effective_from: time(effectiveFromMs),
 })
+
+export const settingsRoutes = [
+  adminRoute({
+    id: 'getSettings',
+    method: 'get',
+    path: '/settings',
+    permission: forAdministrators,
+    tag: 'Gateway',
+    summary: 'What this gateway runs with, without secrets',
+    answer: settingsSchema,
+    returns: 'The settings.',
+    handle: ({ deps }) => settingsOf(deps),
+  }),
+]

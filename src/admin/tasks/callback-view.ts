@@ -1,7 +1,11 @@
 // A notice of a task's end as an administrator sees it: what was sent when, and what came of it.
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
+import {
+  type CallbackAttempt,
+  type CallbackState,
+  findCallbackStory,
+} from '../../store/tasks/callbacks.ts'
 import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { task as shownTask } from './task-schema.ts'
@@ -24,11 +28,15 @@ export async function callbackView(
   return {
     id,
     url,
-    state,
+    state: callbackState(state),
     next_at: state === 'waiting' ? time(nextAtMs) : null,
     attempts: attempts.map(attemptView),
   }
 }
+
+/** The stored word for a schedule that ended without success is another. */
+export const callbackState = (state: CallbackState) =>
+  state === 'given_up' ? ('exhausted' as const) : state
 
 const attemptView = ({ atMs, tookMs, status, error }: CallbackAttempt) => ({
   at: time(atMs),

@@ -11,7 +11,7 @@ import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Body = any
@@ -75,7 +75,7 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
     expect((await ask('GET', '/tasks/video_told')).body.callback).toEqual({
       id: 'msg_1',
       url,
-      state: 'given_up',
+      state: 'exhausted',
       next_at: null,
       attempts,
     })
@@ -113,7 +113,7 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
     })
     const noted = (await ask('GET', '/audit-log')).body.items
     expect(noted.filter(({ action }: Body) => action === 'task.callback')).toMatchObject([
-      { subject: 'video_told', before: { state: 'given_up' }, after: { state: 'waiting' } },
+      { subject: 'video_told', before: { state: 'exhausted' }, after: { state: 'waiting' } },
     ])
   })
 
@@ -127,14 +127,14 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
       source: 'account',
       secret: made,
       rotated_at: null,
-      old_until: null,
+      previous_valid_until: null,
     }
     const path = `/accounts/${account.id}/callback-secret`
     expect((await ask('GET', '/callback-secret')).body).toEqual(own)
     expect((await ask('GET', path)).body).toEqual(own)
     const { body: rotated } = await ask('POST', `${path}/rotate`)
     expect(rotated.secret).not.toBe(made)
-    expect(Date.parse(rotated.old_until)).toBeGreaterThan(Date.parse(rotated.rotated_at))
+    expect(Date.parse(rotated.previous_valid_until)).toBeGreaterThan(Date.parse(rotated.rotated_at))
     expect((await ask('GET', `/callback-secret?account=${account.name}`)).body).toEqual(rotated)
     expect((await ask('GET', '/callback-secret?account=nobody')).status).toBe(404)
     const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`

@@ -9,7 +9,7 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }
@@ -119,8 +119,8 @@ test('what could not be the same is not made again', async () => {
     [pictures, 'by a call'],
     [orphan, 'token'],
   ] as const) {
-    const answer = await ask('POST', `/tasks/${id}/again`)
+    const answer = await ask('POST', `/tasks/${id}/rerun`)
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(why)])
   }
-  expect((await ask('POST', '/tasks/video_none/again')).status).toBe(404)
+  expect((await ask('POST', '/tasks/video_none/rerun')).status).toBe(404)
 })

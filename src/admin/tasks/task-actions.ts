@@ -102,9 +102,9 @@ export const taskActionRoutes = [
     handle: fetchInput,
   }),
   adminRoute({
-    id: 'repeatTask',
+    id: 'rerunTask',
     method: 'post',
-    path: '/tasks/:id/again',
+    path: '/tasks/:id/rerun',
     permission: owning(forOperatorsAndMembers, 'task'),
     tag,
     summary: 'Run the same request again, at the expense of the same account',

@@ -1,20 +1,20 @@
 // Tasks and their callbacks as the admin API tells of them.
 
 import { z } from 'zod'
-import { interfaces, protocols } from '../../contract/config-schema/names.ts'
 import { taskStates } from '../../contract/task.ts'
-import { stepKinds } from '../../contract/timeline.ts'
 import {
   accountField,
+  amount,
   channelField,
   column,
   count,
+  interfaceName,
   modelField,
   money,
   pageFields,
   pageOf,
+  protocolName,
   query,
-  share,
   staffOnly,
   time,
 } from '../schema.ts'
@@ -23,28 +23,28 @@ const medium = z.enum(['video', 'image'])
 const percent = () => z.number().min(0).max(100)
 
 export const taskUsage = z.object({
-  output_seconds: share().nullable(),
+  output_seconds: amount().nullable(),
   video_tokens: count().nullable(),
-  pictures: count().optional(),
+  pictures: count().exactOptional(),
 })
 
 const taskRequest = z.object({
   prompt: z.string(),
-  seconds: z.number().optional(),
-  resolution: z.string().optional(),
-  ratio: z.string().nullable().optional(),
-  count: z.int().min(1).optional(),
+  seconds: z.number().exactOptional(),
+  resolution: z.string().exactOptional(),
+  ratio: z.string().nullable().exactOptional(),
+  count: z.int().min(1).exactOptional(),
   size: z
     .object({ width: z.int().min(1), height: z.int().min(1) })
     .nullable()
-    .optional(),
+    .exactOptional(),
   seed: z.number().nullable(),
   images: count(),
   videos: count(),
   inputs: z.array(
     z.object({
       kind: medium,
-      role: z.string().nullable(),
+      role: z.enum(['first_frame', 'last_frame', 'reference']).nullable(),
       url: z.string().describe('`data:` where the caller sent the bytes themselves.'),
     }),
   ),
@@ -55,17 +55,17 @@ export const listedTask = z
     created_at: column(time(), 'created'),
     id: column(z.string(), 'task'),
     kind: medium,
-    external_id: z.string().optional().describe("The caller's own name for it."),
+    external_id: z.string().exactOptional().describe("The caller's own name for it."),
     account_id: z.string(),
     account: column(z.string().nullable()),
     token_id: z.string(),
     token: z.string().nullable(),
     request_id: z.string(),
-    interface: column(z.enum(interfaces)),
+    interface: column(interfaceName()),
     model: column(z.string()),
     upstream_model: staffOnly(z.string()),
     channel: staffOnly(column(z.string())),
-    protocol: staffOnly(z.enum(protocols)),
+    protocol: staffOnly(protocolName()),
     upstream_id: staffOnly(z.string().nullable()),
     state: column(z.enum(taskStates)),
     progress: column(percent()),
@@ -75,7 +75,7 @@ export const listedTask = z
         .object({
           code: z.string(),
           message: z.string(),
-          upstream_request_id: z.string().optional(),
+          upstream_request_id: z.string().exactOptional(),
         })
         .nullable(),
       { part: 'code' },
@@ -94,7 +94,7 @@ export const listedTask = z
     updated_at: time(),
     next_check_at: time().nullable(),
     checks: count(),
-    expected_ms: share().nullable().describe('The median of tasks of this model.'),
+    expected_ms: amount().nullable().describe('The median of tasks of this model.'),
     files: z
       .array(z.object({ kind: medium, url: z.string(), expires_at: time() }))
       .describe('Where a browser can open the results.'),
@@ -103,7 +103,7 @@ export const listedTask = z
 
 const attempt = z.object({
   at: time(),
-  took_ms: share(),
+  took_ms: amount(),
   status: z.int().nullable(),
   error: z.string().nullable(),
 })
@@ -111,10 +111,29 @@ const attempt = z.object({
 const callback = z.object({
   id: z.string().nullable(),
   url: z.string(),
-  state: z.string().nullable(),
+  state: z.enum(['waiting', 'delivered', 'exhausted']).nullable(),
   next_at: time().nullable(),
   attempts: z.array(attempt),
 })
+
+const stepKinds = [
+  'created',
+  'sent',
+  'lost',
+  'found',
+  'polled',
+  'poll_failed',
+  'not_found',
+  'no_output',
+  'skipped',
+  'search',
+  'search_failed',
+  'cancel_requested',
+  'ended',
+  'late_poll',
+  'late_poll_failed',
+  'truncated',
+] as const
 
 const step = z.object({
   kind: z.enum(stepKinds),
@@ -132,12 +151,12 @@ export const task = z
 
 export const taskList = pageOf(listedTask, 'TaskList')
 
-export const taskFilters = {
+const taskFilters = {
   account: accountField,
   model: modelField,
   state: query.choice(taskStates),
   channel: channelField,
-  interface: query.choice(interfaces),
+  interface: query.text('Name of an interface.').meta({ names: 'interfaces' }),
 }
 export const taskQuery = z.object({ ...taskFilters, ...pageFields })
 
@@ -154,23 +173,25 @@ export const inputQuery = z.object({
     .optional(),
 })
 
-const bar = z.object({ from_ms: share(), to_ms: share(), tasks: count() })
+const bar = z.object({ from_ms: amount(), to_ms: amount(), tasks: count() })
+
+const slot = z.object({ at: time(), counts: z.partialRecord(z.enum(taskStates), count()) })
+
+const durations = z.object({
+  model: z.string(),
+  tasks: count(),
+  p50_ms: amount(),
+  p90_ms: amount(),
+  bars: z.array(bar),
+})
 
 export const taskSummary = z
   .object({
     from: time(),
     slot_ms: z.number().min(1),
     counted_since: time(),
-    slots: z.array(z.object({ at: time(), counts: z.record(z.string(), count()) })),
-    durations: z.array(
-      z.object({
-        model: z.string(),
-        tasks: count(),
-        p50_ms: share().optional(),
-        p90_ms: share().optional(),
-        bars: z.array(bar),
-      }),
-    ),
+    slots: z.array(slot),
+    durations: z.array(durations),
   })
   .meta({ id: 'TaskSummary' })
 
@@ -180,7 +201,7 @@ export const callbackSecret = z
     source: z.enum(['account', 'file']).describe('Its own, or one for all accounts from the file.'),
     secret: z.string().nullable().describe('`whsec_…`; null when it is that of the file.'),
     rotated_at: time().nullable(),
-    old_until: time().nullable().describe('Until then the old secret signs along.'),
+    previous_valid_until: time().nullable().describe('Until then the old secret signs along.'),
   })
   .meta({ id: 'CallbackSecret' })
 
@@ -193,13 +214,17 @@ export const callbackTrial = z
 export const callbackTested = z.object({
   ok: z.boolean(),
   took_ms: count(),
-  status: z.int().min(100).max(999).optional(),
-  error: z.string().optional(),
+  status: z.int().min(100).max(999).exactOptional(),
+  error: z.string().exactOptional(),
 })
 
 export type ListedTask = z.infer<typeof listedTask>
 export type Task = z.infer<typeof task>
 export type Step = z.infer<typeof step>
+export type CallbackAttempt = z.infer<typeof attempt>
 export type Callback = z.infer<typeof callback>
 export type TaskSummary = z.infer<typeof taskSummary>
+export type TaskSlot = z.infer<typeof slot>
+export type TaskDurations = z.infer<typeof durations>
+export type CallbackTest = z.infer<typeof callbackTested>
 export type CallbackSecret = z.infer<typeof callbackSecret>

@@ -1,11 +1,12 @@
 // What the task centre draws: how many tasks ended how over the last hours, and how long the ones
 // took that succeeded, by model.
+import { Refusal } from '../../contract/errors.ts'
 import { sumTasks, type TaskSums } from '../../store/tasks/task-sums.ts'
 import { time } from '../answers.ts'
 import { forAll } from '../permission.ts'
 import { type Ask, adminRoute, type View } from '../route.ts'
 import { summaryQuery, taskSummary } from './task-schema.ts'
-import { tag } from './tasks.ts'
+import { filterOf, tag } from './tasks.ts'
 
 const defaultHours = 24
 const slots = 48
@@ -14,12 +15,15 @@ const maxModels = 12
 /** Bars of one model's durations; each is as much longer than the one before. */
 const maxBars = 24
 
-async function summarize({ engine, query, account, x }: Ask<{ query: typeof summaryQuery }>) {
-  const { hours = defaultHours, model, channel, interface: use } = query
+async function summarize({ engine, query, account, page, x }: Ask<{ query: typeof summaryQuery }>) {
+  const asked = filterOf(query, account?.id, page)
+  if (asked instanceof Refusal) return asked
+  const { accountId, model, channel, interface: use } = asked
+  const { hours = defaultHours } = query
   const slotMs = (hours * 3_600_000) / slots
   // A slot that is being filled is the last one.
   const fromMs = Math.floor(x.atMs / slotMs) * slotMs - (slots - 1) * slotMs
-  const filter = { accountId: account?.id, model, channel, interface: use, fromMs, slotMs }
+  const filter = { accountId, model, channel, interface: use, fromMs, slotMs }
   return view(await sumTasks(engine.store.read, filter), fromMs, slotMs)
 }
 
@@ -61,7 +65,8 @@ function durationsOf({ durations }: TaskSums) {
     .slice(0, maxModels)
     .map(([model, all]) => {
       const took = all.map(({ tookMs }) => Math.max(0, tookMs)).toSorted((a, b) => a - b)
-      const at = (share: number) => took[Math.min(took.length - 1, Math.floor(share * took.length))]
+      const at = (share: number) =>
+        took[Math.min(took.length - 1, Math.floor(share * took.length))]!
       return { model, tasks: took.length, p50_ms: at(0.5), p90_ms: at(0.9), bars: barsOf(took) }
     })
 }

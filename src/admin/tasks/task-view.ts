@@ -52,11 +52,7 @@ const viewOf = (
   price_id: task.priceId,
   usage: task.usage === undefined ? null : taskUsageView(task.usage),
   usage_reported: task.reported ?? null,
-  media: task.media.map(({ kind, url, expiresAtMs }) => ({
-    kind,
-    url,
-    expires_at: timeOrNull(expiresAtMs),
-  })),
+  media: task.media.map(mediaView),
   error: task.error === undefined ? null : errorView(task.error),
   created_at: time(task.createdAtMs),
   started_at: timeOrNull(task.startedAtMs),
@@ -77,6 +73,12 @@ function filesOf(engine: Engine, task: Task) {
     expires_at: time(expiryOf(task, file)),
   }))
 }
+
+const mediaView = ({ kind, url, expiresAtMs }: Task['media'][number]) => ({
+  kind,
+  url,
+  expires_at: timeOrNull(expiresAtMs),
+})
 
 const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
   code,

@@ -9,7 +9,7 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 interface Fields {
   [name: string]: unknown
@@ -118,7 +118,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       // It is older than timelines are: this is what its times tell.
       timeline: [
         stepView('created', 0, 0, 1, 'accepted', 0),
-        stepView('look', 1, 60, 4, 'running', 0),
+        stepView('polled', 1, 60, 4, 'running', 0),
         stepView('ended', 60, 60, 1, 'succeeded', 100),
       ],
     })
@@ -253,15 +253,15 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
     expect(timeline).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
       stepView('sent', 0.3, 0.3, 1, 'queued', 0),
-      stepView('look', 1, 9, 14, 'running', 40),
-      stepView('look_failed', 11, 11, 2, 'running', 40, 'upstream_error: it broke'),
+      stepView('polled', 1, 9, 14, 'running', 40),
+      stepView('poll_failed', 11, 11, 2, 'running', 40, 'upstream_error: it broke'),
     ])
     // This one was under way when notes began to be kept.
     await add({ ...more, id: 'video_8', model: 'vfc-1', timeline: `${stored[2]}\n` })
     expect((await ask('GET', '/tasks/video_8')).body['timeline']).toEqual([
       stepView('created', 0, 0, 1, 'accepted', 0),
-      stepView('gap', 0, 1, 6, 'running', 0),
-      stepView('look', 1, 9, 14, 'running', 40),
+      stepView('truncated', 0, 1, 6, 'running', 0),
+      stepView('polled', 1, 9, 14, 'running', 40),
     ])
     const { items } = (await ask('GET', '/tasks?model=vfc-1')).body
     expect(items).toHaveLength(2)

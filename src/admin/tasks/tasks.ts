@@ -1,11 +1,12 @@
 // Tasks: listing, looking at one, and cancelling. How a task moves is the engine's business.
+import { interfaces } from '../../contract/config-schema/names.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { cancelTask } from '../../engine/tasks/cancel-task.ts'
 import type { PageQuery } from '../../store/index.ts'
 import { findTaskRow, listTaskRows, type TaskFilter } from '../../store/tasks/tasks.ts'
 import { auditChange, notFound } from '../answers.ts'
 import { forAll, forOperatorsAndMembers, owning } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { type Ask, adminRoute, wrong } from '../route.ts'
 import { type taskQuery as TaskQuery, task, taskList, taskQuery } from './task-schema.ts'
 import { viewPage, viewTask } from './task-view.ts'
 
@@ -18,7 +19,10 @@ export const filterOf = (
   { model, state, channel, interface: use }: Filters,
   accountId: string | undefined,
   page: PageQuery,
-): TaskFilter => ({ ...page, accountId, model, state, channel, interface: use })
+): TaskFilter | Refusal =>
+  use === undefined || interfaces.includes(use)
+    ? { ...page, accountId, model, state, channel, interface: use }
+    : wrong('interface', `must be one of ${interfaces.join(', ')}`)
 
 async function cancel({ engine, id, x }: Ask) {
   const { store } = engine
@@ -46,8 +50,11 @@ export const listTasks = adminRoute({
   query: taskQuery,
   answer: taskList,
   returns: 'A page of tasks.',
-  handle: async ({ engine, query, account, page }) =>
-    viewPage(engine, await listTaskRows(engine.store.read, filterOf(query, account?.id, page))),
+  async handle({ engine, query, account, page }) {
+    const filter = filterOf(query, account?.id, page)
+    if (filter instanceof Refusal) return filter
+    return viewPage(engine, await listTaskRows(engine.store.read, filter))
+  },
 })
 
 export const taskRoutes = [

@@ -6,9 +6,26 @@ import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { task as shownTask } from './task-schema.ts'
 
+/** Stored words that the API says otherwise. */
+const shownKinds = {
+  look: 'polled',
+  look_failed: 'poll_failed',
+  missing: 'not_found',
+  empty: 'no_output',
+  not_asked: 'skipped',
+  cancel_asked: 'cancel_requested',
+  late_look: 'late_poll',
+  late_look_failed: 'late_poll_failed',
+  gap: 'truncated',
+} as const
+type Shown = View<typeof shownTask>['timeline'][number]['kind']
+
+const shownKind = (kind: StepKind): Shown =>
+  kind in shownKinds ? shownKinds[kind as keyof typeof shownKinds] : (kind as Shown)
+
 export const timelineView = (task: Task): View<typeof shownTask>['timeline'] =>
   stepsOf(task).map(({ kind, atMs, lastMs, times, state, progress, note }) => ({
-    kind,
+    kind: shownKind(kind),
     at: time(atMs),
     last_at: time(lastMs),
     times,

@@ -20,9 +20,11 @@ import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { shortNanos } from '../../store/proof/audit-chain.ts'
 import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
+import type { View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
+import type { explanation, tokenUsage } from './request-schema.ts'
 
-export const usageView = (usage: NonNullable<RequestRecord['usage']>) => ({
+export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
   input_tokens: usage.inputTokens,
   output_tokens: usage.outputTokens,
   cache_read_tokens: usage.cacheReadTokens,
@@ -34,7 +36,7 @@ export async function explainCall(
   engine: Engine,
   record: RequestRecord,
   isStaff: boolean,
-): Promise<object> {
+): Promise<View<typeof explanation>> {
   const { currency } = engine.declared.file
   const { usage, priceId, detail } = record
   const price = priceId === undefined ? undefined : engine.prices.byId(priceId)
@@ -63,7 +65,7 @@ export async function explainCall(
 }
 
 /** A task is charged for what came of it, by the price it was admitted at. */
-export async function explainTask(engine: Engine, task: Task): Promise<object> {
+export async function explainTask(engine: Engine, task: Task): Promise<View<typeof explanation>> {
   const { currency } = engine.declared.file
   const entries = await findEntries(engine.store.read, task.id)
   const charge = entries.find(({ kind }) => kind === 'charge')
@@ -114,7 +116,10 @@ async function proofOf(
 }
 
 /** Signed on the spot, so that it can be checked alone; told as altered if it is. */
-async function receiptOf(engine: Engine, { id, accountId }: StoredEntry): Promise<object | null> {
+async function receiptOf(
+  engine: Engine,
+  { id, accountId }: StoredEntry,
+): Promise<View<typeof explanation>['receipt']> {
   await engine.receiptWriter.drain(accountId)
   const checked = await checkedReceipt(engine.store.read, engine.receiptWriter.keys, id)
   if (checked === undefined) return null

@@ -1,13 +1,14 @@
-// The request log, and the door to why a request cost what it cost.
+// The request log, and why a request or a task cost what it cost.
+
+import type { z } from 'zod'
 import { lossNanos } from '../../billing/call-loss.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
-import type { Page } from '../../store/index.ts'
+import type { Page, PageQuery } from '../../store/index.ts'
 import { timeOfId } from '../../store/log/ids.ts'
 import {
   findRequest,
@@ -16,63 +17,74 @@ import {
   type RequestFilter,
 } from '../../store/log/requests.ts'
 import { findTaskRow, findTaskRows } from '../../store/tasks/tasks.ts'
-import {
-  type AdminDeps,
-  listOf,
-  notFound,
-  pageQuery,
-  type Resource,
-  route,
-  spanQuery,
-  time,
-} from '../legacy-route.ts'
+import { listOf, notFound, time } from '../answers.ts'
+import { forAll, owning } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
 import { explainCall, explainTask, usageView } from './explain.ts'
+import {
+  explanation,
+  type requestFilters,
+  requestList,
+  requestQuery,
+  request as requestSchema,
+} from './request-schema.ts'
 
-export const requests: Resource = (app, deps) => {
-  const { engine } = deps
-  const { store } = engine
+type Filters = Omit<z.output<z.ZodObject<typeof requestFilters>>, 'account'>
 
-  app.get(
-    '/requests',
-    route(async ({ query }, x) => {
-      const id = query('id') ?? query('request_id') ?? query('upstream_request_id')
-      if (id !== undefined) {
-        const own = x.viewer?.accountId
-        const found = await newestFirst(engine, id)
-        const items = found.filter(({ accountId }) => own === undefined || own === accountId)
-        return viewPage(engine, { items })
-      }
-      const filter = await filterFrom(query, deps)
-      return filter instanceof Refusal
-        ? filter
-        : viewPage(engine, await listRequests(store.read, filter))
-    }),
-  )
+export function filterOf(
+  { token, model, channel, status, error_code, from, to }: Filters,
+  accountId: string | undefined,
+  page: PageQuery,
+): RequestFilter {
+  return {
+    ...page,
+    ...(from !== undefined && { fromMs: from }),
+    ...(to !== undefined && { toMs: to }),
+    accountId,
+    tokenId: token,
+    model,
+    channel,
+    status: status === undefined ? undefined : Number(status),
+    errorCode: error_code,
+  }
+}
 
-  app.get(
-    '/requests/:id',
-    route(async ({ id }) => {
-      const [record] = await newestFirst(engine, id)
-      if (record === undefined) return missing(engine, id)
-      return (await viewPage(engine, { items: [record] })).items[0]!
-    }),
-  )
+async function listAll({
+  engine,
+  query,
+  account,
+  page,
+  viewer,
+}: Ask<{ query: typeof requestQuery }>) {
+  const id = query.id ?? query.request_id ?? query.upstream_request_id
+  if (id === undefined) {
+    const filter = filterOf(query, account?.id, page)
+    return viewPage(engine, await listRequests(engine.store.read, filter))
+  }
+  const own = viewer?.accountId
+  const found = await newestFirst(engine, id)
+  const items = found.filter(({ accountId }) => own === undefined || own === accountId)
+  return viewPage(engine, { items })
+}
 
-  app.get(
-    '/explain/:id',
-    route(async ({ id }, x) => {
-      const task = await findTaskRow(store.read, id)
-      if (task !== undefined) return explainTask(engine, task)
-      const [record] = await newestFirst(engine, id)
-      if (record === undefined) return missing(engine, id)
-      const { taskId } = record.detail
-      const made = taskId === undefined ? undefined : await findTaskRow(store.read, taskId)
-      return made === undefined
-        ? explainCall(engine, record, x.viewer?.role !== 'member')
-        : explainTask(engine, made)
-    }),
-  )
+async function show({ engine, id }: Ask) {
+  const [record] = await newestFirst(engine, id)
+  if (record === undefined) return missing(engine, id)
+  return (await viewPage(engine, { items: [record] })).items[0]!
+}
+
+async function explain({ engine, id, viewer }: Ask) {
+  const { read } = engine.store
+  const task = await findTaskRow(read, id)
+  if (task !== undefined) return explainTask(engine, task)
+  const [record] = await newestFirst(engine, id)
+  if (record === undefined) return missing(engine, id)
+  const { taskId } = record.detail
+  const made = taskId === undefined ? undefined : await findTaskRow(read, taskId)
+  return made === undefined
+    ? explainCall(engine, record, viewer?.role !== 'member')
+    : explainTask(engine, made)
 }
 
 /** An upstream's id may stand for several requests; the newest is what people ask about. */
@@ -89,7 +101,10 @@ async function missing({ store }: Engine, id: string): Promise<Refusal> {
 }
 
 /** Rows know ids; people know names. */
-export async function viewPage(engine: Engine, page: Page<RequestRecord>) {
+export async function viewPage(
+  engine: Engine,
+  page: Page<RequestRecord>,
+): Promise<View<typeof requestList>> {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
   const made = page.items.flatMap(({ detail: { taskId } }) =>
@@ -111,36 +126,12 @@ const costOfTask = (task: Task | undefined) =>
     usage_reported: task.reported ?? null,
   }
 
-type Read = (name: string) => string | undefined
-
-export async function filterFrom(read: Read, deps: AdminDeps): Promise<RequestFilter | Refusal> {
-  const page = pageQuery(read, deps)
-  if (page instanceof Refusal) return page
-  const wanted = read('account')
-  const account =
-    wanted === undefined ? undefined : await findAccount(deps.engine.store.read, wanted)
-  if (wanted !== undefined && account === undefined) return notFound('account', wanted)
-  const status = read('status')
-  if (status !== undefined && !/^\d{3}$/.test(status)) {
-    return refuse('invalid_request', "'status' must be an HTTP status", { param: 'status' })
-  }
-  const times = spanQuery(read)
-  if (times instanceof Refusal) return times
-  return {
-    ...page,
-    ...times,
-    accountId: account?.id,
-    tokenId: read('token'),
-    model: read('model'),
-    channel: read('channel'),
-    status: status === undefined ? undefined : Number(status),
-    errorCode: read('error_code'),
-  }
-}
-
 const loss = ({ detail }: RequestRecord): string => formatNanos(lossNanos(detail))
 
-const view = (record: RequestRecord, names: TokenNames | undefined) => ({
+const view = (
+  record: RequestRecord,
+  names: TokenNames | undefined,
+): View<typeof requestSchema> => ({
   request_id: record.requestId,
   at: time(record.atMs),
   account_id: record.accountId,
@@ -175,3 +166,46 @@ const view = (record: RequestRecord, names: TokenNames | undefined) => ({
     ...attempt,
   })),
 })
+
+const tag = 'Requests'
+
+export const listRequestLog = adminRoute({
+  id: 'listRequests',
+  method: 'get',
+  path: '/requests',
+  permission: forAll,
+  tag,
+  summary: 'The request log, newest first',
+  query: requestQuery,
+  answer: requestList,
+  returns: 'A page of requests.',
+  handle: listAll,
+})
+
+export const requestRoutes = [
+  listRequestLog,
+  adminRoute({
+    id: 'getRequest',
+    method: 'get',
+    path: '/requests/:id',
+    permission: owning(forAll, 'request'),
+    tag,
+    summary: 'Get a request',
+    param: "Id of a request, the gateway's or the upstream's.",
+    answer: requestSchema,
+    returns: 'The request.',
+    handle: show,
+  }),
+  adminRoute({
+    id: 'explainCharge',
+    method: 'get',
+    path: '/explain/:id',
+    permission: owning(forAll, 'request or task'),
+    tag,
+    summary: 'Why a request or a task cost what it cost',
+    param: 'Id of a request or a task.',
+    answer: explanation,
+    returns: 'Usage, price, arithmetic, entries and receipt.',
+    handle: explain,
+  }),
+]

@@ -7,7 +7,7 @@ import { logHorizonKey } from '../../store/log/requests.ts'
 import { setMeta } from '../../store/sql/meta.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
-import type { AdminApp } from '../legacy-route.ts'
+import type { AdminApp } from '../route.ts'
 
 interface Answer {
   items: Record<string, unknown>[]

@@ -2,7 +2,6 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { durationAt } from '../../contract/traffic.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   isOfAccounts,
   maxGroups,
@@ -12,7 +11,10 @@ import {
   type TrafficSum,
   timeSpans,
 } from '../../store/log/traffic.ts'
-import { type AdminDeps, notFound, type Resource, route, time } from '../legacy-route.ts'
+import { time } from '../answers.ts'
+import { forAll } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { trafficQuery, type trafficRow, traffic as trafficSchema } from './traffic-schema.ts'
 
 const names = ['account', 'model', 'channel', 'interface', 'status', 'error_code'] as const
 type Name = (typeof names)[number]
@@ -22,82 +24,51 @@ const accountNames: readonly Name[] = ['account', 'status', 'error_code']
 const dayMs = 86_400_000
 const maxDays = { slot: 8, hour: 100, day: 3_660 } as const
 
-type Read = (name: string) => string | undefined
-
-export const traffic: Resource = (app, deps) => {
-  app.get(
-    '/traffic',
-    route(async ({ query: read }, x) => {
-      const query = await queryFrom(read, deps, x.atMs)
-      if (query instanceof Refusal) return query
-      const traffic = await sumTraffic(deps.engine.store.read, query)
-      if (traffic === undefined) {
-        const message = `that is more than ${maxGroups} rows; ask for less at once`
-        return refuse('invalid_request', message, { param: 'by' })
-      }
-      return {
-        from: time(traffic.fromMs),
-        to: time(traffic.untilMs),
-        items: traffic.sums.map((sum) => view(sum, query)),
-        uncounted_requests: traffic.uncounted,
-      }
-    }),
-  )
+async function sum({ engine, query: given, account, x }: Ask<{ query: typeof trafficQuery }>) {
+  const query = queryFrom(given, account?.id, x.atMs)
+  if (query instanceof Refusal) return query
+  const traffic = await sumTraffic(engine.store.read, query)
+  if (traffic === undefined) {
+    const message = `that is more than ${maxGroups} rows; ask for less at once`
+    return refuse('invalid_request', message, { param: 'by' })
+  }
+  return {
+    from: time(traffic.fromMs),
+    to: time(traffic.untilMs),
+    items: traffic.sums.map((each) => view(each, query)),
+    uncounted_requests: traffic.uncounted,
+  }
 }
 
-async function queryFrom(
-  read: Read,
-  deps: AdminDeps,
+type Given = Ask<{ query: typeof trafficQuery }>['query']
+
+/** The last day unless given. */
+function queryFrom(
+  given: Given,
+  account: string | undefined,
   nowMs: number,
-): Promise<TrafficQuery | Refusal> {
-  const words = (read('by') ?? 'hour').split(',').filter((word) => word !== '')
+): TrafficQuery | Refusal {
+  const words = (given.by ?? 'hour').split(',').filter((word) => word !== '')
   const times = words.filter((word): word is TimeDimension => Object.hasOwn(timeSpans, word))
   const by = words.filter((word): word is Name => (names as readonly string[]).includes(word))
   if (times.length > 1 || times.length + by.length < words.length) {
     const known = `one of ${Object.keys(timeSpans).join(', ')} and any of ${names.join(', ')}`
     return refuse('invalid_request', `'by' must be ${known}`, { param: 'by' })
   }
-  const where = await whereFrom(read, deps)
-  if (where instanceof Refusal) return where
-  const span = spanFrom(read, nowMs)
-  if (span instanceof Refusal) return span
-  const query: TrafficQuery = { ...span, time: times[0], by: [...new Set(by)], where }
+  const { to: untilMs = nowMs, from: fromMs = untilMs - dayMs } = given
+  const where = whereFrom(given, account)
+  const query = { fromMs, untilMs, time: times[0], by: [...new Set(by)], where }
   return problemOf(query) ?? query
 }
 
-async function whereFrom(read: Read, deps: AdminDeps): Promise<TrafficQuery['where'] | Refusal> {
-  const where: TrafficQuery['where'] = {}
-  for (const name of names) {
-    const value = read(name)
-    if (value === undefined) continue
-    if (name === 'account') {
-      const account = await findAccount(deps.engine.store.read, value)
-      if (account === undefined) return notFound('account', value)
-      where.account = account.id
-    } else if (name !== 'status') {
-      where[name] = value.replaceAll('\0', '')
-    } else if (/^\d{3}$/.test(value)) {
-      where.status = Number(value)
-    } else {
-      return refuse('invalid_request', "'status' must be an HTTP status", { param: 'status' })
-    }
+function whereFrom(given: Given, account: string | undefined): TrafficQuery['where'] {
+  const where: TrafficQuery['where'] = account === undefined ? {} : { account }
+  if (given.status !== undefined) where.status = Number(given.status)
+  for (const name of ['model', 'channel', 'interface', 'error_code'] as const) {
+    const value = given[name]
+    if (value !== undefined) where[name] = value.replaceAll('\0', '')
   }
   return where
-}
-
-/** The last day unless given. */
-function spanFrom(read: Read, nowMs: number): { fromMs: number; untilMs: number } | Refusal {
-  const moment = (name: string, otherwise: number): number | Refusal => {
-    const text = read(name)
-    const ms = text === undefined ? otherwise : Date.parse(text)
-    if (!Number.isNaN(ms)) return ms
-    return refuse('invalid_request', `'${name}' must be an RFC 3339 time`, { param: name })
-  }
-  const untilMs = moment('to', nowMs)
-  if (untilMs instanceof Refusal) return untilMs
-  const fromMs = moment('from', untilMs - dayMs)
-  if (fromMs instanceof Refusal) return fromMs
-  return { fromMs, untilMs }
 }
 
 function problemOf(query: TrafficQuery): Refusal | undefined {
@@ -116,7 +87,7 @@ function problemOf(query: TrafficQuery): Refusal | undefined {
   return wrong(others[0]!, `traffic of accounts is told apart by ${accountNames.join(', ')} only`)
 }
 
-function view(sum: TrafficSum, query: TrafficQuery): object {
+function view(sum: TrafficSum, query: TrafficQuery): View<typeof trafficRow> {
   const { requests, totalMs, firstBytes, firstByteMs, took } = sum
   const average = (ms: number, of: number) => (of === 0 ? null : Math.round(ms / of))
   const share = (part: number) => (isOfAccounts(query) ? null : durationAt(took, part))
@@ -136,3 +107,18 @@ function view(sum: TrafficSum, query: TrafficQuery): object {
 }
 
 const shown = (value: string | number): string | number | null => (value === '' ? null : value)
+
+export const trafficRoutes = [
+  adminRoute({
+    id: 'getTraffic',
+    method: 'get',
+    path: '/traffic',
+    permission: forAll,
+    tag: 'Requests',
+    summary: 'How many requests there were, how long they took and how they ended',
+    query: trafficQuery,
+    answer: trafficSchema,
+    returns: 'Row by row.',
+    handle: sum,
+  }),
+]

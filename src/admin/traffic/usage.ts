@@ -1,6 +1,5 @@
-// What was charged, by whatever one wants to see it by: over all accounts or one, from the hours of
-// money, never from the log.
-
+// What was charged, by the dimensions that are asked for: over all accounts or one, from the hourly
+// totals, never from the log.
 import {
   manyKeys,
   sumUsage,
@@ -8,50 +7,41 @@ import {
   type UsageRow,
 } from '../../billing/prices/usage-rows.ts'
 import { sumSettledMoney } from '../../billing/proof/settled-sums.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
+import { accountNames } from '../../store/catalog/accounts.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
-import { notFound, type Resource, route, time } from '../legacy-route.ts'
+import { time } from '../answers.ts'
+import { forAll } from '../permission.ts'
+import { type Ask, adminRoute, wrong } from '../route.ts'
+import { usageQuery, usage as usageSchema } from './traffic-schema.ts'
 
 const dayMs = 24 * hourMs
-/** The longest stretch, and the longest by the hour. */
-const max = { days: 400, daysByHour: 31 }
+const maxDays = 400
+const maxDaysByHour = 31
 const maxRows = 20_000
 
-type Read = (name: string) => string | undefined
+type Given = Ask<{ query: typeof usageQuery }>['query']
 
-export const usage: Resource = (app, { engine }) => {
-  app.get(
-    '/usage',
-    route(async ({ query }, x) => {
-      const by = keysOf(query('by') ?? 'day')
-      if (by instanceof Refusal) return by
-      const stretch = stretchOf(query, by, x.atMs)
-      if (stretch instanceof Refusal) return stretch
-      const wanted = query('account')
-      const account =
-        wanted === undefined ? undefined : await findAccount(engine.store.read, wanted)
-      if (wanted !== undefined && account === undefined) return notFound('account', wanted)
-      const asked = { ...stretch, by, accountId: account?.id }
-      const { rows, total } = await sumUsage(engine.store.read, asked, sumSettledMoney)
-      if (rows.length > maxRows) {
-        return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)
-      }
-      return {
-        from: time(stretch.fromMs),
-        to: time(stretch.untilMs),
-        by,
-        currency: engine.declared.file.currency,
-        total,
-        items: await named(engine, rows, by),
-      }
-    }),
-  )
+async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery }>) {
+  const by = keysOf(query.by ?? 'day')
+  if (by instanceof Refusal) return by
+  const stretch = stretchOf(query, by, x.atMs)
+  if (stretch instanceof Refusal) return stretch
+  const asked = { ...stretch, by, accountId: account?.id }
+  const { rows, total } = await sumUsage(engine.store.read, asked, sumSettledMoney)
+  if (rows.length > maxRows) {
+    return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)
+  }
+  return {
+    from: time(stretch.fromMs),
+    to: time(stretch.untilMs),
+    by,
+    currency: engine.declared.file.currency,
+    total,
+    items: await named(engine, rows, by),
+  }
 }
-
-const wrong = (param: string, message: string): Refusal =>
-  refuse('invalid_request', `'${param}' ${message}`, { param })
 
 function keysOf(text: string): UsageKey[] | Refusal {
   const words = [...new Set(text.split(',').filter((word) => word !== ''))]
@@ -63,22 +53,17 @@ function keysOf(text: string): UsageKey[] | Refusal {
 
 /** The last thirty days unless given; hours are whole. */
 function stretchOf(
-  read: Read,
+  { from, to }: Given,
   by: readonly UsageKey[],
   nowMs: number,
 ): { fromMs: number; untilMs: number } | Refusal {
-  const untilMs =
-    Math.ceil(Date.parse(read('to') ?? new Date(nowMs).toISOString()) / hourMs) * hourMs
-  if (Number.isNaN(untilMs)) return wrong('to', 'must be an RFC 3339 time')
-  const from = read('from')
-  const fromMs =
-    from === undefined ? untilMs - 30 * dayMs : Math.floor(Date.parse(from) / hourMs) * hourMs
-  if (Number.isNaN(fromMs)) return wrong('from', 'must be an RFC 3339 time')
+  const untilMs = Math.ceil((to ?? nowMs) / hourMs) * hourMs
+  const fromMs = from === undefined ? untilMs - 30 * dayMs : Math.floor(from / hourMs) * hourMs
   if (untilMs <= fromMs) return wrong('to', "must be after 'from'")
-  const days = by.includes('hour') ? max.daysByHour : max.days
-  if (untilMs - fromMs > days * dayMs)
-    return wrong('from', `must be within ${days} days of the end`)
-  return { fromMs, untilMs }
+  const days = by.includes('hour') ? maxDaysByHour : maxDays
+  return untilMs - fromMs > days * dayMs
+    ? wrong('from', `must be within ${days} days of the end`)
+    : { fromMs, untilMs }
 }
 
 /** Rows know ids; people know names. */
@@ -87,3 +72,18 @@ async function named(engine: Engine, rows: readonly UsageRow[], by: readonly Usa
   const names = await accountNames(engine.store.read)
   return rows.map((row) => ({ ...row, account: names.get(row.account_id ?? '') ?? null }))
 }
+
+export const usageRoutes = [
+  adminRoute({
+    id: 'getUsageOfAll',
+    method: 'get',
+    path: '/usage',
+    permission: forAll,
+    tag: 'Requests',
+    summary: 'What was charged, by time, model, token, price or account',
+    query: usageQuery,
+    answer: usageSchema,
+    returns: 'Sums, row by row.',
+    handle: sum,
+  }),
+]

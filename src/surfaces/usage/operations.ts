@@ -1,8 +1,14 @@
 // A caller's own usage and bills as documents tell of them.
+
+import { bill, monthPattern, monthRow, usageRow } from '../../contract/answers/bill-schema.ts'
+import { pageOf } from '../../contract/answers/fields.ts'
 import { usageKeys } from '../../contract/caller-api.ts'
-import { bill, monthRow, monthText, pageOf, usageRow } from '../../http/bill-schemas.ts'
 import { answered, callerRefusals, inQuery, json, type Operation } from '../../http/operation.ts'
 import { either, list, named, object, orNull, text, time, whole, word } from '../../http/schema.ts'
+import { schemaOf } from '../../http/zod-schema.ts'
+
+const sums = schemaOf(usageRow, 'output')
+const months = schemaOf(pageOf(monthRow, 'MonthList'), 'output')
 
 const report = named(
   'UsageReport',
@@ -14,8 +20,8 @@ const report = named(
     from: time(),
     to: time(),
     by: list(word(usageKeys)),
-    total: usageRow,
-    items: list(usageRow),
+    total: sums,
+    items: list(sums),
     next_cursor: orNull(text()),
   }),
 )
@@ -55,7 +61,7 @@ export const usageOperations: readonly Operation[] = [
     path: '/gateway/v1/bills',
     summary: 'The months of this account, or the bill of one',
     parameters: [
-      inQuery('month', monthText),
+      inQuery('month', text('Such as `2026-11`.', { pattern: monthPattern })),
       inQuery('format', word(['json', 'csv'], 'Of the bill of one month.')),
       ...page,
     ],
@@ -65,7 +71,7 @@ export const usageOperations: readonly Operation[] = [
         description: 'A list of months; with `month` its bill, as JSON or line by line.',
         headers: ['content-disposition'],
         content: {
-          ...json(either(named('MonthList', pageOf(monthRow)), bill)),
+          ...json(either(months, schemaOf(bill, 'output'))),
           'text/csv': { schema: text('Every line with its receipt.') },
         },
       },

@@ -1,6 +1,7 @@
 // The models and accounts to choose from, and the price of a model.
 
 import { useEffect } from 'react'
+import type { Model } from '../../../../src/admin/catalog/model-schema.ts'
 import type { Page } from '../../../lib/api.ts'
 import type { Task } from '../../../lib/resources/task.ts'
 import { useQueryValue } from '../../../lib/router.tsx'
@@ -8,13 +9,6 @@ import { useSession } from '../../../lib/session.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { type Endpoint, endpoints, withValue } from './endpoints.ts'
 import type { Priced } from './estimate.ts'
-
-interface Model {
-  name: string
-  interfaces: string[]
-  callable: boolean
-  price_id: string | null
-}
 
 export function useChoices(endpoint: Endpoint) {
   const session = useSession()

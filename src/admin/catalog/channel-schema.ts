@@ -1,0 +1,100 @@
+// Channels as the admin API tells of them: keys go in and never come out again.
+import { z } from 'zod'
+import { amount, column, count, pageFields, pageOf, source, time } from '../schema.ts'
+
+const circuit = z.enum(['good', 'probing', 'avoided', 'blocked'])
+
+export const channel = z
+  .object({
+    id: column(z.string()),
+    name: column(z.string()),
+    region: column(z.string()),
+    disabled: column(z.boolean(), 'state'),
+    protocols: column(z.record(z.string(), z.string()).meta({ names: 'protocols' })),
+    models: column(z.record(z.string(), z.string())),
+    priority: column(z.int()),
+    weight: column(amount()),
+    keys: column(count()).describe('How many there are; none ever comes out.'),
+    source: column(source),
+    timeouts: z.object({
+      connect: z.string(),
+      first_byte: z.string(),
+      idle: z.string(),
+      total: z.string(),
+    }),
+    max_concurrency: z.int().min(1),
+    messages: z.object({
+      headers: z.string(),
+      auth: z.string(),
+      version: z.string().exactOptional(),
+    }),
+    trace: z.boolean().describe('Whether it is sent trace headers.'),
+    health: z
+      .object({
+        state: circuit,
+        failures_in_row: count(),
+        retry_at: time().nullable(),
+        busy: count(),
+        keys: z.array(circuit),
+        denied_models: z.array(z.string()),
+      })
+      .exactOptional(),
+  })
+  .meta({ id: 'Channel' })
+export const channelList = pageOf(channel, 'ChannelList')
+
+export const channelTest = z
+  .object({
+    ok: z.boolean(),
+    latency_ms: amount(),
+    model: z.string().exactOptional(),
+    error: z.string().exactOptional(),
+  })
+  .meta({ id: 'ChannelTest' })
+
+export const channelDiscovery = z
+  .object({
+    ok: z.boolean(),
+    latency_ms: amount(),
+    models: z.array(
+      z.object({
+        upstream_model: z.string(),
+        names: z.array(
+          z.string().describe('A name this channel serves it under; none: it is new.'),
+        ),
+        kind: z
+          .string()
+          .nullable()
+          .describe('What the catalog says it makes; null: it is not in it.'),
+        priced: z.boolean(),
+      }),
+    ),
+    gone: z.array(z.object({ name: z.string(), upstream_model: z.string() })),
+    error: z.string().exactOptional(),
+  })
+  .meta({ id: 'ChannelDiscovery' })
+
+export const plannedChannel = z.object({
+  name: z.string(),
+  change: z.enum(['new', 'changed', 'same', 'skipped', 'refused']),
+  fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
+  problem: z.string().nullable(),
+})
+export const channelImport = z
+  .object({ saved: z.boolean(), channels: z.array(plannedChannel) })
+  .meta({ id: 'ChannelImport' })
+
+export const channelQuery = z.object(pageFields)
+
+export const testRequest = z
+  .strictObject({ model: z.string().max(128).optional() })
+  .meta({ id: 'ChannelTestRequest' })
+export const importRequest = z
+  .strictObject({ yaml: z.string(), dry_run: z.boolean().optional() })
+  .meta({ id: 'ChannelImportRequest' })
+
+export type Channel = z.infer<typeof channel>
+export type Circuit = z.infer<typeof circuit>
+export type ChannelTest = z.infer<typeof channelTest>
+export type ChannelDiscovery = z.infer<typeof channelDiscovery>
+export type PlannedChannel = z.infer<typeof plannedChannel>

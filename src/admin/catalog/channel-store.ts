@@ -1,0 +1,167 @@
+// Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
+import type { Channel } from '../../contract/catalog.ts'
+import { type ChannelDeclaration, channelFrom } from '../../contract/config-schema/index.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { type ChannelHealth, healthOf } from '../../engine/routing/channel-health.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { lockChannel, type StoredChannel, updateChannel } from '../../store/catalog/channels.ts'
+import type { Tx } from '../../store/index.ts'
+import { auditChange, notFound, timeOrNull } from '../answers.ts'
+import type { Ask, View } from '../route.ts'
+import type { channelChange } from './channel-bodies.ts'
+import { keysNeeded } from './channel-origins.ts'
+import type { channel as channelSchema } from './channel-schema.ts'
+
+type Change = Ask<{ body: typeof channelChange }>['body']
+
+export const find = (engine: Engine, idOrName: string): Channel | undefined =>
+  engine.catalog.channels.find(({ id, name }) => id === idOrName || name === idOrName)
+
+export const notOurs = ({ name, source }: Channel): Refusal =>
+  refuse(
+    'conflict',
+    source === 'file'
+      ? `channel '${name}' is declared in the configuration file; change it there`
+      : `channel '${name}' belongs to the gateway itself`,
+  )
+
+export const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): Channel =>
+  channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
+
+/** A channel of another region is never taken in, and names stay unique over all sources. */
+export function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
+  const { region } = engine.declared.file
+  if (channel.region !== region) {
+    const message = `region is ${channel.region}, but this gateway's region is ${region}`
+    return refuse('invalid_request', message, { param: 'region' })
+  }
+  const other = engine.catalog.channels.find(({ name }) => name === channel.name)
+  if (other === undefined || other.id === channel.id) return undefined
+  return nameTaken(channel.name)
+}
+
+export const nameTaken = (name: string): Refusal =>
+  refuse('conflict', `there is a channel '${name}' already`, { param: 'name' })
+
+/** Built on the stored row, not on the one in memory: changes at once must not undo each other. */
+export async function changeChannel(
+  engine: Engine,
+  tx: Tx,
+  x: Exchange,
+  id: string,
+  body: Change,
+): Promise<View<typeof channelSchema> | Refusal> {
+  const stored = await lockChannel(tx, id)
+  if (stored === undefined) return notFound('channel', id)
+  const channel = merged(engine, stored, body, x.atMs)
+  const refusal = unacceptable(engine, stored, channel, body)
+  if (refusal !== undefined) return refusal
+  await updateChannel(tx, channel)
+  const after = storedView(channel)
+  await auditChange(tx, x, {
+    action: 'channel.update',
+    subject: id,
+    before: storedView(stored),
+    // New keys look like the old ones from outside.
+    after: body.keys === undefined ? after : { ...after, keys_replaced: true },
+  })
+  return after
+}
+
+/** Why a change is refused: another region, a name in use, or stored keys for another origin. */
+export const unacceptable = (
+  engine: Engine,
+  before: Pick<Channel, 'protocols'>,
+  after: StoredChannel,
+  { keys }: Pick<Change, 'keys'>,
+): Refusal | undefined =>
+  misplaced(engine, after) ??
+  (keys === undefined ? keysNeeded(before.protocols, after.protocols) : undefined)
+
+/** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
+export function merged(
+  engine: Engine,
+  before: StoredChannel,
+  body: Change,
+  atMs: number,
+): StoredChannel {
+  const declared = fromDeclaration(
+    engine,
+    {
+      name: body.name ?? before.name,
+      keys: body.keys ?? [],
+      protocols: body.protocols ?? { ...before.protocols },
+      models: body.models ?? { ...before.models },
+      region: body.region ?? before.region,
+      priority: body.priority ?? before.priority,
+      weight: body.weight ?? before.weight,
+      max_concurrency: body.max_concurrency ?? before.maxConcurrency,
+      timeouts: { ...timeoutsView(before), ...body.timeouts },
+      messages: { ...before.messages, ...body.messages },
+      trace: body.trace ?? before.trace ?? true,
+    },
+    before.id,
+  )
+  const after = sealed(engine, declared, atMs)
+  return {
+    ...after,
+    keyCiphertexts: body.keys === undefined ? before.keyCiphertexts : after.keyCiphertexts,
+    disabled: body.disabled ?? before.disabled,
+    createdAtMs: before.createdAtMs,
+  }
+}
+
+export function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
+  const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
+  return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
+}
+
+export const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
+  connect: `${timeouts.connectMs}ms`,
+  first_byte: `${timeouts.firstByteMs}ms`,
+  idle: `${timeouts.idleMs}ms`,
+  total: `${timeouts.totalMs}ms`,
+})
+
+/** What was stored, and how the channel made of it is doing. */
+export function withHealth(
+  engine: Engine,
+  id: string,
+  stored: View<typeof channelSchema>,
+): View<typeof channelSchema> {
+  const channel = find(engine, id)
+  return channel === undefined ? stored : liveView(engine, channel)
+}
+
+export const liveView = (engine: Engine, channel: Channel): View<typeof channelSchema> => ({
+  ...viewOf(channel, channel.keys.length),
+  health: healthView(healthOf(engine, channel)),
+})
+
+const healthView = (health: ChannelHealth) => ({
+  state: health.state,
+  failures_in_row: health.failuresInRow,
+  retry_at: timeOrNull(health.retryAtMs),
+  busy: health.busy,
+  keys: health.keys,
+  denied_models: health.deniedModels,
+})
+export const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
+
+const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
+  id: channel.id,
+  name: channel.name,
+  region: channel.region,
+  keys,
+  protocols: channel.protocols,
+  models: channel.models,
+  priority: channel.priority,
+  weight: channel.weight,
+  timeouts: timeoutsView(channel),
+  max_concurrency: channel.maxConcurrency,
+  messages: channel.messages,
+  trace: channel.trace ?? true,
+  disabled: channel.disabled,
+  source: channel.source,
+})

@@ -1,0 +1,37 @@
+// The catalog of models as the admin API tells of it.
+import { z } from 'zod'
+import { modelKinds } from '../../contract/catalog.ts'
+import {
+  column,
+  interfaceName,
+  pageFields,
+  pageOf,
+  protocolName,
+  source,
+  staffOnly,
+} from '../schema.ts'
+
+const tokens = () => z.int().min(1).nullable()
+
+export const model = z
+  .object({
+    name: column(z.string()),
+    kind: column(z.enum(modelKinds)),
+    interfaces: column(z.array(interfaceName())),
+    protocols: staffOnly(column(z.array(protocolName()))),
+    display_name: z.string(),
+    context_window: tokens(),
+    max_output_tokens: tokens(),
+    max_tokens_per_image: tokens(),
+    callable: column(z.boolean()).describe('A channel serves it and a price is in force.'),
+    unavailable_reason: z.string().nullable(),
+    price_id: z.string().nullable(),
+    own_prices: staffOnly(z.array(z.string()), 'Accounts with a price of their own.'),
+    source: column(source),
+  })
+  .meta({ id: 'CatalogModel' })
+export const modelList = pageOf(model, 'CatalogModelList')
+
+export const modelQuery = z.object(pageFields)
+
+export type Model = z.infer<typeof model>

@@ -1,0 +1,134 @@
+// Prices as the admin API tells of them: in the words of a declaration.
+import { z } from 'zod'
+import { imageSizes } from '../../contract/price.ts'
+import {
+  accountField,
+  column,
+  count,
+  modelField,
+  money,
+  pageFields,
+  pageOf,
+  query,
+  source,
+  time,
+} from '../schema.ts'
+
+const rates = z.object({
+  input: money().describe('Per million input tokens.'),
+  output: money().describe('Per million output tokens.'),
+  cache_read: money().optional(),
+  cache_write: money().optional(),
+})
+
+const sizes = Object.fromEntries(imageSizes.map((size) => [size, money().optional()])) as Record<
+  (typeof imageSizes)[number],
+  z.ZodOptional<z.ZodString>
+>
+
+const units = ['token', 'image', 'video_second', 'video_token', 'default'] as const
+
+/** Which of them are there depends on the unit. */
+const termFields = {
+  unit: column(z.enum(units)),
+  per_million: column(
+    z.union([rates, money().describe('Per million video tokens.')]).optional(),
+    'terms',
+  ),
+  tiers: z.array(z.object({ up_to: z.int().min(1).optional(), per_million: rates })).optional(),
+  per_image: z.union([money(), z.object(sizes)]).optional(),
+  default_size: z.enum(imageSizes).optional(),
+  per_second: z.record(z.string(), money()).optional(),
+}
+
+export const price = z
+  .object({
+    id: column(z.string()),
+    model: column(z.string()),
+    account: column(
+      z.string().nullable().describe('The account that pays it; null: all that have no own price.'),
+    ),
+    ...termFields,
+    effective_from: column(time(), 'from'),
+    current: z.boolean().describe('Whether it is in force.'),
+    source: column(source),
+  })
+  .meta({ id: 'Price' })
+export const priceList = pageOf(price, 'PriceList')
+
+/** What an account pays for a model now. */
+export const paidPrice = z.object({
+  model: z.string(),
+  ...termFields,
+  effective_from: time(),
+  own: z.boolean().describe("Whether it is the account's own price."),
+})
+export const paidPriceList = pageOf(paidPrice, 'PaidPriceList')
+
+export const importedPrice = z.object({
+  line: column(z.int().min(1)),
+  outcome: column(z.enum(['added', 'unchanged', 'superseded'])),
+  id: z.string().nullable(),
+  model: column(z.string()),
+  account: column(z.string().nullable()),
+  ...termFields,
+  effective_from: column(time(), 'from'),
+})
+
+export const priceImport = z
+  .object({
+    dry_run: z.boolean(),
+    added: count(),
+    unchanged: count(),
+    superseded: count(),
+    items: z.array(importedPrice),
+  })
+  .meta({ id: 'PriceImport' })
+
+const compared = {
+  charges: column(count()),
+  charged: column(money()),
+  would_charge: column(money().nullable()),
+  difference: column(money().nullable()),
+  exact: z.boolean(),
+  at_least: money().optional(),
+  at_most: money().optional(),
+  not_comparable: z.string().optional().describe('Why the two cannot be compared.'),
+}
+
+export const previewRow = z.object({
+  account: column(z.string()),
+  model: column(z.string()),
+  unit: column(z.string()),
+  quantity: column(z.number()),
+  ...compared,
+})
+
+export const pricePreview = z
+  .object({
+    from: time(),
+    to: time(),
+    currency: z.string(),
+    exact: z.boolean(),
+    total: z.object(compared),
+    items: z.array(previewRow),
+    omitted_count: count(),
+  })
+  .meta({ id: 'PricePreview' })
+
+const formats = ['yaml', 'csv'] as const
+
+export const priceQuery = z.object({ model: modelField, account: accountField, ...pageFields })
+export const exportQuery = z.object({ format: query.choice(formats, 'Default `yaml`.') })
+export const importQuery = z.object({
+  format: query.choice(formats, 'Of the body, where its type does not say.'),
+  dry_run: query.flag('Only tell what would be added.'),
+})
+export const importBody = z
+  .strictObject({ format: z.enum(formats), text: z.string(), dry_run: z.boolean().optional() })
+  .meta({ id: 'PriceImportRequest' })
+
+export type Price = z.infer<typeof price>
+export type Rates = z.infer<typeof rates>
+export type PriceImport = z.infer<typeof priceImport>
+export type PricePreview = z.infer<typeof pricePreview>

@@ -1,0 +1,62 @@
+// A change of a token: merged with what it says, held against what staff has set, and recorded.
+import type { z } from 'zod'
+import type { Refusal } from '../../contract/errors.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import {
+  findToken,
+  lockToken,
+  type StoredToken,
+  type TokenChange,
+  updateToken,
+} from '../../store/catalog/tokens.ts'
+import type { Tx } from '../../store/index.ts'
+import { auditChange, notFound } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { tokenChange } from './token-bodies.ts'
+import { boundsBefore, widens, withChange } from './token-bounds.ts'
+import type { token } from './token-schema.ts'
+import { fileOwned, view } from './token-view.ts'
+
+/** What the token is changed into depends on what it is: so it is locked meanwhile. */
+export async function changeToken(
+  tx: Tx,
+  x: Exchange,
+  id: string,
+  body: z.infer<typeof tokenChange>,
+): Promise<View<typeof token> | Refusal> {
+  const before = await lockToken(tx, id)
+  if (before === undefined) return notFound('token', id)
+  if (before.source === 'file') return fileOwned(before.name)
+  const change = changeFrom(body, before)
+  const bounds = boundsBefore(before)
+  const refusal = isMember(x) ? widens(bounds, change) : undefined
+  if (refusal !== undefined) return refusal
+  const staffBounds = isMember(x) ? bounds : withChange(bounds, change)
+  await updateToken(tx, id, { ...change, staffBounds })
+  const after = view((await findToken(tx, id))!)
+  const note = { action: 'token.update', subject: id, before: view(before), after }
+  await auditChange(tx, x, note)
+  return after
+}
+
+export const isMember = ({ viewer }: Exchange): boolean => viewer?.role === 'member'
+
+/** Limits are merged; null takes one away. */
+function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {
+  const { name, models, limits, allowed_ips, expires_at, disabled } = body
+  return {
+    ...(name !== undefined && { name }),
+    ...(models !== undefined && { models }),
+    ...(limits !== undefined && { limits: defined({ ...before.limits, ...limits }) }),
+    ...(allowed_ips !== undefined && { allowedIps: allowed_ips }),
+    ...(expires_at !== undefined && {
+      expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
+    }),
+    ...(disabled !== undefined && { disabled }),
+  }
+}
+
+export const defined = (limits: Readonly<Record<string, number | null | undefined>>) =>
+  Object.fromEntries(
+    Object.entries(limits).filter((pair): pair is [string, number] => pair[1] != null),
+  )

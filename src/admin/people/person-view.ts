@@ -1,0 +1,26 @@
+// People as the admin API shows them.
+import type { Person } from '../../contract/people.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { time } from '../answers.ts'
+import type { View } from '../route.ts'
+import type { person as personSchema } from './person-schema.ts'
+
+export const personFrom = (
+  x: Exchange,
+  more: Pick<Person, 'name' | 'role' | 'accountId'>,
+): Person => ({ id: newShortId('usr', x.atMs), disabled: false, createdAtMs: x.atMs, ...more })
+
+export const accountNameOf = async ({ store }: Engine, { accountId }: Person) =>
+  accountId === undefined ? undefined : (await findAccount(store.read, accountId))?.name
+
+export const personView = (person: Person, account?: string): View<typeof personSchema> => ({
+  id: person.id,
+  name: person.name,
+  role: person.role,
+  account: account ?? null,
+  disabled: person.disabled,
+  created_at: time(person.createdAtMs),
+})

@@ -1,0 +1,186 @@
+// Sessions: the first administrator by a code that works once, signing in and out, and the own
+// password.
+
+import { z } from 'zod'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Person } from '../../contract/people.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { answerJson, type Exchange } from '../../http/exchange.ts'
+import {
+  endSession,
+  endSessionsOf,
+  findPerson,
+  insertPerson,
+  listPeople,
+  updatePerson,
+} from '../../store/catalog/people.ts'
+import { auditChange } from '../answers.ts'
+import { forAll, forAnyone } from '../permission.ts'
+import { type Ask, adminRoute, type View } from '../route.ts'
+import { hashPassword } from './passwords.ts'
+import { newPassword, session, setUp, signIn as signInBody } from './person-schema.ts'
+import { accountNameOf, personFrom, personView } from './person-view.ts'
+import { codeUsed, useSetupCode, wrongCode } from './set-up.ts'
+import { beginSession, checkOldPassword, cookieOf, endedCookie, signIn } from './sign-in.ts'
+
+async function makeFirst({ engine, body, x }: Ask<{ body: typeof setUp }>) {
+  // Before any password is hashed, which is expensive.
+  const refusal = await wrongCode(engine, body.code)
+  if (refusal !== undefined) return refusal
+  const person = personFrom(x, { name: body.name, role: 'administrator' })
+  const hash = await hashPassword(body.password)
+  if (hash instanceof Refusal) return hash
+  const made = await engine.store.tx(async (tx) => {
+    if (!(await useSetupCode(tx, engine.seal, body.code, x.atMs))) return false
+    await insertPerson(tx, { ...person, password: hash })
+    const change = { action: 'person.create', subject: person.id, after: personView(person) }
+    await auditChange(tx, x, change)
+    return true
+  })
+  if (!made) return codeUsed
+  return withCookie(x, await beginSession(engine, x, person), sessionView(engine, person))
+}
+
+async function open({ engine, body, x }: Ask<{ body: typeof signInBody }>) {
+  const done = await signIn(engine, x, body)
+  if (done instanceof Refusal) return done
+  const account = await accountNameOf(engine, done.person)
+  return withCookie(x, done.cookie, sessionView(engine, done.person, account))
+}
+
+async function show({ engine, viewer }: Ask) {
+  const { read } = engine.store
+  const person =
+    viewer?.personId === undefined ? undefined : await findPerson(read, viewer.personId)
+  if (person !== undefined) return sessionView(engine, person, await accountNameOf(engine, person))
+  return { ...sessionView(engine), name: viewer?.actor ?? '' }
+}
+
+async function close({ engine, x }: Ask) {
+  const secret = cookieOf(x)
+  if (secret !== undefined) {
+    await engine.store.tx((tx) => endSession(tx, engine.seal.hash(secret)))
+  }
+  return withCookie(x, endedCookie, { ended: true })
+}
+
+async function changePassword({ engine, body, viewer, x }: Ask<{ body: typeof newPassword }>) {
+  const personId = viewer?.personId
+  if (personId === undefined) return refuse('conflict', 'the admin token has no password')
+  const right = await checkOldPassword(engine, x, viewer!, body.old)
+  if (right !== true) return right
+  const hash = await hashPassword(body.password)
+  if (hash instanceof Refusal) return hash
+  const stays = cookieOf(x)
+  await engine.store.tx(async (tx) => {
+    await updatePerson(tx, personId, { password: hash })
+    // Sessions that were opened with the old password end.
+    await endSessionsOf(tx, personId, stays && engine.seal.hash(stays))
+    await auditChange(tx, x, { action: 'person.password', subject: personId })
+  })
+  return { changed: true as const }
+}
+
+/** Who is signed in, and where: all that the console needs before its first page. */
+const sessionView = (engine: Engine, person?: Person, account?: string): View<typeof session> => ({
+  name: person?.name ?? '',
+  role: person?.role ?? 'administrator',
+  account: account ?? null,
+  currency: engine.declared.file.currency,
+  public_url: engine.publicUrl,
+  environment: isSandboxOnly(engine) ? 'sandbox' : 'live',
+})
+
+/** Whether everything is answered by the simulator. */
+const isSandboxOnly = ({ catalog }: Engine): boolean =>
+  catalog.channels.every(({ source }) => source === 'builtin')
+
+const withCookie = (x: Exchange, cookie: string, body: object): Response =>
+  answerJson(x, JSON.stringify(body), 200, { 'set-cookie': cookie })
+
+const tag = 'People'
+const password = 'correct-horse-battery'
+const signedIn = {
+  answer: session,
+  returns: 'Who is signed in.',
+  headers: ['set-cookie'],
+} as const
+
+export const sessionRoutes = [
+  adminRoute({
+    id: 'getSetup',
+    method: 'get',
+    path: '/setup',
+    permission: forAnyone,
+    tag,
+    summary: 'Whether the first administrator is still to be made',
+    answer: z.object({ needed: z.boolean() }),
+    returns: 'Yes or no.',
+    handle: async ({ engine }) => ({ needed: (await listPeople(engine.store.read)).length === 0 }),
+  }),
+  adminRoute({
+    id: 'setUp',
+    method: 'post',
+    path: '/setup',
+    permission: forAnyone,
+    tag,
+    summary: 'Make the first administrator with a code that works once',
+    body: setUp,
+    examples: {
+      first: { code: 'from the link that the start prints', name: 'ada', password },
+    },
+    ...signedIn,
+    refusals: ['conflict'],
+    handle: makeFirst,
+  }),
+  adminRoute({
+    id: 'signIn',
+    method: 'post',
+    path: '/session',
+    permission: forAnyone,
+    tag,
+    summary: 'Sign in',
+    body: signInBody,
+    examples: { person: { name: 'ada', password } },
+    ...signedIn,
+    refusals: ['rate_limit_exceeded'],
+    handle: open,
+  }),
+  adminRoute({
+    id: 'getSession',
+    method: 'get',
+    path: '/session',
+    permission: forAll,
+    tag,
+    summary: 'Who is signed in',
+    answer: session,
+    returns: 'Who is signed in.',
+    handle: show,
+  }),
+  adminRoute({
+    id: 'signOut',
+    method: 'delete',
+    path: '/session',
+    permission: forAll,
+    tag,
+    summary: 'Sign out',
+    answer: z.object({ ended: z.literal(true) }),
+    headers: ['set-cookie'],
+    returns: 'The session is over.',
+    handle: close,
+  }),
+  adminRoute({
+    id: 'changePassword',
+    method: 'post',
+    path: '/session/password',
+    permission: forAll,
+    tag,
+    summary: 'Change the own password',
+    body: newPassword,
+    examples: { other: { old: password, password: 'another-horse-battery' } },
+    answer: z.object({ changed: z.literal(true) }),
+    returns: 'Other sessions are over.',
+    refusals: ['conflict'],
+    handle: changePassword,
+  }),
+]

@@ -1,0 +1,30 @@
+// What the admin API takes to make, change and rotate a token.
+import { z } from 'zod'
+import { tokenDeclaration } from '../../contract/config-schema/index.ts'
+
+const { name, models, limits, allowed_ips, expires_at } = tokenDeclaration.shape
+const limitChange = z
+  .strictObject(
+    Object.fromEntries(
+      (['rpm', 'tpm', 'concurrency'] as const).map((field) => [
+        field,
+        limits.unwrap().shape[field].unwrap().nullable().optional(),
+      ]),
+    ),
+  )
+  .optional()
+
+export const tokenCreation = tokenDeclaration.meta({ id: 'TokenDeclaration' })
+export const tokenChange = z
+  .strictObject({
+    name: name.optional(),
+    models,
+    limits: limitChange,
+    allowed_ips,
+    expires_at: expires_at.nullable(),
+    disabled: z.boolean().optional(),
+  })
+  .meta({ id: 'TokenChange' })
+export const tokenRotation = z
+  .strictObject({ previous_valid_until: expires_at })
+  .meta({ id: 'TokenRotation' })

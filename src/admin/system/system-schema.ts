@@ -1,0 +1,144 @@
+// Alerts, health, settings and exports as the admin API tells of them.
+import { z } from 'zod'
+import { amount, column, count, pageFields, pageOf, query, time } from '../schema.ts'
+
+export const alert = z
+  .object({
+    id: column(z.string(), 'alert'),
+    kind: column(z.string()),
+    subject: column(z.string(), 'about'),
+    since: column(time()),
+    last: time(),
+    times: column(z.int().min(1)),
+    message: column(z.string()),
+    resolved_at: column(time().nullable(), 'resolved'),
+  })
+  .meta({ id: 'Alert' })
+export const alertList = pageOf(alert, 'AlertList')
+
+export const alertQuery = z.object({
+  kind: query.text('Such as `books`.', 'KIND'),
+  all: query.flag('With those that are resolved.'),
+  ...pageFields,
+})
+export const resolution = z
+  .strictObject({ force: z.boolean().optional() })
+  .meta({ id: 'AlertResolution' })
+
+const anything = z.record(z.string(), z.unknown())
+
+export const health = z
+  .object({
+    version: z.string(),
+    started_at: time(),
+    gateway: z.string(),
+    gateways: z.array(z.object({ id: z.string(), started_at: time() })),
+    store: z.object({
+      engine: z.enum(['sqlite', 'postgres']),
+      healthy: z.boolean(),
+      schema: count(),
+      version: z.string().nullable(),
+      bytes: amount().nullable(),
+    }),
+    disk: z.object({ free_bytes: amount(), total_bytes: amount() }).nullable(),
+    jobs: z.array(
+      z.object({ name: z.enum(['tasks', 'callbacks']), waiting: count(), late_ms: amount() }),
+    ),
+    log_lines: z.object({ warn: count(), error: count() }),
+    recent_errors: z.array(
+      z.object({
+        at: time(),
+        level: z.enum(['warn', 'error']),
+        message: z.string(),
+        fields: anything,
+      }),
+    ),
+    requests_in_flight: count(),
+    draining: z.boolean(),
+    poller: z.object({
+      polls: count(),
+      lag_p50_ms: z.number().nullable(),
+      lag_p99_ms: z.number().nullable(),
+    }),
+    memory: z.object({ rss_bytes: count(), heap_bytes: count() }),
+    event_loop_delay_ms: z.object({ mean: amount().nullable(), p99: amount().nullable() }),
+    load: amount(),
+  })
+  .meta({ id: 'Health' })
+
+export const settings = z
+  .object({
+    public_url: z.string(),
+    region: z.string(),
+    currency: z.string(),
+    limits: anything,
+    engine_limits: anything,
+    tasks: anything,
+    downloads: anything,
+    media: z.boolean(),
+    callbacks: z.string(),
+    retention: z.object({ request_log_days: amount(), results_days: amount().nullable() }),
+    yaml: z.object({ file: z.string(), effective: z.string() }),
+    file: z.object({
+      accounts: z.array(anything),
+      tokens: z.array(anything),
+      channels: z.array(anything),
+      models: z.array(anything),
+      prices: z.array(anything),
+    }),
+  })
+  .meta({ id: 'Settings' })
+
+export const diagnostics = z
+  .object({
+    made_at: time(),
+    version: z.string(),
+    machine: anything,
+    health,
+    counts: z.record(z.string(), count()),
+    alerts: z.array(anything),
+    settings,
+    metrics: z.string().describe('As `/metrics` has them.'),
+  })
+  .meta({ id: 'Diagnostics' })
+
+export const exportKinds = ['requests', 'tasks', 'ledger', 'bill_lines', 'audit_log'] as const
+const exportFormats = ['csv', 'jsonl'] as const
+
+export const exportJob = z
+  .object({
+    created_at: column(time(), 'at'),
+    id: column(z.string(), 'export'),
+    kind: column(z.enum(exportKinds), 'list'),
+    format: column(z.enum(exportFormats)),
+    filters: z.record(z.string(), z.string()),
+    state: column(z.enum(['waiting', 'running', 'done', 'failed'])),
+    rows: column(count()),
+    rows_total: count().nullable(),
+    bytes: column(count()),
+    limit_reached: z.boolean(),
+    error: z.string().nullable(),
+    created_by: column(z.string(), 'by'),
+    finished_at: time().nullable(),
+    expires_at: time(),
+  })
+  .meta({ id: 'Export' })
+export const exportList = pageOf(exportJob, 'ExportList')
+
+const maxFilter = 500
+
+export const exportQuery = z.object(pageFields)
+export const exportRequest = z
+  .strictObject({
+    kind: z.enum(exportKinds),
+    format: z.enum(exportFormats).default('csv'),
+    filters: z.record(z.string(), z.string().min(1).max(maxFilter)).default({}),
+  })
+  .meta({ id: 'ExportRequest' })
+
+export type Alert = z.infer<typeof alert>
+export type Health = z.infer<typeof health>
+export type Settings = z.infer<typeof settings>
+export type ExportJob = z.infer<typeof exportJob>
+export type ExportKind = (typeof exportKinds)[number]
+export type ExportFormat = (typeof exportFormats)[number]

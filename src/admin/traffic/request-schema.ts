@@ -1,0 +1,139 @@
+// The request log and the reasons of charges as the admin API tells of them.
+import { z } from 'zod'
+import { billColumns } from '../../contract/bill-line.ts'
+import { price } from '../catalog/price-schema.ts'
+import { entry } from '../money/account-schema.ts'
+import {
+  accountField,
+  amount,
+  channelField,
+  column,
+  count,
+  interfaceName,
+  modelField,
+  money,
+  pageFields,
+  pageOf,
+  query,
+  spanFields,
+  staffOnly,
+  time,
+} from '../schema.ts'
+import { taskUsage } from '../tasks/task-schema.ts'
+
+export const tokenUsage = z.object({
+  input_tokens: count(),
+  output_tokens: count(),
+  cache_read_tokens: count(),
+  cache_write_tokens: count(),
+})
+
+export const attempt = z.object({
+  channel: column(z.string()),
+  key: column(z.int().min(1).exactOptional()),
+  after_ms: column(amount()),
+  ms: column(amount()),
+  status: column(z.int().exactOptional()),
+  error: column(z.string().exactOptional()),
+})
+
+const usageReported = z.unknown().describe('As the upstream reported it.')
+
+export const request = z
+  .object({
+    at: column(time()),
+    request_id: column(z.string(), 'request'),
+    account_id: z.string(),
+    account: column(z.string().nullable()),
+    token_id: z.string(),
+    token: column(z.string().nullable()),
+    interface: column(interfaceName()),
+    model: column(z.string()),
+    channel: staffOnly(column(z.string().nullable())),
+    upstream_model: staffOnly(z.string().nullable()),
+    upstream_request_id: staffOnly(z.string()),
+    status: column(z.int().min(100).max(599)),
+    error_code: column(z.string().nullable(), 'error'),
+    error: z.string().nullable(),
+    ending: z.enum(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
+    stream: z.boolean(),
+    usage: column(
+      z.union([tokenUsage, taskUsage]).nullable(),
+      { title: 'in', part: 'input_tokens' },
+      { title: 'out', part: 'output_tokens' },
+    ),
+    usage_reported: usageReported,
+    estimated: z.boolean(),
+    charge: column(money()),
+    loss: staffOnly(money(), 'What the operator bears of it.'),
+    price_id: z.string().nullable(),
+    first_byte_ms: amount().nullable(),
+    total_ms: column(amount(), 'ms'),
+    operation: z.string().exactOptional(),
+    task_id: z.string().exactOptional(),
+    replay_of: z.string().exactOptional(),
+    trace_id: z.string().exactOptional(),
+    attempts: staffOnly(z.array(attempt)),
+  })
+  .meta({ id: 'Request' })
+export const requestList = pageOf(request, 'RequestList')
+
+const cell = z.union([z.string(), z.number(), z.null()])
+const receiptCells = billColumns.filter((name) => name !== 'bill_signature')
+
+const receipt = z.object({
+  ...Object.fromEntries(receiptCells.map((name) => [name, cell])),
+  sealed_by: z.unknown().describe('The seal that covers it.'),
+  problem: z.string().nullable().describe('What is wrong with the receipt.'),
+})
+
+export const explanation = z
+  .object({
+    request_id: z.string(),
+    task_id: z.string().exactOptional(),
+    model: z.string(),
+    currency: z.string(),
+    charge: money(),
+    usage: z.union([tokenUsage, taskUsage]).nullable(),
+    usage_reported: usageReported,
+    normalisation: z.array(z.string()),
+    estimated: z.boolean(),
+    tier: z.string().nullable(),
+    price: price.nullable(),
+    steps: z.array(z.string()),
+    rounding: z.string().nullable(),
+    entries: z.array(entry),
+    receipt: receipt.nullable(),
+  })
+  .meta({ id: 'Explanation' })
+
+export const statusField = z
+  .string()
+  .regex(/^\d{3}$/, 'must be an HTTP status')
+  .optional()
+  .meta({ description: 'An HTTP status.', flag: 'N' })
+export const errorCodeField = query.text('A code of the table of errors.', 'CODE')
+
+/** One request by any of its ids, or those that all filters fit. */
+export const requestFilters = {
+  account: accountField,
+  token: query.text('Id of a token (not its secret).', 'ID'),
+  model: modelField,
+  channel: channelField,
+  status: statusField,
+  error_code: errorCodeField,
+  ...spanFields,
+}
+export const requestQuery = z.object({
+  id: query.text("Any id of a request: the gateway's or the upstream's.", 'ID'),
+  request_id: query.text('The same.', 'ID'),
+  upstream_request_id: query.text('The same.', 'ID'),
+  ...requestFilters,
+  ...pageFields,
+})
+
+export type LoggedRequest = z.infer<typeof request>
+export type Attempt = z.infer<typeof attempt>
+export type TokenUsage = z.infer<typeof tokenUsage>
+export type TaskUsage = z.infer<typeof taskUsage>
+export type Explanation = z.infer<typeof explanation>

@@ -1,0 +1,97 @@
+// gateway model and gateway price: what can be asked for and what it costs. A price is sent as it
+// was written; no arithmetic happens here.
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
+import { price, priceQuery } from '../../admin/catalog/price-schema.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { askCommand } from '../terminal/ask.ts'
+import type { Command } from '../terminal/command.ts'
+import type { Line } from '../terminal/line.ts'
+import { listCommand } from '../terminal/list.ts'
+import { cell, type Row, rowsOf } from '../terminal/show.ts'
+import { misuse } from '../terminal/stop.ts'
+
+/** { per_million: { input: '0.80' } } -> 'input 0.80 per million'; tiers one after the other. */
+function termsOf(row: Row): string {
+  const tiers = rowsOf(row['tiers'])
+  if (tiers.length > 0) {
+    return tiers
+      .map((tier) => {
+        const upTo = tier['up_to']
+        const range = upTo === undefined || upTo === null ? 'above' : `to ${cell(upTo)}`
+        return `${range}: ${termsOf(tier)}`
+      })
+      .join('; ')
+  }
+  const units = ['per_million', 'per_image', 'per_second'].filter((key) => row[key] !== undefined)
+  return cell(units.map((key) => `${cell(row[key])} ${key.replace('_', ' ')}`))
+}
+
+function priceBody(line: Line): Row {
+  const file = line.text('file')
+  const json = line.text('json-body')
+  if ((file === undefined) === (json === undefined)) {
+    throw misuse('price create needs either --file or --json-body')
+  }
+  const body =
+    file === undefined ? parseText(json!, '--json-body') : parseText(readText(file), file)
+  const said = { model: line.text('model'), account: line.text('account') }
+  for (const [field, value] of Object.entries(said)) {
+    const other = body[field]
+    if (value === undefined || other === undefined || other === value) continue
+    throw misuse(`--${field} says '${value}' and the price says '${cell(other)}'`)
+  }
+  const model = said.model ?? body['model']
+  if (model === undefined) throw misuse('price create needs --model')
+  return { ...body, model, ...(said.account !== undefined && { account: said.account }) }
+}
+
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw misuse(`cannot read ${file}: ${(error as { code?: string }).code ?? error}`)
+  }
+}
+
+/** JSON is YAML, so one parser reads both. */
+function parseText(text: string, from: string): Row {
+  let value: unknown
+  try {
+    value = parseYaml(text)
+  } catch (error) {
+    throw misuse(`${from} is not valid YAML or JSON: ${(error as Error).message.split('\n')[0]}`)
+  }
+  if (!isObject(value)) throw misuse(`${from} must hold one price, as an object`)
+  return value
+}
+
+export const priceCommands: readonly Command[] = [
+  listCommand(
+    { path: ['model', 'list'], summary: 'the catalog of models' },
+    { path: '/models', what: 'models', item: model, query: modelQuery },
+  ),
+  listCommand(
+    { path: ['price', 'list'], summary: 'price versions' },
+    {
+      path: '/prices',
+      what: 'prices',
+      item: price,
+      query: priceQuery,
+      own: { terms: termsOf },
+    },
+  ),
+  askCommand({
+    path: ['price', 'create'],
+    summary: 'add a price version, which takes over from the one before',
+    flags: {
+      model: { value: 'MODEL', summary: 'unless the price names it' },
+      account: { value: 'ACCOUNT', summary: 'its own price, which wins over the general one' },
+      file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
+      'json-body': { value: 'JSON', summary: 'the same as text' },
+    },
+    call: 'POST /prices',
+    body: ({ line }) => priceBody(line),
+  }),
+]

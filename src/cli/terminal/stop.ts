@@ -1,0 +1,17 @@
+// How a command ends early: one sentence for stderr and an exit code.
+
+/** 69 is EX_UNAVAILABLE of sysexits.h. */
+export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 69 } as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Ends the command with one sentence on stderr. Thrown anywhere, caught once, in main. */
+export class Stop extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export const misuse = (message: string): Stop => new Stop(exitCodes.usage, message)
