@@ -94,6 +94,10 @@ export const listedTask = z
     updated_at: time(),
     next_check_at: time().nullable(),
     checks: count(),
+    unknown_since: staffOnly(
+      time().nullable(),
+      'Since when the upstream has not known the task; null: it knows it.',
+    ),
     expected_ms: amount().nullable().describe('The median of tasks of this model.'),
     files: z
       .array(z.object({ kind: medium, url: z.string(), expires_at: time() }))

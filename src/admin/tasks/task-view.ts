@@ -60,6 +60,7 @@ const viewOf = (
   updated_at: time(task.updatedAtMs),
   next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
   checks: task.checks,
+  unknown_since: timeOrNull(task.missingSinceMs),
   expected_ms: medianMs(engine.durations, task.model) ?? null,
   files: filesOf(engine, task),
 })
