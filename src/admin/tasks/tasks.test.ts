@@ -113,6 +113,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       updated_at: '2026-11-01T00:01:00.000Z',
       next_check_at: null,
       checks: 4,
+      unknown_since: null,
       expected_ms: null,
       callback: null,
       // It is older than timelines are: this is what its times tell.
