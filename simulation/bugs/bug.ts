@@ -30,7 +30,6 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,
   'callback-outside-transaction': 15,
-  'late-answer-revives': 370,
   'images-charged-as-requested': 20,
   'unknown-frees-key': 60,
   'call-hold-leaks': 4,

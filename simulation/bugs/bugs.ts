@@ -260,13 +260,6 @@ export const bugs: readonly Bug[] = [
     'void timelineOf(row ?? task, ended, end, nowMs)',
   ),
   one(
-    'late-answer-revives',
-    'an answer that comes after its task was given up brings it back to life',
-    sendTask,
-    "const still = ['accepted', 'unknown'] as const",
-    "const still = ['accepted', 'unknown', 'failed'] as const",
-  ),
-  one(
     'images-charged-as-requested',
     'images are charged by how many were requested',
     'src/engine/tasks/task-charge.ts',
