@@ -10,7 +10,7 @@
 // progress, and an optional note.
 import type { TaskState } from './task.ts'
 
-export const stepKinds = [
+const stepKinds = [
   'created',
   /** The upstream has accepted it. */
   'sent',

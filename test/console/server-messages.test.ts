@@ -7,6 +7,7 @@ import { errorCodes } from '../../console/lib/server/errors.ts'
 import { explanationInChinese } from '../../console/lib/server/explanation.ts'
 import type { Texts } from '../../console/lib/server/texts.ts'
 import { stepTitles } from '../../console/lib/server/timeline.ts'
+import { task } from '../../src/admin/tasks/task-schema.ts'
 import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
 import { checks } from '../../src/billing/proof/audit-findings.ts'
 import { modelKinds } from '../../src/contract/catalog.ts'
@@ -15,7 +16,6 @@ import { entryKinds, lossReasons } from '../../src/contract/ledger.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { CallEnding } from '../../src/contract/requests.ts'
-import { stepKinds } from '../../src/contract/timeline.ts'
 import { root } from '../support/gateway.ts'
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -58,7 +58,7 @@ const known: [string, Texts, readonly string[]][] = [
   ['kinds of models', codes.modelKinds, modelKinds],
   ['roles', codes.roles, roles],
   ['units', codes.units, ['token', 'image', 'video_second', 'video_token']],
-  ['steps of a timeline', steps, stepKinds],
+  ['steps of a timeline', steps, task.shape.timeline.element.shape.kind.options],
 ]
 
 test.each(known)('%s of the gateway have a text in English and in Chinese', (_, texts, all) => {
