@@ -85,12 +85,29 @@ const asText = (row: Record<string, unknown>): Row =>
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   )
 
+/** What later schemas have renamed, so that rows can be compared under the names they had. */
+const newTables: Readonly<Record<string, string>> = {
+  purses: 'credit_leases',
+  creates: 'idempotency_keys',
+  money_hours: 'hourly_totals',
+  late_looks: 'abandoned_checks',
+}
+const newColumns: Readonly<Record<string, string>> = {
+  'accounts.drawn_nanos': 'leased_nanos',
+  'accounts.stopped_since_ms': 'suspended_since_ms',
+  'late_looks.looks': 'polls',
+  'tasks.trail': 'timeline',
+}
+
+/** `like`: the tables and columns to read, under the names they had before an upgrade. */
 async function readTables(engine: Dialect, ask: Ask, like?: Tables): Promise<Tables> {
   const found = new Map<string, Row[]>()
   for (const name of like?.keys() ?? (await tableNames(engine, ask))) {
     const [first] = like?.get(name) ?? []
-    const columns = first === undefined ? '*' : Object.keys(first).map((each) => `"${each}"`)
-    const rows = await ask(`SELECT ${columns} FROM ${name}`)
+    const columnOf = (each: string) =>
+      `"${newColumns[`${name}.${each}`] ?? each}" AS "${each}"`
+    const columns = first === undefined ? '*' : Object.keys(first).map(columnOf)
+    const rows = await ask(`SELECT ${columns} FROM ${(like && newTables[name]) ?? name}`)
     found.set(
       name,
       rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
