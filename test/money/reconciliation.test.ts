@@ -231,8 +231,10 @@ describe('a statement', () => {
       415,
     )
     expect((await gateway.admin('GET', '/statements/stm_none')).status).toBe(404)
-    const one = await gateway.admin('GET', '/statements/stm_none/lines?outcome=x')
+    const one = await gateway.admin('GET', '/statements/stm_none/lines?outcome=loss')
     expect(one.status).toBe(404)
+    const odd = await gateway.admin('GET', '/statements/stm_none/lines?outcome=x')
+    expect(odd.status).toBe(400)
   })
 
   test('of which another is being taken in has to wait', async () => {
