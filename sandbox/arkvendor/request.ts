@@ -7,7 +7,7 @@ import {
   nativeSize,
   secondsOf,
   tokensOf,
-} from '../../src/contract/video-size.ts'
+} from '../../src/contract/media/video-size.ts'
 import { asList, asObject, asText, invalid, type Json, missing } from '../http/fields.ts'
 import { seedOf } from '../media/media-address.ts'
 import type { Fault } from '../protocol.ts'

@@ -1,6 +1,6 @@
 // What the id of an arkvendor task carries: all that a poll returns, the user only if that is
 // short.
-import { framesIn, nativeResolutions } from '../../src/contract/video-size.ts'
+import { framesIn, nativeResolutions } from '../../src/contract/media/video-size.ts'
 import { seedBytes } from '../media/media-address.ts'
 import type { TaskIds } from '../tasks/task-id.ts'
 import { ratios, videoOf } from './request.ts'

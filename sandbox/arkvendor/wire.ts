@@ -1,5 +1,5 @@
 // Tasks in the shapes of the arkvendor protocol. Times are whole seconds.
-import { framesPerSecond } from '../../src/contract/video-size.ts'
+import { framesPerSecond } from '../../src/contract/media/video-size.ts'
 import { imageAddress, mediaAddress } from '../media/media-address.ts'
 import type { TaskInput } from '../tasks/task-id.ts'
 import type { SandboxTask, SandboxTaskState } from '../tasks/task-memory.ts'

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verifyReceipt } from '../../src/cli/calls/verify-bill.ts'
-import { billColumns } from '../../src/contract/bill-line.ts'
+import { billColumns } from '../../src/contract/bills/bill-line.ts'
 import { adminToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const command = join(import.meta.dir, '../../src/cli/main.ts')

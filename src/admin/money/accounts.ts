@@ -1,10 +1,10 @@
 // Accounts, their credits, their ledger, and what each of them pays now.
 import { z } from 'zod'
 import type { Spendable } from '../../billing/ledger.ts'
+import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { refuse } from '../../contract/errors.ts'
-import { requestIdOf, taskIdOf } from '../../contract/receipt.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'

@@ -3,7 +3,7 @@
 
 import type { z } from 'zod'
 import { BillTable, rangeOf } from '../../billing/bills/bill-table.ts'
-import { billColumns, billView } from '../../contract/bill-line.ts'
+import { billColumns, billView } from '../../contract/bills/bill-line.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type {
   ExportFilters,

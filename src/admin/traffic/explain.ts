@@ -10,7 +10,7 @@ import {
 import { explainLoss } from '../../billing/call-loss.ts'
 import { tierLabel } from '../../billing/charge.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
-import { billView } from '../../contract/bill-line.ts'
+import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'

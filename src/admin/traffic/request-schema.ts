@@ -1,6 +1,6 @@
 // The request log and the reasons of charges as the admin API tells of them.
 import { z } from 'zod'
-import { billColumns } from '../../contract/bill-line.ts'
+import { billColumns } from '../../contract/bills/bill-line.ts'
 import { price } from '../catalog/price-schema.ts'
 import { entry } from '../money/account-schema.ts'
 import {

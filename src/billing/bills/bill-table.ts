@@ -1,7 +1,7 @@
 // All lines of a bill, in order and a bounded number at a time, in a form that the recipient can
 // verify. The gateway signs the end of the table only if every line is what was booked.
-import type { BillLine } from '../../contract/bill-line.ts'
-import { receiptText, tableText } from '../../contract/receipt.ts'
+import type { BillLine } from '../../contract/bills/bill-line.ts'
+import { receiptText, tableText } from '../../contract/bills/receipt.ts'
 import { hashText, newDigest } from '../../lib/crypto/signing.ts'
 import type { Tx } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'

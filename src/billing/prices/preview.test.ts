@@ -1,7 +1,7 @@
 // The range a preview gives must hold the sum of single charges, and be that sum where it says so.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { imageTier, sizeCharged } from '../../contract/image-size.ts'
+import { imageTier, sizeCharged } from '../../contract/media/image-size.ts'
 import {
   type ImageSize,
   type ImageTerms,

@@ -1,6 +1,6 @@
 // What sums of usage would have cost at other terms. A sum does not contain its single charges, so
 // the result is a range: exact wherever rounding and tiers are unambiguous. Pure.
-import { sizeCharged } from '../../contract/image-size.ts'
+import { sizeCharged } from '../../contract/media/image-size.ts'
 import {
   imageSizes,
   type PriceTerms,

@@ -1,7 +1,8 @@
 // The chain of receipts, recomputed from the entries: numbers without gaps, the balance after each
 // and the hash over all of it. Reads nothing by itself.
+
+import { receiptText, sealText } from '../../contract/bills/receipt.ts'
 import type { Entry, EntryKind } from '../../contract/ledger.ts'
-import { receiptText, sealText } from '../../contract/receipt.ts'
 import { hashText, isSigned } from '../../lib/crypto/signing.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Mismatch } from '../../store/proof/audit.ts'

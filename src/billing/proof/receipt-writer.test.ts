@@ -1,7 +1,7 @@
 // The receipt writer at work: by itself, on demand, beside others, and after failures.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { sealText } from '../../contract/receipt.ts'
+import { sealText } from '../../contract/bills/receipt.ts'
 import { createSeal } from '../../lib/crypto/seal.ts'
 import { isSigned } from '../../lib/crypto/signing.ts'
 import { createLog } from '../../lib/telemetry/log.ts'

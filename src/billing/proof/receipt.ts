@@ -1,7 +1,7 @@
 // Issues receipts: before one is signed, the chain from it to the next seal is recomputed from the
 // entries, so that the gateway never signs tampered data.
-import type { BillLine } from '../../contract/bill-line.ts'
-import { receiptText, sealText } from '../../contract/receipt.ts'
+import type { BillLine } from '../../contract/bills/bill-line.ts'
+import { receiptText, sealText } from '../../contract/bills/receipt.ts'
 import { hashText, isSigned } from '../../lib/crypto/signing.ts'
 import type { Tx } from '../../store/index.ts'
 import {

@@ -1,7 +1,13 @@
 // Whether the lines of a bill are what the gateway signed: every hash, the chain they form, the
 // running balance and the signatures, line by line. Needs nothing but the lines.
-import { type BillLine, readBillLine } from '../../contract/bill-line.ts'
-import { balanceBefore, plus, receiptText, sealText, tableText } from '../../contract/receipt.ts'
+import { type BillLine, readBillLine } from '../../contract/bills/bill-line.ts'
+import {
+  balanceBefore,
+  plus,
+  receiptText,
+  sealText,
+  tableText,
+} from '../../contract/bills/receipt.ts'
 import { hashText, isSigned, newDigest } from '../../lib/crypto/signing.ts'
 
 export interface VerifiedBill {

@@ -1,6 +1,6 @@
 // gateway verify: whether a bill, or a single receipt, is what the gateway signed. Reads a file and
 // asks nobody.
-import { billColumns } from '../../contract/bill-line.ts'
+import { billColumns } from '../../contract/bills/bill-line.ts'
 import { isPublicKey } from '../../lib/crypto/signing.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'

@@ -1,7 +1,7 @@
 // All lines of a bill as one spreadsheet file, signed at its end. Reads one page at a time and
 // keeps no more in memory.
 import { BillTable } from '../../billing/bills/bill-table.ts'
-import { type BillLine, billColumns, billView } from '../../contract/bill-line.ts'
+import { type BillLine, billColumns, billView } from '../../contract/bills/bill-line.ts'
 import { csvRow } from '../../lib/text/csv.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import type { Engine } from '../engine.ts'

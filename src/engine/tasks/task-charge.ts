@@ -4,7 +4,8 @@
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
 import type { VideoParams } from '../../contract/caller-api.ts'
-import { imageTier } from '../../contract/image-size.ts'
+import { imageTier } from '../../contract/media/image-size.ts'
+import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
 import type {
   ImageRequest,
@@ -15,7 +16,6 @@ import type {
   VideoRequest,
   VideoTask,
 } from '../../contract/task.ts'
-import { estimateTokens, framesIn } from '../../contract/video-size.ts'
 import { ensure } from '../../lib/ensure.ts'
 
 /** Upstreams count tokens in their own way: the hold is a tenth above the expected count. */

@@ -1,7 +1,6 @@
 // The maximum of a create as this upstream may read it: body fields and text commands together, the
 // most expensive value given, and the model's own maximum where that is unclear.
-import type { VideoOutlook } from '../../contract/provider.ts'
-import type { VideoRequest } from '../../contract/task.ts'
+
 import {
   framesIn,
   framesPerSecond,
@@ -10,7 +9,9 @@ import {
   nativeResolutions,
   nativeSize,
   pixelsAt,
-} from '../../contract/video-size.ts'
+} from '../../contract/media/video-size.ts'
+import type { VideoOutlook } from '../../contract/provider.ts'
+import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../tasks/listen.ts'
 import { bodyFor } from './body-for.ts'

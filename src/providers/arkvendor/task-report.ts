@@ -1,7 +1,8 @@
 // Converts the upstream's task status. Pure: a parsed answer in, a report out.
+
+import { framesPerSecond } from '../../contract/media/video-size.ts'
 import type { TaskReport } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
-import { framesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure } from '../common/errors.ts'
 import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'

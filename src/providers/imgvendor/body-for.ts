@@ -1,6 +1,6 @@
 // A create in this upstream's format. A caller's native fields go upstream unchanged, except those
 // that the gateway sets: the model, the task's external id and the callback.
-import { maxSide } from '../../contract/image-size.ts'
+import { maxSide } from '../../contract/media/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'

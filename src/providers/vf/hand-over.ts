@@ -1,8 +1,9 @@
 // How each model takes images and videos: a table, and the function that applies it. Which media
 // are optional, and how long a video may be, is decided elsewhere.
+
+import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { estimateTokens, framesIn } from '../../contract/video-size.ts'
 
 type Role =
   | 'first_frame'

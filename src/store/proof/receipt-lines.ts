@@ -1,6 +1,6 @@
 // Receipts with their entries, in order of number: over a period, or link by link.
 import { type Kysely, sql } from 'kysely'
-import type { ReceiptLine } from '../../contract/receipt.ts'
+import type { ReceiptLine } from '../../contract/bills/receipt.ts'
 import { type EntryRow, entryOf } from '../ledger/entries.ts'
 import type { Schema } from '../schema.ts'
 

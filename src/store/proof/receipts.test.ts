@@ -1,8 +1,8 @@
 // Receipts and hours behind the ledger, on every engine there is.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import pg from 'pg'
+import { receiptText } from '../../contract/bills/receipt.ts'
 import type { Entry } from '../../contract/ledger.ts'
-import { receiptText } from '../../contract/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
 import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'

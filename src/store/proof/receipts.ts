@@ -2,7 +2,7 @@
 // number of its account, the balance after it, a hash chained to the previous one) and its share of
 // hourly_totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { plus, type ReceiptLine, receiptText } from '../../contract/receipt.ts'
+import { plus, type ReceiptLine, receiptText } from '../../contract/bills/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
 import { entryOf } from '../ledger/entries.ts'
 import type { Dialect, Schema } from '../schema.ts'

@@ -1,7 +1,7 @@
 // Signed points of the receipt chains. At most `sealEvery` receipts lie between two seals, and the
 // last seal moves with the end of its chain. Knows no keys: the caller passes a signer.
 import { type Kysely, sql } from 'kysely'
-import { sealText } from '../../contract/receipt.ts'
+import { sealText } from '../../contract/bills/receipt.ts'
 import type { Signer } from '../../lib/crypto/signing.ts'
 import type { Schema } from '../schema.ts'
 import { lastNumberOf } from './receipt-lines.ts'

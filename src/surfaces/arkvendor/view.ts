@@ -1,8 +1,8 @@
 // A task as the object callers of the native interface know. The addresses in it are the
 // gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
+import { framesPerSecond } from '../../contract/media/video-size.ts'
 import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
-import { framesPerSecond } from '../../contract/video-size.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { sizeOf } from '../media/size-of.ts'
 

@@ -1,6 +1,7 @@
 // How large a task's video is, as far as the gateway can tell without seeing it. Knows no dialect.
+
+import { nativeResolutions, nativeSize, type Size } from '../../contract/media/video-size.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import { nativeResolutions, nativeSize, type Size } from '../../contract/video-size.ts'
 
 const usualRatio = '16:9'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { type ImageSize, imageSizes, type SizedImageTerms } from '../price.ts'
 import { imageTier, sizeAsked, sizeCharged } from './image-size.ts'
-import { type ImageSize, imageSizes, type SizedImageTerms } from './price.ts'
 
 const pixels = (width: number, height: number) => ({ size: { width, height } })
 const native = (resolution: unknown) => ({

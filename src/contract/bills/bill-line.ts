@@ -1,6 +1,6 @@
 // A bill line as table cells, and back. Parsing is strict: a cell has one spelling only, so that a
 // line is exactly what was hashed.
-import { formatNanos } from '../lib/text/decimal.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
 import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
 
 export const billColumns = [

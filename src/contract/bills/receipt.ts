@@ -1,6 +1,6 @@
 // The canonical text of a receipt: the same from a ledger entry and from its bill line, so both
 // give the same hash. Knows neither hashes nor keys.
-import type { Entry, EntryKind } from './ledger.ts'
+import type { Entry, EntryKind } from '../ledger.ts'
 
 /** The kinds that move a balance; holds and releases have no receipts. */
 export const bookedKinds = ['credit', 'charge', 'adjust'] as const satisfies readonly EntryKind[]

@@ -1,7 +1,7 @@
 // The price tier of an image request, by the size name the caller used or by the long side of the
 // requested pixels; the size of the finished image changes nothing. No I/O.
-import { type ImageSize, type ImageTerms, imageSizes, type SizedImageTerms } from './price.ts'
-import type { ImageRequest } from './task.ts'
+import { type ImageSize, type ImageTerms, imageSizes, type SizedImageTerms } from '../price.ts'
+import type { ImageRequest } from '../task.ts'
 
 /** Maximum pixels of the long side for each size, any aspect ratio; 4k takes the rest. */
 export const maxSide = { '1k': 1_800, '2k': 3_600 } as const
