@@ -56,7 +56,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/media': ['src/lib'],
   'src/catalog': ['src/contract', 'src/lib', 'src/store'],
   'src/billing': ['src/contract', 'src/lib', 'src/store'],
-  'src/providers': ['src/contract', 'src/lib'],
+  'src/providers': ['src/contract', 'src/lib', 'src/styles'],
   'src/engine': [
     'src/contract',
     'src/lib',
@@ -67,8 +67,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/providers/index.ts',
   ],
   'src/http': ['src/contract', 'src/lib'],
+  // What is known of the wire shapes of text, for both sides of the gateway.
+  'src/styles': ['src/contract', 'src/lib'],
   // They ask the engine through the port in src/contract/caller-api.ts.
-  'src/surfaces': ['src/contract', 'src/lib', 'src/http'],
+  'src/surfaces': ['src/contract', 'src/lib', 'src/http', 'src/styles'],
   'src/admin': [
     'src/admin/schema',
     'src/contract',
@@ -99,12 +101,13 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Folders whose members are strangers to each other and meet only in their index.ts. */
-const separate = ['src/providers', 'src/surfaces']
+const separate = ['src/providers', 'src/surfaces', 'src/styles']
 /** What members of a separate folder have in common; it knows none of them. */
 const shared = [
   'src/surfaces/common/',
   'src/surfaces/text/',
   'src/surfaces/media/',
+  'src/styles/common/',
   'src/providers/common/',
   'src/providers/text/',
   'src/providers/tasks/',

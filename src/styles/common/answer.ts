@@ -1,0 +1,77 @@
+// An answer in no style, as a sequence of events. Readers enforce the order, so that no writer has
+// to: blocks are numbered 0, 1, 2 …, one block is open at a time, and nothing but `usage` follows
+// `stop`.
+//
+//   begin (open (text | input | seal | cite)* close)* stop usage? | … fail
+import type { UpstreamError } from '../../contract/provider.ts'
+import type { Json } from './conversation.ts'
+import type { Seal } from './envelope.ts'
+
+/** Why the model stopped. `calls` exactly when the answer has a tool call. */
+export type StopReason = 'end' | 'stop_sequence' | 'calls' | 'length' | 'filtered' | 'refusal'
+
+/** The tool call that a block holds, with the caller's own names. */
+export interface CallHead {
+  id: string
+  name: string
+  namespace?: string
+  freeForm: boolean
+}
+
+export type Block =
+  | { kind: 'text' | 'refusal' }
+  | { kind: 'reasoning'; redacted?: true }
+  | { kind: 'call'; call: CallHead }
+
+export interface Citation {
+  url: string
+  title?: string
+  /** Offsets in the block's text, where the upstream gives them. */
+  start?: number
+  end?: number
+  quote?: string
+}
+
+/** As shown to the caller; money goes by what the provider read of the same answer. */
+export interface AnswerUsage {
+  /** All input, cached and written included. */
+  inputTokens: number
+  /** All output, reasoning included. */
+  outputTokens: number
+  cacheReadTokens: number
+  cacheWriteTokens: number
+  reasoningTokens: number
+}
+
+export type AnswerEvent =
+  | { type: 'begin' }
+  | { type: 'open'; index: number; block: Block }
+  | { type: 'text'; index: number; text: string }
+  /** A piece of the input of a tool call, as the upstream wrote it. */
+  | { type: 'input'; index: number; text: string }
+  | { type: 'seal'; index: number; seal: Seal }
+  | { type: 'cite'; index: number; citation: Citation }
+  | { type: 'close'; index: number }
+  | { type: 'stop'; reason: StopReason; sequence?: string; explanation?: string }
+  | { type: 'usage'; usage: AnswerUsage }
+  | { type: 'fail'; error: UpstreamError }
+
+export type Emit = (event: AnswerEvent) => void
+
+/** Reads one upstream's stream, event by event. */
+export interface StreamReader {
+  /** One event's data. `name`: the text after `event:`, if any. */
+  read(data: Json, name: string | undefined, emit: Emit): void
+  /** The regular end. Emits `stop`, or `fail` when the upstream never said why it stopped. */
+  end(emit: Emit): void
+}
+
+/** Writes one caller's stream. */
+export interface StreamWriter {
+  /** Bytes for the caller as text; empty where an event has none in this style. */
+  write(event: AnswerEvent): string
+  /** Shows that the connection is alive; only after the first event. */
+  keepAlive(): string
+  /** The last events, once usage is known and charged. */
+  end(): string
+}

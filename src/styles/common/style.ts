@@ -1,0 +1,91 @@
+// What a text style offers to translation: its reader and its writer of requests, answers and
+// streams. Any style translates into any other through the conversation; none knows another.
+import type { Refusal } from '../../contract/errors.ts'
+import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
+import type { Conversation, Json, StyleName } from './conversation.ts'
+import type { Envelopes } from './envelope.ts'
+import type { Losses } from './losses.ts'
+import type { ToolNames } from './tool-names.ts'
+
+/** A caller's request, parsed. */
+export interface GivenRequest {
+  fields: Json
+  /** The same as text, for numbers that do not survive parsing. */
+  body: string
+  envelopes: Envelopes
+}
+
+/** The upstream that a request is written for: settings of its channel, and limits of the model. */
+export interface Target {
+  /** The upstream's name of the model. */
+  model: string
+  stream: boolean
+  /** The output limit that the hold is for; writers that need a limit send this one. */
+  maxOutputTokens: number
+  /** Every change is a refusal. */
+  strict: boolean
+  envelopes: Envelopes
+  /** Seals of other realms are not sent. */
+  realm: string
+  settings: TargetSettings
+}
+
+/** What upstreams of one style differ in. */
+export interface TargetSettings {
+  /** Where instructions may stand. */
+  instructions: 'first' | 'anywhere'
+  /** It takes documents. */
+  documents: boolean
+  /** It fetches media by URL. */
+  mediaUrls: boolean
+  /** It reads `cache_control` on parts (messages always does). */
+  cacheControl: boolean
+  /** Mark the system prompt and the last turn for its cache when the caller marks nothing. */
+  autoCache: boolean
+  /** The name of the output limit in the chat style. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** It wants the reasoning of earlier turns back as text. */
+  replayReasoning: boolean
+  /** It takes a JSON schema for the output. */
+  outputSchema: boolean
+}
+
+export interface ReadContext {
+  names: ToolNames
+  envelopes: Envelopes
+  realm: string
+}
+
+/** The caller's side of an answer. */
+export interface WriteContext {
+  /** The part of an answer's id behind the style's prefix. */
+  id: string
+  /** The name the caller used. */
+  model: string
+  createdMs: number
+  /** The caller's own request, for styles that repeat it in the answer. */
+  fields: Json
+  conversation: Conversation
+  envelopes: Envelopes
+  /** Estimated; for styles that give a count before the first output. */
+  inputTokens: number
+}
+
+export interface Style {
+  name: StyleName
+  readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal
+  writeRequest(
+    conversation: Conversation,
+    target: Target,
+    names: ToolNames,
+    losses: Losses,
+  ): Json | Refusal
+  /** A whole answer of an upstream. */
+  readAnswer(answer: Json, context: ReadContext, emit: Emit): void
+  newReader(context: ReadContext): StreamReader
+  /** A whole answer for the caller. The events are complete and end with `stop` and `usage`. */
+  writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json
+  newWriter(context: WriteContext): StreamWriter
+  /** Which tool names it allows. */
+  toolName: RegExp
+}
